@@ -264,6 +264,20 @@ std::variant<GatewaySettings, std::vector<ConfigError>> load_gateway(
                            std::move(settings.log), settings.start_within};
 }
 
+std::variant<Cloud, std::vector<ConfigError>> load_cloud_of_environment(
+    const Environment& environment) {
+    Draft draft;
+    draft.from_environment = true;
+    Findings findings{"environment"};
+    try {
+        resolve_credentials(environment, draft, findings);
+    } catch (const YAML::Exception& exception) {
+        findings.add_error({"clouds.yaml", 0, "", "not understood: " + exception.msg, ""});
+    }
+    if (findings.clean()) return std::move(draft.settings.cloud);
+    return findings.errors();
+}
+
 Policy standard_policy() {
     Policy policy;
     policy.taggers = {standard_tagger()};

@@ -123,14 +123,6 @@ bool write_whole(int file, const std::string& text) {
 
 }  // namespace
 
-std::string PauseNote::line() const {
-    std::string text = by.empty() ? "" : "by " + by + " ";
-    text += "since " + format_time(at) + " UTC";
-    if (!reason.empty()) text += ": " + reason;
-    if (!trouble.empty()) text += (reason.empty() ? ": " : "; ") + trouble;
-    return text;
-}
-
 std::optional<PauseNote> PauseFile::note() const {
     struct stat status {};
     // A link that leads nowhere pauses too.

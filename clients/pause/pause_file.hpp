@@ -11,21 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "reaper/model/time.hpp"
 #include "reaper/ports/pause_switch.hpp"
 
 namespace reaper {
-
-/// What a pause file says.
-struct PauseNote {
-    std::string by;       ///< empty if it does not say
-    std::string reason;   ///< empty if it does not say
-    TimePoint at{};       ///< without a word of its own: when the file was last changed
-    std::string trouble;  ///< why the file's content is not known; else empty
-
-    /// `by alice since 2024-05-01 12:00:00 UTC: kernel update`
-    std::string line() const;
-};
 
 /// Where the circuit breaker keeps that it is open, beside the operator's pause.
 std::string breaker_file(const std::string& pause_file);
@@ -39,8 +27,7 @@ public:
     Result<void> pause(std::string by, std::string reason) override;
     Result<void> resume() override;
 
-    /// The pause in force.
-    std::optional<PauseNote> note() const;
+    std::optional<PauseNote> note() const override;
     const std::string& path() const noexcept { return path_; }
 
 private:

@@ -47,6 +47,7 @@ struct DaemonStatus {
     bool reservations = false;                          ///< room is kept for roles
     std::optional<std::string> reservations_unknown{};  ///< why what is reserved is not counted
     bool oversubscription = false;                      ///< room is sold beyond what is allocated
+    CircuitState circuit{};                             ///< the circuit breaker of the whole cloud
     std::vector<Safeguards::LeftAlone> left_alone{};
 };
 

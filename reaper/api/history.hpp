@@ -14,6 +14,8 @@ namespace reaper::api {
 Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request);
 
 /// The whole record. 404: the journal does not know it.
+/// What happened since, and the room that is held now.
+Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request);
 Task<HttpResponse> get_request(const Backend& backend, ApiRequest request);
 
 }  // namespace reaper::api

@@ -6,10 +6,12 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/approval.hpp"
+#include "reaper/api/status.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_status.hpp"
 #include "reaper/requests/approved_plan.hpp"
 #include "reaper/triggers/described_requests.hpp"
 
@@ -73,7 +75,7 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     std::string written = described->project;
     auto project = co_await backend.identity->find_project(std::move(written));
     if (!project) co_return refuse(503, "Keystone can't be asked: " + project.error().what);
-    if (!project->found) co_return refuse(400, "project: " + project->why_not);
+    if (!project->found) co_return refuse(404, "project: " + project->why_not);
     const TimePoint now = backend.clock->now();
     RequestId id{described->id.empty() ? "plan-" + std::to_string(now.time_since_epoch().count())
                                        : described->id};
@@ -85,6 +87,7 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     json body{{"request", report::to_json(wanted)},
               {"decision", report::to_json(*decision)},
               {"remarks", plan_remarks(backend, *view)},
+              {"pause", report::json_of(note_in_force(backend))},
               {"taken_at", iso_time(view->cache.ages().oldest_read_at)}};
     if (wanted.approved) body["stale"] = stale_of(backend, wanted, *decision);
     co_return answered(std::move(body));

@@ -20,6 +20,7 @@
 #include "reaper/api/requests.hpp"
 #include "reaper/api/reservations.hpp"
 #include "reaper/api/room.hpp"
+#include "reaper/api/snapshot.hpp"
 #include "reaper/api/status.hpp"
 #include "reaper/model/text.hpp"
 
@@ -66,10 +67,18 @@ constexpr Route table[] = {
      get_hosts},
     {"GET", "/v1/hosts/{host}", "one host, by its id or name, with its servers", Access::look,
      get_host},
+    {"GET", "/v1/snapshot",
+     "?limit=N&marker=ID - hosts as in a file of 'reaper snapshot', whole and with their servers",
+     Access::look, get_snapshot},
     {"GET", "/v1/requests",
-     "?limit=N&marker=ID&outcome=freed&project=ID&host=NAME&since=2h - requests, newest first",
+     "?limit=N&marker=ID&outcome=freed&project=ID&host=NAME&flavor=NAME&server=ID&since=2h&until="
+     "TIME "
+     "- requests, newest first",
      Access::look, list_requests},
     {"GET", "/v1/requests/{id}", "the whole record of a request", Access::look, get_request},
+    {"GET", "/v1/totals",
+     "?since=24h - outcomes, victims, refusals and the like since then, and the room that is held",
+     Access::look, get_totals},
     {"GET", "/v1/explain/{server}",
      "why a server was deleted, or skipped, by its id or name, or a request's id", Access::look,
      get_explanation},

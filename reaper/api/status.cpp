@@ -8,7 +8,7 @@
 #include "reaper/json/json_place.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/report/json.hpp"
+#include "reaper/report/json_status.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper::api {
@@ -20,17 +20,6 @@ constexpr std::size_t longest_reason = 1000;
 
 json line_or_null(const std::optional<std::string>& line) {
     return line ? json(*line) : json(nullptr);
-}
-
-json left_alone_json(const std::vector<Safeguards::LeftAlone>& all) {
-    json list = json::array();
-    for (const auto& each : all)
-        list.push_back({{"safeguard", each.safeguard},
-                        {"project", each.project.str()},
-                        {"shape", each.what},
-                        {"wasted", each.wasted},
-                        {"until", each.until ? json(iso_time(*each.until)) : json(nullptr)}});
-    return list;
 }
 
 json cache_json(const Backend& backend, const DaemonStatus& state) {
@@ -74,7 +63,20 @@ std::optional<std::string> stopped(const Backend& backend) {
     return backend.breaker->paused();
 }
 
+/// How the breaker of the whole cloud is.
+json circuit_json(const Backend& backend, const DaemonStatus& state) {
+    const auto opened = backend.breaker == nullptr ? std::nullopt : backend.breaker->note();
+    return {{"state", std::string{to_string(state.circuit)}},
+            {"reason", opened ? opened->reason : ""}};
+}
+
 }  // namespace
+
+std::optional<PauseNote> note_in_force(const Backend& backend) {
+    if (backend.pause == nullptr || backend.breaker == nullptr) return std::nullopt;
+    auto note = backend.pause->note();
+    return note ? note : backend.breaker->note();
+}
 
 Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
@@ -99,7 +101,9 @@ Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
         {"strategy", state.strategy},
         {"features",
          {{"reservations", state.reservations}, {"oversubscription", state.oversubscription}}},
-        {"left_alone", left_alone_json(state.left_alone)},
+        {"left_alone", report::json_of(state.left_alone)},
+        {"pause", report::json_of(note_in_force(backend))},
+        {"circuit", circuit_json(backend, state)},
         {"you",
          {{"may_act", request.access == Access::act},
           {"principal", line_or_null(request.principal)}}}};
@@ -133,8 +137,9 @@ Task<HttpResponse> post_pause(const Backend& backend, ApiRequest request) {
     const auto done = backend.pause->pause(who(request), *reason);
     if (!done) co_return refuse(503, done.error().what + "; nothing is paused");
     spdlog::warn("admin API: paused by {}", printable(who(request), 255));
-    co_return answered(
-        {{"paused", line_or_null(stopped(backend))}, {"was_paused", before.has_value()}});
+    co_return answered({{"paused", line_or_null(stopped(backend))},
+                        {"was_paused", before.has_value()},
+                        {"pause", report::json_of(backend.pause->note())}});
 }
 
 Task<HttpResponse> post_resume(const Backend& backend, ApiRequest request) {
@@ -142,11 +147,15 @@ Task<HttpResponse> post_resume(const Backend& backend, ApiRequest request) {
     if (!trimmed(request.body).empty() &&
         json::parse(request.body, nullptr, false) != json::object())
         co_return refuse(400, "the body: expected none, or {}");
-    const bool was = stopped(backend).has_value();
+    const auto was = note_in_force(backend);
+    const auto opened = backend.breaker->note();
     for (Switch* const each : {backend.pause, backend.breaker})
         if (const auto done = each->resume(); !done) co_return refuse(503, done.error().what);
     spdlog::warn("admin API: resumed by {}", printable(who(request), 255));
-    co_return answered({{"paused", line_or_null(stopped(backend))}, {"was_paused", was}});
+    co_return answered({{"paused", line_or_null(stopped(backend))},
+                        {"was_paused", was.has_value()},
+                        {"was", report::json_of(was)},
+                        {"breaker_was", report::json_of(opened)}});
 }
 
 }  // namespace reaper::api

@@ -42,7 +42,8 @@ ExitCode check(const std::string& socket, const SavedPlan& saved, const Terminal
     if (!answer) return terminal.fail(ExitCode::failed, answer.error());
     if (answer->status != 200) {
         terminal.complain(why_refused(*answer));
-        return answer->status == 400 ? ExitCode::usage : ExitCode::failed;
+        const bool wrong = answer->status == 400 || answer->status == 404;
+        return wrong ? ExitCode::usage : ExitCode::failed;
     }
     const json said = json::parse(answer->body, nullptr, false);
     if (!said.is_object() || !said.contains("stale")) {

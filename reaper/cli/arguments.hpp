@@ -21,10 +21,18 @@ namespace reaper::cli {
 
 enum class ColorMode { automatic, always, never };
 
+/// A daemon that is asked over its admin API instead of what is on this machine.
+struct ApiOptions {
+    std::string url;         ///< --api or REAPER_API; empty: this machine
+    std::string ca_file;     ///< PEM; empty: the system's
+    std::string token_file;  ///< empty: OS_TOKEN, or Keystone
+};
+
 /// Accepted before and after the command.
 struct GlobalOptions {
     std::string config_file = "/etc/reaper/reaper.yaml";
-    bool config_given = false;             ///< by --config or REAPER_CONFIG
+    bool config_given = false;  ///< by --config or REAPER_CONFIG
+    ApiOptions api;
     bool json = false;                     ///< --json, or -o json
     ListOptions list;                      ///< of commands that answer with a list
     std::optional<std::string> log_level;  ///< trace, debug, info, warning, error
@@ -193,6 +201,8 @@ struct PauseCommand {
     std::string reason;
 };
 struct ResumeCommand {};
+/// Which reapers there are, by the daemon.
+struct ReapersCommand {};
 struct StatusCommand {};
 
 using Command =
@@ -201,7 +211,8 @@ using Command =
                  RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
                  CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
                  ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
-                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
+                 ReapersCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand,
+                 ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

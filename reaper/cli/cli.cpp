@@ -9,6 +9,7 @@
 
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/error_lines.hpp"
+#include "reaper/cli/remote_scope.hpp"
 #include "reaper/cli/watch.hpp"
 #include "reaper/daemon/logging.hpp"
 
@@ -17,6 +18,10 @@ namespace {
 
 ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
     const GlobalOptions& global = arguments.global;
+    if (const auto why = why_not_remote(global, arguments.command)) {
+        terminal.complain(*why);
+        return ExitCode::usage;
+    }
     return std::visit(
         [&](const auto& command) {
             using Chosen = std::remove_cvref_t<decltype(command)>;
@@ -68,6 +73,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return resume_reaper(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StatusCommand>)
                 return show_status(global, terminal);
+            else if constexpr (std::is_same_v<Chosen, ReapersCommand>)
+                return show_reapers(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StrategiesCommand>)
                 return show_strategies(terminal);
             else if constexpr (std::is_same_v<Chosen, TaggersCommand>)

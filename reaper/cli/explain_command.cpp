@@ -1,8 +1,10 @@
 // `reaper explain`: why a server went, from the journal alone.
 #include <boost/asio/io_context.hpp>
 
+#include "clients/http/url.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/report/explanation.hpp"
@@ -10,9 +12,32 @@
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
+namespace {
+
+ExitCode answer_with(const report::Explanation& told, const Terminal& terminal) {
+    terminal.answer(terminal.json()
+                        ? report::dump(report::to_json(told), 2) + "\n"
+                        : report::render_explanation(told, terminal.render_options(now())));
+    return ExitCode::ok;
+}
+
+/// By the daemon that --api names.
+ExitCode explain_remotely(const GlobalOptions& global, const ExplainCommand& command,
+                          const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    const auto said = api->get("/v1/explain/" + http::escape(command.asked), code);
+    if (!said) return code;
+    const auto told = taken(report::explanation_from_json(*said), *api, terminal, code);
+    return told ? answer_with(*told, terminal) : code;
+}
+
+}  // namespace
 
 ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
                           const Terminal& terminal) {
+    if (!global.api.url.empty()) return explain_remotely(global, command, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
@@ -24,10 +49,7 @@ ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& com
         terminal.complain(report::not_explained(command.asked));
         return ExitCode::failed;
     }
-    terminal.answer(terminal.json()
-                        ? report::dump(report::to_json(**told), 2) + "\n"
-                        : report::render_explanation(**told, terminal.render_options(now())));
-    return ExitCode::ok;
+    return answer_with(**told, terminal);
 }
 
 }  // namespace reaper::cli

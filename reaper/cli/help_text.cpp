@@ -21,6 +21,12 @@ and resume switch its deletions off and on.)",
   reaper pause --reason "upgrade"    this machine's reaper deletes nothing until: reaper resume
 
 The options above are accepted before and after the command.
+
+With --api, the daemon at that address is asked, and no file of this machine is read: status,
+history (list, show, totals), explain, hosts, plan, room, reservations, reserve, unreserve, reapers,
+pause and resume. The URL is https://HOST:PORT of its admin.listen, or unix:/PATH of its
+admin.socket. The token is that of --token-file or OS_TOKEN; where the daemon demands one and there
+is none, Keystone gives one for the credentials in OS_AUTH_URL and the other OS_* variables.
 The answer goes to stdout, logs and errors to stderr.
 
 Lists (hosts, candidates, history, reservations, usage, ...) are tables, of one line for each row
@@ -37,12 +43,14 @@ Exit codes:
   2  the command line or the configuration is wrong
   3  plan, room, request: not enough room can be freed, no servers (would be) deleted
   4  check: something needs attention; status: the reaper is paused
-  5  run: Keystone or the broker refused the credentials when it started
+  5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
+     or Keystone, refused the token or the credentials
   6  room, plan: this cloud has no such flavor, zone, project or resource class
   7  apply: the saved plan is not what would be done now, no servers deleted
 
 Environment:
   REAPER_CONFIG    the configuration file, when --config is not given
+  REAPER_API       the daemon to ask, when --api is not given; OS_TOKEN, OS_*: as whom
   NO_COLOR         when set and not empty, no colours unless --color always
 )"};
 
@@ -482,6 +490,15 @@ brought. For monitoring: exit code 4 says that this machine's reaper is paused, 
     R"(Examples:
   reaper status
   reaper status --json
+)"};
+
+const Text reapers{
+    "Which reapers there are, and which one acts",
+    R"(The reaper that answers, and the one that serves the queue, if that is another one. Asks the
+running daemon on its socket (admin.socket), or the one that --api names.)",
+    R"(Examples:
+  reaper reapers
+  reaper --api https://controller:8787 reapers
 )"};
 
 const Text strategies{

@@ -2,7 +2,6 @@
 // breaker.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -12,8 +11,5 @@ namespace reaper::cli {
 
 /// The operator's pause, else the breaker's; none: neither.
 std::optional<PauseNote> pause_in_force(const std::string& pause_file);
-
-/// {by, reason, at, line}; null for none.
-nlohmann::json json_of(const std::optional<PauseNote>& note);
 
 }  // namespace reaper::cli

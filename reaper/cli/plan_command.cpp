@@ -6,15 +6,20 @@
 
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/now.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/operator_name.hpp"
 #include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/planning.hpp"
+#include "reaper/cli/request_progress.hpp"
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/cli/saved_plan.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_status.hpp"
+#include "reaper/report/json_values.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/described_requests.hpp"
@@ -26,7 +31,7 @@ namespace {
 nlohmann::json to_json(const Answer& answer, const Answers& answers) {
     nlohmann::json document = report::to_json(answer.decision);
     document["asked"] = report::to_json(answer.request);
-    document["paused"] = json_of(answers.paused);
+    document["paused"] = report::json_of(answers.paused);
     document["remarks"] = answers.remarks;
     for (const std::string& remark : answer.remarks) document["remarks"].push_back(remark);
     document["cloud_remarks"] = answers.cloud_remarks;
@@ -170,6 +175,22 @@ ExitCode save(const Answers& answers, const PlanCommand& command, ExitCode verdi
     return saved ? verdict : terminal.fail(ExitCode::failed, saved.error());
 }
 
+/// What the daemon answers.
+Result<Answers> planned_by(const nlohmann::json& said) {
+    return report::read_json(said, "plan", [](const JsonPlace& in) {
+        Answers answers;
+        answers.planned.push_back(
+            {report::request_in(in["request"]), report::decision_in(in["decision"]), {}});
+        answers.remarks =
+            report::list(in["remarks"], [](const JsonPlace& each) { return each.text(); });
+        answers.taken_at = in["taken_at"].time();
+        auto paused = report::pause_from_json(in["pause"].value());
+        if (!paused) in.fail(paused.error().what);
+        answers.paused = std::move(*paused);
+        return answers;
+    });
+}
+
 ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
                       const Terminal& terminal) {
     auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
@@ -182,11 +203,29 @@ ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
     return show(plan_offline(*cloud, command, std::move(*inputs)), terminal);
 }
 
+/// By the daemon that --api names: on its cache, by its policy.
+ExitCode plan_remotely(const GlobalOptions& global, const PlanCommand& command,
+                       const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    DescribedRequest described = command;
+    if (described.id.empty())
+        described.id = "manual-" + std::to_string(now().time_since_epoch().count());
+    ExitCode code{};
+    const auto said = api->post("/v1/plan", body_of(described), code, ExitCode::unknown);
+    if (!said) return code;
+    auto answers = taken(planned_by(*said), *api, terminal, code);
+    if (!answers) return code;
+    code = show(*answers, terminal);
+    return command.save_file.empty() ? code : save(*answers, command, code, terminal);
+}
+
 }  // namespace
 
 ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                    const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return plan_on_file(global, command, terminal);
+    if (!global.api.url.empty()) return plan_remotely(global, command, terminal);
     auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     settings->policy = effective_policy(settings->policy, command);

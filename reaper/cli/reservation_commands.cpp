@@ -1,12 +1,9 @@
-// `reaper reserve`, `reaper unreserve` and `reaper reservations`: they ask the running daemon.
+// `reaper reserve`, `unreserve`, `reservations` and `reapers`: they ask the running daemon.
 #include <nlohmann/json.hpp>
 
-#include "clients/http/local_client.hpp"
-#include "clients/http/url.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/list_output.hpp"
-#include "reaper/cli/local_settings.hpp"
-#include "reaper/cli/refused_answer.hpp"
 #include "reaper/cli/reservations_table.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
@@ -41,47 +38,15 @@ json body_of(const ReserveCommand& command) {
     return body;
 }
 
-ExitCode exit_code_of(int status) {
-    if (status == 200 || status == 202) return ExitCode::ok;
-    if (status == 400) return ExitCode::usage;
-    return status == 409 ? ExitCode::not_enough : ExitCode::failed;
-}
-
-/// What the daemon says to a call; none, and told, if it refuses.
-std::optional<json> answered(const Result<http::LocalAnswer>& answer, const Terminal& terminal,
-                             ExitCode& code) {
-    if (!answer) {
-        code = terminal.fail(ExitCode::failed, answer.error());
-        return std::nullopt;
-    }
-    code = exit_code_of(answer->status);
-    json said = json::parse(answer->body, nullptr, false);
-    if (code == ExitCode::ok && said.is_object()) return said;
-    terminal.complain(why_refused(*answer));
-    if (code == ExitCode::ok) code = ExitCode::failed;
-    return std::nullopt;
-}
-
-std::optional<std::string> socket_of(const GlobalOptions& global, const Terminal& terminal) {
-    const auto settings = local_settings(global, terminal);
-    if (!settings) return std::nullopt;
-    if (!settings->admin.socket.empty()) return settings->admin.socket;
-    terminal.complain(global.config_file +
-                      ": admin.socket is not set: the daemon listens on no socket");
-    return std::nullopt;
-}
-
 }  // namespace
 
 ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& command,
                              const Terminal& terminal) {
-    const auto socket = socket_of(global, terminal);
-    if (!socket) return ExitCode::usage;
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
     ExitCode code{};
     const auto said =
-        answered(http::post_locally(*socket, command.unreserve ? "/v1/unreserve" : "/v1/reserve",
-                                    body_of(command).dump()),
-                 terminal, code);
+        api->post(command.unreserve ? "/v1/unreserve" : "/v1/reserve", body_of(command), code);
     if (!said) return code;
     if (terminal.json()) {
         terminal.answer(report::dump(*said, 2) + "\n");
@@ -95,20 +60,23 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
 
 ExitCode show_reservations(const GlobalOptions& global, const ReservationsCommand& command,
                            const Terminal& terminal) {
-    const auto socket = socket_of(global, terminal);
-    if (!socket) return ExitCode::usage;
-    std::string target = "/v1/reservations";
-    char mark = '?';
-    for (const auto& [name, value] : {std::pair{"role", command.role}, {"host", command.host}}) {
-        if (value.empty()) continue;
-        target += mark + std::string{name} + "=" + http::escape(value);
-        mark = '&';
-    }
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
     ExitCode code{};
-    const auto said = answered(http::get_locally(*socket, target), terminal, code);
+    const auto said = api->get(
+        target_of("/v1/reservations", {{"role", command.role}, {"host", command.host}}), code);
     if (!said) return code;
     return show_list(terminal,
                      {reservations_table(*said), [&said] { return *said; }, "reservations"});
+}
+
+ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    const auto said = api->get("/v1/reapers", code);
+    if (!said) return code;
+    return show_list(terminal, {reapers_table(*said), [&said] { return *said; }, "reapers"});
 }
 
 }  // namespace reaper::cli

@@ -63,4 +63,23 @@ report::Table reservations_table(const json& said) {
     return table;
 }
 
+report::Table reapers_table(const json& said) {
+    report::Table table;
+    table.columns = {report::column("machine"), report::column("journal"),
+                     report::column("answers"), report::column("serves")};
+    table.none = "No reapers.";
+    const auto yes_or_no = [](const json& each, const char* name) {
+        return report::text_cell(each.value(name, json{}) == json(true) ? "yes" : "no");
+    };
+    const json list = said.value("reapers", json::array());
+    for (const json& each : list)
+        if (each.is_object())
+            table.rows.push_back({report::text_cell(text_in(each, "machine")),
+                                  report::text_cell(text_in(each, "journal")),
+                                  yes_or_no(each, "here"), yes_or_no(each, "serves")});
+    if (const std::string why = text_in(said, "unknown"); !why.empty())
+        table.remarks.push_back("which one serves is not known: " + why);
+    return table;
+}
+
 }  // namespace reaper::cli

@@ -11,4 +11,7 @@ namespace reaper::cli {
 /// left out.
 report::Table reservations_table(const nlohmann::json& said);
 
+/// Likewise of GET /v1/reapers.
+report::Table reapers_table(const nlohmann::json& said);
+
 }  // namespace reaper::cli

@@ -5,6 +5,7 @@
 
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/pause_state.hpp"
@@ -15,6 +16,7 @@
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_values.hpp"
 #include "reaper/report/room.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -121,11 +123,58 @@ Built built_of(boost::asio::io_context& io, const Cloud& cloud, const SchedulerR
     return with_flavor(io, cloud, rules, std::move(request), command.flavor);
 }
 
+std::string traits_text(const RoomCommand& command) {
+    std::string text;
+    for (const auto& trait : command.required_traits)
+        text += (text.empty() ? "" : ",") + trait + "=required";
+    for (const auto& trait : command.forbidden_traits)
+        text += (text.empty() ? "" : ",") + trait + "=forbidden";
+    return text;
+}
+
+std::string resources_text(const Resources& resources) {
+    std::string text;
+    for (const auto& [name, amount] : resources)
+        text += (text.empty() ? "" : ",") + name.str() + ":" + std::to_string(amount);
+    return text;
+}
+
+/// By the daemon that --api names: on its cache, by its policy.
+ExitCode room_remotely(const GlobalOptions& global, const RoomCommand& command,
+                       const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    const std::string target =
+        target_of("/v1/room", {{"flavor", command.flavor},
+                               {"resources", resources_text(command.resources)},
+                               {"count", std::to_string(command.slots)},
+                               {"zone", command.availability_zone.value_or("")},
+                               {"project", command.project},
+                               {"traits", traits_text(command)}});
+    ExitCode code{};
+    const auto said = api->get(target, code, ExitCode::unknown);
+    if (!said) return code;
+    const auto room = taken(report::room_from_json(*said), *api, terminal, code);
+    if (!room) return code;
+    const auto rest = taken(
+        report::read_json(*said, "room",
+                          [](const JsonPlace& in) {
+                              return std::pair{
+                                  report::list(in["remarks"],
+                                               [](const JsonPlace& each) { return each.text(); }),
+                                  in["taken_at"].time()};
+                          }),
+        *api, terminal, code);
+    if (!rest) return code;
+    return show(room->request, {room->answer, rest->first, {}, rest->second}, terminal);
+}
+
 }  // namespace
 
 ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
                    const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return show_on_file(global, command, terminal);
+    if (!global.api.url.empty()) return room_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
 

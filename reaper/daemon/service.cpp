@@ -60,6 +60,7 @@ CloudPorts with_placement(const CloudPorts& cloud, Placement& placement) {
 class NeverPaused final : public Switch {
 public:
     std::optional<std::string> paused() const override { return std::nullopt; }
+    std::optional<PauseNote> note() const override { return std::nullopt; }
     Result<void> pause(std::string, std::string) override { return {}; }
     Result<void> resume() override { return {}; }
 };
@@ -529,6 +530,9 @@ DaemonStatus Service::Impl::status() const {
     if (state.reservations)
         state.reservations_unknown = parts_->decisions.why_without_reservations();
     state.approved_max_age = settings_.cull.approved_max_age;
+    state.circuit = state.breaker
+                        ? CircuitState::open
+                        : parts_->safeguards.safeguards().breaker().state(ports_.cloud.clock.now());
     state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
     return state;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reaper/model/error.hpp"
+#include "reaper/model/pause_note.hpp"
 
 namespace reaper {
 
@@ -15,6 +16,8 @@ public:
     /// asked before each decision and right before each deletion. What can't be told counts as
     /// paused.
     virtual std::optional<std::string> paused() const = 0;
+    /// The pause in force, with its parts.
+    virtual std::optional<PauseNote> note() const = 0;
     /// In force when it returns, and durable. A pause that is in force already stays as it is.
     /// Errors are `storage`: then nothing is paused.
     virtual Result<void> pause(std::string by, std::string reason) = 0;

@@ -201,6 +201,12 @@ std::string_view to_string(Fate fate) {
     return "unknown";
 }
 
+std::optional<Fate> fate_from(std::string_view text) {
+    for (const auto& [value, name] : fates)
+        if (name == text) return value;
+    return std::nullopt;
+}
+
 Explanation explain(const RequestRecord& record, const std::set<ServerId>& asked_about) {
     Explanation told;
     told.request = record.request;

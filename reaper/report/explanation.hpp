@@ -32,6 +32,7 @@ enum class Fate {
     unknown,      ///< its deletion was sent, and nobody saw what came of it
 };
 std::string_view to_string(Fate fate);
+std::optional<Fate> fate_from(std::string_view text);
 
 struct ExplainedServer {
     Victim victim;  ///< as the last plan that chose it has it
@@ -76,5 +77,7 @@ std::string not_explained(const std::string& asked);
 
 std::string render_explanation(const Explanation& explanation, const RenderOptions& options = {});
 nlohmann::json to_json(const Explanation& explanation);
+/// The inverse; `bad_answer` with the place for anything of another shape.
+Result<Explanation> explanation_from_json(const nlohmann::json& document);
 
 }  // namespace reaper::report

@@ -107,6 +107,11 @@ std::optional<RejectionCode> rejection_code_from(std::string_view text);
 /// The inverses. `bad_answer` with the place for anything of another shape or version.
 Result<Request> request_from_json(const nlohmann::json& json);
 Result<Decision> decision_from_json(const nlohmann::json& json);
+Result<RequestRecord> record_from_json(const nlohmann::json& json);
+/// Of the list `requests`.
+Result<std::vector<RequestSummary>> requests_from_json(const nlohmann::json& json);
+Result<JournalTotals> totals_from_json(const nlohmann::json& json);
+Result<InventoryHold> hold_from_json(const nlohmann::json& json);
 
 /// As text; never throws: bytes that are not UTF-8 become U+FFFD. `indent` < 0: one line.
 std::string dump(const nlohmann::json& json, int indent = -1);

@@ -6,6 +6,7 @@
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_groups.hpp"
 #include "reaper/report/json_placement.hpp"
+#include "reaper/report/json_values.hpp"
 
 namespace reaper::report {
 namespace {
@@ -13,22 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr Amount any_amount = std::numeric_limits<Amount>::min();
-
-/// What one of our words means.
-template <class Read>
-auto word(const JsonPlace& in, Read read) {
-    const auto value = read(in.text());
-    if (!value) in.fail("unknown word '" + printable(in.text(), 50) + "'");
-    return *value;
-}
-
-/// What `read` makes of each element.
-template <class Read>
-auto list(const JsonPlace& in, Read read) {
-    std::vector<decltype(read(in))> all;
-    in.each([&](const JsonPlace& each) { all.push_back(read(each)); });
-    return all;
-}
 
 /// None where an earlier version did not write them.
 template <class Read>
@@ -100,13 +85,13 @@ Rejection rejection(const JsonPlace& in) {
     Rejection result;
     result.host = HostId{in["host"].text()};
     result.host_name = in["host_name"].text();
-    result.code = word(in["code"], rejection_code_from);
+    result.code = meaning(in["code"], rejection_code_from);
     result.reason = in["reason"].text();
     return result;
 }
 
 RejectionCount rejection_count(const JsonPlace& in) {
-    return {word(in["code"], rejection_code_from), in["hosts"].count(), in["sample"].text()};
+    return {meaning(in["code"], rejection_code_from), in["hosts"].count(), in["sample"].text()};
 }
 
 Plan plan(const JsonPlace& in) {
@@ -137,7 +122,7 @@ NotEnough not_enough(const JsonPlace& in) {
 NothingToDo nothing_to_do(const JsonPlace& in) {
     NothingToDo result{in["reason"].text(), list(in["hosts"], host_plan)};
     // Regular in what earlier versions wrote.
-    if (const auto room = in.maybe("room")) result.room = word(*room, res_type_from);
+    if (const auto room = in.maybe("room")) result.room = meaning(*room, res_type_from);
     return result;
 }
 
@@ -173,7 +158,7 @@ Request request(const JsonPlace& in) {
     check_json_version(in);
     Request result;
     result.id = RequestId{in["id"].text()};
-    result.operation = word(in["operation"], operation_from);
+    result.operation = meaning(in["operation"], operation_from);
     result.project = ProjectId{in["project"].text()};
     result.resources = in["resources"].resources(any_amount);
     result.slots = in["slots"].count();
@@ -188,17 +173,18 @@ Request request(const JsonPlace& in) {
     // Earlier versions did not write these.
     if (const auto specs = in.maybe("flavor_extra_specs"))
         result.flavor_extra_specs = specs->text_map();
-    if (const auto type = in.maybe("res_type")) result.phases = word(*type, phases_from);
+    if (const auto type = in.maybe("res_type")) result.phases = meaning(*type, phases_from);
     result.phases_because = in.text_or_empty("res_type_because");
     result.flavor = in.text_or_empty("flavor");
     result.image = in.text_or_empty("image");
-    if (const auto source = in.maybe("source")) result.source = word(*source, request_source_from);
+    if (const auto source = in.maybe("source"))
+        result.source = meaning(*source, request_source_from);
     if (const auto deadline = in.maybe("deadline")) result.deadline = deadline->time();
     result.from_host = in.text_or_empty("from_host");
     result.runs_revocable = in.has("runs_revocable");
     if (const auto groups = in.maybe("groups")) result.groups = groups_from(*groups);
     if (const auto policy = in.maybe("group_policy"))
-        result.group_policy = word(*policy, group_policy_from);
+        result.group_policy = meaning(*policy, group_policy_from);
     if (const auto placement = in.maybe("placement")) result.placement = placement_from(*placement);
     if (const auto traits = in.maybe("root_required_traits"))
         result.root_required_traits = traits_from(*traits);
@@ -206,19 +192,6 @@ Request request(const JsonPlace& in) {
     if (const auto approved = in.maybe("approved")) result.approved = approval(*approved);
     if (const auto corrected = in.maybe("correction")) result.correction = correction(*corrected);
     return result;
-}
-
-/// Runs a reader and turns its exceptions into an error.
-template <class T>
-Result<T> guarded(T (*read)(const JsonPlace&), const json& document, const char* what) {
-    const std::string where = std::string{"JSON of a "} + what + ": ";
-    try {
-        return read(JsonPlace{document});
-    } catch (const WrongJson& wrong) {
-        return Error{wrong.code, where + wrong.what};
-    } catch (const json::exception& exception) {
-        return Error{Errc::bad_answer, where + exception.what()};
-    }
 }
 
 }  // namespace
@@ -229,12 +202,20 @@ std::optional<RejectionCode> rejection_code_from(std::string_view text) {
     return std::nullopt;
 }
 
+Request request_in(const JsonPlace& in) {
+    return request(in);
+}
+
+Decision decision_in(const JsonPlace& in) {
+    return decision(in);
+}
+
 Result<Request> request_from_json(const json& document) {
-    return guarded(&request, document, "request");
+    return read_json(document, "request", &request_in);
 }
 
 Result<Decision> decision_from_json(const json& document) {
-    return guarded(&decision, document, "decision");
+    return read_json(document, "decision", &decision_in);
 }
 
 }  // namespace reaper::report

@@ -2,6 +2,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_values.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {
@@ -29,6 +30,33 @@ std::string answer_line(const RoomAnswer& answer, int slots, const RenderOptions
     return head + ": " + safe(summary(answer, slots)) + "\n";
 }
 
+HostSlots slots_in(const JsonPlace& in) {
+    HostSlots host;
+    host.host = HostId{in["id"].text()};
+    host.host_name = in["name"].text();
+    host.at_once = in["slots"].count();
+    host.ready = host.at_once + in["on_its_way"].count();
+    return host;
+}
+
+std::optional<RoomVerdict> verdict_from(const std::string& text) {
+    for (int i = 0; i <= static_cast<int>(RoomVerdict::never); ++i)
+        if (const auto verdict = static_cast<RoomVerdict>(i); to_string(verdict) == text)
+            return verdict;
+    return std::nullopt;
+}
+
+ReadRoom room_in(const JsonPlace& in) {
+    ReadRoom read;
+    read.answer.verdict = meaning(in["answer"], verdict_from);
+    read.answer.fits_now = in["fits_now"].count();
+    read.answer.possible = in["possible"].count();
+    read.answer.there = list(in["hosts"], slots_in);
+    if (const auto decision = in.maybe("decision")) read.answer.decision = decision_in(*decision);
+    read.request = request_in(in["request"]);
+    return read;
+}
+
 }  // namespace
 
 json room_json(const RoomAnswer& answer, const Request& request) {
@@ -47,6 +75,10 @@ json room_json(const RoomAnswer& answer, const Request& request) {
             {"decision", fits_now(answer) ? json(nullptr) : to_json(answer.decision)},
             {"summary", summary(answer, request.slots)},
             {"request", to_json(request)}};
+}
+
+Result<ReadRoom> room_from_json(const json& document) {
+    return read_json(document, "room", room_in);
 }
 
 std::string render_room(const RoomAnswer& answer, const Request& request,

@@ -10,12 +10,19 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "reaper/model/error.hpp"
 #include "reaper/model/room_answer.hpp"
 #include "reaper/report/render.hpp"
 
 namespace reaper::report {
 
 nlohmann::json room_json(const RoomAnswer& answer, const Request& request);
+/// The inverse; `bad_answer` with the place for anything of another shape.
+struct ReadRoom {
+    RoomAnswer answer;
+    Request request;
+};
+Result<ReadRoom> room_from_json(const nlohmann::json& document);
 
 /// Where there is room as it is, what would be deleted or why not, and the answer as the last line.
 std::string render_room(const RoomAnswer& answer, const Request& request,

@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace reaper {
+
+std::string_view to_string(CircuitState state) {
+    switch (state) {
+        case CircuitState::closed: return "closed";
+        case CircuitState::open: return "open";
+        case CircuitState::half_open: return "half-open";
+    }
+    return "unknown";
+}
+
+std::optional<CircuitState> circuit_state_from(std::string_view text) {
+    for (const auto state : {CircuitState::closed, CircuitState::open, CircuitState::half_open})
+        if (to_string(state) == text) return state;
+    return std::nullopt;
+}
 namespace {
 
 constexpr int most_times = 1'000'000;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "reaper/model/time.hpp"
 #include "reaper/safeguards/settings.hpp"
@@ -11,6 +12,8 @@
 namespace reaper {
 
 enum class CircuitState { closed, open, half_open };
+std::string_view to_string(CircuitState state);
+std::optional<CircuitState> circuit_state_from(std::string_view text);
 
 class Circuit {
 public:

@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "app/api_house.hpp"
+#include "reaper/report/snapshot_parts.hpp"
 
 namespace reaper::test::api_test {
 namespace {
@@ -67,6 +68,8 @@ TEST_F(ApiTest, StatusTellsHowItIsAndWhoAsks) {
     EXPECT_EQ(told.at("serving"), true);
     EXPECT_EQ(told.at("paused"), nullptr);
     EXPECT_EQ(told.at("no_help"), nullptr);
+    EXPECT_EQ(told.at("pause"), nullptr);
+    EXPECT_EQ(told.at("circuit"), json({{"state", "closed"}, {"reason", ""}}));
     EXPECT_EQ(told.at("program_version"), "1.2.3");
     EXPECT_EQ(told.at("cache").at("hosts"), 1);
     EXPECT_EQ(told.at("cache").at("servers"), 4);
@@ -176,6 +179,16 @@ TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
     EXPECT_THAT(get("/v1/requests?host=h2").at("requests"), IsEmpty());
     EXPECT_THAT(get("/v1/requests?since=150s").at("requests"), SizeIs(::testing::Lt(5)));
     EXPECT_THAT(get("/v1/requests?since=2000-01-01").at("requests"), SizeIs(5));
+    EXPECT_THAT(get("/v1/requests?until=2000-01-01").at("requests"), IsEmpty());
+    EXPECT_THAT(get("/v1/requests?until=2100-01-01").at("requests"), SizeIs(5));
+    EXPECT_THAT(get("/v1/requests?flavor=huge").at("requests"), IsEmpty());
+    EXPECT_THAT(names(get("/v1/requests?server=wanting-3").at("requests"), id),
+                ElementsAre("req-3"));
+    const json record = this->answer(200, "GET /v1/requests/{id}", "/v1/requests/req-0");
+    const std::string victim =
+        record.at(json::json_pointer{"/plans/0/decision/hosts/0/victims/0/server"});
+    EXPECT_THAT(names(get("/v1/requests?server=" + victim).at("requests"), id), Contains("req-0"));
+    EXPECT_THAT(why(get("/v1/requests?until=later", 400)), HasSubstr("until: "));
     EXPECT_THAT(why(get("/v1/requests?outcome=good", 400)), HasSubstr("not-enough"));
     EXPECT_THAT(why(get("/v1/requests?since=later", 400)), HasSubstr("2h"));
     EXPECT_THAT(why(get("/v1/requests?marker=req-9", 400)), HasSubstr("'req-9'"));
@@ -256,6 +269,44 @@ TEST_F(ApiTest, APlanThatCantBeUnderstoodIsRefused) {
         answer(400, "POST /v1/plan", "/v1/plan", body);
 }
 
+TEST_F(ApiTest, TotalsTellWhatHappenedSince) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    const json told = get("/v1/totals?since=24h");
+    EXPECT_EQ(told.at("totals").at("under_way"), 0);
+    EXPECT_EQ(told.at("holds"), json::array());
+    EXPECT_EQ(get("/v1/totals").at("totals"), told.at("totals"));
+    EXPECT_THAT(why(get("/v1/totals?since=now", 400)), HasSubstr("since: "));
+    EXPECT_THAT(why(get("/v1/totals?until=now", 400)), HasSubstr("until"));
+}
+
+TEST_F(ApiTest, TheSnapshotHasHostsAsFilesHaveThem) {
+    full_host("h1");
+    full_host("h2");
+    full_host("h3");
+    start_and_read_the_cloud();
+    const json all = get("/v1/snapshot");
+    ASSERT_THAT(all.at("hosts"), SizeIs(3));
+    EXPECT_EQ(all.at("hosts_links"), json::array());
+    for (const json& each : all.at("hosts")) {
+        const auto host = report::host_from_json(each);
+        ASSERT_TRUE(host) << host.error().what;
+        EXPECT_THAT(host->servers, SizeIs(4));
+        EXPECT_EQ(report::host_json(*host), each);
+    }
+    json paged = json::array();
+    std::string target = "/v1/snapshot?limit=2";
+    for (int page = 0; page < 2; ++page) {
+        const json some = get(target);
+        for (const json& each : some.at("hosts")) paged.push_back(each);
+        const json& links = some.at("hosts_links");
+        ASSERT_EQ(links.size(), page == 0 ? 1U : 0U);
+        if (page == 0) target = links[0].at("href");
+    }
+    EXPECT_EQ(paged, all.at("hosts"));
+    EXPECT_THAT(why(get("/v1/snapshot?marker=gone", 400)), HasSubstr("marker"));
+}
+
 TEST_F(ApiTest, PauseAndResumeAreForWhoMayAct) {
     full_host("h1");
     start_and_read_the_cloud();
@@ -268,6 +319,7 @@ TEST_F(ApiTest, PauseAndResumeAreForWhoMayAct) {
     const json paused = answer(200, "POST /v1/pause", "/v1/pause", R"({"reason": "upgrade"})",
                                {api::Access::act, "ops@default"});
     EXPECT_EQ(paused.at("was_paused"), false);
+    EXPECT_THAT(std::string{paused.at("pause").at("reason")}, HasSubstr("upgrade"));
     EXPECT_THAT(pause.calls, ElementsAre("pause ops@default: upgrade"));
     EXPECT_THAT(std::string{get("/v1/status").at("paused")}, HasSubstr("upgrade"));
     EXPECT_EQ(answer(200, "POST /v1/pause", "/v1/pause").at("was_paused"), true);
@@ -275,6 +327,8 @@ TEST_F(ApiTest, PauseAndResumeAreForWhoMayAct) {
     const json resumed = answer(200, "POST /v1/resume", "/v1/resume", "{}");
     EXPECT_EQ(resumed.at("paused"), nullptr);
     EXPECT_EQ(resumed.at("was_paused"), true);
+    EXPECT_THAT(std::string{resumed.at("was").at("reason")}, HasSubstr("upgrade"));
+    EXPECT_EQ(resumed.at("breaker_was").at("reason"), "open");
     EXPECT_FALSE(breaker.why);
     EXPECT_EQ(answer(200, "POST /v1/resume", "/v1/resume").at("was_paused"), false);
     EXPECT_EQ(get("/v1/status").at("paused"), nullptr);

@@ -22,6 +22,10 @@ public:
         if (on_ask) on_ask();
         return why;
     }
+    std::optional<PauseNote> note() const override {
+        if (!why) return std::nullopt;
+        return PauseNote{"", *why, {}};
+    }
     Result<void> pause(std::string by, std::string reason) override {
         calls.push_back("pause " + by + ": " + reason);
         if (disk_full) return Error{Errc::storage, "disk full"};

@@ -182,6 +182,17 @@ class Reaper:
 
     # Commands ----------------------------------------------------------------
 
+    def elsewhere(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """A command of a machine that has no configuration and these variables."""
+        return subprocess.run(
+            [str(self.binary), "--config", "/nowhere/reaper.yaml", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env=self._environment() | variables,
+        )
+
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs a command of the reaper to its end, whatever its exit code."""
         return subprocess.run(

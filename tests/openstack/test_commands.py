@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cloud import Cloud, eventually
 from fleet import assert_nobody_died, assert_only_victims_died, fill
 from gate import Gate
+from lablib.ports import LOOPBACK, free_ports
 from lablib.settings import PAGE
 from reaper_process import Reaper
 
@@ -228,6 +230,90 @@ def test_history_of_an_unknown_request(reaper: Reaper) -> None:
     done = reaper.command("history", "show", "req-00000000-0000-0000-0000-000000000000")
     assert done.returncode != 0
     assert "req-00000000" in done.stderr
+
+
+# a daemon elsewhere -----------------------------------------------------------
+
+# What differs because one of the two looked later, or at another place.
+OF_THE_MOMENT = {"taken_at", "since", "sent_at", "file"}
+
+
+def steady(told: Any) -> Any:
+    if isinstance(told, list):
+        return [steady(each) for each in told]
+    if isinstance(told, str) and told.startswith("manual-"):
+        return "manual"  # the id of a question
+    if not isinstance(told, dict):
+        return told
+    return {name: steady(value) for name, value in told.items() if name not in OF_THE_MOMENT}
+
+
+def login_of(reaper: Reaper) -> dict[str, str]:
+    """The user of the configuration, as OS_* variables."""
+    return {f"OS_{name.upper()}": value for name, value in reaper.config["cloud"]["auth"].items()}
+
+
+def test_a_daemon_elsewhere_answers_as_the_machine_itself(
+    cloud: Cloud, install, fleet, tmp_path: Path
+) -> None:
+    """Through the port, with a token of Keystone, without a configuration."""
+    reaper = install()
+    address = f"{LOOPBACK}:{free_ports(['admin'])['admin']}"
+    reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock"), "listen": address, "auth": "keystone"}
+    reaper.start()
+    [victim] = fleet.spot()
+    [refused] = cloud.ask_in_vain("medium")
+    reaper.wait_outcome(refused.request)
+    cloud.wait_gone([victim])
+    here = ("--api", f"http://{address}")
+    login = login_of(reaper)
+    size = ("--resources", "VCPU=1,MEMORY_MB=512,DISK_GB=1")
+
+    def same(*command: str, code: int = 0) -> None:
+        local = reaper.command("--json", *command)
+        remote = reaper.elsewhere(*here, "--json", *command, **login)
+        assert (local.returncode, remote.returncode) == (code, code), local.stderr + remote.stderr
+        assert steady(json.loads(remote.stdout)) == steady(json.loads(local.stdout)), command
+        text = reaper.elsewhere(*here, *command, **login)
+        assert text.returncode == code and text.stdout, text.stderr
+
+    hosts = lambda *how: steady(json.loads(reaper.elsewhere(*here, "--json", "hosts", **login).stdout))  # noqa: E731
+    eventually("its cache is settled", lambda: hosts() == steady(reaper.json("hosts")))
+    for command in (["hosts"], ["hosts", "--servers"], ["history"], ["history", "totals"], ["reapers"]):
+        same(*command)
+    for tables in (["hosts", "-o", "wide"], ["hosts", "--servers", "-o", "csv"], ["history", "-o", "csv"]):
+        local, remote = reaper.command(*tables), reaper.elsewhere(*here, *tables, **login)
+        assert remote.stdout == local.stdout and local.returncode == remote.returncode == 0, remote.stderr
+    same("history", "--server", victim.id)
+    same("history", "show", victim.name)
+    same("history", "show", refused.request)
+    same("explain", victim.id)
+    same("room", *size, code=3)  # what came free is promised
+    same("plan", *size, "--project", "regular", code=3)
+    same("plan", *size, "--project", "spot")
+    same("status")
+    for unknown in (["room", *size, "--zone", "mars"], ["plan", *size, "--project", "nobody-there"]):
+        asked = reaper.elsewhere(*here, *unknown, **login)
+        assert asked.returncode == 6 and not asked.stdout, asked.stderr
+
+    pause = reaper.elsewhere(*here, "pause", "--reason", "upgrade", **login)
+    assert pause.returncode == 0, pause.stderr
+    assert reaper.pause_file.exists()
+    eventually("the pause is noted", lambda: reaper.json("history", "totals")["events"])
+    same("status", code=4)
+    resumed = reaper.elsewhere(*here, "resume", **login)
+    assert resumed.returncode == 0 and "upgrade" in resumed.stdout, resumed.stderr
+    assert not reaper.pause_file.exists()
+
+    nobody = reaper.elsewhere(*here, "status")
+    assert nobody.returncode == 5 and "OS_TOKEN" in nobody.stderr, nobody.stderr
+    forged = reaper.elsewhere(*here, "status", OS_TOKEN="forged-token")
+    assert forged.returncode == 5 and "forged-token" not in forged.stderr, forged.stderr
+    victims_elsewhere = reaper.elsewhere("history", "victims", REAPER_API=f"http://{address}", **login)
+    assert victims_elsewhere.returncode == 2 and "goes without --api" in victims_elsewhere.stderr
+    reaper.stop()
+    silence = reaper.elsewhere(*here, "status", **login)
+    assert silence.returncode == 1 and "admin.listen" in silence.stderr, silence.stderr
 
 
 # lists ------------------------------------------------------------------------

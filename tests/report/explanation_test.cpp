@@ -69,6 +69,20 @@ TEST(Explanation, OfADeletedServer) {
     expect_golden("explanation.json", dump(to_json(told), 2) + "\n");
 }
 
+TEST(Explanation, ComesBackFromItsJson) {
+    Explanation told = explain(story(), {deleted});
+    told.also = {{RequestId{"r"}, noon(), ServerId{"s"}, "name", ProjectId{"p"}, "h"}};
+    for (const Explanation& each : {told, explain(story(), {}), explain(story(), {skipped})}) {
+        const auto back = explanation_from_json(nlohmann::json::parse(to_json(each).dump()));
+        ASSERT_TRUE(back) << back.error().what;
+        EXPECT_EQ(to_json(*back), to_json(each));
+        EXPECT_EQ(render_explanation(*back, at_noon()), render_explanation(each, at_noon()));
+    }
+    nlohmann::json wrong = to_json(told);
+    wrong["servers"][0]["fate"] = "married";
+    EXPECT_THAT(explanation_from_json(wrong).error().what, HasSubstr("servers[0].fate"));
+}
+
 TEST(Explanation, OfAServerThatWasSkippedOnRecheck) {
     const Explanation told = explain(story(), {skipped});
     EXPECT_EQ(only(told).fate, Fate::skipped);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "reaper/report/json_status.hpp"
 #include "tests/report/examples.hpp"
 
 namespace reaper::report::test::json_test {
@@ -21,6 +22,60 @@ TEST(Json, HasItsDocumentedShape) {
     expect_golden("story.json", dump(to_json(example_story()), 2) + "\n");
     expect_golden("hosts.json", dump(to_json(example_snapshot()), 2) + "\n");
     expect_golden("history.json", dump(to_json(example_lines()), 2) + "\n");
+}
+
+TEST(Json, StoriesListsAndTotalsComeBack) {
+    RequestRecord story = example_story();
+    story.freed_room = FreedRoomResult{
+        FreedRoomResultKind::taken_by_regular, "somebody else", {HostId{"h1"}}, noon(9)};
+    const json told = to_json(story);
+    EXPECT_EQ(to_json(record_from_json(through_text(told)).value()), told);
+    story.outcome.reset();
+    story.freed_room.reset();
+    EXPECT_EQ(to_json(record_from_json(to_json(story)).value()), to_json(story));
+    const json lines = to_json(example_lines());
+    EXPECT_EQ(to_json(requests_from_json(through_text(lines).at("requests")).value()), lines);
+    JournalTotals totals;
+    totals.outcomes = {{OutcomeKind::freed, 3}, {OutcomeKind::revocable_only, 1}};
+    totals.under_way = 2;
+    totals.victims = 7;
+    totals.freed_rooms = {{FreedRoomResultKind::wasted, 1}};
+    totals.safeguards = {{"paused", 4}};
+    totals.messages = {{"joined", 5}};
+    totals.events = {{"resumed", 6}};
+    EXPECT_EQ(to_json(totals_from_json(through_text(to_json(totals))).value()), to_json(totals));
+    const InventoryHold hold{
+        ProviderId{"p"}, ResourceClass{"VCPU"}, HostId{}, "h", 1, 5, RequestId{"r"}, noon()};
+    EXPECT_EQ(to_json(hold_from_json(through_text(to_json(hold))).value()), to_json(hold));
+}
+
+TEST(Json, WhatIsNoStoryListOrTotalSaysWhere) {
+    json told = to_json(example_story());
+    told["steps"][0]["step"] = "danced";
+    EXPECT_THAT(record_from_json(told).error().what, HasSubstr("steps[0].step"));
+    EXPECT_THAT(requests_from_json(json::object()).error().what, HasSubstr("a list"));
+    json totals = to_json(JournalTotals{});
+    totals["outcomes"] = {{"danced", 1}};
+    EXPECT_THAT(totals_from_json(totals).error().what, HasSubstr("danced"));
+    EXPECT_EQ(hold_from_json(nullptr).error().code, Errc::bad_answer);
+}
+
+TEST(Json, PausesAndWhatIsLeftAloneComeBack) {
+    const std::optional<PauseNote> none;
+    EXPECT_EQ(pause_from_json(json_of(none)).value(), std::nullopt);
+    for (const PauseNote& note :
+         {PauseNote{"alice", "upgrade", noon(), ""}, PauseNote{"", "", noon(), "/x is there"},
+          PauseNote{"bob", "", noon(), ""}, PauseNote{"", "why", noon(), "cut off"}}) {
+        const json told = json_of(std::optional{note});
+        EXPECT_EQ(json_of(pause_from_json(through_text(told)).value()), told);
+    }
+    const std::vector<Safeguards::LeftAlone> left{
+        {safeguard::project_breaker, ProjectId{"p"}, "", CircuitState::half_open, 3, std::nullopt},
+        {safeguard::shape_cooldown, ProjectId{"q"}, "m1", CircuitState::open, 2, noon()}};
+    const json told = json_of(left);
+    EXPECT_EQ(json_of(left_alone_from_json(through_text(told)).value()), told);
+    EXPECT_THAT(left_alone_from_json({{{"safeguard", "x"}}}).error().what,
+                HasSubstr("[0].safeguard"));
 }
 
 TEST(Json, RequestsComeBack) {

@@ -45,6 +45,19 @@ TEST(Arguments, GlobalOptionsStandBeforeOrAfterTheCommand) {
     }
 }
 
+TEST(Arguments, ADaemonElsewhereIsNamedByOptionOrVariable) {
+    const Arguments asked = good(
+        {"status", "--api", "https://ctl:8787", "--ca-file", "ca.pem", "--token-file", "token"});
+    EXPECT_EQ(asked.global.api.url, "https://ctl:8787");
+    EXPECT_EQ(asked.global.api.ca_file, "ca.pem");
+    EXPECT_EQ(asked.global.api.token_file, "token");
+    EXPECT_EQ(good({"reapers"}).global.api.url, "");
+    ::setenv("REAPER_API", "https://other:8787", 1);
+    EXPECT_EQ(good({"reapers"}).global.api.url, "https://other:8787");
+    ::unsetenv("REAPER_API");
+    EXPECT_NE(error({"status", "--token-file", "token"}).find("--api"), std::string::npos);
+}
+
 TEST(Arguments, CandidatesTakeResourcesAsPlacementWritesThem) {
     const auto asked = good({"candidates", "--resources", "VCPU:1,MEMORY_MB=2048"});
     EXPECT_EQ(std::get<CandidatesCommand>(asked.command).resources,

@@ -1,0 +1,150 @@
+#include "reaper/cli/api_channel.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <optional>
+#include <utility>
+
+#include "clients/http/system_clock.hpp"
+#include "clients/http/url.hpp"
+#include "reaper/cli/api_token.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::string_view socket_scheme = "unix:";
+constexpr Duration longest_call{60'000};
+
+class SocketChannel final : public ApiChannel {
+public:
+    SocketChannel(std::string path, bool remote) : path_(std::move(path)), remote_(remote) {}
+
+    Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
+                                  const std::string& body) override {
+        return method == http::Method::get ? http::get_locally(path_, target)
+                                           : http::post_locally(path_, target, body);
+    }
+    std::string name() const override { return path_; }
+    bool remote() const override { return remote_; }
+
+private:
+    std::string path_;
+    bool remote_;
+};
+
+bool is_this_machine(const std::string& host) {
+    if (host == "localhost") return true;
+    boost::system::error_code none;
+    const auto address = boost::asio::ip::make_address(host, none);
+    return !none && address.is_loopback();
+}
+
+std::string advice_for(Errc code) {
+    switch (code) {
+        case Errc::unreachable:
+            return "; is the daemon running there, and is that its admin.listen?";
+        case Errc::timeout: return "; it does not answer in time: try again, or look at its log";
+        case Errc::tls: return "; --ca-file names the certificates to trust";
+        default: return "";
+    }
+}
+
+class NetworkChannel final : public ApiChannel {
+public:
+    NetworkChannel(http::Url url, ApiOptions options, config::Environment environment,
+                   std::optional<config::Secret> token)
+        : url_(std::move(url)),
+          options_(std::move(options)),
+          environment_(std::move(environment)),
+          token_(std::move(token)) {}
+
+    Result<void> open() {
+        http::Options how;
+        how.tls.ca_file = options_.ca_file;
+        how.tls.ca_key = "--ca-file";
+        how.call_timeout = longest_call;
+        how.max_retries = 0;
+        auto client = http::make_client(io_.get_executor(), std::move(how), *clock_);
+        if (!client) return client.error();
+        client_ = std::move(*client);
+        return {};
+    }
+
+    Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
+                                  const std::string& body) override {
+        auto answer = once(method, target, body);
+        if (!answer || answer->status != 401 || token_) return answer;
+        if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
+        auto token = keystone_token(io_, *clock_, options_, environment_);
+        if (!token) return Error{token.error().code, name() + ": " + token.error().what};
+        token_ = std::move(*token);
+        return once(method, target, body);
+    }
+    std::string name() const override { return http::to_string(url_.endpoint); }
+
+private:
+    Result<void> may_be_told_a_token() const {
+        if (url_.endpoint.tls || is_this_machine(url_.endpoint.host)) return {};
+        return Error{Errc::bad_input,
+                     name() + ": a token would cross the network for everybody to read: use https"};
+    }
+
+    Result<http::LocalAnswer> once(http::Method method, const std::string& target,
+                                   const std::string& body) {
+        http::Request request;
+        request.method = method;
+        request.url = name() + url_.path + target;
+        request.service = "reaper";
+        if (token_) {
+            if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
+            request.headers.push_back({"X-Auth-Token", token_->reveal()});
+        }
+        if (!body.empty()) request.headers.push_back({"Content-Type", "application/json"});
+        request.body = body;
+        auto answer = run_task(io_, client_->call(std::move(request)));
+        if (answer) return http::LocalAnswer{answer->status, std::move(answer->body)};
+        return Error{answer.error().code, answer.error().what + advice_for(answer.error().code)};
+    }
+
+    http::Url url_;  ///< its path without a slash at the end
+    ApiOptions options_;
+    config::Environment environment_;
+    std::optional<config::Secret> token_;
+    boost::asio::io_context io_{1};
+    std::unique_ptr<Clock> clock_ = make_system_clock(io_.get_executor());
+    std::unique_ptr<http::Client> client_;
+};
+
+}  // namespace
+
+std::unique_ptr<ApiChannel> socket_channel(const std::string& path) {
+    return std::make_unique<SocketChannel>(path, false);
+}
+
+Result<std::unique_ptr<ApiChannel>> api_channel(const ApiOptions& options,
+                                                const config::Environment& environment) {
+    using Channel = std::unique_ptr<ApiChannel>;
+    const std::string& written = options.url;
+    if (written.starts_with(socket_scheme)) {
+        std::string path = written.substr(socket_scheme.size());
+        if (path.starts_with('/')) return Channel{new SocketChannel{std::move(path), true}};
+        return Error{Errc::bad_input, "--api: expected unix:/PATH of the daemon's admin.socket"};
+    }
+    auto url = http::parse_url(written);
+    if (!url) return Error{Errc::bad_input, "--api: " + url.error().what};
+    if (!url->query.empty())
+        return Error{Errc::bad_input, "--api: expected an address without a ?query"};
+    for (const std::string_view end : {"/", "/v1"})
+        if (url->path.ends_with(end)) url->path.resize(url->path.size() - end.size());
+    auto token = given_token(options, environment);
+    if (!token) return token.error();
+    auto channel =
+        std::make_unique<NetworkChannel>(std::move(*url), options, environment, std::move(*token));
+    if (const auto opened = channel->open(); !opened)
+        return Error{Errc::bad_input, "--api: " + opened.error().what};
+    return Channel{std::move(channel)};
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,103 @@
+#include "reaper/cli/daemon_api.hpp"
+
+#include "clients/http/url.hpp"
+#include "reaper/cli/local_settings.hpp"
+#include "reaper/cli/refused_answer.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using nlohmann::json;
+
+ExitCode ending_for(const Error& error) {
+    if (error.code == Errc::bad_input) return ExitCode::usage;
+    const bool refused = error.code == Errc::unauthorized || error.code == Errc::forbidden;
+    return refused ? ExitCode::refused : ExitCode::failed;
+}
+
+bool is_refusal(const json& said) {
+    return said.is_object() && said.contains("error");
+}
+
+/// What `GET /v1` would not list.
+bool is_unknown_route(const std::string& why) {
+    return why.starts_with("there is no /") && why.find("GET /v1") != std::string::npos;
+}
+
+}  // namespace
+
+std::optional<json> DaemonApi::get(const std::string& target, ExitCode& code, ExitCode missing) {
+    return understood(channel_->ask(http::Method::get, target, ""), target, missing, code);
+}
+
+std::optional<json> DaemonApi::post(const std::string& target, const json& body, ExitCode& code,
+                                    ExitCode missing) {
+    return understood(channel_->ask(http::Method::post, target, body.dump()), target, missing,
+                      code);
+}
+
+std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answer,
+                                          const std::string& target, ExitCode missing,
+                                          ExitCode& code) {
+    const auto end = [&](ExitCode how, const std::string& why) {
+        terminal_.complain(why);
+        code = how;
+        return std::nullopt;
+    };
+    if (!answer) return end(ending_for(answer.error()), answer.error().what);
+    code = ExitCode::ok;
+    json said = json::parse(answer->body, nullptr, false);
+    const bool done = answer->status == 200 || answer->status == 202;
+    if (done && said.is_object()) return said;
+    if (!is_refusal(said) && remote())
+        return end(ExitCode::failed, name() + " answers " + std::to_string(answer->status) +
+                                         ", and not as a reaper does: is that its admin.listen?");
+    const std::string why = why_refused(*answer);
+    switch (answer->status) {
+        case 400: return end(ExitCode::usage, why);
+        case 409: return end(ExitCode::not_enough, why);
+        case 401:
+            return end(ExitCode::refused,
+                       name() + ": 401: " + why +
+                           "; is the token (--token-file, OS_TOKEN) still good, and of its cloud?");
+        case 403: return end(remote() ? ExitCode::refused : ExitCode::failed, why);
+        case 404:
+            if (!is_unknown_route(why)) return end(missing, why);
+            return end(ExitCode::failed,
+                       name() + ": its daemon does not know " + target.substr(0, target.find('?')) +
+                           ": it is older than this program; upgrade it, or run the command of "
+                           "its own version there");
+        default: return end(ExitCode::failed, remote() ? name() + ": " + why : why);
+    }
+}
+
+std::string target_of(const std::string& path,
+                      const std::vector<std::pair<std::string, std::string>>& parameters) {
+    std::string target = path;
+    char mark = '?';
+    for (const auto& [name, value] : parameters) {
+        if (value.empty()) continue;
+        target += mark + name + "=" + http::escape(value);
+        mark = '&';
+    }
+    return target;
+}
+
+std::optional<DaemonApi> daemon_api(const GlobalOptions& global, const Terminal& terminal) {
+    if (!global.api.url.empty()) {
+        auto channel = api_channel(global.api, config::system_environment());
+        if (channel) return DaemonApi{std::move(*channel), terminal};
+        terminal.complain(channel.error().what);
+        return std::nullopt;
+    }
+    const auto settings = local_settings(global, terminal);
+    if (!settings) return std::nullopt;
+    if (!settings->admin.socket.empty())
+        return DaemonApi{socket_channel(settings->admin.socket), terminal};
+    terminal.complain(global.config_file +
+                      ": admin.socket is not set: the daemon listens on no socket");
+    return std::nullopt;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,60 @@
+// The admin API of a daemon, for commands: what it answers, or why it does not, in one line.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/cli/api_channel.hpp"
+#include "reaper/cli/terminal.hpp"
+
+namespace reaper::cli {
+
+class DaemonApi {
+public:
+    /// The terminal must outlive it.
+    DaemonApi(std::unique_ptr<ApiChannel> channel, const Terminal& terminal)
+        : channel_(std::move(channel)), terminal_(terminal) {}
+
+    /// The object that is answered with 200 or 202. None, and told, if there is none; `code` is how
+    /// the command ends then: `usage` for 400, `not_enough` for 409, `refused` for 401 and 403 of a
+    /// remote one, `missing` for a thing that is not there (404), else `failed`.
+    std::optional<nlohmann::json> get(const std::string& target, ExitCode& code,
+                                      ExitCode missing = ExitCode::failed);
+    std::optional<nlohmann::json> post(const std::string& target, const nlohmann::json& body,
+                                       ExitCode& code, ExitCode missing = ExitCode::failed);
+    std::string name() const { return channel_->name(); }
+    bool remote() const { return channel_->remote(); }
+
+private:
+    std::optional<nlohmann::json> understood(const Result<http::LocalAnswer>& answer,
+                                             const std::string& target, ExitCode missing,
+                                             ExitCode& code);
+
+    std::unique_ptr<ApiChannel> channel_;
+    const Terminal& terminal_;
+};
+
+/// `/v1/requests?limit=20&...`: what is empty is left out.
+std::string target_of(const std::string& path,
+                      const std::vector<std::pair<std::string, std::string>>& parameters);
+
+/// The daemon that --api names, or this machine's by its socket. None, and told, if neither can be
+/// asked.
+std::optional<DaemonApi> daemon_api(const GlobalOptions& global, const Terminal& terminal);
+
+/// What `read` makes of an answer; else how the command ends, which was told.
+template <class T>
+std::optional<T> taken(Result<T> read, const DaemonApi& api, const Terminal& terminal,
+                       ExitCode& code) {
+    if (read) return std::move(*read);
+    terminal.complain(api.name() + ": its answer is not understood (" + read.error().what +
+                      "): its daemon is of another version than this program");
+    code = ExitCode::failed;
+    return std::nullopt;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,132 @@
+#include "reaper/cli/past_arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <tuple>
+
+#include "reaper/cli/help_formatter.hpp"
+#include "reaper/cli/quiet_check.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+void add_period(CLI::App& command, PeriodTexts& period, const char* since) {
+    command.add_option("--since", period.since, since)->type_name("WHEN");
+    command.add_option("--until", period.until, "Until then, UTC (default now)")->type_name("DATE");
+}
+
+}  // namespace
+
+void add_history(CLI::App& app, Parsed& parsed) {
+    CLI::App& history = *add_command(app, "history", help::history);
+    history.require_subcommand(0, 1);
+    history.add_option("--limit", parsed.history.limit, "How many lines at most (default 20)")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, 1000000)));
+    const std::string since = "How far back, or from when on: 24h, 7d, 2026-11-01";
+    add_history_filters(history, parsed.history, since);
+    CLI::App* const show = add_command(history, "show", help::history_show);
+    show->add_option("ID", parsed.shown, "The request's id, or a server's id or name")
+        ->required()
+        ->type_name("ID");
+    add_command(history, "messages", help::history_messages);
+    add_history_filters(*add_command(history, "victims", help::history_victims), parsed.history,
+                        "How far back: 24h, 7d, 2026-11-01 (default 24h; with a filter: all)");
+    add_command(history, "totals", help::history_totals)
+        ->add_option("--since", parsed.history.since, since + " (default 24h)")
+        ->type_name("WHEN");
+    add_command(history, "events", help::history_events);
+}
+
+void add_usage(CLI::App& app, Parsed& parsed) {
+    CLI::App& usage = *add_command(app, "usage", help::usage);
+    usage.add_option("--from", parsed.from, "From then on, UTC (default the first of this month)")
+        ->type_name("DATE");
+    usage.add_option("--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
+    usage.add_flag("--csv", parsed.list.csv, "The same as -o csv");
+}
+
+void add_estimate(CLI::App& app, Parsed& parsed) {
+    CLI::App& estimate = *add_command(app, "estimate", help::estimate);
+    estimate
+        .add_option("--since", parsed.estimate.since,
+                    "How far back, or from when on: 24h, 7d, 2026-11-01 (default 7d)")
+        ->type_name("WHEN");
+    estimate.add_option("--until", parsed.estimate.until, "Until then, UTC (default now)")
+        ->type_name("DATE");
+    estimate.add_option("--step", parsed.estimate.step, "A reading every so often (default 1min)")
+        ->type_name("SPAN");
+    estimate
+        .add_option("--estimator", parsed.estimate.estimators,
+                    "NAME or NAME:param=value,...; may be repeated (default: all)")
+        ->type_name("ESTIMATOR")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_replay(CLI::App& app, Parsed& parsed) {
+    CLI::App& replay = *add_command(app, "replay", help::replay);
+    replay.add_option("DIR", parsed.replay.directory, "The recording")->required()->type_name("");
+    replay
+        .add_option("--strategy", parsed.replay.strategy,
+                    "NAME or NAME:key=value,...; see 'reaper strategies'")
+        ->type_name("STRATEGY");
+    replay
+        .add_option("--set", parsed.replay.set,
+                    "KEY=VALUE as the configuration has it; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    replay
+        .add_option("--plot", parsed.replay.plot, "Draw victims and lost hours over time, as SVG")
+        ->type_name("FILE");
+    add_period(replay, parsed.period, "From then on: 2026-11-01 (default: all of it)");
+
+    CLI::App& report = *add_command(app, "report", help::report);
+    report
+        .add_option("DIR", parsed.report.directory,
+                    "The recording (default: as configured, else the journal)")
+        ->type_name("");
+    add_period(report, parsed.period,
+               "How far back, or from when on: 24h, 7d, 2026-11-01 (default 7d)");
+}
+
+Result<UsageCommand> finish_usage(const Parsed& parsed) {
+    UsageCommand usage = parsed.usage;
+    for (const auto& [option, text, into] :
+         {std::tuple{"--from", &parsed.from, &usage.from}, {"--to", &parsed.to, &usage.to}}) {
+        if (text->empty()) continue;
+        *into = parse_time_or_date(*text);
+        if (!*into)
+            return Error{Errc::bad_input, std::string{option} + ": is '" + printable(*text, 60) +
+                                              "'; expected a date such as 2026-11-01 or "
+                                              "2026-11-01T12:30:00Z (UTC)"};
+    }
+    if (usage.from && usage.to && *usage.from >= *usage.to)
+        return Error{Errc::bad_input, "--to: must be later than --from"};
+    return usage;
+}
+
+Result<ReplayCommand> finish_replay(const Parsed& parsed) {
+    ReplayCommand replay = parsed.replay;
+    Duration none{};
+    const auto period = read_period(parsed.period, replay.since, none, replay.until);
+    if (!period) return period.error();
+    if (none != Duration{})
+        return Error{Errc::bad_input,
+                     "--since: a recording has a past of its own; expected a date "
+                     "such as 2026-11-01 (UTC)"};
+    return replay;
+}
+
+Result<ReportCommand> finish_report(const Parsed& parsed) {
+    ReportCommand report = parsed.report;
+    const auto period = read_period(parsed.period, report.since, report.span, report.until);
+    if (!period) return period.error();
+    return report;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,182 @@
+#include "reaper/cli/remote_switch.hpp"
+
+#include <utility>
+
+#include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/now.hpp"
+#include "reaper/cli/status_report.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/json_status.hpp"
+#include "reaper/report/json_values.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using nlohmann::json;
+
+std::optional<PauseNote> pause_in(const JsonPlace& in, std::string_view name) {
+    auto note = report::pause_from_json(in[name].value());
+    if (!note) in.fail(note.error().what);
+    return std::move(*note);
+}
+
+/// What /v1/status tells.
+Result<StatusReport> status_in(const json& said) {
+    return report::read_json(said, "status", [](const JsonPlace& in) {
+        StatusReport status;
+        status.machine = in["machine"].text();
+        status.where = "on " + status.machine;
+        status.whose = status.machine;
+        status.pause = pause_in(in, "pause");
+        status.until_resume = in.has("paused");
+        const JsonPlace circuit = in["circuit"];
+        status.circuit = report::meaning(circuit["state"], circuit_state_from);
+        status.circuit_reason = circuit["reason"].text();
+        auto left = report::left_alone_from_json(in["left_alone"].value());
+        if (!left) in.fail(left.error().what);
+        status.left_alone = std::move(*left);
+        status.at = in["now"].is_null() ? now() : in["now"].time();
+        return status;
+    });
+}
+
+/// What /v1/reapers tells.
+Result<Activity> activity_in(const json& said) {
+    return report::read_json(said, "list of reapers", [](const JsonPlace& in) {
+        Activity activity;
+        activity.unknown = in.text_or_empty("unknown");
+        if (!activity.unknown.empty()) return activity;
+        activity.unknown = "none serves the queue";
+        in["reapers"].each([&](const JsonPlace& each) {
+            if (!each["serves"].boolean()) return;
+            activity.active = ActiveReaper{each["machine"].text(), each["journal"].text()};
+            activity.here = each["here"].boolean();
+        });
+        return activity;
+    });
+}
+
+/// What /v1/totals tells.
+Result<std::pair<TimePoint, Recorded>> recorded_by(const json& said) {
+    return report::read_json(said, "totals", [](const JsonPlace& in) {
+        Recorded recorded;
+        auto totals = report::totals_from_json(in["totals"].value());
+        if (!totals) in.fail(totals.error().what);
+        recorded.totals = std::move(*totals);
+        in["holds"].each([&](const JsonPlace& each) {
+            auto hold = report::hold_from_json(each.value());
+            if (!hold) each.fail(hold.error().what);
+            recorded.holds.push_back(std::move(*hold));
+        });
+        return std::pair{in["since"].time(), std::move(recorded)};
+    });
+}
+
+/// How the daemon is, and which one acts; none: why was told.
+std::optional<StatusReport> status_of(DaemonApi& api, const Terminal& terminal, ExitCode& code) {
+    const auto said = api.get("/v1/status", code);
+    if (!said) return std::nullopt;
+    if (!said->contains("circuit")) {
+        terminal.complain(api.name() +
+                          ": its daemon is older than this program, and does not tell all of its "
+                          "status; upgrade it, or run the command on its machine");
+        code = ExitCode::failed;
+        return std::nullopt;
+    }
+    auto status = taken(status_in(*said), api, terminal, code);
+    if (!status) return std::nullopt;
+    const auto reapers = api.get("/v1/reapers", code);
+    if (!reapers) return std::nullopt;
+    auto activity = taken(activity_in(*reapers), api, terminal, code);
+    if (!activity) return std::nullopt;
+    status->activity = std::move(*activity);
+    return status;
+}
+
+void answer_switch(const Terminal& terminal, const json& document, const std::string& text) {
+    terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");
+}
+
+Result<PauseNote> note_in(const json& said) {
+    return report::read_json(said, "pause", [](const JsonPlace& in) {
+        auto note = pause_in(in, "pause");
+        if (!note) in.fail("it is not paused");
+        return *note;
+    });
+}
+
+}  // namespace
+
+ExitCode pause_remotely(const GlobalOptions& global, const PauseCommand& command,
+                        const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    const auto said = api->post("/v1/pause", {{"reason", command.reason}}, code);
+    if (!said) return code == ExitCode::not_enough ? ExitCode::failed : code;
+    const auto note = taken(note_in(*said), *api, terminal, code);
+    if (!note) return code;
+    // The pause stands; whom it holds for is asked after that.
+    const auto status = status_of(*api, terminal, code);
+    if (!status) return code;
+    const bool before = said->value("was_paused", false);
+    const json document = {{"version", report::json_version},
+                           {"paused", report::json_of(std::optional{*note})},
+                           {"was_paused", before},
+                           {"machine", status->machine},
+                           {"active", to_json(status->activity)},
+                           {"file", nullptr}};
+    answer_switch(terminal, document,
+                  before ? "already paused " + note->line() + "; that stays as it is"
+                         : "paused: the reaper of " + status->machine +
+                               " deletes no servers until 'reaper resume'");
+    if (status->activity.active && !status->activity.here)
+        terminal.warn("the active reaper is on " + status->activity.active->machine +
+                      ": it goes on deleting; pause it there");
+    return ExitCode::ok;
+}
+
+ExitCode resume_remotely(const GlobalOptions& global, const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    const auto said = api->post("/v1/resume", json::object(), code);
+    if (!said) return code;
+    const auto was = taken(
+        report::read_json(*said, "pause",
+                          [](const JsonPlace& in) {
+                              return std::pair{pause_in(in, "was"), pause_in(in, "breaker_was")};
+                          }),
+        *api, terminal, code);
+    if (!was) return code;
+    const auto& [before, opened] = *was;
+    const json document = {{"version", report::json_version},
+                           {"was", report::json_of(before)},
+                           {"breaker_was", report::json_of(opened)},
+                           {"file", nullptr}};
+    const std::string where = "at " + api->name();
+    answer_switch(terminal, document,
+                  before
+                      ? "resumed " + where + "; it was " +
+                            (opened && opened->line() == before->line() ? "stopped " : "paused ") +
+                            before->line()
+                      : "it was not paused " + where);
+    return ExitCode::ok;
+}
+
+ExitCode show_status_remotely(const GlobalOptions& global, const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    auto status = status_of(*api, terminal, code);
+    if (!status) return code;
+    const auto said = api->get("/v1/totals?since=24h", code);
+    if (!said) return code;
+    auto recorded = taken(recorded_by(*said), *api, terminal, code);
+    if (!recorded) return code;
+    status->since = recorded->first;
+    status->recorded = std::move(recorded->second);
+    return show_status_report(*status, terminal);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,80 @@
+#include "reaper/cli/status_report.hpp"
+
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/json_status.hpp"
+#include "reaper/report/text.hpp"
+
+namespace reaper::cli {
+namespace {
+
+/// `project 77cb...: 3 culls went unused; no servers are deleted for it until 12:30 UTC`
+std::string left_alone_text(const std::vector<Safeguards::LeftAlone>& all) {
+    std::string text;
+    for (const auto& each : all) {
+        text += "  project " + report::safe(each.project.str());
+        if (!each.what.empty()) text += ", " + report::safe(each.what);
+        text += ": " + counted(each.wasted, "cull") + " in a row went unused; ";
+        text += each.state == CircuitState::half_open ? "one cull at a time is tried\n"
+                : each.until
+                    ? "no servers are deleted for it until " + format_time(*each.until) + " UTC\n"
+                    : "no servers are deleted for it until 'reaper resume'\n";
+    }
+    return text;
+}
+
+nlohmann::json gateway_json(const std::optional<GatewayState>& state,
+                            const config::Gateway& gateway) {
+    if (!state) return nullptr;
+    return {{"listen", gateway.listen},
+            {"answers", state->answers},
+            {"helps", state->answers && state->why_not.empty()},
+            {"why_not", state->why_not},
+            {"full", state->full}};
+}
+
+}  // namespace
+
+nlohmann::json json_of(const StatusReport& status) {
+    const auto& recorded = status.recorded;
+    return {{"version", report::json_version},
+            {"machine", status.machine},
+            {"active", to_json(status.activity)},
+            {"paused", report::json_of(status.pause)},
+            {"file", status.file.empty() ? nlohmann::json(nullptr) : nlohmann::json(status.file)},
+            {"breaker", {{"state", to_string(status.circuit)}, {"reason", status.circuit_reason}}},
+            {"left_alone", report::json_of(status.left_alone)},
+            {"gateway", gateway_json(status.gateway, status.gateway_settings)},
+            {"since", iso_time(status.since)},
+            {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
+            {"holds", recorded ? report::array_of(recorded->holds) : nlohmann::json(nullptr)}};
+}
+
+std::string text_of(const StatusReport& status, const report::RenderOptions& options) {
+    std::string text = "not paused " + status.where + "\n";
+    if (status.pause)
+        text = "paused " + status.where + ' ' + report::safe(status.pause->line()) +
+               "\nits reaper deletes no servers until " +
+               (status.until_resume ? "'reaper resume'\n" : "then\n");
+    if (status.circuit == CircuitState::half_open)
+        text += "circuit breaker half open: one cull at a time is tried\n";
+    text += "active reaper: " + to_text(status.activity) + "\n";
+    if (status.gateway) text += to_text(*status.gateway, status.gateway_settings) + "\n";
+    if (!status.left_alone.empty()) text += "\nLeft alone\n" + left_alone_text(status.left_alone);
+    const auto& recorded = status.recorded;
+    if (recorded && !recorded->holds.empty())
+        text += "\nRoom held for requests\n" + report::render_holds(recorded->holds, options);
+    if (recorded)
+        text += "\nThe last 24 hours, by the journal of " + status.whose + "\n" +
+                report::render_totals(recorded->totals, options);
+    return text;
+}
+
+ExitCode show_status_report(const StatusReport& status, const Terminal& terminal) {
+    terminal.answer(terminal.json() ? report::dump(json_of(status), 2) + "\n"
+                                    : text_of(status, terminal.render_options(status.at)));
+    return status.pause ? ExitCode::attention : ExitCode::ok;
+}
+
+}  // namespace reaper::cli

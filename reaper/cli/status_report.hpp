@@ -1,0 +1,50 @@
+// What `reaper status` tells, of this machine's reaper or of one that is asked.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "reaper/cli/active_reaper.hpp"
+#include "reaper/cli/gateway_state.hpp"
+#include "reaper/cli/terminal.hpp"
+#include "reaper/model/pause_note.hpp"
+#include "reaper/model/request_record.hpp"
+#include "reaper/report/render.hpp"
+#include "reaper/safeguards/safeguards.hpp"
+
+namespace reaper::cli {
+
+/// What the journal tells of the last day, and of now.
+struct Recorded {
+    JournalTotals totals;
+    std::vector<InventoryHold> holds;
+};
+
+struct StatusReport {
+    std::string machine;
+    std::string where;  ///< `on this machine (ctl-1)`, for people
+    std::string whose;  ///< the journal: `this machine`
+    Activity activity;
+    std::optional<PauseNote> pause;  ///< in force
+    bool until_resume = false;       ///< the operator's; else the circuit breaker ends it by itself
+    std::string file;                ///< of the pause; empty: not known
+    CircuitState circuit{};
+    std::string circuit_reason;
+    std::vector<Safeguards::LeftAlone> left_alone;
+    std::optional<GatewayState> gateway;
+    config::Gateway gateway_settings;
+    TimePoint since{};
+    TimePoint at{};
+    std::optional<Recorded> recorded;  ///< none: it can't be read
+};
+
+nlohmann::json json_of(const StatusReport& status);
+std::string text_of(const StatusReport& status, const report::RenderOptions& options);
+
+/// As one of the two, and the exit code that tells whether it is paused.
+ExitCode show_status_report(const StatusReport& status, const Terminal& terminal);
+
+}  // namespace reaper::cli

@@ -1,0 +1,15 @@
+#include "reaper/model/pause_note.hpp"
+
+#include "reaper/model/time_text.hpp"
+
+namespace reaper {
+
+std::string PauseNote::line() const {
+    std::string text = by.empty() ? "" : "by " + by + " ";
+    text += "since " + format_time(at) + " UTC";
+    if (!reason.empty()) text += ": " + reason;
+    if (!trouble.empty()) text += (reason.empty() ? ": " : "; ") + trouble;
+    return text;
+}
+
+}  // namespace reaper

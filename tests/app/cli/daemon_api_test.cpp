@@ -1,0 +1,148 @@
+// What commands make of a daemon's answers, and which of them go to one that is elsewhere.
+#include "reaper/cli/daemon_api.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reaper/cli/remote_scope.hpp"
+
+namespace reaper::cli::daemon_api_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Says what it is told to say.
+class FakeChannel final : public ApiChannel {
+public:
+    explicit FakeChannel(Result<http::LocalAnswer> says, bool is_remote = true)
+        : says_(std::move(says)), remote_(is_remote) {}
+    Result<http::LocalAnswer> ask(http::Method, const std::string&, const std::string&) override {
+        return says_;
+    }
+    std::string name() const override { return "https://ctl:8787"; }
+    bool remote() const override { return remote_; }
+
+private:
+    Result<http::LocalAnswer> says_;
+    bool remote_;
+};
+
+struct Told {
+    std::optional<nlohmann::json> said;
+    ExitCode code{};
+    std::string err;
+};
+
+Told told_by(Result<http::LocalAnswer> says, bool is_remote = true,
+             ExitCode missing = ExitCode::failed) {
+    const Terminal terminal{GlobalOptions{}};
+    DaemonApi api{std::make_unique<FakeChannel>(std::move(says), is_remote), terminal};
+    Told told;
+    testing::internal::CaptureStderr();
+    told.said = api.get("/v1/totals?since=24h", told.code, missing);
+    told.err = testing::internal::GetCapturedStderr();
+    return told;
+}
+
+http::LocalAnswer refusal(int status, const std::string& why) {
+    return {status, nlohmann::json{{"error", {{"code", status}, {"message", why}}}}.dump()};
+}
+
+TEST(DaemonApi, AnObjectIsTheAnswer) {
+    const Told told = told_by(http::LocalAnswer{200, R"({"a": 1})"});
+    ASSERT_TRUE(told.said);
+    EXPECT_EQ(told.said->at("a"), 1);
+    EXPECT_EQ(told.code, ExitCode::ok);
+    EXPECT_THAT(told.err, IsEmpty());
+}
+
+TEST(DaemonApi, EachRefusalIsALineAndAnExitCode) {
+    struct Case {
+        http::LocalAnswer answer;
+        ExitCode code;
+        const char* line;
+    };
+    for (const auto& [answer, code, line] : {
+             Case{refusal(400, "count: 0"), ExitCode::usage, "reaper: count: 0\n"},
+             Case{refusal(401, "no token"), ExitCode::refused,
+                  "https://ctl:8787: 401: no token; is the token (--token-file, OS_TOKEN)"},
+             Case{refusal(403, "no role"), ExitCode::refused, "reaper: no role\n"},
+             Case{refusal(404, "there is no flavor 'x'"), ExitCode::unknown, "no flavor 'x'\n"},
+             Case{refusal(404, "there is no /v1/totals; GET /v1 lists what there is"),
+                  ExitCode::failed,
+                  "https://ctl:8787: its daemon does not know /v1/totals: it is "
+                  "older than this program"},
+             Case{refusal(409, "no room"), ExitCode::not_enough, "reaper: no room\n"},
+             Case{refusal(503, "not read"), ExitCode::failed, "https://ctl:8787: not read\n"},
+             Case{http::LocalAnswer{200, "<html>"}, ExitCode::failed, "not as a reaper does"},
+             Case{http::LocalAnswer{404, "nginx"}, ExitCode::failed, "answers 404"},
+         }) {
+        const Told told = told_by(answer, true, ExitCode::unknown);
+        EXPECT_FALSE(told.said);
+        EXPECT_EQ(told.code, code) << told.err;
+        EXPECT_THAT(told.err, HasSubstr(line));
+        EXPECT_EQ(std::count(told.err.begin(), told.err.end(), '\n'), 1) << told.err;
+    }
+}
+
+TEST(DaemonApi, OfThisMachineTheAddressIsNotRepeated) {
+    const Told busy = told_by(refusal(503, "not read"), false);
+    EXPECT_EQ(busy.err, "reaper: not read\n");
+    const Told forbidden = told_by(refusal(403, "not yours"), false);
+    EXPECT_EQ(forbidden.code, ExitCode::failed);
+}
+
+TEST(DaemonApi, WhatNeverCameIsToldAsItIs) {
+    EXPECT_EQ(told_by(Error{Errc::unreachable, "nobody"}).code, ExitCode::failed);
+    EXPECT_EQ(told_by(Error{Errc::timeout, "late"}).code, ExitCode::failed);
+    EXPECT_EQ(told_by(Error{Errc::bad_input, "no token"}).code, ExitCode::usage);
+    EXPECT_EQ(told_by(Error{Errc::unauthorized, "Keystone"}).code, ExitCode::refused);
+    EXPECT_EQ(told_by(Error{Errc::tls, "wrong CA"}).err, "reaper: wrong CA\n");
+}
+
+TEST(DaemonApi, TargetsAreEscapedAndEmptyParametersLeftOut) {
+    EXPECT_EQ(target_of("/v1/room", {{"flavor", "a&b c"}, {"zone", ""}, {"count", "1"}}),
+              "/v1/room?flavor=a%26b%20c&count=1");
+    EXPECT_EQ(target_of("/v1/room", {{"zone", ""}}), "/v1/room");
+}
+
+std::string why(const Command& command) {
+    GlobalOptions global;
+    EXPECT_EQ(why_not_remote(global, command), std::nullopt) << "without --api all goes";
+    global.api.url = "https://ctl:8787";
+    return why_not_remote(global, command).value_or("");
+}
+
+TEST(RemoteScope, WhatTheDaemonHasNoAnswerForSaysSo) {
+    for (const Command& command : std::initializer_list<Command>{
+             RunCommand{}, GatewayCommand{}, RequestCommand{}, ApplyCommand{}, SetupCommand{},
+             SnapshotCommand{}, CheckCommand{}, UsageCommand{}, EstimateCommand{}, ReportCommand{},
+             ConfigCommand{}, CandidatesCommand{}})
+        EXPECT_THAT(why(command), HasSubstr("goes without --api"));
+    for (const Command& command : std::initializer_list<Command>{
+             StatusCommand{}, HistoryCommand{}, ExplainCommand{}, HostsCommand{}, PlanCommand{},
+             RoomCommand{}, ReservationsCommand{}, ReserveCommand{}, PauseCommand{},
+             ResumeCommand{}, ReapersCommand{}, StrategiesCommand{}, ReplayCommand{}})
+        EXPECT_THAT(why(command), IsEmpty());
+}
+
+TEST(RemoteScope, PartsOfACommandTooAndFilesNeedNoDaemon) {
+    HistoryCommand history;
+    history.follow = true;
+    EXPECT_THAT(why(history), HasSubstr("--follow"));
+    history.follow = false;
+    history.what = HistoryCommand::What::victims;
+    EXPECT_THAT(why(history), HasSubstr("history victims"));
+    PlanCommand plan;
+    plan.strategy = "strict";
+    EXPECT_THAT(why(plan), HasSubstr("--strategy"));
+    plan.snapshot_file = "cloud.json";
+    EXPECT_THAT(why(plan), IsEmpty());
+    CandidatesCommand candidates;
+    candidates.snapshot_file = "cloud.json";
+    EXPECT_THAT(why(candidates), IsEmpty());
+}
+
+}  // namespace
+}  // namespace reaper::cli::daemon_api_test
