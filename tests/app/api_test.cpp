@@ -182,7 +182,7 @@ TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
     EXPECT_THAT(get("/v1/requests?until=2000-01-01").at("requests"), IsEmpty());
     EXPECT_THAT(get("/v1/requests?until=2100-01-01").at("requests"), SizeIs(5));
     EXPECT_THAT(get("/v1/requests?flavor=huge").at("requests"), IsEmpty());
-    EXPECT_THAT(names(get("/v1/requests?server=wanting-3").at("requests"), id),
+    EXPECT_THAT(names(get("/v1/requests?server=" + uuid_of("wanting-3")).at("requests"), id),
                 ElementsAre("req-3"));
     const json record = this->answer(200, "GET /v1/requests/{id}", "/v1/requests/req-0");
     const std::string victim =
