@@ -4,6 +4,8 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <cerrno>
+#include <poll.h>
 #include <utility>
 
 namespace reaper::http {
@@ -57,8 +59,27 @@ Asked post_of(const std::string& target, const std::string& body) {
     return request;
 }
 
+/// Who streams may take his time between lines; a whole answer begins and goes on in time.
+enum class Patience { endless, limited };
+constexpr int longest_silence_ms = 60'000;
+
+/// False: nothing came in time.
+bool comes(stream_protocol::socket& stream, Patience patience) {
+    if (patience == Patience::endless) return true;
+    pollfd wait{stream.native_handle(), POLLIN, 0};
+    int came = 0;
+    do came = ::poll(&wait, 1, longest_silence_ms);
+    while (came < 0 && errno == EINTR);
+    return came != 0;
+}
+
+Error silent(const std::string& socket) {
+    return Error{Errc::timeout, socket + ": no answer within 60 s; try again, or look at its log"};
+}
+
 Result<LocalAnswer> ask(const std::string& socket, const Asked& request,
-                        const std::function<void(const std::string&)>& on_line) {
+                        const std::function<void(const std::string&)>& on_line,
+                        Patience patience = Patience::endless) {
     asio::io_context io{1};
     stream_protocol::socket stream{io};
     error_code error;
@@ -70,6 +91,7 @@ Result<LocalAnswer> ask(const std::string& socket, const Asked& request,
     beast::flat_buffer buffer;
     beast::http::response_parser<beast::http::buffer_body> parser;
     parser.body_limit(boost::none);
+    if (!comes(stream, patience)) return silent(socket);
     beast::http::read_header(stream, buffer, parser, error);
     if (error) return failure(socket, error);
     LocalAnswer answer;
@@ -79,10 +101,12 @@ Result<LocalAnswer> ask(const std::string& socket, const Asked& request,
     while (!parser.is_done()) {
         parser.get().body().data = piece;
         parser.get().body().size = sizeof piece;
+        if (buffer.size() == 0 && !comes(stream, patience)) return silent(socket);
         beast::http::read_some(stream, buffer, parser, error);
         if (error == beast::http::error::need_buffer) error = {};
         const bool cut = error && error != beast::http::error::end_of_stream;
-        if (cut && answer.status != 200) return failure(socket, error);
+        if (cut && (answer.status != 200 || patience == Patience::limited))
+            return failure(socket, error);
         const std::string_view got{piece, sizeof piece - parser.get().body().size};
         if (answer.status == 200)
             lines.add(got);
@@ -95,7 +119,9 @@ Result<LocalAnswer> ask(const std::string& socket, const Asked& request,
 
 Result<LocalAnswer> ask_for_all(const std::string& socket, const Asked& request) {
     std::string body;
-    auto answer = ask(socket, request, [&body](const std::string& line) { body += line + "\n"; });
+    auto answer = ask(
+        socket, request, [&body](const std::string& line) { body += line + "\n"; },
+        Patience::limited);
     if (answer && answer->status == 200) answer->body = std::move(body);
     return answer;
 }

@@ -8,7 +8,7 @@ namespace {
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 4> migrations{R"sql(
+constexpr std::array<const char*, 5> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -135,6 +135,11 @@ UPDATE plan SET decision = replace(replace(decision, '"code":"doubted"', '"code"
     WHERE instr(decision, '"code":"doubted"') > 0 OR instr(decision, '"awaited":') > 0;
 UPDATE request SET request = replace(request, '"most_on_a_host":', '"max_on_a_host":')
     WHERE instr(request, '"most_on_a_host":') > 0;
+)sql",
+                                                R"sql(
+-- What became of a server is looked for by its id or name.
+CREATE INDEX chosen_server ON chosen (server);
+CREATE INDEX chosen_name ON chosen (name);
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

@@ -13,9 +13,10 @@ namespace reaper::api {
 /// journal can't be read.
 Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request);
 
-/// The whole record. 404: the journal does not know it.
 /// What happened since, and the room that is held now.
 Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request);
+
+/// The whole record. 404: the journal does not know it.
 Task<HttpResponse> get_request(const Backend& backend, ApiRequest request);
 
 }  // namespace reaper::api

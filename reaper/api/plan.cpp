@@ -8,6 +8,7 @@
 #include "reaper/api/approval.hpp"
 #include "reaper/api/status.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
@@ -80,6 +81,9 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     RequestId id{described->id.empty() ? "plan-" + std::to_string(now.time_since_epoch().count())
                                        : described->id};
     const Request wanted = request_of(*described, std::move(id), project->found->id, now);
+    const auto before = backend.view();
+    if (!before) co_return cloud_not_read();
+    if (auto why = why_unknown(wanted, before->cache.index())) co_return refuse(404, *why);
     Request asked = wanted;
     const auto decision = co_await backend.would_decide(std::move(asked));
     const auto view = backend.view();

@@ -4,7 +4,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,14 +20,14 @@ namespace {
 using nlohmann::json;
 
 /// In one answer: they come with all their servers.
-constexpr std::size_t most_whole_hosts = 200;
+constexpr std::size_t most_whole_hosts = 50;
+constexpr std::size_t most_remarks = 1000;
 /// Hosts that are written before others run again.
 constexpr std::size_t whole_hosts_at_a_time = 10;
 
-/// Those of the page, and one more if there is one. None: the marker is no host.
-std::optional<std::vector<HostId>> page_of_hosts(const CloudCache& cache, const PageAsked& page) {
+/// Those of the page, and one more if there is one. The marker's host may be gone.
+std::vector<HostId> page_of_hosts(const CloudCache& cache, const PageAsked& page) {
     const HostId marker{page.marker};
-    if (!page.marker.empty() && cache.find(marker) == nullptr) return std::nullopt;
     std::vector<HostId> ids;
     for (const Host* const host : cache.hosts()) {
         if (ids.size() > page.limit) break;
@@ -37,13 +36,28 @@ std::optional<std::vector<HostId>> page_of_hosts(const CloudCache& cache, const 
     return ids;
 }
 
-/// What is not of one host.
-json frame_of(const DaemonView& view) {
+/// What is not of one host; remarks come with the first page.
+json frame_of(const DaemonView& view, bool first) {
     json classes = json::array();
     for (const ResourceClass& name : view.policy.revocable_classes) classes.push_back(name.str());
+    json remarks = json::array();
+    for (const std::string& remark : view.cache.remarks())
+        if (first && remarks.size() < most_remarks) remarks.push_back(remark);
     return {{"taken_at", iso_time(view.cache.ages().oldest_read_at)},
             {"revocable_classes", std::move(classes)},
-            {"remarks", view.cache.remarks()}};
+            {"remarks", std::move(remarks)}};
+}
+
+/// Without what users wrote on their servers, and operators on their aggregates: it may be secret,
+/// and is for those who may read the cloud itself.
+json for_everybody(json host) {
+    host.erase("member_of");
+    for (json& server : host.at("servers")) {
+        server["metadata"] = json::object();
+        server["tags"] = json::array();
+        server["flavor_extra_specs"] = json::object();
+    }
+    return host;
 }
 
 }  // namespace
@@ -55,32 +69,29 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     if (!page) co_return refuse(400, page.error().what);
     const auto executor = co_await boost::asio::this_coro::executor;
     json body;
-    std::optional<std::vector<HostId>> ids;
+    std::vector<HostId> ids;
     {
         const auto view = backend.view();
         if (!view) co_return cloud_not_read();
         ids = page_of_hosts(view->cache, *page);
-        body = frame_of(*view);
+        body = frame_of(*view, page->marker.empty());
     }
-    if (!ids)
-        co_return refuse(400, "marker: there is no host " + in_quotes(page->marker) +
-                                  " any more; begin anew without one");
-    const bool more = ids->size() > page->limit;
-    if (more) ids->pop_back();
+    const bool more = ids.size() > page->limit;
+    if (more) ids.pop_back();
     json hosts = json::array();
-    for (std::size_t begin = 0; begin < ids->size(); begin += whole_hosts_at_a_time) {
+    for (std::size_t begin = 0; begin < ids.size(); begin += whole_hosts_at_a_time) {
         // The cache may have changed since: hosts are looked up anew, some may be gone.
         const auto view = backend.view();
         if (!view) co_return cloud_not_read();
-        const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids->size());
+        const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids.size());
         for (std::size_t i = begin; i < end; ++i)
-            if (const Host* const host = view->cache.find((*ids)[i]))
-                hosts.push_back(report::host_json(*host));
+            if (const Host* const host = view->cache.find(ids[i]))
+                hosts.push_back(for_everybody(report::host_json(*host)));
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
     body["hosts"] = std::move(hosts);
     body["hosts_links"] = json::array();
-    if (more) body["hosts_links"] = next_link(request, ids->back().str());
+    if (more) body["hosts_links"] = next_link(request, ids.back().str());
     co_return answered(std::move(body));
 }
 

@@ -74,6 +74,8 @@ json circuit_json(const Backend& backend, const DaemonStatus& state) {
 
 std::optional<PauseNote> note_in_force(const Backend& backend) {
     if (backend.pause == nullptr || backend.breaker == nullptr) return std::nullopt;
+    // It deletes nothing anyway, and the files may be those of one that does.
+    if (backend.status && backend.status().dry_run) return std::nullopt;
     auto note = backend.pause->note();
     return note ? note : backend.breaker->note();
 }
@@ -147,15 +149,19 @@ Task<HttpResponse> post_resume(const Backend& backend, ApiRequest request) {
     if (!trimmed(request.body).empty() &&
         json::parse(request.body, nullptr, false) != json::object())
         co_return refuse(400, "the body: expected none, or {}");
+    if (backend.status && backend.status().dry_run)
+        co_return refuse(409, "a dry run deletes no servers: there is nothing to resume");
     const auto was = note_in_force(backend);
     const auto opened = backend.breaker->note();
     for (Switch* const each : {backend.pause, backend.breaker})
         if (const auto done = each->resume(); !done) co_return refuse(503, done.error().what);
     spdlog::warn("admin API: resumed by {}", printable(who(request), 255));
-    co_return answered({{"paused", line_or_null(stopped(backend))},
-                        {"was_paused", was.has_value()},
-                        {"was", report::json_of(was)},
-                        {"breaker_was", report::json_of(opened)}});
+    co_return answered(
+        {{"paused", line_or_null(stopped(backend))},
+         {"was_paused", was.has_value()},
+         {"was", report::json_of(was)},
+         {"breaker_was", report::json_of(opened)},
+         {"circuit", backend.status ? json(to_string(backend.status().circuit)) : json(nullptr)}});
 }
 
 }  // namespace reaper::api

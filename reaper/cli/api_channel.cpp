@@ -1,7 +1,6 @@
 #include "reaper/cli/api_channel.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <optional>
 #include <utility>
 
@@ -34,19 +33,14 @@ private:
     bool remote_;
 };
 
-bool is_this_machine(const std::string& host) {
-    if (host == "localhost") return true;
-    boost::system::error_code none;
-    const auto address = boost::asio::ip::make_address(host, none);
-    return !none && address.is_loopback();
-}
-
-std::string advice_for(Errc code) {
+std::string advice_for(Errc code, http::Method method) {
+    const bool sent = code == Errc::unreachable || code == Errc::timeout;
+    if (method == http::Method::post && sent)
+        return "; it may have been done all the same: look before you ask again";
     switch (code) {
         case Errc::unreachable:
             return "; is the daemon running there, and is that its admin.listen?";
         case Errc::timeout: return "; it does not answer in time: try again, or look at its log";
-        case Errc::tls: return "; --ca-file names the certificates to trust";
         default: return "";
     }
 }
@@ -64,6 +58,8 @@ public:
         http::Options how;
         how.tls.ca_file = options_.ca_file;
         how.tls.ca_key = "--ca-file";
+        how.tls.cert_file = options_.cert_file;
+        how.tls.key_file = options_.key_file;
         how.call_timeout = longest_call;
         how.max_retries = 0;
         auto client = http::make_client(io_.get_executor(), std::move(how), *clock_);
@@ -79,7 +75,7 @@ public:
         if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
         auto token = keystone_token(io_, *clock_, options_, environment_);
         if (!token) return Error{token.error().code, name() + ": " + token.error().what};
-        token_ = std::move(*token);
+        *options_.fetched = std::move(*token);
         return once(method, target, body);
     }
     std::string name() const override { return http::to_string(url_.endpoint); }
@@ -97,15 +93,17 @@ private:
         request.method = method;
         request.url = name() + url_.path + target;
         request.service = "reaper";
-        if (token_) {
+        const config::Secret& token = token_ ? *token_ : *options_.fetched;
+        if (!token.empty()) {
             if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
-            request.headers.push_back({"X-Auth-Token", token_->reveal()});
+            request.headers.push_back({"X-Auth-Token", token.reveal()});
         }
         if (!body.empty()) request.headers.push_back({"Content-Type", "application/json"});
         request.body = body;
         auto answer = run_task(io_, client_->call(std::move(request)));
         if (answer) return http::LocalAnswer{answer->status, std::move(answer->body)};
-        return Error{answer.error().code, answer.error().what + advice_for(answer.error().code)};
+        return Error{answer.error().code,
+                     answer.error().what + advice_for(answer.error().code, method)};
     }
 
     http::Url url_;  ///< its path without a slash at the end

@@ -1,9 +1,12 @@
 #include "reaper/cli/api_token.hpp"
 
+#include <boost/asio/ip/address.hpp>
+#include <spdlog/spdlog.h>
 #include <utility>
 #include <variant>
 
 #include "clients/http/client.hpp"
+#include "clients/http/url.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "config/loader.hpp"
 #include "reaper/model/text.hpp"
@@ -38,10 +41,32 @@ Result<config::Secret> token_of(const http::Response& answer, const config::Cred
     if (!answer.ok())
         return Error{Errc::rejected, who.auth_url + ": Keystone gives no token, but answers " +
                                          std::to_string(answer.status)};
-    return token_in(std::string{answer.header("X-Subject-Token")}, who.auth_url);
+    std::string token{trimmed(answer.header("X-Subject-Token"))};
+    if (!is_token(token))
+        return Error{Errc::bad_answer, who.auth_url + ": Keystone's answer holds no token"};
+    return config::Secret{std::move(token)};
+}
+
+/// A password may be read on its way, or told to the wrong one.
+void warn_of_open_ways(const config::Cloud& cloud) {
+    const std::string& url = cloud.credentials.auth_url;
+    const auto parsed = http::parse_url(url);
+    if (parsed && !parsed->endpoint.tls && !is_this_machine(parsed->endpoint.host))
+        spdlog::warn("{}: the credentials cross the network for everybody to read: use https",
+                     printable(url));
+    else if (parsed && parsed->endpoint.tls && !cloud.verify_tls)
+        spdlog::warn("{}: its certificate is not verified, and credentials go there",
+                     printable(url));
 }
 
 }  // namespace
+
+bool is_this_machine(const std::string& host) {
+    if (host == "localhost") return true;
+    boost::system::error_code none;
+    const auto address = boost::asio::ip::make_address(host, none);
+    return !none && address.is_loopback();
+}
 
 Result<std::optional<config::Secret>> given_token(const ApiOptions& options,
                                                   const config::Environment& environment) {
@@ -73,6 +98,7 @@ Result<config::Secret> keystone_token(boost::asio::io_context& io, Clock& clock,
     if (const auto* const errors = std::get_if<std::vector<config::ConfigError>>(&read))
         return Error{Errc::bad_input, "no token can be had: " + config::to_string(errors->front())};
     const auto& cloud = std::get<config::Cloud>(read);
+    warn_of_open_ways(cloud);
     const auto root = openstack::keystone_root(cloud.credentials.auth_url);
     if (!root) return root.error();
     http::Options how;

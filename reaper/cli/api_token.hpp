@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <optional>
+#include <string>
 
 #include "config/environment.hpp"
 #include "config/secret.hpp"
@@ -11,6 +12,9 @@
 #include "reaper/runtime/clock.hpp"
 
 namespace reaper::cli {
+
+/// `localhost`, or an address of the loopback.
+bool is_this_machine(const std::string& host);
 
 /// The token of --token-file, else OS_TOKEN; none: neither is given. `bad_input` if it is none.
 Result<std::optional<config::Secret>> given_token(const ApiOptions& options,

@@ -37,6 +37,11 @@ void add_global_options(CLI::App& app, Parsed& parsed) {
     app.add_option("--ca-file", parsed.global.api.ca_file,
                    "With --api: certificates to trust, PEM (default the system's)")
         ->type_name("FILE");
+    app.add_option("--cert-file", parsed.global.api.cert_file,
+                   "With --api: certificate that says who asks, PEM")
+        ->type_name("FILE");
+    app.add_option("--key-file", parsed.global.api.key_file, "With --api: its key, PEM")
+        ->type_name("FILE");
     app.add_option("--token-file", parsed.global.api.token_file,
                    "With --api: holds a token of Keystone (default OS_TOKEN, or a new one)")
         ->type_name("FILE");
@@ -252,8 +257,14 @@ std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed)
     Result<ListOptions> list = list_options(parsed.list, parsed.global.json);
     if (!list) return Leave{ExitCode::usage, "", list.error().what};
     const ApiOptions& api = parsed.global.api;
-    if (api.url.empty() && !(api.ca_file.empty() && api.token_file.empty()))
-        return Leave{ExitCode::usage, "", "--ca-file and --token-file go with --api"};
+    const bool given = !api.ca_file.empty() || !api.cert_file.empty() || !api.key_file.empty() ||
+                       !api.token_file.empty();
+    if (given && (api.url.empty() || api.url.starts_with("unix:")))
+        return Leave{ExitCode::usage, "",
+                     "--ca-file, --cert-file, --key-file and --token-file go with --api and an "
+                     "address of the network"};
+    if (api.cert_file.empty() != api.key_file.empty())
+        return Leave{ExitCode::usage, "", "--cert-file and --key-file: both or neither"};
     if (auto why = why_not_followed(parsed.history, *list))
         return Leave{ExitCode::usage, "", std::move(*why)};
     arguments.global.json = list->format == ListFormat::json;

@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "config/secret.hpp"
 #include "reaper/cli/list_options.hpp"
 #include "reaper/daemon/exit_code.hpp"
 #include "reaper/model/request_record.hpp"
@@ -25,7 +27,11 @@ enum class ColorMode { automatic, always, never };
 struct ApiOptions {
     std::string url;         ///< --api or REAPER_API; empty: this machine
     std::string ca_file;     ///< PEM; empty: the system's
+    std::string cert_file;   ///< PEM, shown to the daemon; empty: none
+    std::string key_file;    ///< PEM, of that
     std::string token_file;  ///< empty: OS_TOKEN, or Keystone
+    /// Keystone's, as long as this program runs; empty: none was needed.
+    std::shared_ptr<config::Secret> fetched = std::make_shared<config::Secret>();
 };
 
 /// Accepted before and after the command.

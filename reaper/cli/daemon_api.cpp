@@ -4,6 +4,7 @@
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/refused_answer.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/report/json.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -20,9 +21,9 @@ bool is_refusal(const json& said) {
     return said.is_object() && said.contains("error");
 }
 
-/// What `GET /v1` would not list.
+/// No thing's absence begins so.
 bool is_unknown_route(const std::string& why) {
-    return why.starts_with("there is no /") && why.find("GET /v1") != std::string::npos;
+    return why.starts_with("there is no /");
 }
 
 }  // namespace
@@ -33,8 +34,8 @@ std::optional<json> DaemonApi::get(const std::string& target, ExitCode& code, Ex
 
 std::optional<json> DaemonApi::post(const std::string& target, const json& body, ExitCode& code,
                                     ExitCode missing) {
-    return understood(channel_->ask(http::Method::post, target, body.dump()), target, missing,
-                      code);
+    return understood(channel_->ask(http::Method::post, target, report::dump(body)), target,
+                      missing, code);
 }
 
 std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answer,
@@ -55,7 +56,10 @@ std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answe
                                          ", and not as a reaper does: is that its admin.listen?");
     const std::string why = why_refused(*answer);
     switch (answer->status) {
-        case 400: return end(ExitCode::usage, why);
+        case 400:
+            if (remote() && why.find("unknown parameter") != std::string::npos)
+                return end(ExitCode::failed, older(target));
+            return end(ExitCode::usage, why);
         case 409: return end(ExitCode::not_enough, why);
         case 401:
             return end(ExitCode::refused,
@@ -64,12 +68,16 @@ std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answe
         case 403: return end(remote() ? ExitCode::refused : ExitCode::failed, why);
         case 404:
             if (!is_unknown_route(why)) return end(missing, why);
-            return end(ExitCode::failed,
-                       name() + ": its daemon does not know " + target.substr(0, target.find('?')) +
-                           ": it is older than this program; upgrade it, or run the command of "
-                           "its own version there");
+            return end(ExitCode::failed, older(target));
         default: return end(ExitCode::failed, remote() ? name() + ": " + why : why);
     }
+}
+
+/// It does not know what is asked for, or a part of that.
+std::string DaemonApi::older(const std::string& target) const {
+    return name() + ": its daemon does not know " + target.substr(0, target.find('?')) +
+           ", or not all of it: it is older than this program; upgrade it, or run the command of "
+           "its own version there";
 }
 
 std::string target_of(const std::string& path,

@@ -34,6 +34,8 @@ private:
                                              const std::string& target, ExitCode missing,
                                              ExitCode& code);
 
+    std::string older(const std::string& target) const;
+
     std::unique_ptr<ApiChannel> channel_;
     const Terminal& terminal_;
 };

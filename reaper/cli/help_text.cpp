@@ -22,7 +22,7 @@ and resume switch its deletions off and on.)",
 
 The options above are accepted before and after the command.
 
-With --api, the daemon at that address is asked, and no file of this machine is read: status,
+With --api, the daemon at that address is asked, and no configuration or journal is read: status,
 history (list, show, totals), explain, hosts, plan, room, reservations, reserve, unreserve, reapers,
 pause and resume. The URL is https://HOST:PORT of its admin.listen, or unix:/PATH of its
 admin.socket. The token is that of --token-file or OS_TOKEN; where the daemon demands one and there

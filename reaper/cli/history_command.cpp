@@ -117,13 +117,16 @@ std::optional<std::vector<RequestSummary>> remote_requests(DaemonApi& api, Journ
 
 ExitCode show_remote_record(DaemonApi& api, const std::string& asked, const Terminal& terminal) {
     ExitCode code{};
-    JournalQuery query;
-    query.server = asked;
-    query.limit = 2;
-    const auto about = remote_requests(api, std::move(query), terminal, code);
-    if (!about) return code;
-    if (about->size() > 1) warn_of_several(asked, terminal);
-    const std::string id = about->empty() ? asked : about->front().request.id.str();
+    std::string id = asked;
+    if (!asked.starts_with("req-")) {
+        JournalQuery query;
+        query.server = asked;
+        query.limit = 2;
+        const auto about = remote_requests(api, std::move(query), terminal, code);
+        if (!about) return code;
+        if (about->size() > 1) warn_of_several(asked, terminal);
+        if (!about->empty()) id = about->front().request.id.str();
+    }
     const auto said = api.get("/v1/requests/" + http::escape(id), code);
     if (!said) return code;
     auto record = taken(report::record_from_json(*said), api, terminal, code);

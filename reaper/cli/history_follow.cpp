@@ -17,7 +17,9 @@ namespace reaper::cli {
 namespace {
 
 constexpr std::chrono::seconds between_looks{1};
-constexpr int followed = 200;  ///< the newest entries, at which each look looks
+/// The newest entries, at which a look looks first; and the most, where it has to look further.
+constexpr int followed = 200;
+constexpr int followed_at_most = 20'000;
 
 /// Waits between looks, until a signal ends it.
 class Looks {
@@ -54,14 +56,21 @@ void tell(std::vector<report::NewsLine> lines, std::size_t most, const Terminal&
         terminal.answer((terminal.json() ? report::dump(lines[i].json) : lines[i].text) + "\n");
 }
 
-/// `find` asks the journal, `news` knows what was there.
+/// `find` asks the journal for so many, `news` knows what was there.
 template <class Find, class News>
 ExitCode follow(boost::asio::io_context& io, const Find& find, News news, std::size_t first,
                 const Terminal& terminal) {
     Looks looks{io};
     std::size_t most = first;
+    int limit = std::max(static_cast<int>(first), followed);
     do {
-        const auto found = run_task(io, find());
+        auto found = run_task(io, find(limit));
+        while (found && static_cast<int>(found->size()) >= limit && limit < followed_at_most &&
+               !news.reach(*found)) {
+            limit = std::min(limit * 2, followed_at_most);
+            found = run_task(io, find(limit));
+        }
+        limit = followed;
         if (!found) return terminal.fail(ExitCode::failed, found.error());
         tell(news.look(*found), most, terminal);
         most = std::numeric_limits<std::size_t>::max();
@@ -75,12 +84,17 @@ ExitCode follow_history(boost::asio::io_context& io, Journal& journal,
                         const HistoryCommand& command, const Terminal& terminal) {
     JournalQuery query = query_of(command, now());
     const auto first = static_cast<std::size_t>(std::max(query.limit, 0));
-    query.limit = std::max(query.limit, followed);
+    const auto victims = [&](int limit) {
+        query.limit = limit;
+        return journal.find_victims(query);
+    };
+    const auto requests = [&](int limit) {
+        query.limit = limit;
+        return journal.find_requests(query);
+    };
     if (command.what == HistoryCommand::What::victims)
-        return follow(
-            io, [&] { return journal.find_victims(query); }, report::VictimNews{}, first, terminal);
-    return follow(
-        io, [&] { return journal.find_requests(query); }, report::RequestNews{}, first, terminal);
+        return follow(io, victims, report::VictimNews{}, first, terminal);
+    return follow(io, requests, report::RequestNews{}, first, terminal);
 }
 
 }  // namespace reaper::cli

@@ -70,6 +70,10 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
         if (!next) return code;
         target = std::move(*next);
     }
+    if (!target.empty()) {
+        terminal.complain(api->name() + ": its list of hosts has no end");
+        return ExitCode::failed;
+    }
     std::sort(snapshot.hosts.begin(), snapshot.hosts.end(), [](const Host& a, const Host& b) {
         return std::tie(a.name, a.id) < std::tie(b.name, b.id);
     });

@@ -21,6 +21,7 @@
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/json_values.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/report/text.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/described_requests.hpp"
 
@@ -94,12 +95,13 @@ void print(const Answers& answers, const Terminal& terminal) {
     if (terminal.json()) return terminal.answer(report::dump(to_json(answers), 2) + "\n");
     for (const NoRequest& message : answers.ignored)
         terminal.answer(message.source + ": nothing to plan: " + message.reason + "\n");
-    for (const std::string& remark : answers.remarks) terminal.answer("Remark: " + remark + ".\n");
+    for (const std::string& remark : answers.remarks)
+        terminal.answer("Remark: " + report::safe(remark) + ".\n");
     const auto options = terminal.render_options(answers.taken_at);
     for (const Answer& answer : answers.planned) {
         if (&answer != &answers.planned.front() || !answers.ignored.empty()) terminal.answer("\n");
         for (const std::string& remark : answer.remarks)
-            terminal.answer("Remark: " + remark + ".\n");
+            terminal.answer("Remark: " + report::safe(remark) + ".\n");
         terminal.answer(report::render_decision(answer.decision, answer.request, options));
     }
     if (answers.listed) terminal.answer("\n" + Sum(answers).text());

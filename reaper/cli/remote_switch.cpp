@@ -4,10 +4,12 @@
 
 #include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/now.hpp"
+#include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/status_report.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/json_values.hpp"
+#include "reaper/report/text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -35,6 +37,10 @@ Result<StatusReport> status_in(const json& said) {
         auto left = report::left_alone_from_json(in["left_alone"].value());
         if (!left) in.fail(left.error().what);
         status.left_alone = std::move(*left);
+        if (in["dry_run"].boolean())
+            status.held_back = "it is a dry run: it deletes no servers";
+        else if (!status.pause && !in["no_help"].is_null())
+            status.held_back = "nobody can be helped now: " + in["no_help"].text();
         status.at = in["now"].is_null() ? now() : in["now"].time();
         return status;
     });
@@ -97,12 +103,31 @@ void answer_switch(const Terminal& terminal, const json& document, const std::st
     terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");
 }
 
-Result<PauseNote> note_in(const json& said) {
-    return report::read_json(said, "pause", [](const JsonPlace& in) {
-        auto note = pause_in(in, "pause");
-        if (!note) in.fail("it is not paused");
-        return *note;
-    });
+/// None, also of a daemon that is older than this program.
+std::optional<PauseNote> note_in(const json& said, const char* name) {
+    const auto at = said.find(name);
+    if (at == said.end()) return std::nullopt;
+    auto note = report::pause_from_json(*at);
+    return note ? std::move(*note) : std::nullopt;
+}
+
+bool is_true(const json& said, const char* name) {
+    const auto at = said.find(name);
+    return at != said.end() && at->is_boolean() && at->get<bool>();
+}
+
+std::string state_in(const json& said) {
+    const auto at = said.find("circuit");
+    return at != said.end() && at->is_string() ? at->get<std::string>() : std::string{};
+}
+
+std::string paused_text(const json& said, const std::optional<PauseNote>& note,
+                        const std::string& whose) {
+    if (is_true(said, "was_paused"))
+        return "already paused " + (note ? report::safe(note->line()) : "at " + whose) +
+               "; that stays as it is";
+    return "paused: the reaper of " + report::safe(whose) +
+           " deletes no servers until 'reaper resume'";
 }
 
 }  // namespace
@@ -114,24 +139,20 @@ ExitCode pause_remotely(const GlobalOptions& global, const PauseCommand& command
     ExitCode code{};
     const auto said = api->post("/v1/pause", {{"reason", command.reason}}, code);
     if (!said) return code == ExitCode::not_enough ? ExitCode::failed : code;
-    const auto note = taken(note_in(*said), *api, terminal, code);
-    if (!note) return code;
-    // The pause stands; whom it holds for is asked after that.
+    const auto note = note_in(*said, "pause");
+    // The pause stands, whether or not it can be told now whom it holds for.
     const auto status = status_of(*api, terminal, code);
-    if (!status) return code;
-    const bool before = said->value("was_paused", false);
     const json document = {{"version", report::json_version},
-                           {"paused", report::json_of(std::optional{*note})},
-                           {"was_paused", before},
-                           {"machine", status->machine},
-                           {"active", to_json(status->activity)},
+                           {"paused", report::json_of(note)},
+                           {"was_paused", is_true(*said, "was_paused")},
+                           {"machine", status ? json(status->machine) : json(nullptr)},
+                           {"active", status ? to_json(status->activity) : json(nullptr)},
                            {"file", nullptr}};
     answer_switch(terminal, document,
-                  before ? "already paused " + note->line() + "; that stays as it is"
-                         : "paused: the reaper of " + status->machine +
-                               " deletes no servers until 'reaper resume'");
-    if (status->activity.active && !status->activity.here)
-        terminal.warn("the active reaper is on " + status->activity.active->machine +
+                  paused_text(*said, note, status ? status->machine : api->name()));
+    if (!status) terminal.warn("which reaper is the active one could not be asked");
+    if (status && status->activity.active && !status->activity.here)
+        terminal.warn("the active reaper is on " + report::safe(status->activity.active->machine) +
                       ": it goes on deleting; pause it there");
     return ExitCode::ok;
 }
@@ -141,26 +162,20 @@ ExitCode resume_remotely(const GlobalOptions& global, const Terminal& terminal) 
     if (!api) return ExitCode::usage;
     ExitCode code{};
     const auto said = api->post("/v1/resume", json::object(), code);
-    if (!said) return code;
-    const auto was = taken(
-        report::read_json(*said, "pause",
-                          [](const JsonPlace& in) {
-                              return std::pair{pause_in(in, "was"), pause_in(in, "breaker_was")};
-                          }),
-        *api, terminal, code);
-    if (!was) return code;
-    const auto& [before, opened] = *was;
+    if (!said) return code == ExitCode::not_enough ? ExitCode::failed : code;
+    const auto was = note_in(*said, "was");
+    const auto opened = note_in(*said, "breaker_was");
     const json document = {{"version", report::json_version},
-                           {"was", report::json_of(before)},
+                           {"was", report::json_of(was)},
                            {"breaker_was", report::json_of(opened)},
                            {"file", nullptr}};
     const std::string where = "at " + api->name();
-    answer_switch(terminal, document,
-                  before
-                      ? "resumed " + where + "; it was " +
-                            (opened && opened->line() == before->line() ? "stopped " : "paused ") +
-                            before->line()
-                      : "it was not paused " + where);
+    // What was in force is the operator's pause, or else the breaker's.
+    const bool by_operator = was && !(opened && opened->line() == was->line());
+    std::string text = resumed_text(where, by_operator ? was : std::nullopt, opened);
+    if (!was && is_true(*said, "was_paused")) text = "resumed " + where;
+    if (!was && state_in(*said) == "half-open") text += half_open_stays;
+    answer_switch(terminal, document, text);
     return ExitCode::ok;
 }
 
@@ -176,6 +191,7 @@ ExitCode show_status_remotely(const GlobalOptions& global, const Terminal& termi
     if (!recorded) return code;
     status->since = recorded->first;
     status->recorded = std::move(recorded->second);
+    if (!status->held_back.empty()) terminal.warn(status->held_back);
     return show_status_report(*status, terminal);
 }
 

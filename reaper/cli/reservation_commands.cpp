@@ -1,5 +1,7 @@
 // `reaper reserve`, `unreserve`, `reservations` and `reapers`: they ask the running daemon.
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
@@ -13,7 +15,20 @@ namespace {
 
 using nlohmann::json;
 
-json body_of(const ReserveCommand& command) {
+/// Asked for again under it, an order is done once.
+std::string new_key() {
+    std::random_device random;
+    char text[40];
+    std::snprintf(text, sizeof text, "cli-%08x%08x%08x", random(), random(), random());
+    return text;
+}
+
+std::string word_in(const json& object, const char* name) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
+}
+
+json body_of(const ReserveCommand& command, const std::string& key) {
     json lists = json::array();
     for (const std::string& host : command.hosts) {
         json each = {{"host", host},
@@ -34,7 +49,7 @@ json body_of(const ReserveCommand& command) {
     }
     json body = {{"reservations", std::move(lists)}, {"dry_run", command.dry_run}};
     body["principal"] = command.principal;
-    if (!command.key.empty()) body["key"] = command.key;
+    body["key"] = key;
     return body;
 }
 
@@ -45,16 +60,25 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
+    const std::string key = command.key.empty() ? new_key() : command.key;
     const auto said =
-        api->post(command.unreserve ? "/v1/unreserve" : "/v1/reserve", body_of(command), code);
+        api->post(command.unreserve ? "/v1/unreserve" : "/v1/reserve", body_of(command, key), code);
+    if (!said && code == ExitCode::failed && !command.dry_run)
+        terminal.warn("it may have been done all the same; with --key " + key +
+                      " it is done once, however often it is asked for");
     if (!said) return code;
     if (terminal.json()) {
         terminal.answer(report::dump(*said, 2) + "\n");
         return code;
     }
-    for (const json& order : said->value("orders", json::array()))
-        terminal.answer((command.dry_run ? "would " : "done: ") +
-                        report::safe(order.get<std::string>()) + "\n");
+    const bool waits = word_in(*said, "state") == "waiting";
+    const std::string how = command.dry_run ? "would "
+                            : waits         ? "waits for tenants to go: "
+                                            : "done: ";
+    if (const auto orders = said->find("orders"); orders != said->end())
+        for (const json& order : *orders)
+            if (order.is_string())
+                terminal.answer(how + report::safe(order.get<std::string>()) + "\n");
     return code;
 }
 

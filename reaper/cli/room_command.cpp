@@ -18,6 +18,7 @@
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_values.hpp"
 #include "reaper/report/room.hpp"
+#include "reaper/report/text.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -50,7 +51,8 @@ ExitCode show(const Request& request, const Answered& told, const Terminal& term
         document["taken_at"] = iso_time(told.taken_at);
         terminal.answer(report::dump(document, 2) + "\n");
     } else {
-        for (const auto& remark : told.remarks) terminal.answer("Remark: " + remark + ".\n");
+        for (const auto& remark : told.remarks)
+            terminal.answer("Remark: " + report::safe(remark) + ".\n");
         for (const auto& remark : told.cloud_remarks) spdlog::warn("{}", remark);
         terminal.answer(
             report::render_room(told.answer, request, terminal.render_options(told.taken_at)));

@@ -52,9 +52,10 @@ nlohmann::json json_of(const StatusReport& status) {
 }
 
 std::string text_of(const StatusReport& status, const report::RenderOptions& options) {
-    std::string text = "not paused " + status.where + "\n";
+    const std::string where = report::safe(status.where);
+    std::string text = "not paused " + where + "\n";
     if (status.pause)
-        text = "paused " + status.where + ' ' + report::safe(status.pause->line()) +
+        text = "paused " + where + ' ' + report::safe(status.pause->line()) +
                "\nits reaper deletes no servers until " +
                (status.until_resume ? "'reaper resume'\n" : "then\n");
     if (status.circuit == CircuitState::half_open)
@@ -66,7 +67,7 @@ std::string text_of(const StatusReport& status, const report::RenderOptions& opt
     if (recorded && !recorded->holds.empty())
         text += "\nRoom held for requests\n" + report::render_holds(recorded->holds, options);
     if (recorded)
-        text += "\nThe last 24 hours, by the journal of " + status.whose + "\n" +
+        text += "\nThe last 24 hours, by the journal of " + report::safe(status.whose) + "\n" +
                 report::render_totals(recorded->totals, options);
     return text;
 }

@@ -31,6 +31,7 @@ struct StatusReport {
     std::optional<PauseNote> pause;  ///< in force
     bool until_resume = false;       ///< the operator's; else the circuit breaker ends it by itself
     std::string file;                ///< of the pause; empty: not known
+    std::string held_back;  ///< of one elsewhere: why it deletes none though it is not paused
     CircuitState circuit{};
     std::string circuit_reason;
     std::vector<Safeguards::LeftAlone> left_alone;

@@ -120,17 +120,9 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
                                      {"was", report::json_of(before ? before : opened)},
                                      {"breaker_was", report::json_of(opened)},
                                      {"file", file.path()}};
-    std::string text;
-    if (before) text = "resumed " + here + "; it was paused " + before->line();
-    if (opened)
-        text += (text.empty() ? "resumed " + here + "; it was stopped " : "; and stopped ") +
-                opened->line();
-    if (text.empty()) text = "it was not paused " + here + " (no " + file.path() + ")";
-    if (!before && !opened && tries_a_cull(*settings))
-        text +=
-            "; its circuit breaker is half open, and stays so until the room of a cull is taken; "
-            "to close it now: 'reaper pause', and 'reaper resume' when 'reaper history events' "
-            "has the pause";
+    std::string text = resumed_text(here, before, opened);
+    if (!before && !opened) text += " (no " + file.path() + ")";
+    if (!before && !opened && tries_a_cull(*settings)) text += half_open_stays;
     answer(terminal, document, text);
     return ExitCode::ok;
 }

@@ -85,6 +85,26 @@ std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step,
     return pieces;
 }
 
+OlderPast older_past(TimePoint from, TimePoint to, std::size_t series) {
+    series = std::max<std::size_t>(series, 1);
+    const auto most =
+        static_cast<Duration::rep>(std::max<std::size_t>(most_past_values / series, 1));
+    const Duration length = std::chrono::ceil<Duration>(to - from);
+    const auto rounded_up = [](Duration all, Duration part) {
+        return std::max<Duration::rep>((all + part - Duration{1}) / part, 1);
+    };
+    OlderPast older;
+    older.step = past_step * rounded_up(length, past_step * most);
+    const auto number = rounded_up(length, older.step);
+    older.pieces = past_pieces(to - older.step * (number - 1), to, older.step, series);
+    return older;
+}
+
+std::string highest_within(const std::string& query, Duration step) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(step).count();
+    return "max_over_time((" + query + ")[" + std::to_string(seconds) + "s:1m])";
+}
+
 void MetricsReader::forget() {
     windows_.reset();
     past_tries_ = 0;
@@ -168,15 +188,32 @@ ResultTask<void> MetricsReader::read_past(Policy policy, UsageWindows windows) {
     const Duration back = std::max({windows.peak, windows.trusted, windows.smoothing});
     if (back < past_step) co_return Result<void>{};
     // How old the last values are is not known.
-    const auto pieces = past_pieces(now - back, now - past_step, past_step, series_of(*policy));
-    if (pieces.front().from > now - back)
-        spdlog::warn("oversubscription: of what {} hosts used, the last {} are read, not {}",
-                     dependencies_.refresher.cache().hosts().size(),
-                     format_duration(now - pieces.front().from), format_duration(back));
+    auto pieces = past_pieces(now - back, now - past_step, past_step, series_of(*policy));
+    const std::string& query = policy->configured.prometheus.usage_query;
+    if (const TimePoint exact = pieces.front().from; exact > now - back) {
+        // Rather too high than forgotten.
+        auto older = older_past(now - back, exact - past_step, series_of(*policy));
+        std::string highest = highest_within(query, older.step);
+        spdlog::info(
+            "oversubscription: what {} hosts used is read by the minute for the last {}, "
+            "and before that by the highest of each {}",
+            dependencies_.refresher.cache().hosts().size(), format_duration(now - exact),
+            format_duration(older.step));
+        auto read = co_await read_pieces(policy, windows, std::move(highest),
+                                         std::move(older.pieces), older.step);
+        if (!read) co_return read.error();
+    }
+    std::string each = query;
+    co_return co_await read_pieces(std::move(policy), windows, std::move(each), std::move(pieces),
+                                   past_step);
+}
+
+ResultTask<void> MetricsReader::read_pieces(Policy policy, UsageWindows windows, std::string query,
+                                            std::vector<PastPiece> pieces, Duration step) {
     for (const PastPiece& piece : pieces) {
-        std::string expression = policy->configured.prometheus.usage_query;
+        std::string expression = query;
         auto past = co_await dependencies_.metrics.query_range(std::move(expression), piece.from,
-                                                               piece.to, past_step);
+                                                               piece.to, step);
         if (!past) co_return past.error();
         if (windows_ != windows)
             co_return Error{Errc::unreachable, "what was measured was forgotten meanwhile"};

@@ -35,6 +35,17 @@ struct PastPiece {
 /// one of each), and 3,000,000 together: of a longer past, its end.
 std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step, std::size_t series);
 
+/// All of a past that is too long to be read minute by minute: each value stands for the step that
+/// ends with it. As many values at most.
+struct OlderPast {
+    Duration step{};
+    std::vector<PastPiece> pieces;
+};
+OlderPast older_past(TimePoint from, TimePoint to, std::size_t series);
+
+/// A query for the highest value within each step, of values a minute apart.
+std::string highest_within(const std::string& query, Duration step);
+
 class MetricsReader {
 public:
     /// References must outlive it.
@@ -68,6 +79,8 @@ private:
 
     ResultTask<Answers> ask(std::vector<std::string> expressions);
     ResultTask<void> read_past(Policy policy, UsageWindows windows);
+    ResultTask<void> read_pieces(Policy policy, UsageWindows windows, std::string query,
+                                 std::vector<PastPiece> pieces, Duration step);
     std::size_t series_of(const OversubscriptionPolicy& policy) const;
     void note_past(const OversubscriptionPolicy& policy, const std::vector<SampleSeries>& past);
     void note(const OversubscriptionPolicy& policy, const Answers& answers);

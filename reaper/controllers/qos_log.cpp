@@ -62,6 +62,12 @@ void QosLog::not_corrected(const Host& host, const HostCorrection& correction, s
     busy.not_corrected = std::move(why);
 }
 
+void QosLog::left(const Host& host) {
+    if (busy_.erase(host.id) > 0)
+        spdlog::info("oversubscription: no revocable servers are left on {}, which was too busy",
+                     printable(host.name, 64));
+}
+
 void QosLog::keep_only(const std::map<HostId, HostLoad>& hosts) {
     std::erase_if(busy_, [&](const auto& each) { return !hosts.contains(each.first); });
 }

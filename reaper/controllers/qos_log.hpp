@@ -19,6 +19,8 @@ public:
                    const OrderedCorrection& ordered, bool dry_run);
     /// Once for each reason, until a correction follows or the host is calm.
     void not_corrected(const Host& host, const HostCorrection& correction, std::string why);
+    /// Nobody revocable is there any more.
+    void left(const Host& host);
     /// Hosts that are not looked at any more.
     void keep_only(const std::map<HostId, HostLoad>& hosts);
     void clear() { busy_.clear(); }

@@ -68,7 +68,11 @@ ResultTask<std::map<HostId, HostLoad>> QosLoop::loads(const OversubscriptionPoli
 
 Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     const Host* host = dependencies_.refresher.cache().find(id);
-    if (host == nullptr || !may_have_revocable(*host)) co_return;
+    if (host == nullptr) co_return;
+    if (!may_have_revocable(*host)) {
+        log_.left(*host);
+        co_return;
+    }
     const TimePoint now = dependencies_.cloud.clock.now();
     QosVerdict verdict = policy->qos->look(states_[id], load, now);
     states_[id] = verdict.state;

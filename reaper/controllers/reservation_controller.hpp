@@ -124,9 +124,9 @@ public:
     /// over.
     Task<GivenRoom> lend_to(Request request, Search search, Duration until,
                             Giving giving = Giving::write);
-    /// All hosts, as if reservations had let go of all that they would for the request (of its
-    /// role, or lent to it if it `borrows`); none: there is nothing of that kind.
-    std::optional<std::vector<Host>> as_if_given(const Request& request) const;
+    /// The hosts where reservations would let go of something for the request (of its role, or lent
+    /// to it if it `borrows`), as they would be without that.
+    std::vector<Host> as_if_given(const Request& request) const;
     /// When what is reserved is known, or can't be told: before a decision, as whoever begins to
     /// serve has to read it.
     Task<void> until_known();
@@ -134,8 +134,9 @@ public:
     bool looks_only() const noexcept { return dependencies_.looks_only; }
     /// Might any reservation lend anything?
     bool lends() const;
-    /// The role of a project; empty: of none, or it can't be told.
-    Task<Role> role_of(ProjectId project);
+    /// The role of a project; empty: of none, or it can't be told. Whoever only looks keeps nobody
+    /// else from asking Keystone.
+    Task<Role> role_of(ProjectId project, Giving giving = Giving::write);
     /// Before a decision: the ledger has what reservations lack and lend, as the cache has it now.
     void tell_ledger();
     /// Service hosts with tenants of reservations that are open to the role.

@@ -125,20 +125,13 @@ std::vector<Host> ReservationController::hosts_without(const Wish& wish,
     return hosts;
 }
 
-std::optional<std::vector<Host>> ReservationController::as_if_given(const Request& request) const {
-    if (why_not_known() || (request.role.empty() && !request.borrows)) return std::nullopt;
-    const Wish wish{request, request.borrows, 0, {}, true};
+std::vector<Host> ReservationController::as_if_given(const Request& request) const {
     std::vector<Host> given;
-    std::set<HostId> giving;
-    for (const auto& [id, book] : books_) {
-        const Host* const host = dependencies_.refresher.cache().find(id);
-        if (host == nullptr || given_on(wish, id, book).empty()) continue;
-        given.push_back(without_given(wish, *host));
-        giving.insert(id);
-    }
-    if (given.empty()) return std::nullopt;
-    for (const Host* const host : dependencies_.refresher.cache().hosts())
-        if (!giving.contains(host->id)) given.push_back(*host);
+    if (why_not_known() || (request.role.empty() && !request.borrows)) return given;
+    const Wish wish{request, request.borrows, 0, {}, true};
+    for (const auto& [id, book] : books_)
+        if (const Host* const host = dependencies_.refresher.cache().find(id))
+            if (!given_on(wish, id, book).empty()) given.push_back(without_given(wish, *host));
     return given;
 }
 
@@ -217,13 +210,13 @@ Resources ReservationController::used_by(const Host& host, bool borrowed) const 
 
 // ---- letting go ----
 
-Task<Role> ReservationController::role_of(ProjectId project) {
+Task<Role> ReservationController::role_of(ProjectId project, Giving giving) {
     const Duration now = dependencies_.cloud.clock.steady();
     if (why_not_known() || project.empty()) co_return Role{};
     if (now < roles_again_at_) co_return roles_.role_of(project).value_or(Role{});
     std::set<ProjectId> projects{project};
     const auto learned = co_await roles_.learn(std::move(projects));
-    if (!learned) {
+    if (!learned && giving == Giving::write) {
         roles_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
         spdlog::warn("whether room is reserved for project {} can't be told anew: {}",
                      printable(project.str(), 64), learned.error().what);
@@ -240,6 +233,7 @@ Task<ReservationController::GivenRoom> ReservationController::release_for(
     Wish wish{std::move(request), false, most_victims, until, giving == Giving::look};
     auto released = co_await let_go(std::move(wish), std::move(search));
     if (released) co_return std::move(*released);
+    if (giving == Giving::look) co_return nothing;
     release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
     log_about({.request = id}, spdlog::level::warn,
               "{}: room that is reserved for it can't be let go of, it is served without: {}", id,
@@ -265,6 +259,7 @@ Task<ReservationController::GivenRoom> ReservationController::lend_to(Request re
     Wish wish{std::move(request), true, 0, until, giving == Giving::look};
     auto lent = co_await let_go(std::move(wish), std::move(search));
     if (lent) co_return std::move(*lent);
+    if (giving == Giving::look) co_return none;
     lend_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
     log_about({.request = id}, spdlog::level::warn, "{}: nothing can be lent to it: {}", id,
               lent.error().what);
@@ -307,7 +302,12 @@ ResultTask<ReservationController::GivenRoom> ReservationController::let_go(Wish 
     const GivenRoom nothing;
     const Request& request = wish.request;
     const bool borrowed = wish.borrowed;
-    const auto turn = co_await writing_.acquire();
+    // Who only looks does so without a pause, and changes nothing.
+    std::optional<AsyncSemaphore::Permit> turn;
+    if (!wish.look) {
+        auto permit = co_await writing_.acquire();
+        turn.emplace(std::move(permit));
+    }
     std::set<HostId> among, unfit;
     follow_cache();
     int writes = 0;

@@ -230,7 +230,10 @@ Task<void> RoomPublisher::carry_out(HostId id, Wish wanted, Policy policy, std::
 Task<void> RoomPublisher::note_flapping(HostId id, Circuit before) {
     const auto known = known_.find(id);
     const TimePoint now = dependencies_.cloud.clock.now();
-    if (known == known_.end() || known->second.state.quiet.times() <= before.times()) co_return;
+    if (known == known_.end()) co_return;
+    const Circuit& quiet = known->second.state.quiet;
+    if (!quiet.until() || quiet.until() == before.until()) co_return;
+    if (left_alone_) left_alone_->insert_or_assign(id, quiet);
     JournalEvent event =
         left_alone_event(id, known->second.shown.name, known->second.state.quiet, now);
     spdlog::info("oversubscription: left alone: {}", event.reason);

@@ -22,6 +22,9 @@ std::string kind_and_reason(const RequestSummary& request, std::string_view kind
            (reason.empty() ? "" : ": " + reason);
 }
 
+/// What is not over by then will not be.
+constexpr Duration longest_of_interest = std::chrono::hours{1};
+
 void in_order(std::vector<NewsLine>& lines) {
     std::stable_sort(lines.begin(), lines.end(),
                      [](const NewsLine& a, const NewsLine& b) { return a.at < b.at; });
@@ -29,8 +32,15 @@ void in_order(std::vector<NewsLine>& lines) {
 
 }  // namespace
 
+bool RequestNews::reach(const std::vector<RequestSummary>& newest) const {
+    if (seen_.empty() || newest.empty()) return true;
+    return seen_.contains(newest.back().request.id) &&
+           newest.back().received_at <= oldest_not_over_;
+}
+
 std::vector<NewsLine> RequestNews::look(const std::vector<RequestSummary>& newest) {
     std::vector<NewsLine> lines;
+    oldest_not_over_ = TimePoint::max();
     std::map<RequestId, Seen> seen;
     for (auto each = newest.rbegin(); each != newest.rend(); ++each) {
         const auto known = seen_.find(each->request.id);
@@ -46,11 +56,21 @@ std::vector<NewsLine> RequestNews::look(const std::vector<RequestSummary>& newes
             lines.push_back(request_line(each->freed_room->at, *each, "freed-room",
                                          kind_and_reason(*each, to_string(each->freed_room->kind),
                                                          each->freed_room->reason)));
+        const bool waits_for_room =
+            each->outcome && each->outcome->kind == OutcomeKind::freed && !each->freed_room;
+        const bool young = each->received_at > newest.front().received_at - longest_of_interest;
+        if (young && (!each->outcome || waits_for_room))
+            oldest_not_over_ = std::min(oldest_not_over_, each->received_at);
         seen[each->request.id] = {each->outcome.has_value(), each->freed_room.has_value()};
     }
     seen_ = std::move(seen);
     in_order(lines);
     return lines;
+}
+
+bool VictimNews::reach(const std::vector<VictimEntry>& newest) const {
+    return seen_.empty() || newest.empty() ||
+           seen_.contains({newest.back().request, newest.back().server});
 }
 
 std::vector<NewsLine> VictimNews::look(const std::vector<VictimEntry>& newest) {

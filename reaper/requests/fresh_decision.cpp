@@ -179,11 +179,20 @@ std::optional<std::string> FreshDecision::why_without_reservations() const {
     return why->what;
 }
 
+/// The role is known then; no wait but Keystone's, and nobody else is kept from asking.
+Task<void> FreshDecision::look_up_role(Request& request) {
+    if (reservations_ == nullptr || reservations_->why_not_known()) co_return;
+    ProjectId project = request.project;
+    request.role = co_await reservations_->role_of(std::move(project), Giving::look);
+}
+
 Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy> policy,
                                            Request request) {
-    co_await learn_role(request);
+    co_await look_up_role(request);
+    // No pause from here on: what the question may have is in the ledger only while it is asked.
     if (reservations_ != nullptr) reservations_->tell_ledger();
     request.borrows = would_borrow(*policy, request);
+    const RoomKeeper::Question question{rooms_, request};
     Decision decision = decide_now(*policy, request, {});
     ReservationController::GivenRoom given;
     if (request.borrows && std::holds_alternative<Refused>(decision)) {
@@ -201,20 +210,21 @@ Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy>
 
 Task<RoomAnswer> FreshDecision::room_for(std::shared_ptr<const CompiledPolicy> policy,
                                          Request request) {
-    co_await learn_role(request);
+    co_await look_up_role(request);
     if (reservations_ != nullptr) reservations_->tell_ledger();
     request.borrows = would_borrow(*policy, request);
+    const RoomKeeper::Question question{rooms_, request};
     const CloudCache& cache = refresher_.cache();
     const TimePoint now = clock_.now();
-    std::optional<std::vector<Host>> given;
+    std::vector<Host> given;
     if (reservations_ != nullptr) given = reservations_->as_if_given(request);
-    if (!given)
+    if (given.empty())
         co_return reaper::room_for(*policy, request, cache.index(), cache.tag_data(),
                                    rooms_.ledger(), now, safeguards_);
-    Snapshot snapshot;
-    snapshot.taken_at = now;
-    snapshot.hosts = std::move(*given);
-    const CloudIndex hosts{snapshot, policy->protection};
+    CloudIndex hosts;
+    hosts.protect(policy->protection);
+    for (const Host* const host : cache.hosts()) hosts.put(*host);
+    for (const Host& host : given) hosts.put(host);
     co_return reaper::room_for(*policy, request, hosts, cache.tag_data(), rooms_.ledger(), now,
                                safeguards_);
 }

@@ -86,6 +86,7 @@ private:
                         const std::map<ServerId, std::string>& skipped);
     bool would_borrow(const CompiledPolicy& policy, const Request& request) const;
     Task<void> learn_role(Request& request);
+    Task<void> look_up_role(Request& request);
     Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,
                                Decision decision, const std::map<ServerId, std::string>& skipped);
     std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,

@@ -114,6 +114,7 @@ public:
     void reserve(const HostId& host, ReservedRoom reserved);
     /// From now on it may have what is reserved for its role, and what reservations lend to it.
     void admit(const Request& request);
+    bool admitted(const RequestId& request) const { return rights_.contains(request); }
     /// Drops promises whose time is over, and slots of settled promises that a server of the same
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
     /// has taken on that host; and evictions that ended before the host was read (`read_at`).

@@ -70,6 +70,27 @@ public:
     /// What is reserved for its role, or lent to it, is for the request too.
     void admits(const Request& request) { ledger_.admit(request); }
 
+    /// While it lives, a request that nobody serves has its rights, to be asked about; those of one
+    /// that is served stay as they are.
+    class Question {
+    public:
+        Question(RoomKeeper& rooms, const Request& request)
+            : rooms_(rooms), own_(!rooms.ledger_.admitted(request.id)) {
+            asked_.id = request.id;
+            if (own_) rooms_.admits(request);
+        }
+        Question(const Question&) = delete;
+        Question& operator=(const Question&) = delete;
+        ~Question() {
+            if (own_) rooms_.admits(asked_);
+        }
+
+    private:
+        RoomKeeper& rooms_;
+        bool own_;
+        Request asked_;
+    };
+
     /// Who takes the room of an ended request is of interest, until `untrack`.
     void track(const RequestId& request) { ledger_.watch(request); }
     /// The slots that were not taken.

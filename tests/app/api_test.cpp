@@ -11,6 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class ApiTest : public ApiHouse {
@@ -280,6 +281,16 @@ TEST_F(ApiTest, TotalsTellWhatHappenedSince) {
     EXPECT_THAT(why(get("/v1/totals?until=now", 400)), HasSubstr("until"));
 }
 
+TEST_F(ApiTest, WhatUsersWroteOnTheirServersIsNotForEverybodyWhoLooks) {
+    full_host("h1");
+    auto& server = cloud.add_server("told", "h1", "spot", small).record.server;
+    server.metadata = {{"password", "hunter2"}};
+    start_and_read_the_cloud();
+    const std::string said = get("/v1/snapshot").dump();
+    EXPECT_THAT(said, HasSubstr("name-of-told"));
+    EXPECT_THAT(said, Not(HasSubstr("hunter2")));
+}
+
 TEST_F(ApiTest, TheSnapshotHasHostsAsFilesHaveThem) {
     full_host("h1");
     full_host("h2");
@@ -304,7 +315,9 @@ TEST_F(ApiTest, TheSnapshotHasHostsAsFilesHaveThem) {
         if (page == 0) target = links[0].at("href");
     }
     EXPECT_EQ(paged, all.at("hosts"));
-    EXPECT_THAT(why(get("/v1/snapshot?marker=gone", 400)), HasSubstr("marker"));
+    const json rest = get("/v1/snapshot?marker=rp-h1-that-is-gone");
+    EXPECT_THAT(names(rest.at("hosts"), "/name"), ElementsAre("h2", "h3"));
+    EXPECT_THAT(rest.at("remarks"), IsEmpty()) << "they come with the first page";
 }
 
 TEST_F(ApiTest, PauseAndResumeAreForWhoMayAct) {

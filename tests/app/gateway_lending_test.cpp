@@ -173,6 +173,35 @@ TEST_F(GatewayLendingTest, IdleRoomGoesFirstThenTenantsAndNoMoreThanNeeded) {
     EXPECT_EQ(claimed(claim("req-3", second, "rp-host1")), 204);
 }
 
+TEST_F(GatewayLendingTest, WhoOnlyAsksIsToldThatItsTenantsWouldGoAndNothingIsLeftOfIt) {
+    start_and_hold();
+    borrow("tenant", "req-1");
+    borrow("another", "req-2");
+    EXPECT_EQ(lent(), 4);
+    const auto asks = [&](const std::string& project) {
+        Request request;
+        request.id = RequestId{"a question"};
+        request.project = ProjectId{project};
+        request.resources = small;
+        request.slots = 1;
+        std::optional<std::optional<Decision>> told;
+        boost::asio::co_spawn(io(), service().would_decide(std::move(request)),
+                              [&](std::exception_ptr error, std::optional<Decision> decision) {
+                                  if (error) std::rethrow_exception(error);
+                                  told = std::move(decision);
+                              });
+        run_until([&] { return told.has_value(); });
+        return (*told).value();
+    };
+    const Decision own = asks("eng");
+    ASSERT_TRUE(std::holds_alternative<Plan>(own));
+    EXPECT_THAT(std::get<Plan>(own).victims(), SizeIs(1));
+    EXPECT_FALSE(std::holds_alternative<Plan>(asks("stranger")));
+    EXPECT_FALSE(service().view()->ledger.admitted(RequestId{"a question"}));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(lent(), 4);
+}
+
 TEST_F(GatewayLendingTest, IdleRoomGoesFirstOnAHostInCooldownToo) {
     start_on_host3();
     borrow("tenant", "req-1", "host3");

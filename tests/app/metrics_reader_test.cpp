@@ -47,6 +47,22 @@ TEST(PastPieces, AreOfNoMoreThanSoManyValuesAndHaveAllOfThePast) {
     EXPECT_EQ(past_pieces(noon - hours{1}, noon, step, 10'000).size(), 7U);
 }
 
+TEST(OlderPast, IsAllOfItInLongerSteps) {
+    for (const std::size_t series : {30U, 10'000U, 250'000U, 5'000'000U}) {
+        const OlderPast older = older_past(noon - hours{168}, noon, series);
+        ASSERT_FALSE(older.pieces.empty());
+        EXPECT_EQ(older.pieces.back().to, noon);
+        EXPECT_LE(older.pieces.front().from - older.step, noon - hours{168}) << series;
+        EXPECT_EQ(older.step % step, Duration{0});
+        std::size_t values = 0;
+        for (const PastPiece& piece : older.pieces)
+            values += series * static_cast<std::size_t>((piece.to - piece.from) / older.step + 1);
+        EXPECT_LE(values, std::max<std::size_t>(series, 3'000'000U));
+    }
+    EXPECT_EQ(older_past(noon - hours{168}, noon, 10'000).step, minutes{34});
+    EXPECT_EQ(highest_within("sum(a)", minutes{34}), "max_over_time((sum(a))[2040s:1m])");
+}
+
 class MetricsReaderTest : public OversoldHouse {};
 
 TEST_F(MetricsReaderTest, ALongPastIsReadInPieces) {

@@ -71,6 +71,14 @@ public:
             hosts_.push_back(std::make_unique<Host>(new_host("h" + std::to_string(i))));
             index_.put(*hosts_.back());
         }
+        changing_ = hosts_.size();
+        // Many on which nothing happens: few rows are touched then, until one more is.
+        if (upto(1) == 0) return;
+        for (int i = 0, idle = 60 + upto(240); i < idle; ++i) {
+            hosts_.push_back(std::make_unique<Host>(
+                host("idle" + std::to_string(i), {{"VCPU", 4}, {"MEMORY_MB", 2048}})));
+            index_.put(*hosts_.back());
+        }
     }
 
     void step() {
@@ -172,7 +180,7 @@ private:
     }
 
     Host& some_host() {
-        return *hosts_[static_cast<std::size_t>(upto(static_cast<int>(hosts_.size()) - 1))];
+        return *hosts_[static_cast<std::size_t>(upto(static_cast<int>(changing_) - 1))];
     }
     RequestId some_request() const { return RequestId{"req-" + std::to_string(upto(4))}; }
     ServerId some_server() const {
@@ -269,6 +277,7 @@ private:
 
     static inline const std::string same_ending = "-0000000000000000";
     std::vector<std::unique_ptr<Host>> hosts_;
+    std::size_t changing_ = 0;  // these of them, the first ones
     CloudIndex index_;
     Ledger ledger_;
     long now_ = 0;

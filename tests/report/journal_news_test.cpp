@@ -67,6 +67,29 @@ TEST(JournalNews, ARequestThatBeginsAnewIsTold) {
     EXPECT_THAT(told(news.look({first})), ElementsAre("ended req-1"));
 }
 
+TEST(JournalNews, ItIsToldWhenToLookFurtherBack) {
+    RequestNews news;
+    RequestSummary first = summary_of("req-1", 0);
+    RequestSummary second = summary_of("req-2", 1'000);
+    const RequestSummary third = summary_of("req-3", 2'000);
+    EXPECT_TRUE(news.reach({second, first})) << "there was no look before";
+    first.outcome = Outcome{OutcomeKind::refused, "", noon(3)};
+    news.look({second, first});
+    EXPECT_TRUE(news.reach({third, second}));
+    EXPECT_FALSE(news.reach({third})) << "it was not seen before: others may be new besides";
+    news.look({third, second});
+    EXPECT_FALSE(news.reach({third})) << "the second was not over";
+    second.outcome = Outcome{OutcomeKind::freed, "", noon(4)};
+    news.look({third, second});
+    EXPECT_FALSE(news.reach({third})) << "what becomes of its room is not known";
+    second.freed_room = FreedRoomResult{FreedRoomResultKind::taken, "", {}, noon(5)};
+    news.look({third, second});
+    EXPECT_TRUE(news.reach({third}));
+    RequestSummary late = summary_of("req-4", 2 * 3'600'000);
+    news.look({late, third});
+    EXPECT_TRUE(news.reach({late})) << "what hangs for hours is not waited for";
+}
+
 TEST(JournalNews, ALineIsALine) {
     RequestNews news;
     RequestSummary line = summary_of("req-\n1", 0);
@@ -90,6 +113,10 @@ TEST(JournalNews, VictimsAreToldAsTheyGo) {
     EXPECT_EQ(lines[0].text,
               "2024-05-01 12:00:02  s-2 batch\\n1 on compute-1, project p, for req-1");
     EXPECT_EQ(lines[0].json.at("server"), "s-2");
+    EXPECT_TRUE(news.reach({second}));
+    VictimEntry third = second;
+    third.server = ServerId{"s-3"};
+    EXPECT_FALSE(news.reach({third}));
     EXPECT_THAT(news.look({second, first}), IsEmpty());
 }
 

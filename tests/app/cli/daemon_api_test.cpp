@@ -71,7 +71,9 @@ TEST(DaemonApi, EachRefusalIsALineAndAnExitCode) {
              Case{refusal(404, "there is no flavor 'x'"), ExitCode::unknown, "no flavor 'x'\n"},
              Case{refusal(404, "there is no /v1/totals; GET /v1 lists what there is"),
                   ExitCode::failed,
-                  "https://ctl:8787: its daemon does not know /v1/totals: it is "
+                  "https://ctl:8787: its daemon does not know /v1/totals, or not all of it: it is "
+                  "older than this program"},
+             Case{refusal(400, "unknown parameter 'until'; there is 'since'"), ExitCode::failed,
                   "older than this program"},
              Case{refusal(409, "no room"), ExitCode::not_enough, "reaper: no room\n"},
              Case{refusal(503, "not read"), ExitCode::failed, "https://ctl:8787: not read\n"},

@@ -10,7 +10,9 @@
 namespace reaper::journal::test::journal_counts_test {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Pair;
 
 class JournalCounts : public testing::Test {
@@ -344,6 +346,23 @@ TEST(JournalVersion3, IsBroughtToTodaysWords) {
     const auto done = wait(journal->record(RequestId{"req-done"})).value();
     EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
     EXPECT_EQ(done->freed_room->kind, FreedRoomResultKind::wasted);
+}
+
+TEST(JournalVersion4, FindsWhatBecameOfAServerByAnIndex) {
+    const Folder folder;
+    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-4.sql"));
+    auto journal = open_journal(folder.path()).value();
+    const auto by_name = wait(journal->chosen("batch-7", 10)).value();
+    ASSERT_EQ(by_name.size(), 1U);
+    EXPECT_EQ(by_name[0].request.str(), "req-done");
+    EXPECT_EQ(wait(journal->chosen(by_name[0].server.str(), 10)).value().size(), 1U);
+    Database database{folder.path(), SQLITE_OPEN_READONLY};
+    auto plan = database.statement(
+        "EXPLAIN QUERY PLAN SELECT request FROM chosen WHERE server = 'a' OR name = 'a'");
+    std::string how;
+    while (plan.step()) how += plan.text(3) + "\n";
+    EXPECT_THAT(how, AllOf(HasSubstr("chosen_server"), HasSubstr("chosen_name")));
 }
 
 }  // namespace

@@ -341,6 +341,7 @@ private:
     bool is_room_of_a_plan(const Uuid& nobody, const Resources& held) const;
     void note_holdings(const Exchange& call);
     void judge_holdings(const Exchange& call);
+    bool keeps_class_of_a_server(const cloudsim::Consumer& keeper) const;
     std::vector<std::string> kept_rooms() const;
     void judge_keeps_left();
     // judge_sold_room.cpp

@@ -199,13 +199,25 @@ void Checker::judge_holdings(const Exchange& call) {
     ++tally_.kept;
 }
 
+/// Does it keep the held class for a server that is still there?
+bool Checker::keeps_class_of_a_server(const cloudsim::Consumer& keeper) const {
+    const auto& world = site_.world();
+    const auto revocable = world.names.find(world.settings.revocable_class);
+    const bool has_class = std::any_of(
+        keeper.held.begin(), keeper.held.end(),
+        [&](const cloudsim::Held& held) { return revocable && held.resource_class == *revocable; });
+    const auto server = kept_of(keeper.uuid);
+    return has_class && server && world.nova.find_server(*server) != nullptr;
+}
+
 std::vector<std::string> Checker::kept_rooms() const {
     std::vector<std::string> kept;
     for (const auto* provider : site_.world().placement.providers())
         for (const auto* consumer : provider->consumers)
             // Where a machine that is no more holds the class, a server that had it can't have its
             // room back.
-            if (kept_of(consumer->uuid) && !left_held(provider->uuid.text()))
+            if (kept_of(consumer->uuid) &&
+                !(left_held(provider->uuid.text()) && keeps_class_of_a_server(*consumer)))
                 kept.push_back(consumer->uuid.text() + " on " + provider->name);
     return kept;
 }

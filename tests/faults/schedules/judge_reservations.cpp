@@ -356,9 +356,9 @@ std::vector<std::string> Checker::wrong_reservations() const {
     for (const auto& host : site_.world().nova.hosts) {
         const HostState* const state = truth_.state_at(host->name, now);
         // A server that runs there and has lost its allocation counts as using room.
-        if (std::any_of(host->servers.begin(), host->servers.end(),
-                        [&](const Server* server) { return state->holder(server->id) == nullptr; }))
-            continue;
+        const bool some_hold_nothing =
+            std::any_of(host->servers.begin(), host->servers.end(),
+                        [&](const Server* server) { return state->holder(server->id) == nullptr; });
         const auto all = reservations_.on(host->name);
         Resources free = above_none(state->free - promised_on(host->name, ""));
         for (const Reserved& reserved : all) {
@@ -373,7 +373,7 @@ std::vector<std::string> Checker::wrong_reservations() const {
                     wrong.push_back(reserved.role.str() + " on " + host->name + " holds " +
                                     to_string(held) + " of " + to_string(most));
             for (const auto& [name, amount] : above_none(least - held))
-                if (amount > 0 && free.get(name) > 0)
+                if (amount > 0 && free.get(name) > 0 && !some_hold_nothing)
                     wrong.push_back(reserved.role.str() + " on " + host->name + " lacks " +
                                     std::to_string(amount) + " " + name.str() + ", and " +
                                     std::to_string(free.get(name)) + " are free");
