@@ -34,15 +34,18 @@ TEST(PastPieces, AreOfNoMoreThanSoManyValuesAndHaveAllOfThePast) {
         for (std::size_t i = 0; i < pieces.size(); ++i) {
             EXPECT_LE(values_of(pieces[i], series), std::max<std::size_t>(series, 100'000));
             EXPECT_LE(values_of(pieces[i], 1), 10'000U);
-            if (i > 0) EXPECT_EQ(pieces[i].from, pieces[i - 1].to + step);
+            if (i > 0) {
+                EXPECT_EQ(pieces[i].from, pieces[i - 1].to + step);
+            }
             values += values_of(pieces[i], series);
         }
         EXPECT_EQ(pieces.back().to, noon);
         EXPECT_LE(values, 3'000'000U);
-        if (series <= 30)
+        if (series <= 30) {
             EXPECT_EQ(pieces.front().from, noon - hours{168}) << series;
-        else
+        } else {
             EXPECT_GT(values, 2'700'000U) << series;
+        }
     }
     EXPECT_EQ(past_pieces(noon - hours{1}, noon, step, 10'000).size(), 7U);
 }

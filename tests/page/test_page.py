@@ -173,7 +173,7 @@ def test_a_plan_is_told_and_nothing_is_done(browser: Browser, world: World) -> N
     form.find_element("name", "project").clear()
     form.find_element("name", "project").send_keys("nobody-is-called-so", Keys.ENTER)
     browser.wait_text("#plan-answer", "nobody-is-called-so")
-    browser.expected = ("400 (Bad Request)",)
+    browser.expected = ("404 (Not Found)",)
     assert world.get("/v1/requests?limit=1")["requests"][:1] == before
     log = world.cloudsim.admin(f"log?since={mark}&kind=effect&limit=1000")["entries"]
     assert not [entry for entry in log if entry.get("what") == "deleted"]
