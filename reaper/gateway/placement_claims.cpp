@@ -187,7 +187,10 @@ Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Allocatio
 /// offered any; none if it can't be helped.
 Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId server,
                                                           Allocations asked, GatewayCall& call) {
-    auto look = who_asks_.of_server(id, server);
+    Resources amounts;
+    for (const auto& each : asked) amounts += each.second;
+    CandidatesQuery query = offers_.at(id).query_of(amounts);
+    auto look = who_asks_.of_server(id, server, std::move(query));
     // Without help this claim has failed.
     auto found = co_await in_time(call, std::move(look), whole_call);
     const auto offered = offers_.find(id);
@@ -200,12 +203,12 @@ Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId
         why = "Nova schedules no such server";
     else if (const auto* const refused = std::get_if<Refused>(&**found))
         why = refused->reason;
+    else if (const auto* const unknown = std::get_if<NotCertain>(&**found))
+        why = unknown->why;
     else if (auto revocable = dependencies_.why_revocable(std::get<Request>(**found)))
         why = "the requester is revocable: " + *revocable;
     std::optional<Request> wanted;
     if (why.empty()) {
-        Resources amounts;
-        for (const auto& each : asked) amounts += each.second;
         wanted = std::get<Request>(std::move(**found));
         if (!wanted->phases.admits(ResType::regular)) why = "it admits revocable room alone";
         wanted->phases = {};  // what was offered is regular

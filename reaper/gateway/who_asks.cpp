@@ -222,6 +222,20 @@ ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::move_of(RequestId id, Candid
     co_return std::optional<Answer>{};
 }
 
+ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::move_of_server(RequestId id, ServerId server,
+                                                                   CandidatesQuery query) {
+    ServerId moved = server;
+    auto action = co_await cloud_.compute.action(std::move(moved), id);
+    if (!action) co_return action.error();
+    if (!*action || (*action)->request != id) co_return std::optional<Answer>{};
+    auto record = co_await cloud_.compute.server(std::move(server));
+    if (!record) co_return record.error();
+    if (!*record) co_return std::optional<Answer>{};
+    auto answer = co_await of_move(std::move(**record), std::move(**action), std::move(query));
+    if (!answer) co_return answer.error();
+    co_return std::optional<Answer>{std::move(*answer)};
+}
+
 ResultTask<WhoAsks::Answer> WhoAsks::of_move(ServerRecord record, ActionRecord action,
                                              CandidatesQuery query) {
     const auto event = event_of(action.name);
@@ -323,7 +337,8 @@ ResultTask<SharedList::Servers> WhoAsks::booting_with(ServerId server) {
     co_return together;
 }
 
-ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, ServerId server) {
+ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, ServerId server,
+                                                              CandidatesQuery query) {
     auto seen = co_await look_at_boots();
     if (!seen) co_return seen.error();
     const bool listed =
@@ -346,7 +361,7 @@ ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, Serv
         it.push_back(std::move(*known));
         co_return std::optional<Answer>{one_of(id, std::move(it))};
     }
-    co_return std::optional<Answer>{};
+    co_return co_await move_of_server(std::move(id), std::move(server), std::move(query));
 }
 
 /// From now on it is known whose call this is: one of these, for which no other call is taken if

@@ -63,8 +63,11 @@ public:
     using Answer = std::variant<Request, Refused, NotCertain>;
     /// `patience`: for how long it is looked again while it is not certain.
     ResultTask<Answer> find(RequestId id, CandidatesQuery query, Duration patience);
-    /// The request to boot that this server belongs to; none if it is not being scheduled.
-    ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server);
+    /// The request that this server is scheduled for: to boot, with those that were asked for with
+    /// it, or the operation on it that has this id. None if Nova schedules no such server. The
+    /// query is what it was offered for.
+    ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server,
+                                                CandidatesQuery query);
     /// Could there be somebody for whom so many places are not enough? A request to boot with more
     /// servers; a server that is moved, for which its own host is no place; or one that other
     /// servers keep off hosts, by a group or by hints.
@@ -87,6 +90,8 @@ private:
     void forget_others(const SharedList::Servers& booting, const std::set<RequestId>& known_before);
     ResultTask<std::optional<Answer>> move_of(RequestId id, CandidatesQuery query, Servers moving);
     ResultTask<Answer> of_move(ServerRecord record, ActionRecord action, CandidatesQuery query);
+    ResultTask<std::optional<Answer>> move_of_server(RequestId id, ServerId server,
+                                                     CandidatesQuery query);
     ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
     void leave_others_out(const RequestId& id, std::vector<Built>& boots,
                           const SharedList::Servers& booting) const;

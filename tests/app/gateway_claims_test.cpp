@@ -13,7 +13,37 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-class GatewayClaimsTest : public GatewayHouse {};
+class GatewayClaimsTest : public GatewayHouse {
+protected:
+    /// Its own host has room, so hosts are offered before it is known who asks.
+    void moved(const std::string& action, const std::string& status, int vcpus) {
+        full_host("host1");
+        cloud.add_host("host0", small + small + small);
+        cloud.flavors = {{"f2", flavor_of(2)}, {"f4", flavor_of(4)}};
+        const ServerId server{uuid_of("moved")};
+        ServerRecord& now = cloud.add_server(server.str(), "host0", "regular", small).record;
+        now.flavor = flavor_of(2);
+        now.server.status = status;
+        now.server.task_state = "moving";
+        ActionRecord recorded;
+        recorded.name = action;
+        recorded.request = RequestId{"req-m"};
+        cloud.recorded_actions["req-m"] = recorded;
+        cloud.lists_take = std::chrono::seconds{10};
+        start();
+        const std::string amounts =
+            vcpus == 2 ? "DISK_GB:20,MEMORY_MB:2048,VCPU:2" : "DISK_GB:40,MEMORY_MB:4096,VCPU:4";
+        const std::string target = "/allocation_candidates?resources=" + amounts;
+        EXPECT_THAT(search_for("req-m", target), UnorderedElementsAre("rp-host0", "rp-host1"));
+        EXPECT_EQ(cloud.count("DELETE"), 0U) << "for an offer nobody dies";
+        search_for("req-other", target);
+        EXPECT_EQ(claimed(claim("req-other", server, "rp-host1", vcpus)), 409)
+            << "no operation on it has this id";
+        EXPECT_EQ(cloud.count("DELETE"), 0U);
+        EXPECT_EQ(claimed(claim("req-m", server, "rp-host1", vcpus)), 204);
+        EXPECT_THAT(record("req-m").request.requesters, ElementsAre(server));
+    }
+};
 
 TEST_F(GatewayClaimsTest, WhereAClaimMayBeAnybodysItTellsWhoAsks) {
     full_host();
@@ -51,6 +81,18 @@ TEST_F(GatewayClaimsTest, AClaimWhoseTokenPlacementRefusesCausesNoCull) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_TRUE(journal.records.empty());
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204) << "with another one";
+}
+
+TEST_F(GatewayClaimsTest, AServerThatNovaMovesIsKnownByItsClaimWhereItsListTookTooLong) {
+    moved("live-migration", "MIGRATING", 2);
+    EXPECT_EQ(record("req-m").request.operation, Operation::live_migrate);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayClaimsTest, SoIsOneThatIsResized) {
+    moved("resize", "RESIZE", 4);
+    EXPECT_EQ(record("req-m").request.operation, Operation::resize);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
 TEST_F(GatewayClaimsTest, NorDoesOneThatIsRefusedForPromisedRoom) {
