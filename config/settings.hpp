@@ -218,8 +218,10 @@ struct StaticReservation {
 struct Reservations {
     bool enabled = false;
     std::vector<RoleProjects> roles;
-    /// Any other project has the role of its path of names in Keystone, without its domain.
+    /// Any other project of `roles_domains` has the role of its path of names in Keystone, without
+    /// its domain.
     bool roles_by_hierarchy = false;
+    std::vector<std::string> roles_domains{"default"};  ///< ids
     std::vector<StaticReservation> static_ones;
     bool lend = false;              ///< of those that do not say it
     milliseconds longest_loan{};    ///< likewise; 0: as long as the room is idle

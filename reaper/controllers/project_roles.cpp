@@ -1,5 +1,6 @@
 #include "reaper/controllers/project_roles.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "reaper/model/text.hpp"
@@ -17,6 +18,11 @@ ResultTask<void> ProjectRoles::learn(std::set<ProjectId> projects) {
     }
     if (std::exchange(hierarchy_, settings_.roles_by_hierarchy) != settings_.roles_by_hierarchy)
         ++version_;
+    if (domains_ != settings_.roles_domains) {
+        domains_ = settings_.roles_domains;
+        by_hierarchy_.clear();
+        ++version_;
+    }
     if (!settings_.roles_by_hierarchy) co_return Result<void>{};
     for (const ProjectId& project : projects) {
         const auto known = by_hierarchy_.find(project);
@@ -67,19 +73,27 @@ ResultTask<void> ProjectRoles::look_up_names() {
     co_return Result<void>{};
 }
 
-/// None where a name in the path can't be one of a role.
+/// None where a name in the path can't be one of a role, and below a domain that is not trusted
+/// with roles: who rules there may name a project as he likes.
 ResultTask<std::optional<Role>> ProjectRoles::by_hierarchy(ProjectId project) {
     std::string path;
     ProjectId at = std::move(project);
+    bool whole = false;
     for (int depth = 0; depth < max_depth; ++depth) {
         auto search = co_await cloud_.identity.find_project(at.str());
         if (!search) co_return search.error();
         if (!search->found || search->found->id != at) co_return std::optional<Role>{};
-        path = search->found->name + (path.empty() ? "" : "/" + path);
-        at = search->found->parent;
+        const Project& found = *search->found;
+        const auto& trusted = settings_.roles_domains;
+        const bool its = std::find(trusted.begin(), trusted.end(), found.domain) != trusted.end();
+        if (!its || found.name.find('/') != std::string::npos) co_return std::optional<Role>{};
+        path = found.name + (path.empty() ? "" : "/" + path);
+        at = found.parent;
         // A project at the top has its domain for a parent.
-        if (at.empty() || at.str() == search->found->domain) break;
+        whole = at.empty() || at.str() == found.domain;
+        if (whole) break;
     }
+    if (!whole) co_return std::optional<Role>{};
     auto role = Role::parse(path);
     if (!role) co_return std::optional<Role>{};
     co_return std::optional<Role>{std::move(*role)};

@@ -1,6 +1,6 @@
 // Which role each project is of: as the configuration writes it, or by Keystone's hierarchy, where
-// a project has the role of the path of names that leads to it. Looked up once and again now and
-// then.
+// a project of a trusted domain has the role of the path of names that leads to it. Looked up once
+// and again now and then.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,8 @@ private:
         Duration at{};  ///< steady
     };
     std::map<ProjectId, Found> by_hierarchy_;
-    bool hierarchy_ = false;  ///< as it was when it was asked for last
+    std::vector<std::string> domains_;  ///< for these it was asked
+    bool hierarchy_ = false;            ///< as it was when it was asked for last
     std::uint64_t version_ = 0;
     std::vector<std::string> not_found_;
 };

@@ -24,6 +24,7 @@ reservations:
     - {role: engineering/backend, projects: [backend, default/api]}
     - {role: sales, projects: [shop]}
   roles_by_hierarchy: true
+  roles_domains: [default, 5f1c]
   static:
     - role: engineering
       hosts: ["compute-1*"]
@@ -51,6 +52,7 @@ TEST(ReservationsOfTheFile, AreRead) {
     const Reservations read = world.good(minimal(whole)).reservations;
     EXPECT_TRUE(read.enabled);
     EXPECT_TRUE(read.roles_by_hierarchy);
+    EXPECT_THAT(read.roles_domains, ElementsAre("default", "5f1c"));
     EXPECT_THAT(read.roles,
                 ElementsAre(RoleProjects{role("engineering/backend"), {"backend", "default/api"}},
                             RoleProjects{role("sales"), {"shop"}}));
@@ -101,11 +103,12 @@ TEST(ReservationsOfTheFile, ChangeWithoutARestartButForWhetherThereAreAny) {
     World world;
     const auto change = difference(world.good(minimal()), world.good(minimal(whole)));
     EXPECT_THAT(change.needs_restart, ElementsAre("reservations.enabled"));
-    EXPECT_THAT(change.live, ElementsAre("reservations.roles", "reservations.roles_by_hierarchy",
-                                         "reservations.static", "reservations.lend",
-                                         "reservations.longest_loan", "reservations.calm",
-                                         "reservations.interval", "reservations.acl.permissive",
-                                         "reservations.acl.reserve", "reservations.acl.unreserve"));
+    EXPECT_THAT(change.live,
+                ElementsAre("reservations.roles", "reservations.roles_by_hierarchy",
+                            "reservations.roles_domains", "reservations.static",
+                            "reservations.lend", "reservations.longest_loan", "reservations.calm",
+                            "reservations.interval", "reservations.acl.permissive",
+                            "reservations.acl.reserve", "reservations.acl.unreserve"));
 }
 
 struct Mistake {

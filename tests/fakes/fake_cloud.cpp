@@ -155,6 +155,10 @@ ResultTask<ProjectSearch> FakeCloud::find_project(std::string written) {
         search.why_not = "Keystone has no project '" + written + "'";
         co_return search;
     }
+    if (const auto known = known_projects.find(written); known != known_projects.end()) {
+        search.found = known->second;
+        co_return search;
+    }
     const auto named = project_names.find(written);
     Project project;
     project.id = ProjectId{named == project_names.end() ? written : named->second};

@@ -78,6 +78,7 @@ public:
     std::set<ProjectId> tagged{ProjectId{"spot"}};
     std::map<std::string, std::string> project_names;  ///< id by name; other texts are ids
     std::set<std::string> no_projects;                 ///< texts that lead nowhere
+    std::map<std::string, Project> known_projects;     ///< by id, where more matters than the name
     std::set<std::string> classes{"VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_PREEMPTIBLE"};
     std::set<std::string> undiscovered;  ///< hosts with a service that are no hypervisors
     std::map<std::string, ImageProperties> images;  ///< by id; others are not there
