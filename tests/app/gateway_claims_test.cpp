@@ -16,14 +16,14 @@ using ::testing::UnorderedElementsAre;
 class GatewayClaimsTest : public GatewayHouse {
 protected:
     /// Its own host has room, so hosts are offered before it is known who asks.
-    void moved(const std::string& action, const std::string& status, int vcpus) {
+    void moved(const std::string& action, const std::string& shown, int vcpus) {
         full_host("host1");
         cloud.add_host("host0", small + small + small);
         cloud.flavors = {{"f2", flavor_of(2)}, {"f4", flavor_of(4)}};
         const ServerId server{uuid_of("moved")};
         ServerRecord& now = cloud.add_server(server.str(), "host0", "regular", small).record;
         now.flavor = flavor_of(2);
-        now.server.status = status;
+        now.server.status = shown;
         now.server.task_state = "moving";
         ActionRecord recorded;
         recorded.name = action;
