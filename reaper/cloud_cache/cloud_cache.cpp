@@ -171,6 +171,22 @@ bool CloudCache::apply(const HostReading& reading) {
     return true;
 }
 
+void CloudCache::set_holdings(const HostId& id, const ServerId& consumer,
+                              const Allocations& holds) {
+    const auto at = hosts_.find(id);
+    if (at == hosts_.end() || at->second.host->estimated) return;
+    Host& host = *at->second.host;
+    for (Provider& provider : host.providers) {
+        const auto now = holds.find(provider.id);
+        const Resources after = now == holds.end() ? Resources{} : now->second;
+        Resources& shown = provider.other_consumers[consumer];
+        provider.used += after - shown;
+        shown = after;
+        if (after.empty()) provider.other_consumers.erase(consumer);
+    }
+    index_.put(host);
+}
+
 /// Servers that went while their host was read: what Placement told of them came before that. (What
 /// it tells later is held, whoever is gone.)
 void CloudCache::drop_consumers_gone_since(Host& host, TimePoint began) const {

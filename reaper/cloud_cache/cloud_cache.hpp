@@ -58,6 +58,9 @@ public:
     /// False if the reading does not fit the cache (unknown host, other providers): then the
     /// structure is doubtful.
     bool apply(const HostReading& reading);
+    /// This consumer, which is no server, holds so much of the host by now: the reaper wrote it
+    /// into Placement itself. Of a host that was never read exactly nothing is known of consumers.
+    void set_holdings(const HostId& id, const ServerId& consumer, const Allocations& holds);
     /// The host is no more.
     void erase(const HostId& id);
     /// `arrived`: now, on our clock; Nova's clock only orders the events of one server.

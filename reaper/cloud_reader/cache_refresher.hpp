@@ -66,6 +66,11 @@ public:
     /// Aggregates, and the compute services, which tell the zone.
     ResultTask<void> refresh_aggregates();
     ResultTask<void> read_hosts(std::vector<HostId> ids, HostDepth depth);
+    /// The reaper wrote this itself (CloudCache::set_holdings).
+    void note_holdings(const HostId& host, const ServerId& consumer, const Allocations& holds) {
+        cache_.set_holdings(host, consumer, holds);
+        ++changes_;
+    }
     /// Which deletions a reaper began and nobody finished, as Nova tells it now. True if that is
     /// not what the cache had.
     ResultTask<bool> refresh_unfinished();

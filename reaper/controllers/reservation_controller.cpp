@@ -411,6 +411,7 @@ ResultTask<void> ReservationController::write(HostChanges hosts) {
                       [&](const ReservationId& id) { return !book.reservations.contains(id); });
         for (ConsumerChange& each : change.changes) {
             const ReservationId id{each.id.str()};
+            dependencies_.refresher.note_holdings(host, each.id, held_on_host(each.wanted));
             each.wanted.generation.reset();  // another one by now: read before the next change
             if (each.wanted.holds.empty())
                 book.records.erase(id);

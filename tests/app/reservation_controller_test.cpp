@@ -388,6 +388,16 @@ TEST_F(ReservationControllerTest, ALoanIsTakenWhereLeastIsLeftOver) {
     EXPECT_EQ(held("host2"), 2);
 }
 
+TEST_F(ReservationControllerTest, WhatWasRefinedIsLentAtOnce) {
+    ASSERT_EQ(give({reserving("eng", 16)}), std::nullopt) << why;
+    step();
+    ReserveOrder refined = lending(reserving("eng/db", 16));
+    refined.refines = ReservationName{role("eng")};
+    ASSERT_EQ(give({refined}), std::nullopt) << why;
+    EXPECT_TRUE(lend("spot", 4));
+    EXPECT_EQ(held(), 12);
+}
+
 TEST_F(ReservationControllerTest, AHostThatCantBeReadKeepsNobodyFromAnother) {
     std::vector<ReservationOrder> orders{lending(reserving("eng", 16, "host1")),
                                          lending(reserving("eng", 16, "host2"))};

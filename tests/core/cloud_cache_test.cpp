@@ -232,6 +232,22 @@ TEST_F(LivePictureTest, AReadingOfTheRoomAloneCountsUnknownConsumersAsUsed) {
     EXPECT_EQ(cache.find(HostId{"a"})->root().other_consumers.size(), 1U);
 }
 
+TEST_F(LivePictureTest, WhatTheReaperWroteItselfIsHeldAtOnce) {
+    const ServerId consumer{"kept"};
+    const Provider& root = cache.find(HostId{"a"})->root();
+    cache.apply(reading("a", 1, {record("s1", "a")}));
+    cache.set_holdings(HostId{"a"}, consumer, {{ProviderId{"a"}, small * 2}});
+    EXPECT_EQ(used("a"), small * 3);
+    EXPECT_EQ(root.other_consumers.at(consumer), small * 2);
+    cache.set_holdings(HostId{"a"}, consumer, {{ProviderId{"a"}, small}, {ProviderId{"b"}, small}});
+    EXPECT_EQ(used("a"), small * 2) << "of another provider it is not this host's";
+    cache.set_holdings(HostId{"a"}, consumer, {});
+    EXPECT_EQ(used("a"), small);
+    EXPECT_THAT(root.other_consumers, IsEmpty());
+    cache.set_holdings(HostId{"nowhere"}, consumer, {{ProviderId{"a"}, small}});
+    EXPECT_EQ(used("a"), small);
+}
+
 TEST_F(LivePictureTest, AReadingThatCameLateChangesNothing) {
     cache.apply(reading("a", 9, {record("s1", "a")}));
     cache.apply(reading("a", 5, {}));

@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("gateway")]
 FULL = [("regular", "large", 1)]
 PROJECTS = ("regular", "spot")
 HOST = 10  # VCPU
+FRONT = "web/front"
 REGISTER = "openstack-reaper-reservations"
 
 
@@ -197,19 +198,22 @@ def test_a_restart_and_a_stranger_in_the_way(cloud: Cloud, keeper: Reaper) -> No
 
 
 def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
+    """Room of a role is refined, lent, taken back for a role below it, and returned."""
     one = cloud.hosts[0]
     fleet = one_idle_host(cloud)
     keeper.config["reservations"]["calm"] = "30min"
     keeper.reload("reservations.calm")
-    reserve(keeper, "reserve", one, HOST, "--lend")
+    reserve(keeper, "reserve", one, HOST)
+    reserve(keeper, "reserve", one, HOST, "--refines", "web", "--lend", role=FRONT)
+    becomes(keeper, FRONT, resources=HOST, held=HOST)
 
     # A revocable server borrows at its first try, and the reservation keeps the rest.
     [tenant] = cloud.ask("medium", "spot")
     cloud.wait_for([tenant], "ACTIVE")
     assert cloud.look(tenant).host == one
-    becomes(keeper, held=5, lent=5)
+    becomes(keeper, FRONT, held=5, lent=5)
     assert keeper.wait_outcome(tenant.request)["kind"] == "already-there"
-    [shown_one] = keeper.json("reservations")["reservations"]
+    [shown_one] = keeper.json("reservations", "--role", FRONT)["reservations"]
     assert shown_one["tenants"] == [tenant.id] and shown_one["calm_for_s"] == 0
     assert keeper.command("candidates", "--resources", "VCPU:5", "-o", "name").stdout == ""
     lendable = keeper.json("room", "--flavor", "small", "--project", "spot")
@@ -226,40 +230,44 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     # When a tenant leaves, it is as before; the next one comes.
     cloud.delete_without_waiting(tenant)
     cloud.wait_gone([tenant])
-    becomes(keeper, held=HOST, lent=0)
+    becomes(keeper, FRONT, held=HOST, lent=0)
     tenants = cloud.ask("small", "spot") + cloud.ask("medium", "spot")
     cloud.wait_for(tenants, "ACTIVE")
-    becomes(keeper, held=HOST - 7, lent=7)
+    becomes(keeper, FRONT, held=HOST - 7, lent=7)
 
     # The lender comes: what is idle goes first, then of the tenants no more than it needs.
-    keeper.config["reservations"]["roles"] = [{"role": "web", "projects": ["regular"]}]
+    keeper.config["reservations"]["roles"] = [{"role": f"{FRONT}/api", "projects": ["regular"]}]
     keeper.reload("reservations.roles")
     [first] = cloud.ask("small")
     cloud.wait_for([first], "ACTIVE")
     assert all(cloud.look(each).status == "ACTIVE" for each in tenants)
-    becomes(keeper, used=2, held=1, lent=7)
+    becomes(keeper, FRONT, used=2, held=1, lent=7)
     [second] = cloud.ask("medium")
     cloud.wait_for([second], "ACTIVE")
     assert cloud.look(second).host == one
     cloud.wait_gone([tenants[1]])
     assert cloud.look(tenants[0]).status == "ACTIVE"
-    becomes(keeper, used=7, held=1, lent=2)
+    becomes(keeper, FRONT, used=7, held=1, lent=2)
 
     # It goes, and its room is not lent at once.
     cloud.delete_without_waiting(second)
     cloud.wait_gone([second])
-    becomes(keeper, used=2, held=6, lent=2)
-    [shown_one] = keeper.json("reservations")["reservations"]
+    becomes(keeper, FRONT, used=2, held=6, lent=2)
+    [shown_one] = keeper.json("reservations", "--role", FRONT)["reservations"]
     assert shown_one["calm_for_s"] > 0
     cloud.ask_in_vain("medium", "spot")
-    becomes(keeper, used=2, held=6, lent=2)
+    becomes(keeper, FRONT, used=2, held=6, lent=2)
+    # Unreserved, it is the role's above again.
+    reserve(keeper, "unreserve", one, 6, role=FRONT)
+    becomes(keeper, held=6, lent=0)
     reserve(keeper, "unreserve", one, 6)
     # Room that is free by now replaces what was lent: the tenant is an ordinary one.
-    becomes(keeper, resources=4, used=2, held=2, lent=0)
+    becomes(keeper, FRONT, resources=4, used=2, held=2, lent=0)
     cloud.delete_without_waiting(tenants[0])
     cloud.delete_without_waiting(first)
     cloud.wait_gone([tenants[0], first])
-    becomes(keeper, used=0, held=4, lent=0)
+    becomes(keeper, FRONT, used=0, held=4, lent=0)
+    reserve(keeper, "unreserve", one, 4, role=FRONT)
     reserve(keeper, "unreserve", one, 4)
     assert cloud.used_vcpus(one) == 0
 
@@ -285,25 +293,26 @@ def test_races_of_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     fleet = one_idle_host(cloud)
     keeper.config["reservations"]["calm"] = "0s"
     keeper.reload("reservations.calm")
-    keeper.config["reservations"]["roles"] = [{"role": "web", "projects": ["regular"]}]
-    keeper.reload("reservations.roles")
-    reserve(keeper, "reserve", one, HOST, "--lend")
+    # The project has the role of its path in Keystone.
+    keeper.config["reservations"]["roles_by_hierarchy"] = True
+    keeper.reload("reservations.roles_by_hierarchy")
+    reserve(keeper, "reserve", one, HOST, "--lend", role="regular")
     tenants = cloud.ask("small", "spot", count=5)
     cloud.wait_for(tenants, "ACTIVE")
-    becomes(keeper, held=0, lent=HOST)
+    becomes(keeper, "regular", held=0, lent=HOST)
 
     # Over-evicting 1: a tenant terminates by itself when its lender comes. Nobody else goes.
     cloud.delete_without_waiting(tenants[0])
     [first] = cloud.ask("small")
     cloud.wait_for([first], "ACTIVE")
     cloud.wait_gone([tenants[0]])
-    becomes(keeper, used=2, held=0, lent=HOST - 2)
+    becomes(keeper, "regular", used=2, held=0, lent=HOST - 2)
     assert how_many_live(cloud, tenants) == 4
 
     # Over-evicting 2: another lender comes while a tenant goes for the first. One goes for each.
     lenders = cloud.ask("small") + cloud.ask("small")
     cloud.wait_for(lenders, "ACTIVE")
-    becomes(keeper, used=6, held=0, lent=4)
+    becomes(keeper, "regular", used=6, held=0, lent=4)
     assert how_many_live(cloud, tenants) == 2
 
     # Unnecessary reject: a revocable server comes while a tenant goes for its lender. Room that is
@@ -316,7 +325,7 @@ def test_races_of_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     late = cloud.ask("small") + cloud.ask("small", "spot")
     cloud.wait_for(late, "ACTIVE")
     assert [cloud.look(server).host for server in late] == [one, two]
-    becomes(keeper, used=8, held=0, lent=2)
+    becomes(keeper, "regular", used=8, held=0, lent=2)
     assert how_many_live(cloud, tenants) == 1
     assert how_many_live(cloud, [first, *lenders, *fleet.all()]) == 3 + len(fleet.all())
 
