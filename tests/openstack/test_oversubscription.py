@@ -16,6 +16,7 @@ from reaper_process import Reaper
 from revocable_room import THIN, assert_lives, becomes, boot_one, deleted, fill_with_regular_servers, held
 from revocable_room import ids, know_flavors, provider_names, publications, published
 from test_gateway import set_up, wait_until_asked
+from test_rights import refused, role_with_the_least_rights, rules_of, used_rights
 
 # The scheduler is restarted once, as for the gateway.
 pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("oversubscription"), pytest.mark.long]
@@ -385,6 +386,33 @@ def test_what_is_not_known_is_not_guessed(
     assert published(cloud, one) == 2
     assert cloud.reaper_writes(mark) == []
     assert_lives(cloud, eldest)
+
+
+def test_with_the_least_rights(cloud: LabCloud, exporter: Exporter, seller: Reaper) -> None:
+    """The room is set up, published, and taken down, without the gateway."""
+    one = cloud.hosts[0]
+    as_usual = seller.config["cloud"]
+    seller.config["cloud"] = cloud.reaper_config(user="least")["cloud"]
+    del seller.config["gateway"]
+    features = "look,delete,labels,oversubscription,setup,setup-oversubscription"
+    try:
+        with role_with_the_least_rights(cloud, features=features):
+            mark = cloud.mark()
+            set_up_room(seller)
+            regular = fill_with_regular_servers(cloud)
+            exporter[one].server(regular[one].id, 2.4)
+            seller.config["oversubscription"]["prometheus"] |= PER_SERVER
+            seller.start()
+            becomes(cloud, one, 7)
+            seller.stop()
+            cloud.reset()
+            undone = seller.command(*SETUP, "--undo", "--apply")
+            assert undone.returncode == 0, undone.stdout + undone.stderr
+            assert not refused(cloud, mark)
+            wanted = rules_of("oversubscription", "setup-oversubscription")
+            assert wanted <= used_rights(cloud, mark)
+    finally:
+        seller.config["cloud"] = as_usual
 
 
 def test_hosts_are_known_by_the_names_in_the_metrics(

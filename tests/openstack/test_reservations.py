@@ -14,6 +14,7 @@ from lablib import catalog
 from lablib.ports import LOOPBACK, free_ports
 from reaper_process import Reaper
 from test_gateway import set_up, wait_until_asked
+from test_rights import refused, role_with_the_least_rights, rules_of, used_rights
 
 # The scheduler is restarted once, as for the gateway.
 pytestmark = [pytest.mark.lab_only, pytest.mark.xdist_group("gateway")]
@@ -46,10 +47,15 @@ def keeper(
     wait_until_asked(listen.front)
     eventually("it knows the reservations", lambda: reaper.command("reservations").returncode == 0)
     yield reaper
+    give_up(lab_cloud, reaper)
+
+
+def give_up(cloud: LabCloud, reaper: Reaper) -> None:
+    """All of its reservations, and what they are kept with."""
     if reaper.daemon is not None:
         reaper.stop()
-    for consumer in left(lab_cloud):
-        lab_cloud.placement.delete(f"/allocations/{consumer}")
+    for consumer in left(cloud):
+        cloud.placement.delete(f"/allocations/{consumer}")
     done = reaper.command("setup", "reservations", "--undo", "--apply")
     assert done.returncode == 0, done.stderr
 
@@ -332,3 +338,31 @@ def test_races_of_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
 
 def how_many_live(cloud: Cloud, servers: list[Server]) -> int:
     return sum(cloud.look(server).status == "ACTIVE" for server in servers)
+
+
+def test_with_the_least_rights(
+    cloud: Cloud, lab_cloud: LabCloud, install: Callable[..., Reaper], tmp_path: Path
+) -> None:
+    """Set up, asked for by a token of somebody's, given back and taken down, without the gateway."""
+    one = cloud.hosts[0]
+    one_idle_host(cloud)
+    reaper = install(user="least")
+    port = f"{LOOPBACK}:{free_ports(['admin'])['admin']}"
+    reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock"), "listen": port, "auth": "keystone"}
+    reaper.config["reservations"] = {"enabled": True, "interval": "1s"}
+    with role_with_the_least_rights(lab_cloud, features="look,delete,labels,reservations,setup,admin"):
+        mark = cloud.mark()
+        assert reaper.command("setup", "reservations", "--apply").returncode == 0
+        try:
+            reaper.start()
+            eventually("it knows the reservations", lambda: reaper.command("reservations").returncode == 0)
+            order = {"host": one, "role": "web", "resources": {"VCPU": 1}}
+            token = token_of(lab_cloud, "admin")
+            assert ask_port(reaper, "reserve", order, token).status_code == 202
+            becomes(reaper, resources=1, held=1)
+            assert ask_port(reaper, "unreserve", order, token).status_code == 202
+            eventually("it is given back", lambda: not left(lab_cloud))
+        finally:
+            give_up(lab_cloud, reaper)
+        assert not refused(lab_cloud, mark)
+        assert rules_of("reservations", "admin") <= used_rights(lab_cloud, mark)

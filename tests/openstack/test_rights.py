@@ -1,5 +1,6 @@
 """The rights that the reaper needs on a real OpenStack, and what it does without them."""
 
+import re
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,6 +60,10 @@ def used_rights(cloud: LabCloud, mark: int) -> set[str]:
     return {rule for rules in asked for rule, passed in rules.items() if passed}
 
 
+def rules_of(*features: str) -> set[str]:
+    return {rule for _, feature, rule in listed_rights() if feature in features}
+
+
 def refused(cloud: LabCloud, mark: int) -> list[str]:
     requests = cloud.access.since(mark, user="least")
     return [str(request) for request in requests if request.status in (401, 403)]
@@ -82,9 +87,9 @@ def test_the_least_rights_are_enough_and_each_is_used(cloud: LabCloud, install, 
 
 
 def recorded_rights() -> set[str]:
-    """Glance keeps no record here; a private image of somebody else's stands for it. Nobody asks through
-    the gateway, with a token of his own, or sells what is unused, here."""
-    elsewhere = ("gateway", "admin", "oversubscription", "setup-oversubscription")
+    """Glance keeps no record here; a private image of somebody else's stands for it. The features that
+    nobody uses here have scenarios of their own: test_with_the_least_rights, where the feature is tested."""
+    elsewhere = ("gateway", "admin", "reservations", "oversubscription", "setup-oversubscription")
     return {rule for service, feature, rule in listed_rights() if service != "glance" and feature not in elsewhere}
 
 
@@ -192,3 +197,16 @@ def test_the_rights_are_in_the_readme() -> None:
     text = README.read_text()
     for service, _, rule in listed_rights():
         assert f"`{rule}`" in text, f"{service}: {rule}"
+
+
+def test_each_feature_is_in_the_readme_and_in_a_scenario() -> None:
+    features = {feature for _, feature, _ in listed_rights()}
+    rows = re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \|", chapter("The OpenStack user"), re.M)
+    assert {feature for row in rows for feature in re.findall(r"`([a-z-]+)`", row)} == features
+    scenarios = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    lists = re.findall(r'features(?:: str)? ?= ?"([a-z,-]+)"', scenarios)
+    assert {feature for words in lists for feature in words.split(",")} == features
+
+
+def chapter(title: str) -> str:
+    return README.read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
