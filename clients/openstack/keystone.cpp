@@ -23,8 +23,8 @@ public:
             co_return Error{Errc::bad_input,
                             "project tag \"" + http::one_line(tag, 100) +
                                 "\": Keystone's tags are not empty and have no comma or slash"};
-        std::string path = "/projects?tags=" + http::escape(tag);
-        auto projects = co_await list(std::move(path));
+        std::string path = "/projects?tags=" + http::escape(tag) + "&enabled=true";
+        auto projects = co_await list(std::move(path), Listed::enabled);
         // A filter that Keystone does not know is ignored silently: what has no tag is not ours.
         if (projects)
             std::erase_if(*projects,
@@ -73,18 +73,18 @@ public:
     }
 
 private:
-    ResultTask<std::vector<Project>> list(std::string path) {
+    ResultTask<std::vector<Project>> list(std::string path, Listed listed) {
         ServiceCall call;
         call.path = std::move(path);
         auto answer = co_await session_->call(CloudService::identity, std::move(call));
         if (!answer) co_return answer.error();
         if (answer->response.status != 200) co_return session_->refusal(*answer);
-        co_return read_projects(answer->response.body, answer->where);
+        co_return read_projects(answer->response.body, answer->where, listed);
     }
 
     ResultTask<void> add_named(const QualifiedName& name, ProjectMatches& matches) {
         std::string path = "/projects?name=" + http::escape(name.project);
-        auto projects = co_await list(std::move(path));
+        auto projects = co_await list(std::move(path), Listed::all);
         if (!projects) co_return projects.error();
         for (Project& project : *projects) {
             auto there = co_await is_in(project.domain, name.domain);

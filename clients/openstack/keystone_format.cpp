@@ -75,14 +75,19 @@ Result<TokenOwner> read_token_owner(std::string_view body, const std::string& wh
                        [](const JsonPlace& top) { return token_owner_from(top["token"]); });
 }
 
-Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where) {
-    return read_answer(body, where, [](const JsonPlace& top) {
+Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where,
+                                           Listed listed) {
+    return read_answer(body, where, [listed](const JsonPlace& top) {
         if (top.boolean_or("truncated", false))
             top.fail("only a part of the list (truncated); raise list_limit in Keystone");
         if (top.has("links") && top["links"].has("next"))
             top.fail("only a part of the list (it has a next page)");
         std::vector<Project> projects;
-        top["projects"].each([&](const JsonPlace& row) { projects.push_back(project_from(row)); });
+        top["projects"].each([&](const JsonPlace& row) {
+            Project project = project_from(row);
+            if (listed == Listed::all || row.boolean_or("enabled", true))
+                projects.push_back(std::move(project));
+        });
         return projects;
     });
 }

@@ -25,8 +25,10 @@ struct TokenBody {
 Result<TokenBody> read_token(std::string_view body, const std::string& where);
 /// The body of an answer of `GET /v3/auth/tokens`, whatever the token is for.
 Result<TokenOwner> read_token_owner(std::string_view body, const std::string& where);
+enum class Listed { all, enabled };
 /// `{"projects": [...]}`. A part of a list is `bad_answer`.
-Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where);
+Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where,
+                                           Listed listed = Listed::all);
 /// `{"project": {...}}`
 Result<Project> read_project(std::string_view body, const std::string& where);
 /// `{"version": {"id": "v3.14"}}`: 3.14

@@ -23,7 +23,7 @@ protected:
     OpenStack parts;
 };
 
-const std::string tag_path = "GET /v3/projects?tags=preemptible";
+const std::string tag_path = "GET /v3/projects?tags=preemptible&enabled=true";
 
 TEST_F(KeystoneTest, ReadsRecordedProjectsWithATag) {
     cloud.on(tag_path, json_reply(200, recorded_answer("keystone-projects-preemptible").dump()));
@@ -45,6 +45,19 @@ TEST_F(KeystoneTest, AProjectWithoutTheTagIsNotTakenEvenIfItIsListed) {
     EXPECT_EQ(cloud.run(keystone().projects_with_tag("preemptible"))->size(), 1U);
 }
 
+/// Nobody can say any more what its servers are for: they are left alone.
+TEST_F(KeystoneTest, ADisabledProjectIsNotTakenEvenIfItIsListed) {
+    json body = recorded_answer("keystone-projects-preemptible");
+    body["projects"].push_back(body["projects"][0]);
+    body["projects"][0]["enabled"] = false;
+    body["projects"][1]["id"] = "1e8a8ca5a6dd4b8bb1f8a6b7a4a2a3f0";
+    cloud.on(tag_path, json_reply(200, body.dump()));
+    const auto projects = cloud.run(keystone().projects_with_tag("preemptible"));
+    ASSERT_TRUE(projects) << projects.error().what;
+    ASSERT_EQ(projects->size(), 1U);
+    EXPECT_EQ(projects->front().id.str(), "1e8a8ca5a6dd4b8bb1f8a6b7a4a2a3f0");
+}
+
 TEST_F(KeystoneTest, APartOfTheListIsAnError) {
     json truncated = recorded_answer("keystone-projects-preemptible");
     truncated["truncated"] = true;
@@ -60,7 +73,8 @@ TEST_F(KeystoneTest, APartOfTheListIsAnError) {
 }
 
 TEST_F(KeystoneTest, ATagCannotSmuggleAnotherQueryIn) {
-    cloud.on("GET /v3/projects?tags=a%26name%3Db", json_reply(200, R"({"projects": []})"));
+    cloud.on("GET /v3/projects?tags=a%26name%3Db&enabled=true",
+             json_reply(200, R"({"projects": []})"));
     EXPECT_TRUE(cloud.run(keystone().projects_with_tag("a&name=b")));
     for (const char* tag : {"", "a,b", "a/b"})
         EXPECT_EQ(cloud.run(keystone().projects_with_tag(tag)).error().code, Errc::bad_input);

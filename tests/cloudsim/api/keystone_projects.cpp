@@ -52,6 +52,9 @@ bool wanted(const Call& call, const Project& project) {
         return false;
     if (const auto domain = request.parameter("domain_id"); domain && *domain != "default")
         return false;
+    if (const auto enabled = request.parameter("enabled");
+        enabled && (*enabled == "true") != project.enabled)
+        return false;
     if (const auto all = request.parameter("tags"))
         for (const std::string& tag : split(*all))
             if (!has_tag(project, tag)) return false;
