@@ -6,6 +6,7 @@
 #include "config/checks.hpp"
 #include "config/clouds.hpp"
 #include "config/document.hpp"
+#include "config/dry_run.hpp"
 #include "config/findings.hpp"
 #include "config/keys.hpp"
 #include "config/oversubscription.hpp"
@@ -56,6 +57,13 @@ void load_guarded(const std::string& name, const std::string& text, const Enviro
     }
 }
 
+void keep_apart(Settings& settings) {
+    if (!settings.dry_run) return;
+    auto kept = kept_by_dry_run(settings.journal, settings.record);
+    settings.journal = std::move(kept.journal);
+    settings.record = std::move(kept.record);
+}
+
 LoadResult load_file(const std::string& name, const FileText& file, const Environment& environment,
                      std::vector<ConfigError>* warnings) {
     Draft draft;
@@ -64,6 +72,7 @@ LoadResult load_file(const std::string& name, const FileText& file, const Enviro
     if (file.others_can_read) warn_of_secrets(findings);
     if (warnings != nullptr) *warnings = findings.warnings();
     if (!findings.clean()) return findings.errors();
+    keep_apart(draft.settings);
     return std::move(draft.settings);
 }
 
@@ -85,7 +94,7 @@ bool of_the_surroundings(const ConfigError& error, const Draft&) {
 bool not_local(const ConfigError& error, const Draft&) {
     const std::string section = section_of(error);
     return !section.empty() && section != "journal" && section != "admin" &&
-           section != "pause_file";
+           section != "pause_file" && section != "dry_run";
 }
 
 /// Mistakes that GatewaySettings has no part in.
@@ -242,12 +251,19 @@ std::string to_yaml(const Policy& policy) {
 std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::string& path,
                                                                  const Environment& environment) {
     auto loaded = load_part(path, environment, not_local);
-    if (auto* const draft = std::get_if<Draft>(&loaded))
-        return LocalSettings{
-            std::move(draft->settings.journal), std::move(draft->settings.pause_file),
-            std::move(draft->settings.admin),   std::move(draft->settings.policy.safeguards),
-            std::move(draft->settings.broker),  std::move(draft->broker_unknown),
-            std::move(draft->settings.gateway), std::move(draft->settings.record)};
+    if (auto* const draft = std::get_if<Draft>(&loaded)) {
+        Settings& settings = draft->settings;
+        keep_apart(settings);
+        return LocalSettings{settings.dry_run,
+                             std::move(settings.journal),
+                             std::move(settings.pause_file),
+                             std::move(settings.admin),
+                             std::move(settings.policy.safeguards),
+                             std::move(settings.broker),
+                             std::move(draft->broker_unknown),
+                             std::move(settings.gateway),
+                             std::move(settings.record)};
+    }
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }
 

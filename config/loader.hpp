@@ -49,7 +49,8 @@ std::string to_yaml(const Policy& policy);
 
 /// What the commands on this machine need: the journal, the pause file, the daemon's socket.
 struct LocalSettings {
-    JournalFile journal;
+    bool dry_run = false;
+    JournalFile journal;  ///< in a dry run, the one that it keeps
     std::string pause_file;
     Admin admin;
     SafeguardSettings safeguards;  ///< the defaults where something is wrong in them

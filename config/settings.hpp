@@ -317,6 +317,8 @@ struct Settings {
     Gateway gateway;
     Reservations reservations;
     Oversubscription oversubscription;
+    /// Plans are reported and kept apart (config/dry_run.hpp), and nothing is deleted.
+    bool dry_run = false;
     /// While this file is there, nothing is deleted (reaper/ports/pause_switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
     /// How long the daemon waits at its start for broker and cloud before it ends; 0: for ever.

@@ -124,10 +124,11 @@ How to use it on a real cloud (deploy/README.md has the rest)
        sudo cmake --install build/release
        sudo systemd-sysusers reaper.conf && sudo systemd-tmpfiles --create reaper.conf
        sudoedit /etc/reaper/reaper.yaml
-  4. See that all is in place, look on for a while, then let it work:
+  4. See that all is in place, let it look on for a while (dry_run: true), then let it work:
        sudo -u reaper reaper check
-       sudo -u reaper reaper run --dry-run
-       sudo systemctl enable --now reaper"""
+       sudo systemctl enable --now reaper
+       sudo -u reaper reaper report
+       sudo sed -i /^dry_run:/d /etc/reaper/reaper.yaml && sudo systemctl restart reaper"""
 REAL_OPENSTACK = """
 The same on real Keystone, Placement and Nova, started on this machine:
        deploy/quickstart --openstack"""

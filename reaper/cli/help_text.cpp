@@ -64,9 +64,11 @@ not tried again: that could lock the account. SIGTERM finishes the requests in f
 and leaves; a second one leaves at once, and the next start resumes. SIGHUP reads the configuration
 again; what it changes holds at once, also for requests in flight.
 
-With --dry-run it listens through a queue of its own that ends with it, deletes nothing, keeps no
-journal, and prints each plan to stdout. With --admin its page shows what it would have done; where
-the configuration has the admin API, a running daemon may have it.)",
+In a dry run (dry_run: true in the configuration, or --dry-run) it listens through a queue of its
+own that ends with it, deletes nothing, and prints each plan to stdout. Its journal and what its
+decisions saw are kept beside the daemon's journal, in dry-run.db and dry-run/, for "reaper history"
+and "reaper report". With --dry-run it may stand beside the service: the admin API of the
+configuration stays that one's, and --admin says where its own is.)",
     R"(Examples:
   reaper run
   reaper run --dry-run --admin 127.0.0.1:8788
@@ -443,11 +445,11 @@ breakers are as they were. Needs no cloud, and gives the same answer each time.)
 
 const Text report{
     "What switching on would have meant",
-    R"(For the end of a week of "reaper run --dry-run", or of a paused reaper: requests that Nova refused,
-how many would have been helped, whose servers would have gone and how long they had existed, which
-safeguards would have held the reaper back, and what stands against switching on. It is made from
-the recording (DIR, or record.directory of the configuration), where no server goes twice; without
-one from the journal, which has what the reaper planned, and nothing of a dry run.)",
+    R"(For the end of a week of dry run, or of a paused reaper: requests that Nova refused, how many would
+have been helped, whose servers would have gone and how long they had existed, which safeguards
+would have held the reaper back, and what stands against switching on. It is made from the recording
+(DIR, or record.directory of the configuration, or what a dry run keeps by itself), where no server
+goes twice; without one from the journal, which has what the reaper planned.)",
     R"(Examples:
   reaper report
   reaper report --since 2026-11-18 --until 2026-11-25

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "config/dry_run.hpp"
+
 namespace reaper::cli {
 namespace {
 
@@ -16,6 +18,17 @@ bool only_looks(const GlobalOptions& global) {
     const char* const file = global.config_file.c_str();
     return !global.config_given && ::access(file, R_OK) != 0 && errno == EACCES &&
            ::access(state_directory, R_OK | X_OK) == 0;
+}
+
+/// Before it has ever run in earnest, what a dry run keeps is what there is to see.
+void take_dry_run(config::LocalSettings& settings, const Terminal& terminal) {
+    if (settings.dry_run || ::access(settings.journal.path.c_str(), F_OK) == 0) return;
+    auto kept = config::kept_by_dry_run(settings.journal, settings.record);
+    if (::access(kept.journal.path.c_str(), F_OK) != 0) return;
+    terminal.warn("no journal at " + settings.journal.path + " yet; taken instead: a dry run's, " +
+                  kept.journal.path);
+    settings.journal = std::move(kept.journal);
+    settings.record = std::move(kept.record);
 }
 
 }  // namespace
@@ -29,8 +42,10 @@ std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
         environment.read_file = [](const std::string&) { return config::FileText{"{}"}; };
     }
     auto loaded = config::load_local(global.config_file, environment);
-    if (auto* const settings = std::get_if<config::LocalSettings>(&loaded))
+    if (auto* const settings = std::get_if<config::LocalSettings>(&loaded)) {
+        take_dry_run(*settings, terminal);
         return std::move(*settings);
+    }
     for (const auto& error : std::get<std::vector<config::ConfigError>>(loaded))
         terminal.complain(config::to_string(error));
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "config/dry_run.hpp"
 #include "config/loader.hpp"
 
 namespace reaper::cli {
@@ -37,10 +38,16 @@ void tell(recording::Recorder& recorder, const Request& request, const RecordEve
 
 Result<std::unique_ptr<RecordingDaemon>> recorder_of(const config::Settings& settings,
                                                      RecordFeed& feed, bool dry_run) {
-    const config::Record& record = settings.record;
+    config::Record record = settings.record;
+    const bool wanted = !record.directory.empty();
+    if (dry_run) record = config::kept_by_dry_run(settings.journal, settings.record).record;
     if (record.directory.empty()) return std::unique_ptr<RecordingDaemon>{};
     const auto prepared = recording::RecordingWriter::prepare(record.directory);
-    if (!prepared) return prepared.error();
+    if (!prepared && wanted) return prepared.error();
+    if (!prepared) {
+        spdlog::warn("nothing is kept for 'reaper report': {}", prepared.error().what);
+        return std::unique_ptr<RecordingDaemon>{};
+    }
     auto lock = recording::DirectoryLock::take(record.directory);
     if (!lock) {
         spdlog::warn("nothing is recorded: another reaper records in {} (record.directory)",

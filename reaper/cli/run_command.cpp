@@ -82,6 +82,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     // What is missing now may be there later: systemd tries again.
     if (!loaded.settings) return loaded.unreadable ? ExitCode::failed : ExitCode::usage;
     auto& settings = loaded.settings;
+    const bool dry_run = command.dry_run || settings->dry_run;
     set_up_logging(daemon_log(settings->log, global.log_level.value_or(settings->log.level),
                               terminal.error_color()));
 
@@ -92,7 +93,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                          in_quotes(command.admin));
     auto compiled = compile_settings(*settings);
     if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
-    auto journal = daemon_journal(*settings, command.dry_run);
+    auto journal = daemon_journal(*settings, dry_run);
     if (!journal) return leave(ExitCode::failed, journal.error().what);
 
     const auto started_at =
@@ -102,16 +103,16 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings, counting_calls(monitor.api()));
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
-    const auto messages = daemon_messages(io, *settings, command.dry_run);
+    const auto messages = daemon_messages(io, *settings, dry_run);
     const auto events = daemon_events(io, *settings);
     const auto metrics = daemon_metrics(io, *settings, *cloud->clock);
     if (!metrics) return leave(ExitCode::usage, metrics.error().what);
     RecordFeed feed(counted);
     const auto started = cloud->clock->now().time_since_epoch().count();
     api::EventHub news{feed, std::to_string(started)};
-    const auto printed = command.dry_run ? feed.listen(reporter(terminal)) : nullptr;
+    const auto printed = dry_run ? feed.listen(reporter(terminal)) : nullptr;
 
-    const auto recorder = recorder_of(*settings, feed, command.dry_run);
+    const auto recorder = recorder_of(*settings, feed, dry_run);
     if (!recorder) return leave(ExitCode::failed, recorder.error().what);
     if (*recorder) (*recorder)->recorder.note_policy(*compiled->policy);
 
@@ -124,15 +125,16 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         pause,          breaker, metrics->get(), *recorder ? &(*recorder)->recorder : nullptr};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) settings->admin = *dry_admin;
-    if (command.dry_run) settings->gateway = {};
+    if (dry_run) settings->gateway = {};
     std::optional<Gateway> gateway;
     ServiceStatus status;  // of the service, as it was told last
     const auto tell = [&] {
         ServiceStatus told = status;
         if (gateway) told.beside = gateway->line();
+        if (dry_run) told.beside = "dry run: nothing is deleted";
         shell.on_status(told);
     };
-    Service service(ports, live_settings(*settings, std::move(*compiled), command.dry_run),
+    Service service(ports, live_settings(*settings, std::move(*compiled), dry_run),
                     [&](ServiceStatus now) {
                         status = std::move(now);
                         tell();
@@ -179,10 +181,10 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     else if (*metrics_port)
         spdlog::info("metrics: http://{}/metrics", (*metrics_port)->address());
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
-                 command.dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
-    if (!gateway) return shell.run(service, command.dry_run);
+                 dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
+    if (!gateway) return shell.run(service, dry_run);
     WithGateway both(io, service, *gateway);
-    return shell.run(both, command.dry_run);
+    return shell.run(both, dry_run);
 }
 
 }  // namespace reaper::cli

@@ -1,6 +1,7 @@
 #include "reaper/daemon/composition.hpp"
 
 #include <algorithm>
+#include <spdlog/spdlog.h>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/http/system_clock.hpp"
 #include "clients/journal/sqlite_journal.hpp"
+#include "config/dry_run.hpp"
 #include "config/loader.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/daemon/metrics_source.hpp"
@@ -49,7 +51,14 @@ Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings&
 }
 
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run) {
-    return open_journal(dry_run ? ":memory:" : settings.journal.path);
+    if (!dry_run || settings.dry_run) return open_journal(settings.journal.path);
+    // Asked for beside the service, maybe by somebody who may not write there.
+    const std::string path = config::kept_by_dry_run(settings.journal, {}).journal.path;
+    auto journal = open_journal(path);
+    if (journal) return journal;
+    spdlog::warn("nothing is kept for 'reaper history' and 'reaper explain': {}",
+                 journal.error().what);
+    return open_journal(":memory:");
 }
 
 Result<CompiledSettings> compile_settings(const config::Settings& settings) {

@@ -50,7 +50,8 @@ struct Cloud {
 Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings,
                             http::CallObserver on_try = {});
 
-/// The daemon's journal; in memory for a dry run.
+/// The daemon's journal; a dry run has one of its own (config/dry_run.hpp), or, where it was asked
+/// for beside the service and may not have that, one in memory, with a warning.
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run);
 
 /// What the daemon works by.

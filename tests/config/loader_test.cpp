@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "reaper.yaml:9: brokr: unknown key; expected broker"},
         Mistake{"PathAsKey", "http.max_retries: 3\n",
                 "reaper.yaml:9: http.max_retries: unknown key; expected one of taggers, "
-                "tagger_conflict, strategy, alternatives, pause_file, start_within, "
+                "tagger_conflict, strategy, alternatives, dry_run, pause_file, start_within, "
                 "watched_aggregates, "
                 "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
                 "thrash, breaker, project_breaker, shape_cooldown, cache, labels, journal, record, "
@@ -265,6 +265,30 @@ TEST(Loader, TheJournalAndThePauseAreKnownWhateverElseIsWrong) {
     EXPECT_EQ(local->journal.path, "/srv/j.db");
     EXPECT_EQ(local->admin.socket, "/srv/admin.sock");
     EXPECT_THAT(local->broker_unknown, HasSubstr("broker.urls_file"));
+}
+
+/// Else a daemon that is switched on would take what was only planned for its own past.
+TEST(Loader, ADryRunKeepsItsJournalAndRecordingApart) {
+    World world;
+    const std::string text = "dry_run: true\njournal: {path: /srv/j.db}\n";
+    const Settings settings = world.good(minimal(text));
+    EXPECT_TRUE(settings.dry_run);
+    EXPECT_EQ(settings.journal.path, "/srv/dry-run.db");
+    EXPECT_EQ(settings.record.directory, "/srv/dry-run");
+    EXPECT_EQ(world.good(minimal("dry_run: true\n")).journal.path, "/var/lib/reaper/dry-run.db");
+    EXPECT_EQ(world.good(minimal(text + "record: {directory: /srv/seen}\n")).record.directory,
+              "/srv/seen");
+    EXPECT_EQ(world.good(minimal("journal: {path: /srv/j.db}\n")).record.directory, "");
+    world.files["/d.yaml"] = {text, false};
+    const auto loaded = load_local("/d.yaml", world.environment());
+    const auto* const local = std::get_if<LocalSettings>(&loaded);
+    ASSERT_NE(local, nullptr);
+    EXPECT_TRUE(local->dry_run);
+    EXPECT_EQ(local->journal.path, "/srv/dry-run.db");
+    EXPECT_EQ(local->record.directory, "/srv/dry-run");
+    world.files["/d.yaml"] = {"dry_run: perhaps\n", false};
+    EXPECT_TRUE(std::holds_alternative<std::vector<ConfigError>>(
+        load_local("/d.yaml", world.environment())));
 }
 
 TEST(Loader, WhatIsWrongWithTheJournalIsToldWhereItIsNeeded) {

@@ -117,12 +117,63 @@ TEST_F(DaemonTest, ASecondDaemonOnTheSameJournalIsRefused) {
     EXPECT_EQ(first.finish().exit_code, 0);
 }
 
-TEST_F(DaemonTest, ADryRunKeepsNoJournal) {
-    Program daemon({"--config", write_config(), "run", "--dry-run"}, environment());
-    ASSERT_TRUE(daemon.wait_for_error_text("dry run"));
+/// By the option or by the configuration, where nobody said that anything is to be recorded.
+TEST_F(DaemonTest, ADryRunKeepsAJournalAndARecordingOfItsOwn) {
+    for (const bool by_option : {true, false}) {
+        std::string text = config("1min", "reaper");
+        if (!by_option) text += "dry_run: true\n";
+        const std::string path = directory_.write("reaper.yaml", text);
+        std::vector<std::string> arguments{"--config", path, "run"};
+        if (by_option) arguments.emplace_back("--dry-run");
+        Program daemon(arguments, environment());
+        ASSERT_TRUE(daemon.wait_for_error_text("starts (dry run: nothing is deleted)"));
+        daemon.send_signal(SIGTERM);
+        const auto result = daemon.finish();
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_THAT(result.err,
+                    ::testing::HasSubstr("recording decisions in " + directory_.file("dry-run")));
+        EXPECT_FALSE(std::filesystem::exists(directory_.file("journal.db")));
+        const auto history = run_program({"--config", path, "history"});
+        EXPECT_EQ(history.exit_code, 0) << history.err;
+        EXPECT_EQ(
+            history.err.find("a dry run's, " + directory_.file("dry-run.db")) != std::string::npos,
+            by_option)
+            << history.err;
+        std::filesystem::remove(directory_.file("dry-run.db"));
+        std::filesystem::remove_all(directory_.file("dry-run"));
+    }
+}
+
+TEST_F(DaemonTest, ADryRunThatCanKeepNothingSaysSo) {
+    const std::string path = write_config();
+    std::filesystem::create_directory(directory_.file("dry-run.db"));
+    directory_.write("dry-run", "no directory");
+    Program daemon({"--config", path, "run", "--dry-run"}, environment());
+    ASSERT_TRUE(daemon.wait_for_error_text("starts (dry run"));
+    daemon.send_signal(SIGTERM);
+    const auto result = daemon.finish();
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.err, ::testing::HasSubstr("nothing is kept for 'reaper history'"));
+    EXPECT_THAT(result.err, ::testing::HasSubstr("nothing is kept for 'reaper report'"));
+    // As a service it is to keep it.
+    directory_.write("reaper.yaml", config("1min", "reaper") + "dry_run: true\n");
+    EXPECT_EQ(run_program({"--config", path, "run"}).exit_code, 1);
+}
+
+/// A dry run that is the service has the ports of the configuration.
+TEST_F(DaemonTest, ADryRunByItsConfigurationHasTheConfiguredApi) {
+    const std::string socket = directory_.file("admin.sock");
+    const std::string path =
+        directory_.write("reaper.yaml", config("1min", "reaper") +
+                                            "dry_run: true\nadmin: {socket: " + socket + "}\n");
+    Program daemon({"--config", path, "run"}, environment());
+    EXPECT_TRUE(daemon.wait_for_error_text("admin API: "));
+    EXPECT_TRUE(std::filesystem::exists(socket));
+    directory_.write("reaper.yaml", config("1min", "reaper") + "admin: {socket: " + socket + "}\n");
+    daemon.send_signal(SIGHUP);
+    EXPECT_TRUE(daemon.wait_for_error_text("needs a restart: dry_run"));
     daemon.send_signal(SIGTERM);
     EXPECT_EQ(daemon.finish().exit_code, 0);
-    EXPECT_FALSE(std::filesystem::exists(directory_.file("journal.db")));
 }
 
 TEST_F(DaemonTest, ADryRunHasItsApiOnThisMachineAlone) {
