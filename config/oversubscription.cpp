@@ -89,11 +89,16 @@ void check_sources(const Oversubscription& read, Findings& findings) {
     const LoadFigures figures = qos == nullptr ? LoadFigures{} : qos->figures();
     if (figures.any() && read.qos_source == "prometheus")
         need_url("corrects nothing", path_of("qos"), read.prometheus, findings);
-    if (read.qos_source == "nova" && (figures.steal || figures.pressure))
+    if (read.qos_source == "nova" && (figures.steal || figures.pressure || figures.guest_steal))
         findings.error(
             path_of("qos_source"),
             "is nova, which knows neither steal nor pressure, as " + read.qos.name + " wants them",
             "prometheus; or qos: {name: load, ...}");
+    if (figures.guest_steal &&
+        (read.prometheus.guest_steal_query.empty() || read.prometheus.server_label.empty()))
+        findings.error(
+            path_of("qos"), "wants to know how long each server waits, and nothing tells it",
+            prometheus_path("guest_steal_query") + " and " + prometheus_path("server_label"));
 }
 
 void check_credentials_of(const Prometheus& prometheus, Findings& findings) {

@@ -129,6 +129,9 @@ Section prometheus_section() {
             {"pressure_query", query_text, "rate(node_pressure_cpu_waiting_seconds_total[2m])",
              "the part of the time in which threads waited for a CPU, 0 to 1",
              prometheus_at<&Prometheus::pressure_query>()},
+            {"guest_steal_query", query_text, "",
+             "by server (server_label): the part of the time in which its vCPUs waited, 0 to 1",
+             prometheus_at<&Prometheus::guest_steal_query>()},
             {"age_query", query_text, "time() - timestamp(node_load5)",
              "seconds since the host's last reading", prometheus_at<&Prometheus::age_query>()},
         }};

@@ -39,15 +39,18 @@ bool read_amounts(const YAML::Node& node, const std::string& key, Resources& int
         [&](const std::string& name, const std::string& full, const YAML::Node& value) {
             const auto amount = value.IsScalar() ? integer_of(value.Scalar()) : std::nullopt;
             const bool good = amount && *amount >= 1 && *amount <= max_placement_amount;
+            const std::string not_reservable = why_not_reservable(ResourceClass{name});
             if (!is_upper_name(name))
                 findings.error(full, "is no resource class", amounts_expected);
+            else if (!not_reservable.empty())
+                findings.error(full, "can't be kept: " + not_reservable, amounts_expected);
             else if (!good)
                 findings.error(full,
                                value.IsScalar() ? "is " + shown(value.Scalar()) : "is no amount",
                                "a whole number from 1 to " + std::to_string(max_placement_amount));
             else
                 into.set(ResourceClass{name}, *amount);
-            return good && is_upper_name(name);
+            return good && is_upper_name(name) && not_reservable.empty();
         });
 }
 

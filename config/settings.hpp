@@ -254,6 +254,9 @@ struct Prometheus {
         R"(avg by (instance) (rate(node_cpu_seconds_total{mode="steal"}[2m])))";
     /// The part of the time in which threads waited for a CPU, 0 to 1.
     std::string pressure_query = "rate(node_pressure_cpu_waiting_seconds_total[2m])";
+    /// Not empty: the part of the time in which a server's vCPUs waited for a core, 0 to 1, one
+    /// figure for each server (`server_label`).
+    std::string guest_steal_query;
     std::string age_query = "time() - timestamp(node_load5)";  ///< seconds since the last reading
 
     friend bool operator==(const Prometheus&, const Prometheus&) = default;

@@ -143,6 +143,10 @@ public:
         return call<std::vector<JournalEvent>>(
             [limit](Store& store) { return store.events(limit); });
     }
+    ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) override {
+        return call<std::vector<JournalEvent>>(
+            [kind = std::move(kind), since](Store& store) { return store.events_of(kind, since); });
+    }
     ResultTask<JournalTotals> totals(TimePoint since) override {
         return call<JournalTotals>([since](Store& store) { return store.totals(since); });
     }

@@ -52,6 +52,7 @@ public:
     Result<std::vector<VictimEntry>> victims_since(TimePoint since);
     Result<std::vector<RequestRecord>> freed_rooms_since(TimePoint since);
     Result<std::vector<JournalEvent>> events(int limit);
+    Result<std::vector<JournalEvent>> events_of(const std::string& kind, TimePoint since);
     Result<JournalTotals> totals(TimePoint since);
     Result<std::vector<InventoryHold>> holds();
 

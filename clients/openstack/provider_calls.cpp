@@ -83,7 +83,8 @@ ResultTask<TotalAnswer> ProviderCalls::change_total(TotalChange change, Duration
         TotalAnswer answer;
         if (known != inventories.end()) answer.found = known->second;
         answer.done = answer.found.total == change.to &&
-                      (change.to == 0 || answer.found.min_unit == change.min_unit);
+                      (change.to == 0 || (answer.found.min_unit == change.min_unit &&
+                                          answer.found.allocation_ratio == 1.0));
         if (answer.done || answer.found.total != change.from) co_return answer;
         if (change.to == 0) {
             inventories.erase(known);
@@ -91,6 +92,7 @@ ResultTask<TotalAnswer> ProviderCalls::change_total(TotalChange change, Duration
             Inventory& wanted = inventories[change.resource_class];
             wanted.total = change.to;
             wanted.min_unit = change.min_unit;
+            wanted.allocation_ratio = 1.0;
             wanted.reserved = std::min(wanted.reserved, change.to);
         }
         std::string same = path;

@@ -22,7 +22,9 @@ Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest) {
              {"published", each.published},
              {"used", each.used},
              {"wanted", each.wanted ? nlohmann::json(*each.wanted) : nlohmann::json(nullptr)},
+             {"excess", each.excess},
              {"left_alone", each.left_alone},
+             {"too_busy", each.too_busy},
              {"why", each.why}});
     HttpResponse found;
     found.body =

@@ -77,6 +77,7 @@ void add_switch(CLI::App& app, Parsed& parsed) {
     add_command(app, "resume", help::resume);
     add_command(app, "status", help::status);
     add_command(app, "reapers", help::reapers);
+    add_command(app, "oversubscription", help::oversubscription);
 }
 
 /// What packages install beside the program.
@@ -207,6 +208,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "resume") return Command{ResumeCommand{}};
     if (name == "status") return Command{StatusCommand{}};
     if (name == "reapers") return Command{ReapersCommand{}};
+    if (name == "oversubscription") return Command{OversubscriptionCommand{}};
     if (name == "strategies") return Command{StrategiesCommand{}};
     if (name == "taggers") return Command{TaggersCommand{}};
     if (name == "estimators") return Command{EstimatorsCommand{}};

@@ -209,6 +209,8 @@ struct PauseCommand {
 struct ResumeCommand {};
 /// Which reapers there are, by the daemon.
 struct ReapersCommand {};
+/// What oversubscribed room is for sale, and why not more, by the daemon.
+struct OversubscriptionCommand {};
 struct StatusCommand {};
 
 using Command =
@@ -217,7 +219,7 @@ using Command =
                  RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
                  CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
                  ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
-                 ReapersCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand,
+                 ReapersCommand, OversubscriptionCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand,
                  ConfigCommand>;
 
 struct Arguments {

@@ -60,8 +60,10 @@ std::vector<Query> queries_of(const config::Oversubscription& settings) {
     if (usage || figures.cores) all.push_back({"cores_query", from.cores_query});
     if (figures.load5) all.push_back({"load5_query", from.load5_query});
     if (figures.load15) all.push_back({"load15_query", from.load15_query});
-    if (figures.steal) all.push_back({"steal_query", from.steal_query, false, 1});
-    if (figures.pressure) all.push_back({"pressure_query", from.pressure_query, false, 1});
+    if (figures.steal) all.push_back({"steal_query", from.steal_query, false, most_part});
+    if (figures.pressure) all.push_back({"pressure_query", from.pressure_query, false, most_part});
+    if (figures.guest_steal)
+        all.push_back({"guest_steal_query", from.guest_steal_query, true, most_part});
     if (!all.empty()) all.push_back({"age_query", from.age_query});
     return all;
 }

@@ -75,6 +75,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return show_status(global, terminal);
             else if constexpr (std::is_same_v<Chosen, ReapersCommand>)
                 return show_reapers(global, terminal);
+            else if constexpr (std::is_same_v<Chosen, OversubscriptionCommand>)
+                return show_oversubscription(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StrategiesCommand>)
                 return show_strategies(terminal);
             else if constexpr (std::is_same_v<Chosen, TaggersCommand>)

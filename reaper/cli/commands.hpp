@@ -51,6 +51,7 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_status(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_oversubscription(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_strategies(const Terminal& terminal);
 ExitCode show_taggers(const Terminal& terminal);
 ExitCode show_estimators(const Terminal& terminal);

@@ -24,7 +24,7 @@ The options above are accepted before and after the command.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
 history (list, show, totals), explain, hosts, plan, room, reservations, reserve, unreserve, reapers,
-pause and resume. The URL is https://HOST:PORT of its admin.listen, or unix:/PATH of its
+oversubscription, pause and resume. The URL is https://HOST:PORT of its admin.listen, or unix:/PATH of its
 admin.socket. The token is that of --token-file or OS_TOKEN; where the daemon demands one and there
 is none, Keystone gives one for the credentials in OS_AUTH_URL and the other OS_* variables.
 The answer goes to stdout, logs and errors to stderr.
@@ -501,6 +501,18 @@ running daemon on its socket (admin.socket), or the one that --api names.)",
     R"(Examples:
   reaper reapers
   reaper --api https://controller:8787 reapers
+)"};
+
+const Text oversubscription{
+    "What oversubscribed room each host has, and why not more",
+    R"(For each host where unused vCPUs are sold: the vCPUs that are published, held, and allowed by the
+estimator (none: the use of the host is not known), and why. EXCESS is held beyond what may stay.
+A host that is too busy, or that went up and down too often (left alone), sells nothing new.
+
+Asks the running daemon on its socket (admin.socket), or the one that --api names.)",
+    R"(Examples:
+  reaper oversubscription
+  reaper oversubscription -o csv --sort=-wanted
 )"};
 
 const Text strategies{

@@ -40,6 +40,7 @@ extern const Text pause;
 extern const Text resume;
 extern const Text status;
 extern const Text reapers;
+extern const Text oversubscription;
 extern const Text strategies;
 extern const Text taggers;
 extern const Text estimators;

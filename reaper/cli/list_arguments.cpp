@@ -69,8 +69,9 @@ std::vector<std::string> columns_in(const std::string& text) {
 }  // namespace
 
 void add_list_options(CLI::App& program, ListTexts& texts) {
-    for (const char* const name : {"hosts", "candidates", "history", "reservations", "reapers",
-                                   "usage", "strategies", "taggers", "estimators", "qos"})
+    for (const char* const name :
+         {"hosts", "candidates", "history", "reservations", "reapers", "oversubscription", "usage",
+          "strategies", "taggers", "estimators", "qos"})
         add_to(*program.get_subcommand(name), texts);
     for (const char* const name : {"messages", "victims", "events"})
         add_to(*program.get_subcommand("history")->get_subcommand(name), texts);

@@ -119,7 +119,9 @@ ResultTask<MeasuredHistory> read_usage_history(Metrics& metrics, config::Prometh
     Gatherer gatherer{settings, hosts, std::move(holders)};
     std::string expression = settings.cores_query;
     const Duration coarse = std::max(span.step, cores_step);
-    auto cores = co_await metrics.query_range(std::move(expression), span.from, span.until, coarse);
+    // The last one is of the end: a short history may have no other.
+    const TimePoint first = span.until - coarse * ((span.until - span.from) / coarse);
+    auto cores = co_await metrics.query_range(std::move(expression), first, span.until, coarse);
     if (!cores) co_return Error{cores.error().code, "cores_query: " + cores.error().what};
     for (const auto& series : *cores) gatherer.add_cores(series);
     // There were about as many as there are.

@@ -41,8 +41,13 @@ public:
 
     /// One is under way, or the next one waits.
     bool busy(const HostId& host) const { return !why_busy(host).empty(); }
+    bool under_way(const HostId& host) const { return under_way_.contains(host); }
     /// For people; empty: it is not.
     std::string why_busy(const HostId& host) const;
+    /// As far as the cache knows: a correction could be made now, and somebody would go for it.
+    bool may_correct(const Host& host, CorrectionSource source) const {
+        return !busy(host.id) && (host.estimated || !candidates(host, source).empty());
+    }
     OrderedCorrection correct(const Host& host, const HostCorrection& correction,
                               CorrectionSource source);
     /// Oversubscribed vCPUs of servers on their way out.

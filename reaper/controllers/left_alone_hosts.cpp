@@ -9,8 +9,16 @@ namespace reaper {
 namespace {
 
 constexpr const char* left_alone_kind = "host-left-alone";
-/// As many as a large cloud can have within the longest quiet time.
-constexpr int most_events_read = 20'000;
+/// As long ago as an event can be that makes the quiet time longer which began last: each is twice
+/// the one before, up to the longest.
+Duration remembers(const PublicationRules& rules) {
+    const RetrySettings& quiet = rules.quiet;
+    int doublings = 1;
+    for (Duration each = std::max(quiet.retry_after, Duration{1}); each < quiet.max_retry_after;
+         each *= 2)
+        ++doublings;
+    return (quiet.max_retry_after + 2 * rules.flap_window) * doublings;
+}
 
 }  // namespace
 
@@ -26,15 +34,16 @@ JournalEvent left_alone_event(const HostId& host, const std::string& name, const
     return event;
 }
 
-ResultTask<std::map<HostId, Circuit>> left_alone_hosts(Journal& journal, PublicationRules rules) {
+ResultTask<std::map<HostId, Circuit>> left_alone_hosts(Journal& journal, PublicationRules rules,
+                                                       TimePoint now) {
     std::map<HostId, Circuit> hosts;
     if (rules.flaps == 0) co_return hosts;
-    auto events = co_await journal.events(most_events_read);
+    std::string kind = left_alone_kind;
+    auto events = co_await journal.events_of(std::move(kind), now - remembers(rules));
     if (!events) co_return events.error();
     std::map<HostId, std::vector<TimePoint>> times;
     for (const JournalEvent& event : *events)
-        if (event.kind == left_alone_kind)
-            times[HostId{event.reason.substr(0, event.reason.find(' '))}].push_back(event.at);
+        times[HostId{event.reason.substr(0, event.reason.find(' '))}].push_back(event.at);
     for (auto& [host, at] : times) {
         std::sort(at.begin(), at.end());
         hosts.emplace(host, left_alone_since(at, rules));

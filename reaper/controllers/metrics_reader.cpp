@@ -13,12 +13,6 @@
 namespace reaper {
 namespace {
 
-/// Between two values of the past.
-constexpr Duration past_step = std::chrono::minutes{1};
-/// What one answer, and the whole past, may have. Prometheus gives 11,000 points of a series.
-constexpr std::size_t most_values = 100'000;
-constexpr std::size_t most_points = 10'000;
-constexpr std::size_t most_past_values = 3'000'000;
 /// Then it is done without.
 constexpr int most_past_tries = 3;
 
@@ -49,9 +43,12 @@ const Figure* needed(const Figures& figures, const HostId& host, std::string_vie
     return why.empty() ? &at->second : nullptr;
 }
 
+/// Seconds: what is older is as old.
+constexpr double oldest_reading = 1e9;
+
 /// To a second: the same reading has the same time whenever it is asked for.
 TimePoint time_of_reading(const Figure& age) {
-    const auto seconds = std::chrono::duration<double>(age.value);
+    const auto seconds = std::chrono::duration<double>(std::min(age.value, oldest_reading));
     return std::chrono::round<std::chrono::seconds>(
         age.at - std::chrono::duration_cast<TimePoint::duration>(seconds));
 }
@@ -71,43 +68,11 @@ constexpr std::string_view age_words = "the age of its figures";
 
 }  // namespace
 
-std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step,
-                                   std::size_t series) {
-    std::vector<PastPiece> pieces;
-    series = std::max<std::size_t>(series, 1);
-    const auto most =
-        static_cast<Duration::rep>(std::max<std::size_t>(most_past_values / series, 1));
-    const auto points =
-        static_cast<Duration::rep>(std::clamp<std::size_t>(most_values / series, 1, most_points));
-    from = std::max(from, to - step * (most - 1));
-    for (; from <= to; from += step * points)
-        pieces.push_back({from, std::min(to, from + step * (points - 1))});
-    return pieces;
-}
-
-OlderPast older_past(TimePoint from, TimePoint to, std::size_t series) {
-    series = std::max<std::size_t>(series, 1);
-    const auto most =
-        static_cast<Duration::rep>(std::max<std::size_t>(most_past_values / series, 1));
-    const Duration length = std::chrono::ceil<Duration>(to - from);
-    const auto rounded_up = [](Duration all, Duration part) {
-        return std::max<Duration::rep>((all + part - Duration{1}) / part, 1);
-    };
-    OlderPast older;
-    older.step = past_step * rounded_up(length, past_step * most);
-    const auto number = rounded_up(length, older.step);
-    older.pieces = past_pieces(to - older.step * (number - 1), to, older.step, series);
-    return older;
-}
-
-std::string highest_within(const std::string& query, Duration step) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(step).count();
-    return "max_over_time((" + query + ")[" + std::to_string(seconds) + "s:1m])";
-}
-
 void MetricsReader::forget() {
     windows_.reset();
+    past_known_ = false;
     past_tries_ = 0;
+    past_.clear();
     known_.clear();
 }
 
@@ -130,13 +95,22 @@ ResultTask<MetricsReader::Answers> MetricsReader::ask(std::vector<std::string> e
     co_await run_all(std::move(all));
     const TimePoint to = dependencies_.clock.now();
     Answers answers;
+    std::optional<Error> failed;
     for (auto& [expression, answer] : kept) {
         if (!answer) continue;
-        if (!*answer) co_return answer->error();
-        if (auto why = why_clocks_differ(**answer, from, to))
-            co_return Error{Errc::bad_answer, std::move(*why)};
-        answers.emplace(expression, std::move(**answer));
+        std::optional<Error> error;
+        if (!*answer)
+            error = answer->error();
+        else if (auto why = why_clocks_differ(**answer, from, to))
+            error = Error{Errc::bad_answer, std::move(*why)};
+        else
+            answers.emplace(expression, std::move(**answer));
+        if (!error) continue;
+        ++failures_;
+        if (!failed) failed = std::move(error);
     }
+    if (failed) co_return std::move(*failed);
+    answered_at_ = dependencies_.clock.steady();
     co_return answers;
 }
 
@@ -153,25 +127,51 @@ ResultTask<void> MetricsReader::read_usage() {
         forget();
         windows_ = windows;
     }
-    if (past_tries_ < most_past_tries && known_.empty()) {
-        auto past = co_await read_past(policy, windows);
-        if (!past) {
-            trouble_ = past.error().what;
-            known_.clear();  // a part of it would count as all
-            if (++past_tries_ < most_past_tries) co_return past.error();
-            spdlog::warn(
-                "oversubscription: what was measured before can't be read, so that room rises "
-                "only after {}: {}",
-                format_duration(windows.trusted), trouble_);
-        }
-    }
+    auto now = co_await read_now(policy, windows);
+    if (!now || past_known_) co_return now;
+    co_return co_await read_past(policy, windows);
+}
+
+ResultTask<void> MetricsReader::read_now(Policy policy, UsageWindows windows) {
     const config::Prometheus& asked = policy->configured.prometheus;
     std::vector<std::string> expressions{asked.usage_query, asked.cores_query, asked.age_query};
+    read_at_ = dependencies_.clock.steady();
     auto answers = co_await ask(std::move(expressions));
     trouble_ = answers ? "" : answers.error().what;
     if (!answers) co_return answers.error();
     if (windows_ == windows) note(*policy, *answers);
     co_return Result<void>{};
+}
+
+ResultTask<void> MetricsReader::read_past(Policy policy, UsageWindows windows) {
+    past_.clear();  // a part of it would count as all
+    auto past = co_await read_all_pieces(policy, windows);
+    if (!wanted() || windows_ != windows) co_return Result<void>{};
+    if (!past && ++past_tries_ < most_past_tries) {
+        trouble_ = past.error().what;
+        co_return past.error();
+    }
+    if (!past) {
+        past_.clear();
+        spdlog::warn(
+            "oversubscription: what was measured before can't be read, so that room rises only "
+            "after {}: {}",
+            format_duration(windows.trusted), past.error().what);
+    }
+    join_past();
+    co_return Result<void>{};
+}
+
+void MetricsReader::join_past() {
+    for (auto& [host, history] : past_) {
+        const auto known = known_.find(host);
+        if (known == known_.end()) continue;
+        for (const UsagePoint& point : known->second.meanwhile) history.add(point);
+        known->second.history = std::move(history);
+    }
+    for (auto& [host, known] : known_) known.meanwhile = {};
+    past_.clear();
+    past_known_ = true;
 }
 
 /// What the query for the use gives, about.
@@ -183,7 +183,7 @@ std::size_t MetricsReader::series_of(const OversubscriptionPolicy& policy) const
     return std::max(servers, hosts.size());
 }
 
-ResultTask<void> MetricsReader::read_past(Policy policy, UsageWindows windows) {
+ResultTask<void> MetricsReader::read_all_pieces(Policy policy, UsageWindows windows) {
     const TimePoint now = dependencies_.clock.now();
     const Duration back = std::max({windows.peak, windows.trusted, windows.smoothing});
     if (back < past_step) co_return Result<void>{};
@@ -214,10 +214,15 @@ ResultTask<void> MetricsReader::read_pieces(Policy policy, UsageWindows windows,
         std::string expression = query;
         auto past = co_await dependencies_.metrics.query_range(std::move(expression), piece.from,
                                                                piece.to, step);
+        if (!past) ++failures_;
         if (!past) co_return past.error();
-        if (windows_ != windows)
-            co_return Error{Errc::unreachable, "what was measured was forgotten meanwhile"};
+        if (windows_ != windows || !wanted())
+            co_return Error{Errc::unreachable, "what was measured before is not wanted any more"};
         note_past(*policy, *past);
+        if (dependencies_.clock.steady() - read_at_ < policy->configured.publication.interval)
+            continue;
+        // If it can't be, what was told grows old.
+        [[maybe_unused]] auto now = co_await read_now(policy, windows);
     }
     co_return Result<void>{};
 }
@@ -234,6 +239,9 @@ void MetricsReader::note_past(const OversubscriptionPolicy& policy,
     // How much was held then is not known.
     std::map<HostId, Amount> held_then;
     for (const Host* const host : hosts) held_then.emplace(host->id, anything);
+    const auto past_of = [&](const HostId& host) -> UsageHistory& {
+        return past_.try_emplace(host, *windows_).first->second;
+    };
     for (const auto& [at, samples] : by_time) {
         const auto by_server =
             asked.server_label.empty()
@@ -247,10 +255,9 @@ void MetricsReader::note_past(const OversubscriptionPolicy& policy,
             if (!asked.server_label.empty()) {
                 const OthersUse& others = by_server.at(host->id);
                 if (figure != whole.end() && others.why.empty())
-                    known_of(host->id).history.add({at, others.used});
+                    past_of(host->id).add({at, others.used});
             } else if (told) {
-                known_of(host->id).history.add(
-                    {at, usage_of_whole(figure->second.value, anything)});
+                past_of(host->id).add({at, usage_of_whole(figure->second.value, anything)});
             }
         }
     }
@@ -311,7 +318,8 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
             by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
         why = why_impossible(of_others, known.cores);
         if (!why.empty()) continue;
-        known.history.add({time_of_reading(*age), of_others});
+        const UsagePoint point{time_of_reading(*age), of_others};
+        if (known.history.add(point) && !past_known_) known.meanwhile.push_back(point);
     }
 }
 
@@ -326,6 +334,8 @@ HostUsage MetricsReader::usage_of(const HostId& host) {
     } else {
         usage = at->second.history.at(host, at->second.cores, dependencies_.clock.now());
     }
+    // A moment is no peak: nothing rises nor falls by it.
+    if (!past_known_) usage.coverage = usage.now.least = usage.peak.least = 0;
     if (!usage.known() && !trouble_.empty()) usage.why_unknown += "; " + printable(trouble_);
     return usage;
 }
@@ -353,6 +363,7 @@ ResultTask<std::map<HostId, HostLoad>> MetricsReader::loads(LoadFigures wanted) 
         wishes.push_back({asked.pressure_query, &HostLoad::pressure, "its CPU pressure"});
     std::vector<std::string> expressions{asked.age_query};
     for (const Wish& wish : wishes) expressions.push_back(wish.expression);
+    if (wanted.guest_steal) expressions.push_back(asked.guest_steal_query);
     auto answers = co_await ask(std::move(expressions));
     if (!answers) co_return answers.error();
     const HostNames names = names_of(dependencies_.refresher.cache().hosts());
@@ -379,6 +390,15 @@ ResultTask<std::map<HostId, HostLoad>> MetricsReader::loads(LoadFigures wanted) 
             else
                 at->second.*wish.member = figure.value;
         }
+    if (!wanted.guest_steal) co_return loads;
+    for (auto& [host, figures] :
+         figures_by_server(answer_to(*answers, asked.guest_steal_query), names,
+                           {asked.host_label, asked.server_label}, "the waiting")) {
+        const auto at = loads.find(host);
+        if (at == loads.end()) continue;
+        if (!figures.why.empty()) at->second.why_unknown = std::move(figures.why);
+        at->second.guests = std::move(figures.values);
+    }
     co_return loads;
 }
 

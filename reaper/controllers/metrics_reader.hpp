@@ -3,9 +3,13 @@
 // What is missing, stale, told twice, no number, or told under another clock is not known, with the
 // reason; nothing is guessed. An answer that does not come costs nothing but freshness: what was
 // read last stays, and grows old. What was measured before is asked for once, so that a restart
-// need not wait for it: in pieces, so that no answer is large, however many hosts there are.
+// need not wait for it: in pieces, so that no answer is large, however many hosts there are, and
+// between two of them what is used now is measured on. Until all of it is there, room does not
+// rise.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +19,7 @@
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/held_lately.hpp"
 #include "reaper/controllers/host_figures.hpp"
+#include "reaper/controllers/past_pieces.hpp"
 #include "reaper/controllers/server_figures.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/oversubscription/measurement.hpp"
@@ -22,29 +27,6 @@
 #include "reaper/ports/metrics.hpp"
 
 namespace reaper {
-
-/// A part of the past: both ends are asked for.
-struct PastPiece {
-    TimePoint from{};
-    TimePoint to{};
-
-    friend bool operator==(const PastPiece&, const PastPiece&) = default;
-};
-
-/// The past in pieces, the oldest first, of no more than 100,000 values each of so many series (or
-/// one of each), and 3,000,000 together: of a longer past, its end.
-std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step, std::size_t series);
-
-/// All of a past that is too long to be read minute by minute: each value stands for the step that
-/// ends with it. As many values at most.
-struct OlderPast {
-    Duration step{};
-    std::vector<PastPiece> pieces;
-};
-OlderPast older_past(TimePoint from, TimePoint to, std::size_t series);
-
-/// A query for the highest value within each step, of values a minute apart.
-std::string highest_within(const std::string& query, Duration step);
 
 class MetricsReader {
 public:
@@ -54,11 +36,14 @@ public:
         Clock& clock;
         const CacheRefresher& refresher;  ///< whose hosts they are
         const LiveSettings& settings;
+        /// False: nobody wants it any more (a stop, another reaper serves). Null: somebody does.
+        std::function<bool()> wanted{};
     };
 
-    explicit MetricsReader(Dependencies dependencies) : dependencies_(dependencies) {}
+    explicit MetricsReader(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
-    /// Asks for the use of the hosts. An error: it could not be asked, or the clocks differ.
+    /// Asks for the use of the hosts; the first time for the past too. An error: it could not be
+    /// asked, or the clocks differ.
     ResultTask<void> read_usage();
     /// What is known of it now.
     HostUsage usage_of(const HostId& host);
@@ -66,6 +51,10 @@ public:
     ResultTask<std::map<HostId, HostLoad>> loads(LoadFigures wanted);
     /// Nothing is known any more: the next reading asks for the past again.
     void forget();
+    /// Questions that failed since the start.
+    std::uint64_t failures() const noexcept { return failures_; }
+    /// Steady: when all that was asked for at a time was told last; none: never yet.
+    std::optional<Duration> answered_at() const noexcept { return answered_at_; }
 
 private:
     struct Known {
@@ -73,12 +62,17 @@ private:
         double cores = 0;
         HeldLately held{};
         std::string why_unknown{};
+        std::vector<UsagePoint> meanwhile{};  ///< measured while the past is not there
     };
     using Policy = std::shared_ptr<const OversubscriptionPolicy>;
     using Answers = std::map<std::string, std::vector<Sample>>;  ///< by expression
 
     ResultTask<Answers> ask(std::vector<std::string> expressions);
+    ResultTask<void> read_now(Policy policy, UsageWindows windows);
     ResultTask<void> read_past(Policy policy, UsageWindows windows);
+    ResultTask<void> read_all_pieces(Policy policy, UsageWindows windows);
+    void join_past();
+    bool wanted() const { return !dependencies_.wanted || dependencies_.wanted(); }
     ResultTask<void> read_pieces(Policy policy, UsageWindows windows, std::string query,
                                  std::vector<PastPiece> pieces, Duration step);
     std::size_t series_of(const OversubscriptionPolicy& policy) const;
@@ -90,8 +84,13 @@ private:
     std::vector<const Host*> covered(const OversubscriptionPolicy& policy) const;
 
     Dependencies dependencies_;
+    std::uint64_t failures_ = 0;
+    std::optional<Duration> answered_at_;
     std::optional<UsageWindows> windows_;  ///< of what is known; none: nothing is
+    bool past_known_ = false;              ///< it is part of what is known, or given up
     int past_tries_ = 0;                   ///< to read the past, that failed
+    Duration read_at_{};                   ///< steady: when the use was asked for last
+    std::map<HostId, UsageHistory> past_;  ///< as far as it is read
     std::string trouble_;                  ///< why the last reading failed; empty: it did not
     std::map<HostId, Known> known_;
 };

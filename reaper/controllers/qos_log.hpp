@@ -3,9 +3,10 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 
+#include "reaper/controllers/busy_hosts.hpp"
 #include "reaper/controllers/host_corrections.hpp"
 #include "reaper/oversubscription/qos_controller.hpp"
 
@@ -13,26 +14,23 @@ namespace reaper {
 
 class QosLog {
 public:
-    /// A host is calm again when no figure was above its threshold for a minute.
-    void look(const Host& host, const QosVerdict& verdict, TimePoint now);
+    void look(const Host& host, const QosVerdict& verdict, const BusyHosts::Seen& seen);
     void corrected(const Host& host, const HostCorrection& correction,
                    const OrderedCorrection& ordered, bool dry_run);
     /// Once for each reason, until a correction follows or the host is calm.
     void not_corrected(const Host& host, const HostCorrection& correction, std::string why);
-    /// Nobody revocable is there any more.
+    /// Nobody revocable is there any more, and it is busy still: once, until it is calm.
     void left(const Host& host);
-    /// Hosts that are not looked at any more.
-    void keep_only(const std::map<HostId, HostLoad>& hosts);
-    void clear() { busy_.clear(); }
-    void shift(Duration by);
+    template <class Unwatched>
+    void forget_if(Unwatched unwatched) {
+        std::erase_if(not_corrected_, [&](const auto& each) { return unwatched(each.first); });
+        std::erase_if(left_, unwatched);
+    }
+    void clear();
 
 private:
-    struct Busy {
-        TimePoint since{};
-        std::optional<TimePoint> calm_since{};
-        std::string not_corrected{};  ///< as it was told last
-    };
-    std::map<HostId, Busy> busy_;
+    std::map<HostId, std::string> not_corrected_;  ///< why, as it was told last
+    std::set<HostId> left_;
 };
 
 }  // namespace reaper

@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "reaper/controllers/nova_loads.hpp"
-#include "reaper/model/correction_id.hpp"
+#include "reaper/oversubscription/inventory_plan.hpp"
 
 namespace reaper {
 namespace {
 
 /// Load of longer ago is in no average any more.
 constexpr Duration load_remembers = std::chrono::hours{1};
+/// What ended at some moment is in the journal so much later at most.
+constexpr Duration journal_may_lag = std::chrono::minutes{1};
 
 /// Bulk answers do not tell who holds which class.
 bool may_have_revocable(const Host& host) {
@@ -19,40 +21,81 @@ bool may_have_revocable(const Host& host) {
                                          [](const Server& server) { return server.revocable(); });
 }
 
+/// Oversubscribed room is for sale, as far as the cache knows.
+bool offers(const Host& host, const ResourceClass& room_class) {
+    return std::any_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
+        const auto found = provider.inventories.find(room_class);
+        return found != provider.inventories.end() && published_room(found->second) > 0;
+    });
+}
+
 }  // namespace
 
 ResultTask<void> QosLoop::look() {
-    const auto policy = dependencies_.settings.oversubscription;
+    const Policy policy = dependencies_.settings.oversubscription;
     const std::uint64_t epoch = dependencies_.serving();
-    if (!policy || epoch == 0) {
-        states_.clear();
-        log_.clear();
-        epoch_ = 0;
-        co_return Result<void>{};
-    }
+    if (!policy || epoch == 0 || epoch_ != epoch) forget();
+    epoch_ = policy ? epoch : 0;
+    if (epoch_ == 0) co_return Result<void>{};
     const LoadFigures figures = policy->qos->figures();
-    if (!figures.any() || !dependencies_.refresher.built() || dependencies_.paused())
+    if (!figures.any()) busy_.clear();
+    if (!figures.any() || !dependencies_.refresher.built() || dependencies_.paused()) {
+        interrupt();
         co_return Result<void>{};
-    if (epoch_ != epoch) {
-        states_.clear();
-        log_.clear();
-        auto known = co_await know_corrections();
-        if (!known) co_return known;
-        epoch_ = epoch;
     }
     std::vector<HostId> hosts;
     for (const Host* const host : dependencies_.refresher.cache().hosts())
-        if (policy->covers(*host) && may_have_revocable(*host)) hosts.push_back(host->id);
+        if (is_watched(host->id, *policy)) hosts.push_back(host->id);
+    forget_unwatched(*policy);
     if (hosts.empty()) co_return Result<void>{};
-    auto loads = co_await this->loads(*policy, std::move(hosts));
+    std::vector<HostId> asked = hosts;
+    auto loads = co_await this->loads(*policy, std::move(asked));
+    ResourceClass room_class = policy->room_class;
+    Result<void> known;
+    if (loads) known = co_await know_evictions(std::move(room_class));
+    if (!loads || !known) interrupt();
     if (!loads) co_return loads.error();
+    if (!known) co_return known.error();
     if (dependencies_.serving() != epoch || dependencies_.settings.oversubscription != policy ||
         dependencies_.paused())
         co_return Result<void>{};
-    std::erase_if(states_, [&](const auto& each) { return !loads->contains(each.first); });
-    log_.keep_only(*loads);
-    for (const auto& [id, load] : *loads) co_await look_at(id, load, policy);
+    count_evictions();
+    for (const HostId& id : hosts)
+        if (const auto load = loads->find(id); load != loads->end())
+            co_await look_at(id, load->second, policy);
     co_return Result<void>{};
+}
+
+/// Where revocable servers may run, or begin to; and, until it is calm, where they ran.
+bool QosLoop::is_watched(const HostId& host, const OversubscriptionPolicy& policy) const {
+    const Host* const found = dependencies_.refresher.cache().find(host);
+    return found != nullptr && policy.covers(*found) &&
+           (may_have_revocable(*found) || offers(*found, policy.room_class) ||
+            busy_.contains(host));
+}
+
+void QosLoop::forget() {
+    states_.clear();
+    known_until_.reset();
+    evicted_.clear();
+    busy_.clear();
+    log_.clear();
+}
+
+/// What was shed of a host counts though nobody is left there: somebody may come.
+void QosLoop::forget_unwatched(const OversubscriptionPolicy& policy) {
+    const auto gone = [&](const HostId& host) {
+        const Host* const found = dependencies_.refresher.cache().find(host);
+        return found == nullptr || !policy.covers(*found);
+    };
+    std::erase_if(states_, [&](const auto& each) { return gone(each.first); });
+    busy_.forget_if(gone);
+    log_.forget_if(gone);
+}
+
+/// What is measured later does not follow what was measured before.
+void QosLoop::interrupt() {
+    for (auto& [host, state] : states_) state.in_a_row = 0;
 }
 
 ResultTask<std::map<HostId, HostLoad>> QosLoop::loads(const OversubscriptionPolicy& policy,
@@ -69,72 +112,89 @@ ResultTask<std::map<HostId, HostLoad>> QosLoop::loads(const OversubscriptionPoli
 Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     const Host* host = dependencies_.refresher.cache().find(id);
     if (host == nullptr) co_return;
+    const TimePoint now = dependencies_.cloud.clock.now();
+    const bool guests = policy->qos->figures().guest_steal;
+    const QosState before = states_[id];
+    const auto look_now = [&] {
+        HostLoad known = load;
+        if (guests) known.guest_steal = worst_of_regular(*host, load.guests);
+        return policy->qos->look(before, known, now);
+    };
+    QosVerdict verdict = look_now();
+    if (guests && host->estimated && verdict.too_busy.value_or(false)) {
+        // Those who wait may be revocable.
+        host = co_await read_host(id);
+        if (host == nullptr) co_return;
+        verdict = look_now();
+    }
+    states_[id] = verdict.state;
+    log_.look(*host, verdict, busy_.look(id, verdict.too_busy, now));
     if (!may_have_revocable(*host)) {
-        log_.left(*host);
+        if (busy_.contains(id)) log_.left(*host);
         co_return;
     }
-    const TimePoint now = dependencies_.cloud.clock.now();
-    QosVerdict verdict = policy->qos->look(states_[id], load, now);
-    states_[id] = verdict.state;
-    log_.look(*host, verdict, now);
-    if (!verdict.correction) co_return;
+    if (!verdict.correction || dependencies_.corrections.under_way(id)) co_return;
     if (auto why = dependencies_.corrections.why_busy(id); !why.empty()) {
         log_.not_corrected(*host, *verdict.correction, std::move(why));
         co_return;
     }
-    if (host->estimated) {
-        std::vector<HostId> ids{id};
-        auto read = co_await dependencies_.refresher.read_hosts(std::move(ids), HostDepth::state);
-        host = dependencies_.refresher.cache().find(id);
-        if (!read || host == nullptr) co_return;
-    }
+    if (host->estimated) host = co_await read_host(id);
+    if (host == nullptr) co_return;
     const OrderedCorrection ordered =
         dependencies_.corrections.correct(*host, *verdict.correction, CorrectionSource::qos);
-    if (ordered.servers == 0) {
+    if (ordered.servers == 0)
         log_.not_corrected(*host, *verdict.correction, "no revocable server may go now");
-        co_return;
-    }
-    states_[id] = after_correction(states_[id], ordered.vcpus, now);
-    log_.corrected(*host, *verdict.correction, ordered, dependencies_.settings.dry_run);
+    else
+        log_.corrected(*host, *verdict.correction, ordered, dependencies_.settings.dry_run);
 }
 
-/// What this reaper's journal has of the last hour.
-ResultTask<void> QosLoop::know_corrections() {
-    const TimePoint since = dependencies_.cloud.clock.now() - load_remembers;
+/// Null if it can't be read, or is gone.
+Task<const Host*> QosLoop::read_host(HostId id) {
+    std::vector<HostId> ids{id};
+    auto read = co_await dependencies_.refresher.read_hosts(std::move(ids), HostDepth::state);
+    const Host* const found = dependencies_.refresher.cache().find(id);
+    co_return read ? found : nullptr;
+}
+
+// ---- what went ----
+
+/// Of the last hour at first, then what the journal has since.
+ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
+    const TimePoint now = dependencies_.cloud.clock.now();
+    const TimePoint oldest = now - load_remembers;
+    const TimePoint since =
+        known_until_ ? std::max(*known_until_ - journal_may_lag, oldest) : oldest;
     auto ended = co_await dependencies_.journal.culls_since(since);
     if (!ended) co_return ended.error();
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    for (const auto& record : *ended) note_past(record);
-    for (const auto& record : *unfinished) note_past(record);
+    for (const auto* const records : {&*unfinished, &*ended})
+        for (const RequestRecord& record : *records)
+            evicted_.insert_or_assign(record.request.id, evicted_servers(record, room_class));
+    known_until_ = now;
+    std::erase_if(evicted_, [&](const auto& each) {
+        const auto& servers = each.second;
+        return std::all_of(servers.begin(), servers.end(),
+                           [&](const EvictedServer& server) { return server.at < oldest; });
+    });
     co_return Result<void>{};
 }
 
-void QosLoop::note_past(const RequestRecord& record) {
-    const auto& policy = dependencies_.settings.oversubscription;
-    if (!policy || !record.request.correction || !is_of_qos(record.request.id)) return;
-    static const ResourceClass vcpu{"VCPU"};
-    static const ResourceClass pcpu{"PCPU"};
-    std::map<ServerId, Resources> held;
-    for (const PlanEntry& entry : record.plans)
-        if (const auto* const plan = std::get_if<Plan>(&entry.decision))
-            for (const Victim& victim : plan->victims())
-                held.insert_or_assign(victim.server, victim.resources);
-    const auto sent = victims_of(record);
-    Amount vcpus = 0;
-    for (const VictimEntry& each : sent) {
-        const Resources& resources = held[each.server];
-        vcpus += resources.get(vcpu) + resources.get(pcpu) + resources.get(policy->room_class);
-    }
-    if (vcpus == 0) return;
-    QosState& state = states_[record.request.correction->host];
-    const TimePoint at = std::min(sent.front().at, dependencies_.cloud.clock.now());
-    state = after_correction(state, vcpus, at);
+void QosLoop::count_evictions() {
+    std::map<HostId, std::vector<EvictedServer>> by_host;
+    for (const auto& [request, servers] : evicted_)
+        for (const EvictedServer& server : servers) by_host[server.host].push_back(server);
+    for (const auto& [host, servers] : by_host) states_.try_emplace(host);
+    for (auto& [host, state] : states_)
+        state = after_evictions(std::move(state), std::move(by_host[host]));
 }
 
 void QosLoop::on_clock_step(Duration by) {
     for (auto& [host, state] : states_) state.shift(by);
-    log_.shift(by);
+    for (auto& [request, servers] : evicted_)
+        for (EvictedServer& server : servers) server.at += by;
+    if (known_until_) *known_until_ += by;
+    busy_.shift(by);
 }
 
 }  // namespace reaper

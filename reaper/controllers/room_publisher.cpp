@@ -6,6 +6,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
+#include "reaper/oversubscription/parameter_text.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/setup/slots.hpp"
 
@@ -21,7 +22,7 @@ constexpr std::size_t written_at_a_time = 8;
 bool same_inventory(const std::optional<Inventory>& found, const Published& wanted) {
     if (!found || wanted.total == 0) return !found && wanted.total == 0;
     const Amount unit = wanted.closed ? closed_min_unit : 1;
-    return found->total == wanted.total && found->min_unit == unit;
+    return is_inventory_of(*found, wanted.total, unit);
 }
 
 }  // namespace
@@ -68,9 +69,13 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
         known.state.total = found;
     }
     Estimate estimate = estimate_of(host, policy);
-    if (dependencies_.paused()) estimate.rise_to = std::min(estimate.rise_to, known.state.total);
+    known.shown.wanted = estimate.known ? std::optional{estimate.rise_to} : std::nullopt;
+    // Without the journal it is not known which hosts flapped.
+    if (dependencies_.paused() || !left_alone_)
+        estimate.rise_to = std::min(estimate.rise_to, known.state.total);
     RoomInUse in_use;
     in_use.used = room.used;
+    in_use.too_busy = dependencies_.too_busy && dependencies_.too_busy(host.id);
     in_use.cores = cores_of(host, policy);
     Wish made;
     made.published = next_published(known.state, estimate, in_use, dependencies_.cloud.clock.now(),
@@ -79,7 +84,8 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
     known.shown.name = host.name;
     known.shown.published = known.state.total;
     known.shown.used = room.used;
-    known.shown.wanted = estimate.known ? std::optional{estimate.rise_to} : std::nullopt;
+    known.shown.too_busy = in_use.too_busy;
+    known.shown.excess = made.published.excess;
     known.shown.left_alone = made.published.left_alone;
     known.shown.why = made.published.why;
     if (same_inventory(room.inventory, made.published)) return made;
@@ -132,12 +138,7 @@ ResultTask<void> RoomPublisher::publish() {
     }
     epoch_ = policy ? epoch : 0;
     if (!policy || epoch == 0 || !dependencies_.refresher.built()) co_return Result<void>{};
-    if (!left_alone_) {
-        auto left_alone =
-            co_await left_alone_hosts(dependencies_.journal, policy->configured.publication);
-        if (!left_alone) co_return left_alone.error();
-        left_alone_ = std::move(*left_alone);
-    }
+    auto journal = co_await know_left_alone(policy);
     // Without events nobody else keeps the cache fresh between decisions.
     Result<void> fresh;
     if (!dependencies_.refresher.flowing())
@@ -168,7 +169,7 @@ ResultTask<void> RoomPublisher::publish() {
         Known& known = known_[host->id];
         const Wish wanted = wish(*host, known, *policy);
         told.push_back(host);
-        if (wanted.step.kind == Kind::keep && wanted.published.excess == 0)
+        if (wanted.step.kind == Kind::keep && !may_evict(*host, wanted.published, *policy))
             known.state = wanted.published.state;
         else
             (wanted.step.to > wanted.step.from ? rises : falls).push_back(host->id);
@@ -183,7 +184,27 @@ ResultTask<void> RoomPublisher::publish() {
     }
     if (rooms_.differ_from_cache())
         fresh = co_await dependencies_.refresher.rebuild_unless_recent();
+    if (!journal) co_return journal;
     co_return fresh;
+}
+
+ResultTask<void> RoomPublisher::know_left_alone(Policy policy) {
+    if (left_alone_) co_return Result<void>{};
+    auto left_alone = co_await left_alone_hosts(
+        dependencies_.journal, policy->configured.publication, dependencies_.cloud.clock.now());
+    if (!left_alone) co_return left_alone.error();
+    left_alone_ = std::move(*left_alone);
+    for (auto& [id, known] : known_)
+        if (const auto at = left_alone_->find(id); at != left_alone_->end())
+            known.state.quiet = at->second;
+    co_return Result<void>{};
+}
+
+/// Whether somebody would go for it: if nobody, the host need not be read for it.
+bool RoomPublisher::may_evict(const Host& host, const Published& published,
+                              const OversubscriptionPolicy& policy) const {
+    return published.excess > 0 && policy.configured.excess == "evict" && !dependencies_.paused() &&
+           dependencies_.corrections.may_correct(host, CorrectionSource::estimator);
 }
 
 /// Nobody is evicted, and nothing closed, by what an old reading shows.
@@ -267,9 +288,15 @@ Task<bool> RoomPublisher::write(HostId id, InventoryStep step, ResourceClass roo
         co_return false;
     }
     NestedRoom room{step.provider, answer->found, known_[id].shown.used};
+    if (answer->done && answer->found.allocation_ratio != 1.0)
+        spdlog::warn(
+            "oversubscription: somebody gave the room of {} an allocation_ratio of {}, "
+            "which is 1 again",
+            printable(known_[id].shown.name, 64), decimal_text(answer->found.allocation_ratio));
     if (answer->done) {
         room.inventory->total = step.to;
         room.inventory->min_unit = step.min_unit;
+        room.inventory->allocation_ratio = 1.0;
     }
     if (room.inventory->total == 0) room.inventory.reset();
     rooms_.note(id, std::move(room));
@@ -328,6 +355,21 @@ std::vector<OversubscribedHost> RoomPublisher::hosts() const {
         return std::tie(a.name, a.host) < std::tie(b.name, b.host);
     });
     return all;
+}
+
+OversubscribedSums RoomPublisher::sums() const {
+    OversubscribedSums sums;
+    for (const auto& [id, known] : known_) {
+        const OversubscribedHost& host = known.shown;
+        sums.published += host.published;
+        sums.used += host.used;
+        sums.wanted += host.wanted.value_or(0);
+        sums.excess += host.excess;
+        ++sums.hosts;
+        if (!host.wanted) ++sums.unknown;
+        if (host.left_alone) ++sums.left_alone;
+    }
+    return sums;
 }
 
 void RoomPublisher::on_clock_step(Duration by) {

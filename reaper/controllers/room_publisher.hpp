@@ -4,8 +4,9 @@
 // Only while this reaper serves. What it published last is Placement's to tell, so a restart, or
 // another reaper, goes on from there; what somebody changed by hand is taken as it is found, and
 // falls or rises from there. Hosts that went up and down too often are in this machine's journal: a
-// restart leaves them alone for as long. Flaps that are too few yet are counted anew then. A host
-// is read again before more is taken off it than nobody holds. One host that can't be asked or
+// restart leaves them alone for as long, and while the journal can't be read, nothing rises. Flaps
+// that are too few yet are counted anew then. On a host that is too busy nothing new may start. A
+// host is read again before more is taken off it than nobody holds. One host that can't be asked or
 // written keeps no other one up. Where more is held than there is, the holders are evicted
 // (`excess: evict`) or stay until they end (`drain`). A pause of the reaper lets no room rise and
 // evicts nobody; a dry run tells what it would publish.
@@ -36,8 +37,21 @@ struct OversubscribedHost {
     Amount published = 0;
     Amount used = 0;
     std::optional<Amount> wanted{};  ///< what the estimate allows; none: it is not known
+    Amount excess = 0;               ///< held beyond what may stay
     bool left_alone = false;         ///< it flapped
+    bool too_busy = false;           ///< nothing new until it is calm
     std::string why;
+};
+
+/// All of them together.
+struct OversubscribedSums {
+    Amount published = 0;
+    Amount used = 0;
+    Amount wanted = 0;  ///< of those of which it is known
+    Amount excess = 0;
+    std::size_t hosts = 0;
+    std::size_t unknown = 0;  ///< of these, those whose use is not known
+    std::size_t left_alone = 0;
 };
 
 class RoomPublisher {
@@ -54,6 +68,8 @@ public:
         std::function<std::uint64_t()> serving;
         std::function<bool()> paused;
         const bool& stopping;
+        /// As QosLoop has it; null: no host is.
+        std::function<bool(const HostId&)> too_busy{};
     };
     explicit RoomPublisher(Dependencies dependencies)
         : dependencies_(std::move(dependencies)),
@@ -64,6 +80,7 @@ public:
     bool sells() const { return dependencies_.settings.oversubscription != nullptr; }
     /// By name; of the last interval.
     std::vector<OversubscribedHost> hosts() const;
+    OversubscribedSums sums() const;
     void on_clock_step(Duration by);
 
 private:
@@ -83,6 +100,9 @@ private:
     double cores_of(const Host& host, const OversubscriptionPolicy& policy) const;
     Wish wish(const Host& host, Known& known, const OversubscriptionPolicy& policy);
     Estimate estimate_of(const Host& host, const OversubscriptionPolicy& policy) const;
+    ResultTask<void> know_left_alone(Policy policy);
+    bool may_evict(const Host& host, const Published& published,
+                   const OversubscriptionPolicy& policy) const;
     Task<void> publish_on(HostId id, Policy policy, std::uint64_t epoch);
     Task<void> carry_out(HostId id, Wish wanted, Policy policy, std::uint64_t epoch);
     Task<void> note_flapping(HostId id, Circuit before);

@@ -1,37 +1,12 @@
 #include "reaper/controllers/server_figures.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
-
-/// The figures of one host, by server.
-struct Measured {
-    std::map<ServerId, double> values;
-    std::string why;
-};
-
-std::map<HostId, Measured> by_host(const std::vector<Sample>& samples, const HostNames& names,
-                                   const SampleLabels& labels) {
-    std::map<HostId, Measured> all;
-    for (const Sample& sample : samples) {
-        const auto host_label = sample.labels.find(labels.host);
-        const auto server_label = sample.labels.find(labels.server);
-        if (host_label == sample.labels.end() || server_label == sample.labels.end()) continue;
-        const auto host = names.find(host_label->second);
-        if (!host || server_label->second.empty()) continue;
-        Measured& measured = all[*host];
-        const ServerId server{in_small_letters(server_label->second)};
-        const std::string what = "the use of server " + printable(server.str(), 64);
-        if (!std::isfinite(sample.value) || sample.value < 0)
-            measured.why = what + " is no number from 0 on";
-        else if (!measured.values.try_emplace(server, sample.value).second)
-            measured.why = what + " is told twice";
-    }
-    return all;
-}
 
 /// What is not measured of a server that stands still is nothing.
 bool runs(const Server& server) {
@@ -40,10 +15,19 @@ bool runs(const Server& server) {
            server.status == "HARD_REBOOT" || server.status == "VERIFY_RESIZE";
 }
 
-OthersUse use_on(const Host& host, Measured measured, Amount held, const ResourceClass& room_class,
-                 bool past) {
+/// Whom an exporter that lives would tell of. Who holds what is not known of an estimated host.
+bool others_run(const Host& host, const ResourceClass& room_class) {
+    return std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
+        return runs(server) && (host.estimated || oversubscribed_by(server, host, room_class) == 0);
+    });
+}
+
+OthersUse use_on(const Host& host, ServerFigures measured, Amount held,
+                 const ResourceClass& room_class, bool past) {
     OthersUse use;
     use.why = std::move(measured.why);
+    if (use.why.empty() && measured.values.empty() && !past && others_run(host, room_class))
+        use.why = "servers run there, and the use of none is measured";
     if (host.estimated) {
         double all = 0;
         for (const auto& [server, value] : measured.values) all += value;
@@ -68,15 +52,49 @@ OthersUse use_on(const Host& host, Measured measured, Amount held, const Resourc
 
 }  // namespace
 
+std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& samples,
+                                                  const HostNames& names,
+                                                  const SampleLabels& labels,
+                                                  std::string_view what) {
+    std::map<HostId, ServerFigures> all;
+    for (const Sample& sample : samples) {
+        const auto host_label = sample.labels.find(labels.host);
+        const auto server_label = sample.labels.find(labels.server);
+        if (host_label == sample.labels.end() || server_label == sample.labels.end()) continue;
+        const auto host = names.find(host_label->second);
+        if (!host || server_label->second.empty()) continue;
+        ServerFigures& measured = all[*host];
+        const ServerId server{in_small_letters(server_label->second)};
+        const std::string of = std::string{what} + " of server " + printable(server.str(), 64);
+        if (!std::isfinite(sample.value) || sample.value < 0)
+            measured.why = of + " is no number from 0 on";
+        else if (!measured.values.try_emplace(server, sample.value).second)
+            measured.why = of + " is told twice";
+    }
+    return all;
+}
+
+std::optional<double> worst_of_regular(const Host& host, const std::map<ServerId, double>& values) {
+    std::optional<double> worst;
+    bool any = false;
+    for (const Server& server : host.servers) {
+        if (!runs(server) || (server.revocable() && !host.estimated)) continue;
+        any = true;
+        if (const auto at = values.find(server.id); at != values.end())
+            worst = std::max(worst.value_or(0), at->second);
+    }
+    return any ? worst : std::optional{0.0};
+}
+
 std::map<HostId, OthersUse> use_by_others(const std::vector<Sample>& samples,
                                           const HostNames& names, const SampleLabels& labels,
                                           const std::vector<const Host*>& hosts,
                                           const std::map<HostId, Amount>& held,
                                           const ResourceClass& room_class, bool past) {
-    auto measured = by_host(samples, names, labels);
+    auto measured = figures_by_server(samples, names, labels, "the use");
     std::map<HostId, OthersUse> all;
     for (const Host* const host : hosts) {
-        Measured here;
+        ServerFigures here;
         if (auto node = measured.extract(host->id)) here = std::move(node.mapped());
         const auto at = held.find(host->id);
         const Amount by_holders = at == held.end() ? 0 : at->second;

@@ -24,10 +24,12 @@ OversubscriptionParts::OversubscriptionParts(Dependencies dependencies)
                   ? nullptr
                   : std::make_unique<MetricsReader>(MetricsReader::Dependencies{
                         *dependencies_.metrics, dependencies_.cloud.clock, dependencies_.refresher,
-                        dependencies_.settings})),
+                        dependencies_.settings,
+                        [this] { return !dependencies_.stopping && serving() == read_in_; }})),
       publisher_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher,
                   reader_.get(), corrections_, dependencies_.settings, [this] { return serving(); },
-                  dependencies_.paused, dependencies_.stopping}),
+                  dependencies_.paused, dependencies_.stopping,
+                  [this](const HostId& host) { return qos_.too_busy(host); }}),
       qos_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher, reader_.get(),
             corrections_, dependencies_.settings, [this] { return serving(); },
             dependencies_.paused}) {}

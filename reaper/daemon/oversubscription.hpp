@@ -38,6 +38,8 @@ public:
     std::vector<PeriodicTask> tasks();
     void on_clock_step(Duration by);
     const RoomPublisher& publisher() const { return publisher_; }
+    const QosLoop& qos() const { return qos_; }
+    const MetricsReader* reader() const { return reader_.get(); }  ///< null: nothing is measured
 
 private:
     std::uint64_t serving() const;

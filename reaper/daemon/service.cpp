@@ -495,7 +495,10 @@ std::optional<DaemonState> Service::Impl::state() const {
                       parts_->reserver,
                       kept_rooms_,
                       parts_->reservations,
-                      parts_->gateway};
+                      parts_->gateway,
+                      parts_->oversubscription.publisher(),
+                      parts_->oversubscription.qos(),
+                      parts_->oversubscription.reader()};
     state.listening = listening_;
     state.cloud_answered = cloud_answered_;
     state.cloud_refused = cloud_refused_;

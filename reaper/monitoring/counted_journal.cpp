@@ -153,6 +153,10 @@ ResultTask<std::vector<JournalEvent>> CountedJournal::events(int limit) {
     return inner_.events(limit);
 }
 
+ResultTask<std::vector<JournalEvent>> CountedJournal::events_of(std::string kind, TimePoint since) {
+    return inner_.events_of(std::move(kind), since);
+}
+
 ResultTask<JournalTotals> CountedJournal::totals(TimePoint since) {
     return inner_.totals(since);
 }

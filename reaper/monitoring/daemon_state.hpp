@@ -7,7 +7,10 @@
 #include <string>
 
 #include "reaper/controllers/inventory_reserver.hpp"
+#include "reaper/controllers/metrics_reader.hpp"
+#include "reaper/controllers/qos_loop.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/room_publisher.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
@@ -36,6 +39,9 @@ struct DaemonState {
     const KeptRooms& kept_rooms;
     const ReservationController& reservations;
     const PlacementGateway& gateway;
+    const RoomPublisher& publisher;
+    const QosLoop& qos;
+    const MetricsReader* measured;               ///< null: nothing is
     bool listening = false;                      ///< the journal is read, requests are taken
     bool cloud_answered = false;                 ///< since the start
     std::optional<std::string> cloud_refused{};  ///< our credentials, at the start

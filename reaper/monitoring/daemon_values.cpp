@@ -199,6 +199,42 @@ void add_reservations(const DaemonState& state, Values& values) {
     add("reaper_reserved_owed", "Of reserved room, what others have.", sum.owed);
 }
 
+void add_oversubscription(const DaemonState& state, Values& values) {
+    if (!state.publisher.sells()) return;
+    const OversubscribedSums sums = state.publisher.sums();
+    values.gauge("reaper_oversubscribed_published",
+                 "vCPUs that are sold beyond what is allocated; 0 of a host that is too busy.",
+                 number(sums.published));
+    values.gauge("reaper_oversubscribed_used", "Of these, what is held.", number(sums.used));
+    values.gauge("reaper_oversubscribed_wanted",
+                 "vCPUs that the estimator allows, where the use of the host is known.",
+                 number(sums.wanted));
+    values.gauge("reaper_oversubscribed_excess",
+                 "vCPUs that are held beyond the estimate: evicted, or drained.",
+                 number(sums.excess));
+    values.gauge("reaper_oversubscribed_hosts", "Hosts whose unused vCPUs are sold.",
+                 number(sums.hosts));
+    values.gauge("reaper_oversubscribed_hosts_unknown",
+                 "Of these, those whose use is not known: nothing new is sold there.",
+                 number(sums.unknown));
+    values.gauge("reaper_oversubscribed_hosts_left_alone",
+                 "Of these, those that went up and down: nothing rises there for a while.",
+                 number(sums.left_alone));
+    values.gauge("reaper_oversubscribed_hosts_too_busy",
+                 "Of these, those that the QoS controller finds too busy.",
+                 number(state.qos.busy_hosts()));
+    if (state.measured == nullptr) return;
+    values.counter("reaper_oversubscription_query_failures_total",
+                   "Questions to Prometheus that it did not answer, or wrongly.",
+                   number(state.measured->failures()));
+    // Who stands by asks for nothing.
+    const bool asks = state.settings.dry_run || state.messages.serving() != 0;
+    if (const auto at = state.measured->answered_at(); asks && at)
+        values.gauge("reaper_oversubscription_figures_age_seconds",
+                     "Since Prometheus told all that was asked for at a time.",
+                     std::max(in_seconds(state.clock.steady() - *at), 0.0));
+}
+
 }  // namespace
 
 void add_daemon(const DaemonState& state, Values& values) {
@@ -212,6 +248,7 @@ void add_daemon(const DaemonState& state, Values& values) {
     add_budgets(state, values);
     add_gateway(state, values);
     add_reservations(state, values);
+    add_oversubscription(state, values);
 }
 
 }  // namespace reaper::monitoring

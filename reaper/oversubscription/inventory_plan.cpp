@@ -78,11 +78,9 @@ private:
 
     static InventoryStep for_found(InventoryStep step, const Inventory& found) {
         step.from = found.total;
-        if (found.allocation_ratio != 1.0)
-            return refused(std::move(step), "somebody gave it an allocation_ratio other than 1");
         if (step.to == 0)
             step.kind = Kind::remove_inventory;
-        else if (found.total != step.to || found.min_unit != step.min_unit)
+        else if (!is_inventory_of(found, step.to, step.min_unit))
             step.kind = Kind::set_total;
         return step;
     }
@@ -103,6 +101,10 @@ std::string_view to_string(InventoryStep::Kind kind) {
         case Kind::refuse: return "refuse";
     }
     return "?";
+}
+
+bool is_inventory_of(const Inventory& found, Amount total, Amount min_unit) {
+    return found.total == total && found.min_unit == min_unit && found.allocation_ratio == 1.0;
 }
 
 Amount published_room(const Inventory& inventory) {

@@ -31,9 +31,9 @@ struct WantedRoom {
 /// One thing to do on a host, or to leave as it is.
 struct InventoryStep {
     enum class Kind {
-        keep,              ///< it is as it should be
-        create_provider,   ///< and then an inventory with `to`
-        set_total,         ///< from `from` (0: no inventory) to `to`, with `min_unit`
+        keep,             ///< it is as it should be
+        create_provider,  ///< and then an inventory with `to`
+        set_total,  ///< from `from` (0: no inventory) to `to`, with `min_unit` and a ratio of 1
         remove_inventory,  ///< the provider stays
         refuse,            ///< it can't be done, for `why`
     };
@@ -51,6 +51,10 @@ struct InventoryStep {
 
 /// `create-provider`, `set-total`, ...
 std::string_view to_string(InventoryStep::Kind kind);
+
+/// Whether the inventory is one with this total and unit: an allocation_ratio other than 1 would
+/// sell more, or less.
+bool is_inventory_of(const Inventory& found, Amount total, Amount min_unit);
 
 /// The room that an inventory publishes: its total, or 0 if it is closed.
 Amount published_room(const Inventory& inventory);

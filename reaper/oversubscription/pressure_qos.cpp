@@ -1,5 +1,6 @@
-// pressure: a host whose CPU time is stolen, or whose threads wait for a CPU (PSI), for several
-// measurements in a row loses revocable servers.
+// pressure: a host whose CPU time is stolen, whose threads wait for a CPU (PSI), or one of whose
+// regular servers waits, for several measurements in a row loses revocable servers. In the PSI of a
+// host, revocable servers that wait for each other count too; in the last figure they do not.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -14,7 +15,14 @@ namespace {
 struct PressureThresholds {
     std::optional<double> steal;
     std::optional<double> pressure;
+    std::optional<double> guest_steal;
     int in_a_row = 1;
+};
+
+/// One figure against its threshold.
+struct PressureAbove {
+    double over = 0;  ///< above 0: it is above
+    std::string why;
 };
 
 class PressureQos : public QosController {
@@ -28,6 +36,7 @@ public:
         LoadFigures wanted;
         wanted.steal = thresholds_.steal.has_value();
         wanted.pressure = thresholds_.pressure.has_value();
+        wanted.guest_steal = thresholds_.guest_steal.has_value();
         wanted.cores = true;
         return wanted;
     }
@@ -36,9 +45,14 @@ public:
         QosVerdict verdict;
         verdict.state = state;
         if (!is_news(load, verdict)) return verdict;
-        const double steal = above("steal", load.steal, thresholds_.steal, verdict.why);
-        const double pressure = above("pressure", load.pressure, thresholds_.pressure, verdict.why);
-        const double over = std::max(steal, pressure);
+        PressureAbove worst;
+        for (PressureAbove each :
+             {above("CPU steal", load.steal, thresholds_.steal, verdict.why),
+              above("CPU pressure", load.pressure, thresholds_.pressure, verdict.why),
+              above("CPU steal of a regular server", load.guest_steal, thresholds_.guest_steal,
+                    verdict.why)})
+            if (each.over > worst.over) worst = std::move(each);
+        const double over = worst.over;
         if (over > 0)
             verdict.too_busy = true;
         else if (verdict.why.empty())
@@ -50,9 +64,7 @@ public:
             return verdict;
         }
         verdict.state.in_a_row = std::min(state.in_a_row + 1, thresholds_.in_a_row);
-        std::string why = steal >= pressure
-                              ? words("steal", *load.steal, *thresholds_.steal)
-                              : words("pressure", *load.pressure, *thresholds_.pressure);
+        std::string why = std::move(worst.why);
         if (verdict.state.in_a_row < thresholds_.in_a_row)
             verdict.why = why + ", but not for long enough";
         else if (settles(state, now, evict_.settle))
@@ -64,20 +76,16 @@ public:
     }
 
 private:
-    /// By how much; 0 or less if it is not.
-    static double above(const std::string& what, const std::optional<double>& figure,
-                        const std::optional<double>& threshold, std::string& unknown) {
-        if (!threshold) return 0;
-        if (!figure || !(*figure >= 0 && *figure <= 1)) {
-            unknown = "its CPU " + what + " is not known";
-            return 0;
+    static PressureAbove above(const std::string& what, const std::optional<double>& figure,
+                               const std::optional<double>& threshold, std::string& unknown) {
+        if (!threshold) return {};
+        if (!figure || !(*figure >= 0 && *figure <= most_part)) {
+            unknown = "its " + what + " is not known";
+            return {};
         }
-        return *figure - *threshold;
-    }
-
-    static std::string words(const std::string& what, double figure, double threshold) {
-        return "CPU " + what + " is " + decimal_text(figure * 100) + " %, above " +
-               decimal_text(threshold * 100) + " %";
+        const double part = std::min(*figure, 1.0);
+        return {part - *threshold, what + " is " + decimal_text(part * 100) + " %, above " +
+                                       decimal_text(*threshold * 100) + " %"};
     }
 
     /// Not known: one vCPU goes at a time.
@@ -105,10 +113,14 @@ std::variant<std::unique_ptr<QosController>, ParameterError> make_pressure_qos(
     const auto pressure = part_threshold(parameters, "pressure_threshold");
     if (const auto* const wrong = std::get_if<ParameterError>(&pressure)) return *wrong;
     PressureThresholds thresholds;
+    const auto guest_steal = part_threshold(parameters, "guest_steal_threshold");
+    if (const auto* const wrong = std::get_if<ParameterError>(&guest_steal)) return *wrong;
     thresholds.steal = std::get<std::optional<double>>(steal);
     thresholds.pressure = std::get<std::optional<double>>(pressure);
-    if (!thresholds.steal && !thresholds.pressure)
-        return ParameterError{"pressure_threshold", "this one, steal_threshold, or both"};
+    thresholds.guest_steal = std::get<std::optional<double>>(guest_steal);
+    if (!thresholds.steal && !thresholds.pressure && !thresholds.guest_steal)
+        return ParameterError{"pressure_threshold",
+                              "this one, steal_threshold or guest_steal_threshold"};
     const auto in_a_row = std::get<std::int64_t>(parameters.at("for"));
     if (in_a_row < 1 || in_a_row > 1000) return ParameterError{"for", "a number from 1 to 1000"};
     thresholds.in_a_row = static_cast<int>(in_a_row);
@@ -121,13 +133,15 @@ std::variant<std::unique_ptr<QosController>, ParameterError> make_pressure_qos(
 
 QosInfo pressure_qos() {
     return {"pressure",
-            "evicts revocable servers from a host where CPU time is stolen, or threads wait for a "
-            "CPU, for several measurements in a row",
+            "evicts revocable servers from a host where CPU time is stolen, or threads or regular "
+            "servers wait for a CPU, for several measurements in a row",
             {{"steal_threshold", ParameterKind::text, std::string{},
-              "the part of CPU time that may be stolen, 0.001 to 1; at least one of the two is "
+              "the part of CPU time that may be stolen, 0.001 to 1; at least one of the three is "
               "needed"},
              {"pressure_threshold", ParameterKind::text, std::string{},
               "the part of the time in which threads may wait for a CPU (PSI), 0.001 to 1"},
+             {"guest_steal_threshold", ParameterKind::text, std::string{},
+              "the part of the time in which the vCPUs of a regular server may wait, 0.001 to 1"},
              {"for", ParameterKind::integer, std::int64_t{3},
               "so many measurements in a row must be above it, 1 to 1000"},
              evict_spec(),

@@ -25,6 +25,7 @@ public:
           estimate_{estimate},
           used_{std::max<Amount>(in_use.used, 0)},
           cores_{in_use.cores},
+          too_busy_{in_use.too_busy},
           now_{now},
           rules_{rules} {
         result_.state = before;
@@ -59,7 +60,9 @@ private:
     void follow() {
         const Amount most = std::max<Amount>(estimate_.fall_to, 0);
         result_.excess = std::max<Amount>(used_ - std::max(most, estimate_.keep_to), 0);
-        if (state().total > most) {
+        if (too_busy_) {
+            close();
+        } else if (state().total > most) {
             state().total = most;
             state().pending.reset();
             say("falls at once");
@@ -77,6 +80,13 @@ private:
             why += "; nothing new for " + format_duration(since);
         }
         result_.why = std::move(why);
+        if (too_busy_) close();
+    }
+
+    void close() {
+        state().total = 0;
+        state().pending.reset();
+        say("nothing new while the host is too busy");
     }
 
     void rise(Amount to) {
@@ -133,6 +143,7 @@ private:
     const Estimate& estimate_;
     Amount used_;
     double cores_;
+    bool too_busy_;
     TimePoint now_;
     const PublicationRules& rules_;
     Published result_;

@@ -57,12 +57,16 @@ Circuit left_alone_since(const std::vector<TimePoint>& times, const PublicationR
 struct RoomInUse {
     Amount used = 0;   ///< vCPUs of oversubscribed room that are held
     double cores = 0;  ///< for the step
+    /// A QoS controller says so: nothing new may start, whatever is allowed, and nobody has to go
+    /// for that. Where room had risen and falls for it, that is a flap.
+    bool too_busy = false;
 };
 
 struct Published {
     Amount total = 0;  ///< to be published; 0: no inventory at all
     /// There is no room, but somebody holds some, and Placement has no total of 0: it is 1, and
-    /// nothing may start on it, also when the holders are gone.
+    /// nothing may start on it, also when the holders are gone. So where a host is too busy, what
+    /// is evicted is not taken by others.
     bool closed = false;
     Amount excess = 0;        ///< held beyond what may stay: these vCPUs are to be freed
     bool left_alone = false;  ///< it flapped, and does not rise

@@ -4,6 +4,7 @@
 // told.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ struct HostLoad {
     std::optional<double> cores{};     ///< above 0
     std::optional<double> steal{};     ///< the part of CPU time that was stolen, 0 to 1
     std::optional<double> pressure{};  ///< the part of the time in which threads waited for a CPU
+    /// The part of the time in which a server's vCPUs waited for a core, 0 to 1: of the regular
+    /// server that waits most; 0 if there is none.
+    std::optional<double> guest_steal{};
+    std::map<ServerId, double> guests{};  ///< the same of each server that is measured
     TimePoint measured_at{};
     /// Not empty: nothing of the above counts (missing, stale, contradictory), and this says why.
     std::string why_unknown{};
@@ -29,11 +34,17 @@ struct HostLoad {
     bool known() const noexcept { return why_unknown.empty(); }
 };
 
+/// Counters are read at slightly different moments: a part up to this is all, not a contradiction.
+inline constexpr double most_part = 1.1;
+
 /// Which figures a controller looks at.
 struct LoadFigures {
     bool load5 = false, load15 = false, cores = false, steal = false, pressure = false;
+    bool guest_steal = false;
 
-    bool any() const noexcept { return load5 || load15 || cores || steal || pressure; }
+    bool any() const noexcept {
+        return load5 || load15 || cores || steal || pressure || guest_steal;
+    }
 };
 
 /// Revocable servers of the host must go.
@@ -82,8 +93,8 @@ public:
     virtual QosVerdict look(const QosState& state, const HostLoad& load, TimePoint now) const = 0;
 };
 
-/// A correction was handed over, and the servers chosen for it hold `vcpus`. Until it is noted, the
-/// controller asks for it again with each new measurement.
+/// Servers with so many `vcpus` went from the host. Until that is noted, the controller asks for it
+/// again with each new measurement. Times grow.
 QosState after_correction(QosState state, Amount vcpus, TimePoint at);
 
 /// A load average follows slowly: so much of what was shed is still in it, if it was one

@@ -55,6 +55,8 @@ public:
     virtual ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) = 0;
     /// Newest first.
     virtual ResultTask<std::vector<JournalEvent>> events(int limit) = 0;
+    /// Of one kind, at or after `since`, oldest first.
+    virtual ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) = 0;
     virtual ResultTask<JournalTotals> totals(TimePoint since) = 0;
     /// Before `reserved` is raised. The first one of a provider and class stays until it ends.
     virtual ResultTask<void> add_hold(InventoryHold hold) = 0;

@@ -27,6 +27,7 @@ struct ReservedAnswer {
 };
 
 /// A wish to change how much an inventory has in all: only if it is still `from`. 0: there is none.
+/// Its allocation_ratio becomes 1 with it.
 struct TotalChange {
     ProviderId provider;
     ResourceClass resource_class;

@@ -160,6 +160,10 @@ ResultTask<std::vector<JournalEvent>> RecordFeed::events(int limit) {
     return inner_.events(limit);
 }
 
+ResultTask<std::vector<JournalEvent>> RecordFeed::events_of(std::string kind, TimePoint since) {
+    return inner_.events_of(std::move(kind), since);
+}
+
 ResultTask<JournalTotals> RecordFeed::totals(TimePoint since) {
     return inner_.totals(since);
 }

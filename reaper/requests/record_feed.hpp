@@ -70,6 +70,7 @@ public:
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
     ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override;
     ResultTask<std::vector<JournalEvent>> events(int limit) override;
+    ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
     ResultTask<void> add_hold(InventoryHold hold) override;
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,

@@ -4,6 +4,7 @@
 #include <boost/uuid/uuid.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
@@ -19,6 +20,14 @@ void append(std::string& name, const std::string& text) {
 }
 
 }  // namespace
+
+std::string why_not_reservable(const ResourceClass& resource_class) {
+    const ResourceClass stands = stands_for(resource_class);
+    if (stands.empty()) return {};
+    return resource_class.str() +
+           " is oversubscribed room, which goes when it is needed, and can't " +
+           "be reserved: reserve " + stands.str();
+}
 
 ReservationId reservation_id(const ReservationIdentity& identity) {
     std::string name;

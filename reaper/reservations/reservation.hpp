@@ -56,6 +56,10 @@ struct Reservation {
     friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 
+/// Why a class can't be reserved; empty: it can. Oversubscribed room (`CUSTOM_REVOCABLE_VCPU`) is
+/// somebody's who does not use it now, and goes when it is needed: nobody can be promised it.
+std::string why_not_reservable(const ResourceClass& resource_class);
+
 /// The same for all reapers: a UUID of version 5 (RFC 9562), named by the identity.
 ReservationId reservation_id(const ReservationIdentity& identity);
 

@@ -106,6 +106,9 @@ Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& 
                                  const ReserveOrder& order) {
     if (order.resources.empty() || order.resources.any_negative())
         return Error{Errc::bad_input, "no resources are asked for"};
+    for (const auto& [name, amount] : order.resources)
+        if (auto why = why_not_reservable(name); !why.empty())
+            return Error{Errc::bad_input, std::move(why)};
     if (order.refines && !order.refines->role.is_above(order.name.role))
         return Error{Errc::bad_input, "role " + order.name.role.str() + " is not below role " +
                                           order.refines->role.str() + ", which it is to refine"};

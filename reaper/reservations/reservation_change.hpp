@@ -48,7 +48,7 @@ using ReservationDelta = std::map<ReservationId, Resources>;
 
 /// `conflict`: the host lacks unreserved room, or the one above has not so much that is not used.
 /// `not_found`: there is nothing to refine. `bad_input`: the role is not below, nothing is asked
-/// for, or it can't be written down in Placement.
+/// for, or oversubscribed room is, or it can't be written down in Placement.
 Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& use,
                                  const ReserveOrder& order);
 

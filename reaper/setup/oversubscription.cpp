@@ -22,6 +22,17 @@ Flavor example_flavor(const ResourceClass& room_class, const std::string& size, 
     return flavor;
 }
 
+/// Who has the flavor gets a smaller share of the CPU, or less of it: that is the operator's.
+bool is_quota(const std::string& extra_spec) {
+    return extra_spec.starts_with("quota:");
+}
+
+/// One of ours, with whatever quotas somebody gave it.
+bool is_ours(Flavor found, const Flavor& wanted) {
+    std::erase_if(found.extra_specs, [](const auto& each) { return is_quota(each.first); });
+    return found == wanted;
+}
+
 const Flavors::value_type* of_its_name(const Flavors& flavors, const std::string& name) {
     const auto at = std::find_if(flavors.begin(), flavors.end(),
                                  [&](const auto& each) { return each.second.name == name; });
@@ -41,7 +52,7 @@ SlotStep flavor_to_set_up(const Flavors& flavors, const Flavor& wanted) {
     if (found == nullptr) return flavor_step(Kind::create_flavor, wanted.name);
     SlotStep step = flavor_step(Kind::keep, wanted.name);
     step.flavor = found->first;
-    if (found->second == wanted) return step;
+    if (is_ours(found->second, wanted)) return step;
     step.kind = Kind::refuse;
     step.why = "there is a flavor of that name with other numbers or properties: " + found->first;
     return step;
@@ -51,7 +62,7 @@ SlotStep flavor_to_undo(const RoomView& view, const Flavors::value_type& found,
                         const Flavor& wanted) {
     SlotStep step = flavor_step(Kind::remove_flavor, wanted.name);
     step.flavor = found.first;
-    if (found.second != wanted)
+    if (!is_ours(found.second, wanted))
         step.why = "it has other numbers or properties than ours";
     else if (view.in_use.contains(wanted.name))
         step.why = "servers have it";

@@ -29,7 +29,7 @@ std::vector<Flavor> example_flavors(const ResourceClass& room_class);
 bool asks_for(const Flavor& flavor, const ResourceClass& room_class);
 
 /// The class, the hosts in their order, the flavors. What is there is kept; a flavor of such a name
-/// that is another one is refused.
+/// that is another one is refused; properties `quota:*` make it no other one.
 std::vector<SlotStep> room_to_set_up(const RoomView& view, const ResourceClass& room_class);
 
 /// The flavors, the hosts, the class. What somebody holds or uses stays, and what others put there

@@ -104,10 +104,28 @@ TEST_F(ServerFiguresTest, HoldersOfOversubscribedRoomDoNotCount) {
 }
 
 TEST_F(ServerFiguresTest, WhoIsNotMeasuredUsesBetweenNothingAndAllThatItHolds) {
+    server("old", 2);
     server("new", 4);
     server("stopped", 8).status = "SHUTOFF";
-    EXPECT_EQ(use({}).used, (UsageOf{0, 4}));
-    EXPECT_EQ(use({}, true).used, (UsageOf{0, 0})) << "it did not run then";
+    const std::vector<Sample> samples{sample("a", 1, "old")};
+    EXPECT_EQ(use(samples).used, (UsageOf{1, 5}));
+    EXPECT_EQ(use(samples).why, "");
+    EXPECT_EQ(use(samples, true).used, (UsageOf{1, 1})) << "it did not run then";
+}
+
+TEST_F(ServerFiguresTest, WhereServersRunAndNoneIsMeasuredNothingIsKnown) {
+    server("stopped", 8).status = "SHUTOFF";
+    server("holder", 0, 4);
+    EXPECT_EQ(use({}).why, "") << "nobody but holders runs there";
+    EXPECT_EQ(use({}).used, (UsageOf{0, 0}));
+    server("regular", 4);
+    EXPECT_EQ(use({}).why, "servers run there, and the use of none is measured");
+    EXPECT_EQ(use({sample("b", 1, "regular")}).why, use({}).why) << "that is of another host";
+    EXPECT_EQ(use({sample("a", 1, "holder")}).why, "") << "who measures is there";
+    EXPECT_EQ(use({}, true).why, "");
+    compute.servers.pop_back();
+    compute.estimated = true;
+    EXPECT_NE(use({}).why, "") << "it is not known that it is a holder";
 }
 
 TEST_F(ServerFiguresTest, WhoIsNotThereAnyMoreMayHaveBeenAHolder) {
@@ -130,7 +148,26 @@ TEST_F(ServerFiguresTest, ContradictionsAreNotKnown) {
     server("s", 4);
     EXPECT_THAT(use({sample("a", 1, "s"), sample("a", 1, "s")}).why, HasSubstr("is told twice"));
     EXPECT_THAT(use({sample("a", -1, "s")}).why, HasSubstr("server s is no number from 0 on"));
-    EXPECT_EQ(use({sample("elsewhere", -1, "s")}).why, "");
+    EXPECT_EQ(use({sample("a", 1, "s"), sample("elsewhere", -1, "s")}).why, "");
+}
+
+TEST_F(ServerFiguresTest, TheRegularServerThatWaitsMostCounts) {
+    const auto worst = [&](const std::map<std::string, double>& values) {
+        std::map<ServerId, double> by_server;
+        for (const auto& [server, value] : values) by_server[ServerId{server}] = value;
+        return worst_of_regular(compute, by_server);
+    };
+    server("spot", 0, 4).revocable_because = "spot";
+    ASSERT_TRUE(compute.servers.back().revocable());
+    EXPECT_EQ(worst({{"spot", 0.9}}), 0) << "nobody regular runs there";
+    server("one", 2);
+    server("two", 2);
+    server("off", 2).status = "SHUTOFF";
+    EXPECT_EQ(worst({{"spot", 0.9}}), std::nullopt);
+    EXPECT_EQ(worst({{"spot", 0.9}, {"one", 0.1}, {"two", 0.3}, {"off", 0.8}}), 0.3);
+    EXPECT_EQ(worst({{"one", 0.1}}), 0.1);
+    compute.estimated = true;
+    EXPECT_EQ(worst({{"spot", 0.9}, {"one", 0.1}}), 0.9) << "it may be regular";
 }
 
 TEST(HeldLately, IsTheMostSinceTheFiguresBegan) {

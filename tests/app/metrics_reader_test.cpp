@@ -11,6 +11,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::minutes;
+using std::chrono::seconds;
 using ::testing::ElementsAre;
 
 constexpr Duration step = minutes{1};
@@ -100,6 +101,47 @@ TEST_F(MetricsReaderTest, APartOfThePastIsNotTakenForAllOfIt) {
     pass([&] { return total() > 0; });
     EXPECT_EQ(fake.ranges.size(), 4U) << "both are asked for again";
     EXPECT_EQ(total(), 3);
+}
+
+/// All pieces together take longer than figures are good for.
+TEST_F(MetricsReaderTest, WhileALongPastIsReadTheUseIsMeasured) {
+    busy_host();
+    nested_provider("host1", 8);
+    estimate_slack();
+    settings.oversubscription.estimator.parameters["peak"] = std::string{"168h"};
+    measured_for_an_hour();
+    held_back.slow_past = seconds{50};
+    start();
+    pass([&] { return fake.ranges.size() == 1; });
+    EXPECT_EQ(total(), 8);
+    pass([&] { return fake.ranges.size() == 2; });
+    EXPECT_EQ(total(), 8);
+    pass(minutes{1});
+    EXPECT_EQ(total(), 8);
+}
+
+TEST_F(MetricsReaderTest, WhoServesNoMoreReadsNoMoreOfThePast) {
+    busy_host();
+    nested_provider("host1", 8);
+    estimate_slack();
+    settings.oversubscription.estimator.parameters["peak"] = std::string{"168h"};
+    measured_for_an_hour();
+    held_back.slow_past = minutes{1};
+    start();
+    pass(seconds{30});
+    messages->serves = false;
+    pass(minutes{10});
+    EXPECT_LE(fake.ranges.size(), 1U);
+}
+
+TEST_F(MetricsReaderTest, ThePastIsReadOnceWhereNoHostIsCovered) {
+    busy_host();
+    estimate_slack();
+    settings.oversubscription.hosts = {"other-*"};
+    measured_for_an_hour();
+    start();
+    pass(minutes{10});
+    EXPECT_EQ(fake.ranges.size(), 1U);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "app/full_house.hpp"
 #include "app/metrics_page.hpp"
 #include "reaper/api/routes.hpp"
+#include "tests/fakes/fake_metrics.hpp"
 
 namespace reaper::test::monitoring_test {
 namespace {
@@ -357,8 +358,12 @@ protected:
         settings.policy.safeguards.limits.victims_per_project = 10;
         settings.gateway.listen = "127.0.0.1:8780";
         settings.reservations.enabled = true;
+        settings.oversubscription.enabled = true;
+        settings.oversubscription.estimator = {"usage_slack", {}};
+        metrics = &measured;
         cloud.add_host("spare", Resources{{"VCPU", 1}});
         cull();
+        run_until([&] { return measured.asked.size() > 6; });
         run_until([&] { return !service().reservations()->why_not_known(); });
         const HttpResponse said =
             ask("/v1/reserve", api::Access::act, "POST",
@@ -366,7 +371,25 @@ protected:
         ASSERT_EQ(said.status, 202) << said.body;
         monitor.api().tried("nova", "GET", "200", std::chrono::milliseconds{5});
     }
+
+    FakeMetrics measured{clock};
 };
+
+TEST_F(WholePageTest, OversubscribedRoomIsTold) {
+    const MetricsPage now = page();
+    EXPECT_EQ(now["reaper_oversubscribed_published"], 0);
+    EXPECT_GE(now["reaper_oversubscribed_hosts"], 1);
+    EXPECT_EQ(now["reaper_oversubscribed_hosts_unknown"], now["reaper_oversubscribed_hosts"])
+        << "nothing is measured";
+    EXPECT_EQ(now["reaper_oversubscribed_hosts_left_alone"], 0);
+    EXPECT_EQ(now["reaper_oversubscribed_hosts_too_busy"], 0);
+    EXPECT_EQ(now["reaper_oversubscription_query_failures_total"], 0);
+    EXPECT_LE(now["reaper_oversubscription_figures_age_seconds"], 30);
+    measured.down = Error{Errc::unreachable, "prometheus: nobody answers"};
+    const auto asked = measured.asked.size();
+    run_until([&] { return measured.asked.size() > asked + 6; });
+    EXPECT_GE(page()["reaper_oversubscription_query_failures_total"], 3);
+}
 
 TEST_F(WholePageTest, ReservedRoomIsTold) {
     const MetricsPage now = page();

@@ -9,6 +9,7 @@
 
 #include "app/full_house.hpp"
 #include "fakes/fake_metrics.hpp"
+#include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper::test {
@@ -27,10 +28,12 @@ public:
     ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
                                                       TimePoint to, Duration step) override {
         while (hangs) co_await clock_.sleep(a_second);
+        if (slow_past > Duration{0}) co_await clock_.sleep(slow_past);
         co_return co_await inner_.query_range(std::move(expression), from, to, step);
     }
 
     bool hangs = false;
+    Duration slow_past{0};  ///< each answer about the past takes so long
 
 private:
     static constexpr Duration a_second{1'000};
@@ -88,6 +91,10 @@ protected:
         const auto inventory = at->second.inventories.find(revocable_vcpu);
         return inventory == at->second.inventories.end() ? 0 : inventory->second.total;
     }
+    /// Of that, what may be taken: a closed one has nothing.
+    Amount for_sale(const std::string& host = "host1") {
+        return total(host) == 0 ? 0 : published_room(inventory(host));
+    }
     Inventory& inventory(const std::string& host = "host1") {
         return cloud.nested.at(room_provider(host)).inventories.at(revocable_vcpu);
     }
@@ -104,11 +111,28 @@ protected:
     void measure() {
         for (const auto& [host, cores] : use) {
             const std::map<std::string, std::string> labels{{"instance", host + ":9100"}};
-            fake.measure("use", labels, cores);
+            if (!use_of_servers.contains(host)) fake.measure("use", labels, cores);
             fake.measure("cores", labels, 16);
             fake.measure("age", labels, age);
             if (load.contains(host)) fake.measure("load5", labels, load.at(host));
+            if (pressure.contains(host)) fake.measure("pressure", labels, pressure.at(host));
         }
+        for (const auto& [host, servers] : use_of_servers)
+            for (const auto& [server, cores] : servers)
+                fake.measure("use", labels_of(host, server), cores);
+        for (const auto& [host, servers] : waiting)
+            for (const auto& [server, part] : servers)
+                fake.measure("waiting", labels_of(host, server), part);
+    }
+    static std::map<std::string, std::string> labels_of(const std::string& host,
+                                                        const std::string& server) {
+        return {{"instance", host + ":9177"}, {"domain", server}};
+    }
+    /// As if the exporter that tells of its servers were gone, and no other.
+    void servers_unmeasured(const std::string& host) {
+        for (const auto& [server, cores] : use_of_servers.at(host))
+            fake.forget("use", labels_of(host, server));
+        use_of_servers.at(host).clear();
     }
     /// The same as ever since an hour ago.
     void measured_for_an_hour() {
@@ -140,8 +164,12 @@ protected:
 
     FakeMetrics fake{clock};
     HoldableMetrics held_back{fake, clock};
-    std::map<std::string, double> use;   ///< cores, by host
-    std::map<std::string, double> load;  ///< likewise; none: not measured
+    std::map<std::string, double> use;       ///< cores, by host
+    std::map<std::string, double> load;      ///< likewise; none: not measured
+    std::map<std::string, double> pressure;  ///< likewise
+    /// By host and server, where the metrics tell them apart; in place of `use`.
+    std::map<std::string, std::map<std::string, double>> use_of_servers;
+    std::map<std::string, std::map<std::string, double>> waiting;  ///< likewise
     double age = 0;
     bool measuring = true;
     TimePoint measured_at{};

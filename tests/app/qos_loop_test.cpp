@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "app/oversold_house.hpp"
+#include "reaper/oversubscription/inventory_plan.hpp"
 #include "tests/support/log_capture.hpp"
 
 namespace reaper::test::qos_loop_test {
@@ -79,7 +80,7 @@ TEST_F(QosLoopTest, TheLogTellsOfABusyHostOnceAndOfEachCorrection) {
     load["host1"] = 11;
     pass(minutes{10});
     EXPECT_EQ(log.lines_with("host1 is calm again; it was too busy for").size(), 1U);
-    EXPECT_EQ(log.lines_with("is too busy").size(), 1U);
+    EXPECT_EQ(log.lines_with("host1 is too busy").size(), 1U);
     EXPECT_EQ(log.lines_with("must go").size(), 1U);
 }
 
@@ -92,7 +93,7 @@ TEST_F(QosLoopTest, TheLogTellsOnceWhyNoneGoes) {
     const LogCapture log;
     start();
     pass(minutes{5});
-    EXPECT_EQ(log.lines_with("is too busy").size(), 1U) << log.text();
+    EXPECT_EQ(log.lines_with("host1 is too busy").size(), 1U) << log.text();
     EXPECT_EQ(log.lines_with("3 vCPUs must go; none goes: no revocable server may go now").size(),
               1U);
     for (const char* const id : {"host1-sold1", "host1-sold2", "host1-spot"})
@@ -112,7 +113,7 @@ TEST_F(QosLoopTest, WhatIsNotKnownIsNeitherBusyNorCalm) {
     load["host1"] = std::numeric_limits<double>::quiet_NaN();
     pass(minutes{10});
     EXPECT_THAT(log.lines_with("is calm again"), IsEmpty());
-    EXPECT_EQ(log.lines_with("is too busy").size(), 1U);
+    EXPECT_EQ(log.lines_with("host1 is too busy").size(), 1U);
 }
 
 TEST_F(QosLoopTest, WhatWasShedIsGivenTimeToShow) {
@@ -157,6 +158,153 @@ TEST_F(QosLoopTest, WhatIsNotKnownCorrectsNothing) {
     EXPECT_THAT(corrections(), IsEmpty());
     held_back.hangs = false;
     pass([&] { return corrected(); });
+}
+
+TEST_F(QosLoopTest, RevocableServersThatWaitForEachOtherStay) {
+    mixed_host();
+    config::Prometheus& asked = settings.oversubscription.prometheus;
+    asked.server_label = "domain";
+    asked.guest_steal_query = "waiting";
+    settings.oversubscription.qos = {
+        "pressure", {{"guest_steal_threshold", std::string{"0.2"}}, {"for", std::int64_t{1}}}};
+    waiting["host1"] = {{"host1-regular", 0.1}, {"host1-sold1", 0.9}, {"host1-spot", 0.9}};
+    start();
+    pass(minutes{5});
+    EXPECT_THAT(corrections(), IsEmpty());
+    waiting["host1"]["host1-regular"] = 0.3;
+    pass([&] { return corrected(); });
+    EXPECT_THAT(corrections().front().request.correction->servers.front().reason,
+                HasSubstr("CPU steal of a regular server is 30 %"));
+    EXPECT_TRUE(cloud.exists("host1-regular"));
+}
+
+TEST_F(QosLoopTest, MeasurementsInARowDoNotSpanAnOutageOrAPause) {
+    mixed_host();
+    settings.oversubscription.prometheus.pressure_query = "pressure";
+    settings.oversubscription.qos = {
+        "pressure", {{"pressure_threshold", std::string{"0.5"}}, {"for", std::int64_t{3}}}};
+    pressure["host1"] = 0.9;
+    start();
+    const auto looks = [&] { return std::count(fake.asked.begin(), fake.asked.end(), "pressure"); };
+    const auto look_twice_more = [&] {
+        const auto before = looks();
+        pass([&] { return looks() == before + 2; });
+        pass(seconds{1});
+    };
+    look_twice_more();
+    fake.fails["pressure"] = Error{Errc::timeout, "prometheus: no answer within 5s"};
+    pass(minutes{30});
+    fake.fails.clear();
+    look_twice_more();
+    EXPECT_THAT(corrections(), IsEmpty());
+    ASSERT_TRUE(pause.pause("an operator", "look"));
+    pass(minutes{30});
+    ASSERT_TRUE(pause.resume());
+    look_twice_more();
+    EXPECT_THAT(corrections(), IsEmpty());
+    pass([&] { return corrected(); });
+}
+
+TEST_F(QosLoopTest, WhatTheEstimatorEvictedIsNotShedAgain) {
+    mixed_host();
+    cloud.remove("host1-spot");
+    correct_load("12");
+    load["host1"] = 14;
+    estimate_fixed(4);
+    start();
+    pass([&] { return corrected(); });
+    EXPECT_THAT(corrections().front().request.id.str(), ::testing::StartsWith("estimator-"));
+    pass(seconds{100});
+    EXPECT_EQ(corrections().size(), 1U) << "its load is in the average still";
+    crash();
+    start();
+    pass(seconds{60});
+    EXPECT_EQ(corrections().size(), 1U);
+}
+
+TEST_F(QosLoopTest, WhatACullEvictedIsNotShedAgain) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 11;
+    requester();
+    start();
+    pass(minutes{1});
+    messages->deliver(body_of(failure(8)));
+    ASSERT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    const auto gone = cloud.count("DELETE");
+    ASSERT_GE(gone, 1U);
+    load["host1"] = 14;
+    pass(seconds{90});
+    EXPECT_EQ(cloud.count("DELETE"), gone);
+}
+
+TEST_F(QosLoopTest, WhatWasOrderedAndDidNotGoIsNotCredited) {
+    mixed_host();
+    correct_load("12");
+    settings.policy.safeguards.limits.victims_per_request = 1;
+    load["host1"] = 24;
+    start();
+    pass([&] { return corrected(); });
+    ASSERT_EQ(cloud.count("DELETE"), 1U);
+    const TimePoint first = clock.now();
+    pass([&] { return corrected(2); });
+    EXPECT_LE(clock.now() - first, minutes{2}) << "12 were ordered, and 4 went";
+}
+
+TEST_F(QosLoopTest, NothingNewStartsOnAHostThatIsTooBusy) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 11;
+    start();
+    pass(minutes{1});
+    EXPECT_EQ(total(), 8);
+    load["host1"] = 13;
+    pass([&] { return corrected(); });
+    pass(seconds{30});
+    EXPECT_EQ(inventory().min_unit, closed_min_unit) << "whoever leaves";
+    pass(minutes{30});
+    EXPECT_EQ(for_sale(), 0);
+    load["host1"] = std::numeric_limits<double>::quiet_NaN();
+    pass(minutes{30});
+    EXPECT_EQ(for_sale(), 0) << "nobody knows that it is calm";
+    load["host1"] = 11;
+    pass([&] { return for_sale() == 8; });
+}
+
+TEST_F(QosLoopTest, AHostThatIsFilledAgainAndAgainIsLeftAlone) {
+    busy_host("host1", 8);
+    nested_provider("host1", 8);
+    estimate_fixed(8);
+    correct_load("12");
+    load["host1"] = 9;
+    start();
+    int booted = 0;
+    // A user takes whatever is offered, and works.
+    const auto pass_with_user = [&](Duration duration) {
+        const TimePoint until = clock.now() + duration;
+        pass([&] {
+            Amount held = 0;
+            for (const auto& id : cloud.living("host1"))
+                if (id.starts_with("spot")) held += 4;
+            if (held + 4 <= for_sale()) {
+                holder("spot" + std::to_string(++booted), 4);
+                held += 4;
+            }
+            load["host1"] = 9 + static_cast<double>(held);
+            return clock.now() >= until;
+        });
+    };
+    const auto left_alone = [&] {
+        const auto hosts = service().room_publisher()->hosts();
+        return !hosts.empty() && hosts.front().left_alone;
+    };
+    for (int i = 0; i < 40 && !left_alone(); ++i) pass_with_user(minutes{3});
+    EXPECT_TRUE(left_alone());
+    EXPECT_GE(booted, 4);
+    EXPECT_LE(booted, 10);
+    const int before = booted;
+    pass_with_user(minutes{25});
+    EXPECT_EQ(booted, before);
 }
 
 TEST_F(QosLoopTest, ARestartDoesNotCorrectTheSameLoadAgain) {

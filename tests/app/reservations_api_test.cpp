@@ -113,6 +113,8 @@ TEST_F(ReservationsApiTest, WhatIsWrongInABodyIsNamed) {
                 HasSubstr("reservations[0].role"));
     EXPECT_THAT(refused(400, "/v1/reserve", with("resources", {{"VCPU", 0}})),
                 HasSubstr("reservations[0].resources"));
+    EXPECT_THAT(refused(400, "/v1/reserve", with("resources", {{"CUSTOM_REVOCABLE_VCPU", 1}})),
+                HasSubstr("can't be reserved: reserve VCPU"));
     EXPECT_THAT(refused(400, "/v1/reserve", with("lent_too", true)),
                 HasSubstr("reservations[0].lent_too: it is not known here"));
     EXPECT_THAT(refused(400, "/v1/reserve", with("labels", "x")), HasSubstr("labels"));

@@ -2,7 +2,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "app/oversold_house.hpp"
@@ -162,67 +161,6 @@ TEST_F(RoomPublisherTest, AHostThatFlapsIsLeftAloneOverARestart) {
     EXPECT_LE(clock.now() - flapped, minutes{40});
 }
 
-TEST_F(RoomPublisherTest, WhatIsNoFigureMakesNoRoom) {
-    busy_host("host1");
-    busy_host("host2");
-    busy_host("host3");
-    for (const char* const host : {"host1", "host2", "host3"}) nested_provider(host);
-    estimate_slack();
-    measured_for_an_hour();
-    use["host1"] = std::numeric_limits<double>::quiet_NaN();
-    use["host2"] = 40;  // more than it has
-    start();
-    pass([&] { return total("host3") > 0; });
-    pass(minutes{5});
-    EXPECT_EQ(total("host1"), 0);
-    EXPECT_EQ(total("host2"), 0);
-}
-
-TEST_F(RoomPublisherTest, FiguresOfAnotherClockAreNone) {
-    busy_host();
-    nested_provider();
-    estimate_slack();
-    fake.skew = seconds{45};
-    measured_for_an_hour();
-    start();
-    pass(minutes{20});
-    EXPECT_EQ(total(), 0);
-}
-
-TEST_F(RoomPublisherTest, OldFiguresAreNone) {
-    busy_host();
-    nested_provider("host1", 8);
-    holder("spot1", 3);
-    estimate_slack();
-    age = 70;
-    measured_for_an_hour();
-    start();
-    pass([&] { return total() == 3; });
-    EXPECT_TRUE(cloud.exists("spot1"));
-}
-
-TEST_F(RoomPublisherTest, APrometheusThatHangsCostsNothingButFreshness) {
-    full_host("host2");
-    requester();
-    busy_host("host1", 16);
-    nested_provider("host1", 10);
-    holder("spot1", 3);
-    estimate_slack();
-    measured_for_an_hour();
-    start();
-    pass(minutes{1});
-    EXPECT_EQ(total(), 10);
-    held_back.hangs = true;
-    messages->deliver(body_of(failure()));
-    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
-    pass([&] { return total() == 3; });  // nobody new
-    pass(minutes{10});
-    EXPECT_TRUE(cloud.exists("spot1")) << "nobody is evicted for it";
-    EXPECT_THAT(corrections(), IsEmpty());
-    held_back.hangs = false;
-    pass([&] { return total() == 10; });
-}
-
 TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateAreEvictedAndTheJournalTellsWhy) {
     busy_host();
     nested_provider("host1", 8);
@@ -256,6 +194,21 @@ TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateMayStayAndNobodyNewComes) {
     EXPECT_TRUE(cloud.exists("spot1"));
     cloud.remove("spot1");
     pass([&] { return total() == 0; });
+}
+
+TEST_F(RoomPublisherTest, AHostWhoseHoldersStayIsNotReadInEachInterval) {
+    busy_host();
+    nested_provider("host1", 8);
+    holder("spot1", 3);
+    estimate_fixed(0);
+    settings.oversubscription.excess = "drain";
+    with_events = true;
+    start();
+    pass([&] { return total() == 1; });
+    pass(minutes{1});
+    const auto reads = cloud.count("servers on");
+    pass(minutes{10});
+    EXPECT_LE(cloud.count("servers on"), reads + 12) << "not in each of 40 intervals";
 }
 
 TEST_F(RoomPublisherTest, ARestartGoesOnFromWhatPlacementHas) {
@@ -295,6 +248,19 @@ TEST_F(RoomPublisherTest, WhatSomebodySetByHandIsTakenAsItIs) {
     const TimePoint then = clock.now();
     pass([&] { return total() == 6; });
     EXPECT_GE(clock.now() - then, settings.oversubscription.publication.rise_after);
+}
+
+TEST_F(RoomPublisherTest, AnAllocationRatioThatSomebodySetIsPutRight) {
+    busy_host();
+    estimate_fixed(6);
+    start();
+    pass([&] { return total() == 6; });
+    const LogCapture log;
+    inventory().allocation_ratio = 2;
+    pass([&] { return inventory().allocation_ratio == 1.0; });
+    EXPECT_EQ(total(), 6);
+    pass(minutes{5});
+    EXPECT_EQ(log.lines_with("an allocation_ratio of 2").size(), 1U) << log.text();
 }
 
 TEST_F(RoomPublisherTest, AReservedPartStays) {

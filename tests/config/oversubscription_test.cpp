@@ -53,6 +53,7 @@ oversubscription:
     load15_query: fifteen
     steal_query: stolen
     pressure_query: waiting
+    guest_steal_query: delays
     age_query: age
 )";
 
@@ -114,6 +115,7 @@ TEST(Oversubscription, IsReadWhole) {
     EXPECT_EQ(from.load15_query, "fifteen");
     EXPECT_EQ(from.steal_query, "stolen");
     EXPECT_EQ(from.pressure_query, "waiting");
+    EXPECT_EQ(from.guest_steal_query, "delays");
     EXPECT_EQ(from.age_query, "age");
 }
 
@@ -173,7 +175,13 @@ TEST(Oversubscription, WhatMeasuresNeedsASource) {
     EXPECT_THAT(only_error(enabled("  qos: {name: pressure, steal_threshold: 0.1}\n"
                                    "  qos_source: nova\n")),
                 HasSubstr("neither steal nor pressure"));
+    const std::string guests = "  qos: {name: pressure, guest_steal_threshold: 0.1}\n";
+    EXPECT_THAT(only_error(enabled(guests + "  prometheus: {url: http://p}\n")),
+                HasSubstr("oversubscription.prometheus.guest_steal_query"));
     World world;
+    EXPECT_THAT(world.errors(enabled(guests + "  prometheus: {url: http://p, usage_query: use, "
+                                              "server_label: uuid, guest_steal_query: waits}\n")),
+                IsEmpty());
     EXPECT_THAT(world.errors(enabled("  qos: {name: load, load_threshold_15min: 8}\n"
                                      "  qos_source: nova\n")),
                 IsEmpty());

@@ -167,6 +167,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "[0].resources.VCPU: is \"2147483648\""},
         Mistake{"NoClass", "static", "[{role: a, hosts: [h], resources: {vcpu: 1}}]",
                 "[0].resources.vcpu: is no resource class"},
+        Mistake{"OversubscribedRoom", "static",
+                "[{role: a, hosts: [h], resources: {CUSTOM_REVOCABLE_VCPU: 1}}]",
+                "[0].resources.CUSTOM_REVOCABLE_VCPU: can't be kept: CUSTOM_REVOCABLE_VCPU is "
+                "oversubscribed room"},
         Mistake{"FloorAboveIt", "static", "[{role: a, " AT_HOST ", floor: {VCPU: 5}}]",
                 "[0].floor.VCPU: is 5, more than the 4"},
         Mistake{"FloorOfNothing", "static", "[{role: a, " AT_HOST ", floor: {DISK_GB: 1}}]",

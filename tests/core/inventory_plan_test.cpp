@@ -118,10 +118,17 @@ TEST(InventoryPlan, WhatOthersMadeIsNotTaken) {
     mixed.nested.front().inventories.emplace(ResourceClass{"VGPU"}, Inventory{.total = 1});
     EXPECT_EQ(plan_of(mixed).kind, Kind::refuse);
     EXPECT_EQ(plan_of(mixed).why, "it has an inventory of VGPU too");
-    WantedRoom ratio = with_room("h1", 8, 0, 4);
-    ratio.nested.front().inventories.at(room_class).allocation_ratio = 2;
-    EXPECT_EQ(plan_of(ratio).kind, Kind::refuse);
-    EXPECT_THAT(plan_of(ratio).why, HasSubstr("allocation_ratio"));
+}
+
+TEST(InventoryPlan, AnAllocationRatioIsPutRight) {
+    for (const Amount total : {4, 8}) {
+        WantedRoom ratio = with_room("h1", 8, 0, total);
+        EXPECT_EQ(plan_of(ratio).kind, total == 8 ? Kind::keep : Kind::set_total);
+        ratio.nested.front().inventories.at(room_class).allocation_ratio = 2;
+        EXPECT_EQ(plan_of(ratio).kind, Kind::set_total);
+        EXPECT_EQ(plan_of(ratio).from, 8);
+        EXPECT_EQ(plan_of(ratio).to, total);
+    }
 }
 
 TEST(InventoryPlan, AProviderOfOurNameElsewhereIsRefused) {

@@ -108,6 +108,16 @@ TEST(RoomUndo, TakesAwayWhatIsOursAndUnused) {
     EXPECT_EQ(steps[2].provider, ProviderId{"h1-room"});
 }
 
+/// As the README says: so that regular servers go first.
+TEST(RoomSetup, AQuotaThatSomebodyGaveAFlavorMakesItNoOther) {
+    RoomView view = set_up_cloud();
+    view.flavors["f-1"].extra_specs["quota:cpu_shares"] = "2";
+    EXPECT_EQ(kinds(room_to_set_up(view, room)), std::vector<Kind>(5, Kind::keep));
+    EXPECT_EQ(kinds(room_to_undo(view, room)),
+              (std::vector{Kind::remove_flavor, Kind::remove_flavor, Kind::remove_provider,
+                           Kind::remove_provider, Kind::remove_class}));
+}
+
 TEST(RoomUndo, WhatIsUsedOrChangedStays) {
     RoomView view = set_up_cloud();
     view.in_use = {"revocable.small"};

@@ -22,6 +22,7 @@ public:
     Amount used = 0;
     double cores = 16;  // steps of 4
     double coverage = 1;
+    bool too_busy = false;
 
     Published see(Duration after, Amount rise_to, Amount fall_to) {
         Estimate estimate;
@@ -40,7 +41,8 @@ public:
         return give(after, estimate);
     }
     Published give(Duration after, const Estimate& estimate) {
-        Published published = next_published(state_, estimate, {used, cores}, noon + after, rules);
+        Published published =
+            next_published(state_, estimate, {used, cores, too_busy}, noon + after, rules);
         state_ = published.state;
         return published;
     }
@@ -120,6 +122,41 @@ TEST(Publication, AFallBeginsTheWaitAnew) {
     host.see(75s, 2);
     EXPECT_EQ(host.keep_seeing(90s, 3min + 15s, 6).total, 2);
     EXPECT_EQ(host.see(3min + 30s, 6).total, 6);
+}
+
+TEST(Publication, IsClosedWhileTheHostIsTooBusy) {
+    PublishedHost host{8};
+    host.used = 6;
+    host.too_busy = true;
+    auto published = host.see(0s, 8);
+    EXPECT_TRUE(published.closed);
+    EXPECT_EQ(published.total, 1);
+    EXPECT_EQ(published.excess, 0) << "nobody has to go for it";
+    EXPECT_EQ(published.why, "nothing new while the host is too busy: so it was measured");
+    EXPECT_EQ(host.see(1min, 4).excess, 2) << "but for the estimate";
+    EXPECT_TRUE(host.see_nothing(2min).closed);
+    host.used = 0;
+    EXPECT_EQ(host.keep_seeing(3min, 20min, 8).total, 0);
+    host.too_busy = false;
+    EXPECT_EQ(host.see(21min, 8).total, 0) << "it waits before it rises";
+    EXPECT_EQ(host.keep_seeing(22min, 24min, 8).total, 8);
+}
+
+TEST(Publication, ToBecomeTooBusyAfterARiseIsAFlap) {
+    PublishedHost host;
+    bool left_alone = false;
+    Duration at = 0s;
+    for (int i = 0; i < host.rules.flaps; ++i) {
+        EXPECT_FALSE(left_alone);
+        host.too_busy = false;
+        EXPECT_EQ(host.keep_seeing(at, at + 2min, 4).total, 4);
+        host.too_busy = true;
+        left_alone = host.keep_seeing(at + 3min, at + 5min, 4).left_alone;
+        at += 6min;
+    }
+    EXPECT_TRUE(left_alone);
+    host.too_busy = false;
+    EXPECT_EQ(host.keep_seeing(at, at + 20min, 4).total, 0);
 }
 
 TEST(Publication, BetweenBothEndsItStays) {

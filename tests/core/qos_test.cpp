@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "oversubscription_builder.hpp"
+#include "reaper/oversubscription/evicted_servers.hpp"
 
 namespace reaper::qos_test {
 namespace {
@@ -248,6 +249,60 @@ TEST(ShedLoad, AddsUpAndFades) {
     EXPECT_DOUBLE_EQ(shed_load({}, noon).load15, 0);
 }
 
+RequestRecord record_with(std::vector<StepEntry> steps) {
+    RequestRecord record;
+    Plan plan;
+    HostPlan on;
+    on.host = host;
+    for (const char* const id : {"a", "b", "c"}) {
+        Victim victim;
+        victim.server = ServerId{id};
+        victim.resources = Resources{{"VCPU", 1}, {"CUSTOM_REVOCABLE_VCPU", 3}, {"MEMORY_MB", 9}};
+        on.victims.push_back(victim);
+    }
+    plan.hosts.push_back(on);
+    record.plans.push_back({1, noon, plan});
+    record.steps = std::move(steps);
+    return record;
+}
+
+TEST(EvictedServers, AreThoseThatWentOrAreOnTheirWay) {
+    const ServerId a{"a"}, b{"b"}, c{"c"};
+    const auto evicted = [](std::vector<StepEntry> steps) {
+        return evicted_servers(record_with(std::move(steps)),
+                               ResourceClass{"CUSTOM_REVOCABLE_VCPU"});
+    };
+    EXPECT_TRUE(evicted({}).empty());
+    const auto sent = evicted({{a, Step::delete_sent, "", noon}, {b, Step::skipped, "", noon}});
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent.front().host, host);
+    EXPECT_EQ(sent.front().vcpus, 4);
+    EXPECT_EQ(sent.front().at, noon);
+    const auto ended = evicted({{a, Step::delete_sent, "", noon},
+                                {b, Step::delete_sent, "", noon},
+                                {c, Step::vanished, "", noon},
+                                {a, Step::gone, "", noon + 5s},
+                                {b, Step::failed, "", noon + 60s}});
+    ASSERT_EQ(ended.size(), 2U);
+    EXPECT_EQ(ended.front().at, noon + 5s);
+}
+
+TEST(EvictedServers, AreTakenOffTheAveragesInAnyOrderAndOnce) {
+    QosState state;
+    state.in_a_row = 2;
+    const EvictedServer first{host, 8, noon}, second{host, 2, noon + 5min};
+    state = after_evictions(state, {second, first});
+    EXPECT_EQ(state.in_a_row, 0);
+    EXPECT_EQ(state.corrected_at, noon + 5min);
+    EXPECT_DOUBLE_EQ(shed_load(state, noon + 5min).load5, 2 + 8 / std::exp(1));
+    state.in_a_row = 1;
+    state = after_evictions(state, {first, second});
+    EXPECT_EQ(state.in_a_row, 1) << "nothing new";
+    EXPECT_DOUBLE_EQ(shed_load(state, noon + 5min).load5, 2 + 8 / std::exp(1));
+    state = after_evictions(state, {});
+    EXPECT_DOUBLE_EQ(shed_load(state, noon + 5min).load5, 0);
+}
+
 TEST(PressureQos, MustBeAboveForSomeMeasurementsInARow) {
     Watched watched{"pressure", {{"pressure_threshold", "0.25"}}};
     EXPECT_EQ(watched.sheds(waits(0s, {}, 0.5)), 0);
@@ -298,6 +353,39 @@ TEST(PressureQos, StealAndPressureEachHaveTheirThreshold) {
     EXPECT_EQ(why(1.5, 0.9), "CPU pressure is 90 %, above 50 %");
     EXPECT_TRUE(controller->figures().steal && controller->figures().pressure);
     EXPECT_FALSE(controller->figures().load5 || controller->figures().load15);
+}
+
+TEST(PressureQos, ARegularServerThatWaitsIsEnough) {
+    Parameters given = texts({{"guest_steal_threshold", "0.2"}});
+    given.emplace("for", std::int64_t{1});
+    const auto controller = qos_of("pressure", given);
+    EXPECT_TRUE(controller->figures().guest_steal);
+    EXPECT_FALSE(controller->figures().steal || controller->figures().pressure);
+    HostLoad load = waits(0s, 0.9, 0.9);
+    EXPECT_THAT(controller->look({}, load, noon).why,
+                HasSubstr("steal of a regular server is not known"));
+    load.guest_steal = 0.2;
+    EXPECT_EQ(controller->look({}, load, noon).too_busy, false);
+    load.guest_steal = 0.45;
+    const auto verdict = controller->look({}, load, noon);
+    ASSERT_TRUE(verdict.correction);
+    EXPECT_EQ(verdict.correction->why, "CPU steal of a regular server is 45 %, above 20 %");
+    EXPECT_EQ(verdict.correction->shed_vcpus, 2);
+}
+
+TEST(PressureQos, AllOfTheTimeMayBeMeasuredAsALittleMore) {
+    Parameters given = texts({{"steal_threshold", "0.1"}, {"pressure_threshold", "0.5"}});
+    given.emplace("for", std::int64_t{1});
+    const auto controller = qos_of("pressure", given);
+    const auto look = [&](double steal, double pressure) {
+        return controller->look({}, waits(0s, steal, pressure), noon);
+    };
+    ASSERT_TRUE(look(0, 1.003).correction);
+    EXPECT_EQ(look(0, 1.003).correction->why, "CPU pressure is 100 %, above 50 %");
+    EXPECT_EQ(look(0, 1.003).correction->shed_vcpus, 4);
+    EXPECT_EQ(look(1.1, 0).correction->why, "CPU steal is 100 %, above 10 %");
+    EXPECT_EQ(look(0, 1.11).correction, std::nullopt);
+    EXPECT_THAT(look(0, 1.11).why, HasSubstr("pressure is not known"));
 }
 
 TEST(PressureQos, WithoutTheNumberOfCoresOneVcpuGoesAtATime) {

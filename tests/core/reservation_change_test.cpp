@@ -55,6 +55,18 @@ TEST_F(ReservationChangeTest, MoreThanIsUnreservedIsRefused) {
     EXPECT_EQ(reserve(reserve_order("eng", Resources{{"VGPU", 1}})), Errc::conflict);
 }
 
+TEST_F(ReservationChangeTest, OversubscribedRoomIsNotReserved) {
+    use_.free += Resources{{"CUSTOM_REVOCABLE_VCPU", 8}};
+    EXPECT_EQ(reserve(reserve_order("eng", Resources{{"CUSTOM_REVOCABLE_VCPU", 1}})),
+              Errc::bad_input);
+    EXPECT_EQ(why_,
+              "CUSTOM_REVOCABLE_VCPU is oversubscribed room, which goes when it is needed, and "
+              "can't be reserved: reserve VCPU");
+    EXPECT_TRUE(reservations_.empty());
+    use_.free += Resources{{"CUSTOM_GPU", 1}};
+    EXPECT_EQ(reserve(reserve_order("eng", Resources{{"CUSTOM_GPU", 1}})), std::nullopt);
+}
+
 TEST_F(ReservationChangeTest, WhatIsOwedToOthersIsNotUnreserved) {
     EXPECT_EQ(reserve(reserve_order("ads", cpus(16))), std::nullopt);
     // A part of it is lent, and the tenant leaves: the room is theirs before anybody's.

@@ -149,7 +149,8 @@ ResultTask<TotalAnswer> FakeCloud::change_total(TotalChange change, Duration) {
     TotalAnswer answer;
     if (at != inventories.end()) answer.found = at->second;
     answer.done = answer.found.total == change.to &&
-                  (change.to == 0 || answer.found.min_unit == change.min_unit);
+                  (change.to == 0 || (answer.found.min_unit == change.min_unit &&
+                                      answer.found.allocation_ratio == 1.0));
     if (answer.done || answer.found.total != change.from) co_return answer;
     if (change.to == 0 && held_of(change.provider, change.resource_class) > 0)
         co_return Error{Errc::conflict, "placement: the inventory is in use"};
@@ -159,6 +160,7 @@ ResultTask<TotalAnswer> FakeCloud::change_total(TotalChange change, Duration) {
         Inventory& inventory = inventories[change.resource_class];
         inventory.total = change.to;
         inventory.min_unit = change.min_unit;
+        inventory.allocation_ratio = 1.0;
         inventory.reserved = std::min(inventory.reserved, change.to);
     }
     ++below->second.generation;

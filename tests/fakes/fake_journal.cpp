@@ -172,6 +172,15 @@ ResultTask<std::vector<JournalEvent>> FakeJournal::events(int limit) {
     co_return newest;
 }
 
+ResultTask<std::vector<JournalEvent>> FakeJournal::events_of(std::string kind, TimePoint since) {
+    co_await breathe();
+    if (events_fail) co_return *events_fail;
+    std::vector<JournalEvent> found;
+    for (const JournalEvent& event : noted_marks)
+        if (event.kind == kind && event.at >= since) found.push_back(event);
+    co_return found;
+}
+
 ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
     auto victims = co_await victims_since(since);
     JournalTotals totals;

@@ -23,6 +23,7 @@ public:
                                        ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
+    std::optional<Error> events_fail;  ///< of one kind can't be read
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
     ResultTask<void> admit_anew(Request request, TimePoint now) override;
@@ -44,6 +45,7 @@ public:
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
     ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override;
     ResultTask<std::vector<JournalEvent>> events(int limit) override;
+    ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
     ResultTask<void> add_hold(InventoryHold hold) override;
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,

@@ -271,8 +271,12 @@ def test_a_busy_host_sheds_what_is_too_much(
     cloud.wait_gone([eldest])
     assert deleted(cloud, mark) == ids(eldest, second, third)
 
-    # The same with what threads wait for.
+    # While it is too busy nothing new starts there; when it is calm, room comes back.
+    assert published(cloud, one) == 0
     exporter[one].load(5)
+    becomes(cloud, one, 6)
+
+    # The same with what threads wait for.
     waiting = {"name": "pressure", "pressure_threshold": "0.5", "for": 2, "settle": "3s"}
     change(seller, qos=waiting)
     seller.reload("oversubscription.qos")
@@ -296,6 +300,7 @@ def test_a_busy_host_sheds_what_is_too_much(
         checked = seller.command("check")
         assert f"ok   {source}; 3 of 3 hosts" in checked.stdout, checked.stdout
         start(seller, listen)
+        becomes(cloud, one, 6)
         by_nova = boot_one(cloud)
         assert_lives(cloud, by_nova)
         cloud.tell_load(one, 60)

@@ -37,6 +37,7 @@ TEST(ListArguments, EachListTakesThem) {
                                                {"history", "messages"},
                                                {"history", "events"},
                                                {"reservations"},
+                                               {"oversubscription"},
                                                {"usage"},
                                                {"strategies"},
                                                {"taggers"},

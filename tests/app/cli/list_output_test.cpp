@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reaper/cli/oversubscription_table.hpp"
 #include "reaper/cli/reservations_table.hpp"
 #include "reaper/cli/watch.hpp"
 #include "reaper/cli/yaml_text.hpp"
@@ -124,6 +125,32 @@ TEST(ReservationsTable, IsMadeOfWhatTheDaemonSays) {
     EXPECT_EQ(report::table_names(table), "r-1\nr-2\n");
     EXPECT_EQ(table.remarks, std::vector<std::string>{"look out"});
     EXPECT_TRUE(reservations_table(json::object()).rows.empty());
+}
+
+TEST(ListOfOversubscription, IsWhatTheDaemonTells) {
+    const auto host = [](const char* name, json wanted, bool left_alone, bool too_busy) {
+        return json{{"host", "id"},
+                    {"host_name", name},
+                    {"published", 4},
+                    {"used", 6},
+                    {"wanted", std::move(wanted)},
+                    {"excess", 2},
+                    {"left_alone", left_alone},
+                    {"too_busy", too_busy},
+                    {"why", "because"}};
+    };
+    const json said{{"hosts",
+                     {host("c1", 4, false, false), host("c2", nullptr, false, false),
+                      host("c3", 4, true, false), host("c4", 4, true, true), "nonsense"}}};
+    const report::Table table = oversubscription_table(said);
+    EXPECT_EQ(report::table_csv(table),
+              "host,published,used,wanted,excess,state,host_id,why\r\n"
+              "c1,4,6,4,2,,id,because\r\n"
+              "c2,4,6,,2,not known,id,because\r\n"
+              "c3,4,6,4,2,left alone,id,because\r\n"
+              "c4,4,6,4,2,too busy,id,because\r\n"
+              ",,,,,,,\r\n");
+    EXPECT_TRUE(oversubscription_table(json::object()).rows.empty());
 }
 
 /// Frames that end in turn with these codes, and one that is asked for beyond them.

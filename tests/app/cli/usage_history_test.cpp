@@ -102,6 +102,15 @@ TEST_F(UsageHistoryOfHosts, WithoutCoresThereIsNoHistory) {
     EXPECT_EQ(history->without.at("b.example"), "its cores are not known");
 }
 
+TEST_F(UsageHistoryOfHosts, CoresAreKnownThoughTheyAreMeasuredSinceMinutesAlone) {
+    span_.from = span_.until - minutes{90};
+    measure("usage", {{"instance", "a"}}, 1);
+    metrics_.measure("cores", {{"instance", "a"}}, 8);
+    const auto history = read();
+    ASSERT_THAT(history->hosts, SizeIs(1));
+    EXPECT_DOUBLE_EQ(history->hosts[0].cores, 8);
+}
+
 TEST_F(UsageHistoryOfHosts, ALongTimeIsAskedForInPieces) {
     span_.from = span_.until - hours{24 * 14};
     metrics_.measure("cores", {{"instance", "a"}}, 8);

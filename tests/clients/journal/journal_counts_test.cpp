@@ -158,6 +158,19 @@ TEST_F(JournalCounts, MarksAreNewestFirst) {
     EXPECT_EQ(events[1].at, noon(1));
 }
 
+TEST_F(JournalCounts, EventsOfAKindAreOldestFirstHoweverManyOthersThereAre) {
+    for (int i = 0; i < 4; ++i) {
+        wait(journal_->note_event({"host-left-alone", "h-" + std::to_string(i), noon(i)})).value();
+        wait(journal_->note_event({"paused", "by " + std::to_string(i), noon(i)})).value();
+    }
+    const auto events = wait(journal_->events_of("host-left-alone", noon(1))).value();
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(events[0].reason, "h-1");
+    EXPECT_EQ(events[2].reason, "h-3");
+    EXPECT_EQ(events[2].at, noon(3));
+    EXPECT_TRUE(wait(journal_->events_of("resumed", noon(0))).value().empty());
+}
+
 TEST_F(JournalCounts, TotalsCountWhatHappenedSince) {
     for (const char* const id : {"old", "freed", "braked", "open"}) admit(id);
     finish("old", OutcomeKind::freed, 1);

@@ -93,6 +93,14 @@ TEST_F(TotalsTest, IsClosedByItsUnit) {
     EXPECT_EQ(all()[spot]["min_unit"], 1);
 }
 
+TEST_F(TotalsTest, ItsAllocationRatioBecomesOne) {
+    all()[spot]["allocation_ratio"] = 2.0;
+    EXPECT_TRUE(change(4, 4)->done);
+    EXPECT_EQ(all()[spot]["allocation_ratio"], 1.0);
+    EXPECT_EQ(all()[spot]["total"], 4);
+    EXPECT_EQ(bodies.size(), 1U);
+}
+
 TEST_F(TotalsTest, ThatSomebodyElseSetIsLeftAlone) {
     const auto answer = change(9, 6);
     ASSERT_TRUE(answer);

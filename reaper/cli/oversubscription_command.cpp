@@ -1,0 +1,20 @@
+// `reaper oversubscription`: it asks the running daemon.
+#include <nlohmann/json.hpp>
+
+#include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/list_output.hpp"
+#include "reaper/cli/oversubscription_table.hpp"
+
+namespace reaper::cli {
+
+ExitCode show_oversubscription(const GlobalOptions& global, const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    const auto said = api->get("/v1/oversubscription", code);
+    if (!said) return code;
+    return show_list(terminal, {oversubscription_table(*said), [&said] { return *said; }, "hosts"});
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,26 @@
+// Servers that were evicted from hosts, by the journal's record of a request. Whoever found out
+// that they had to go: the load that went with them is in the load averages for a while. Pure.
+#pragma once
+
+#include <vector>
+
+#include "reaper/model/request_record.hpp"
+#include "reaper/oversubscription/qos_controller.hpp"
+
+namespace reaper {
+
+struct EvictedServer {
+    HostId host;
+    Amount vcpus = 0;  ///< of VCPU, PCPU and oversubscribed room together
+    TimePoint at{};    ///< when it was gone; while it is on its way out: when its deletion was sent
+};
+
+/// Those that went, or are on their way out. Not who was spared, nor whose deletion failed.
+std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
+                                           const ResourceClass& room_class);
+
+/// What is remembered of a host when these went from it lately, and no others. A new one among them
+/// is as a correction.
+QosState after_evictions(QosState state, std::vector<EvictedServer> evicted);
+
+}  // namespace reaper
