@@ -144,6 +144,8 @@ public:
     /// Servers are to be deleted for a request of the role: tenants among them may not come back at
     /// once.
     void on_plan(const Role& role, const Plan& plan);
+    /// How reservations are lent whose orders don't say it.
+    LendingPolicy lending_by_default() const;
     /// Are there any on this host, be it gone?
     bool has_on(const HostId& host) const { return books_.contains(host); }
     /// The last ones, the newest first.
