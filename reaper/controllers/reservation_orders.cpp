@@ -258,8 +258,7 @@ void ReservationController::await_tenants(const std::vector<ReservationOrder>& o
         const HostReservations& here = books_.at(gives->host).reservations;
         const auto lent = lent_of(here, use_now(gives->host), as_allowed(*gives, principal));
         for (const auto& [id, amounts] : lent)
-            take_back(gives->host, id, amounts, dependencies_.cloud.clock.now(),
-                      "the room is to be unreserved");
+            take_back(gives->host, id, amounts, std::nullopt, "the room is to be unreserved");
     }
 }
 
