@@ -87,9 +87,10 @@ ReservationName name_of(const JsonPlace& place) {
     return name;
 }
 
-LendingPolicy lending_of(const JsonPlace& place) {
+/// What it does not say of a loan's length is as the configuration has it.
+LendingPolicy lending_of(const JsonPlace& place, const Known& known) {
     expect_only(place, {"lend", "floor", "longest_loan_s"});
-    LendingPolicy lending;
+    LendingPolicy lending = known.reservations.lending_by_default();
     lending.lend = place.boolean_or("lend", true);
     if (const auto floor = place.maybe("floor")) {
         lending.floor = floor->resources();
@@ -113,7 +114,7 @@ ReservationOrder reserve_order(const JsonPlace& place, const Known& known) {
         expect_only(*refines, {"role", "labels"});
         order.refines = name_of(*refines);
     }
-    if (const auto lending = place.maybe("lending")) order.lending = lending_of(*lending);
+    if (const auto lending = place.maybe("lending")) order.lending = lending_of(*lending, known);
     order.host = host_of(host, known);
     return order;
 }

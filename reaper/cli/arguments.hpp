@@ -124,7 +124,7 @@ struct ReserveCommand {
     std::map<std::string, std::string> refines_labels;
     std::optional<bool> lend;  ///< none: as it is, or as the configuration says
     Resources floor;
-    Duration longest_loan{};
+    std::optional<Duration> longest_loan;  ///< only with `lend`; none: as the configuration says
     // To unreserve:
     bool lent_too = false;
 };

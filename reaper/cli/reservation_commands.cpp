@@ -42,8 +42,9 @@ json body_of(const ReserveCommand& command, const std::string& key) {
                 each["refines"] = {{"role", command.refines}, {"labels", command.refines_labels}};
             if (command.lend)
                 each["lending"] = {{"lend", *command.lend},
-                                   {"floor", report::to_json(command.floor)},
-                                   {"longest_loan_s", command.longest_loan.count() / 1000}};
+                                   {"floor", report::to_json(command.floor)}};
+            if (command.longest_loan)
+                each["lending"]["longest_loan_s"] = command.longest_loan->count() / 1000;
         }
         lists.push_back(std::move(each));
     }

@@ -95,12 +95,12 @@ ResultTask<void> ReservationController::know() {
         to_tell_.insert(host);
         const bool left = std::any_of(book.left.begin(), book.left.end(),
                                       [&](const Left& each) { return now < each.until; });
-        if (!left && book.calm.empty() && book.lent_since.empty()) continue;
+        if (!left && book.calm.empty() && book.lent_since.empty() && book.loans.empty()) continue;
         Book& kept = books_[host];
         kept.left = std::move(book.left);
         kept.calm = std::move(book.calm);
         kept.lent_since = std::move(book.lent_since);
-        kept.lent_told = std::move(book.lent_told);
+        kept.loans = std::move(book.loans);
     }
     // Of what was written meanwhile it may tell of before.
     for (const auto& [host, book] : before)
@@ -122,6 +122,7 @@ ResultTask<void> ReservationController::know() {
     configured_at_ = Duration{};
     if (anew) co_await know_roles_of_promises();
     if (anew) co_await know_calm();
+    if (anew) co_await know_loans();
     co_return Result<void>{};
 }
 
@@ -251,7 +252,10 @@ Task<void> ReservationController::look_at(HostId host) {
         changed_.insert(host);
         co_return;
     }
-    co_await tell_loans(host);
+    // What was just written shows with the next reading.
+    const bool as_before = !*settled;
+    if (as_before) co_await tell_loans(host);
+    if (as_before) co_await tell_debts(host);
     end_loans(host);
     book.trouble.clear();
     book.retry_at = {};
@@ -361,9 +365,11 @@ ResultTask<bool> ReservationController::settle(HostId host) {
     auto learned = co_await learn_roles_on(host);
     if (!learned) co_return learned.error();
     // Whom room was left for is there: nobody else is waited for.
-    if (const Host* const there = cache.find(host))
+    if (const Host* const there = cache.find(host)) {
+        note_borrowers(*there);
         std::erase_if(books_[host].left,
                       [&](const Left& left) { return left_on(left, *there).empty(); });
+    }
     auto wanted = wanted_now(host, books_[host].reservations, {});
     if (!wanted) co_return wanted.error();
     books_[host].short_of = wanted->short_of;

@@ -36,6 +36,8 @@
 #include "reaper/model/request.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
+#include "reaper/reservations/host_loans.hpp"
+#include "reaper/reservations/idle_room.hpp"
 #include "reaper/reservations/reservation_allotment.hpp"
 #include "reaper/reservations/reservation_change.hpp"
 #include "reaper/reservations/reservation_lending.hpp"
@@ -106,24 +108,29 @@ public:
     /// `dry_run`: it is only said whether they would hold.
     ResultTask<OrderState> give(std::string key, std::string principal,
                                 std::vector<ReservationOrder> orders, bool dry_run = false);
-    /// What would be decided for a request if there were these hosts alone.
-    using Search = std::function<Decision(const Request&, const std::vector<Host>&)>;
+    struct Search {
+        /// What would be decided for a request if there were these hosts alone.
+        std::function<Decision(const Request&, const std::vector<Host>&)> decide;
+        /// For a request: hosts that it may go to, whatever is free there; by the cache as it is,
+        /// and only as long. None: all hosts.
+        std::function<std::function<bool(const HostId&)>(const Request&)> suitable{};
+    };
     /// Room that is held for the request's role is let go of, as much as it lacks, where so many of
     /// its servers as possible fit without a deletion; else where all of them do with at most
     /// `most_victims`. It is not taken back for `until`, nor while it is promised to the request.
     /// Nothing: there is none, or it can't be: the log says why, and nobody waits for it.
-    struct GivenRoom {
+    struct LetGo {
         std::set<ReservationId> by;     ///< they let go of it
         std::optional<Decision> would;  ///< where nothing is written: what would be decided then
     };
     /// `look`: what would be decided, by the cache as it is; nothing is read or written.
     enum class Giving { write, look };
-    Task<GivenRoom> release_for(Request request, Search search, std::size_t most_victims,
-                                Duration until, Giving giving = Giving::write);
+    Task<LetGo> release_for(Request request, Search search, std::size_t most_victims,
+                            Duration until, Giving giving = Giving::write);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
     /// over.
-    Task<GivenRoom> lend_to(Request request, Search search, Duration until,
-                            Giving giving = Giving::write);
+    Task<LetGo> lend_to(Request request, Search search, Duration until,
+                        Giving giving = Giving::write);
     /// The hosts where reservations would let go of something for the request (of its role, or lent
     /// to it if it `borrows`), as they would be without that.
     std::vector<Host> as_if_given(const Request& request) const;
@@ -144,6 +151,8 @@ public:
     /// Servers are to be deleted for a request of the role: tenants among them may not come back at
     /// once.
     void on_plan(const Role& role, const Plan& plan);
+    /// How reservations are lent whose orders don't say it.
+    LendingPolicy lending_by_default() const;
     /// Are there any on this host, be it gone?
     bool has_on(const HostId& host) const { return books_.contains(host); }
     /// The last ones, the newest first.
@@ -172,9 +181,11 @@ private:
     /// Let go of for somebody who is not there yet: it is not taken back.
     struct Left {
         Resources amounts;
-        Resources used_then;    ///< what servers of roles, or revocable ones, held before he came
-        bool borrowed = false;  ///< by a revocable server
-        Duration until{};       ///< steady
+        Resources used_then;  ///< what servers of his role, or revocable ones, held before he came
+        bool borrowed = false;       ///< by a revocable server
+        Role role{};                 ///< else his
+        Duration until{};            ///< steady
+        std::set<ServerId> there{};  ///< revocable servers that were on the host before
     };
     /// Tenants that are to go.
     struct AskedBack {
@@ -191,7 +202,7 @@ private:
         std::map<ReservationId, CalmTime> calm;
         std::map<ReservationId, AskedBack> asked_back;
         std::set<ReservationId> lent_since;  ///< since tenants went for its role last
-        Resources lent_told;                 ///< what the journal has of its loans
+        HostLoans loans;
         GrowingPause pause{first_pause, longest_pause};
         std::string trouble;
         std::string short_of;  ///< as of what is wanted
@@ -211,46 +222,35 @@ private:
     bool may_write() const;
     Resources left_on(const Left& left, const Host& host) const;
     Resources all_left_on(const Book& book, const Host& host) const;
-    Resources used_by(const Host& host, bool borrowed) const;
+    Resources used_by_alike(const Left& left, const Host& host) const;
     /// For whom room is let go of.
-    struct Wish {
-        Request request;
-        bool borrowed = false;
-        std::size_t most_victims = 0;
+    struct Wish : RoomWish {
         Duration until{};
         bool look = false;  ///< nothing is read or written
     };
-    using Given = std::map<ReservationId, Resources>;
     bool may_give(const Wish& wish, const Book& book, const ReservationId& id) const;
-    Given given_on(const Wish& wish, const HostId& host, const Book& book) const;
-    std::optional<Amount> might_give(const Wish& wish, const HostId& host, const Book& book) const;
-    std::vector<Host> hosts_without(const Wish& wish, const std::set<HostId>& among,
-                                    const std::set<HostId>& unfit) const;
-    Host without_given(const Wish& wish, const Host& host) const;
-    static std::vector<HostPlan> where_it_fits(const Request& request,
-                                               const std::vector<Host>& hosts,
-                                               const Search& search);
-    static std::vector<HostPlan> where_few_go(const Request& request,
-                                              const std::vector<Host>& hosts, const Search& search,
-                                              std::size_t most_victims);
-    static std::vector<HostPlan> where_least_is_left(const Request& request,
-                                                     const std::vector<Host>& hosts,
-                                                     const Search& search);
+    GivenRoom given_on(const Wish& wish, const HostId& host) const;
+    std::vector<IdleRoom> idle_rooms(const Wish& wish, const Search& search,
+                                     const std::set<HostId>& among,
+                                     const std::set<HostId>& unfit) const;
+    FoundRoom find_room(const Wish& wish, const Search& search, const std::set<HostId>& among,
+                        const std::set<HostId>& unfit) const;
     void follow_cache();
-    ResultTask<GivenRoom> let_go(Wish wish, Search search);
-    static GivenRoom as_if(const Request& request, const Search& search,
-                           const std::vector<Host>& hosts, const std::vector<HostPlan>& plans,
-                           const std::vector<std::string>& told);
-    Resources lacking_on(const Host& host, const HostPlan& plan, const Wish& wish) const;
+    ResultTask<LetGo> let_go(Wish wish, Search search);
+    static LetGo as_if(const Request& request, const Search& search, const FoundRoom& found,
+                       const std::vector<std::string>& told);
     Task<void> tell_loans(HostId host);
+    Task<void> tell_debts(HostId host);
+    Task<void> know_loans();
+    void note_borrowers(const Host& host);
     void end_loans(const HostId& host);
     bool roles_known_on(const Host& host) const;
     Task<void> know_roles_of_promises();
     Task<void> know_calm();
-    /// At most so much; none: all that is lent.
+    /// At most so much; none: all that is lent. With a time: of those alone that borrowed by then.
     void take_back(const HostId& host, const ReservationId& id,
-                   const std::optional<Resources>& amounts, TimePoint before,
-                   const std::string& why);
+                   const std::optional<Resources>& amounts,
+                   const std::optional<TimePoint>& borrowed_by, const std::string& why);
     Task<void> try_waiting();
     ResultTask<void> apply(const std::vector<ReservationOrder>& orders,
                            const std::string& principal, const std::string& mark, bool dry_run);
@@ -263,6 +263,15 @@ private:
     };
     using HostChanges = std::map<HostId, HostChange>;
     ResultTask<void> write(HostChanges hosts);
+    /// What is let go of for a wish.
+    struct Giveaway {
+        HostChanges changes;
+        std::map<HostId, Left> left;
+        std::set<ReservationId> by;
+        std::vector<std::string> told;
+    };
+    Result<Giveaway> giveaway_for(const Wish& wish, const std::vector<HostPlan>& plans,
+                                  std::set<HostId>& unfit) const;
     Result<RecordChanges> wanted_now(const HostId& host, const HostReservations& reservations,
                                      const std::string& mark) const;
     void try_later(Book& book, const std::string& what);

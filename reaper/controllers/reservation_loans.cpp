@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "reaper/controllers/reservation_controller.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper {
@@ -12,10 +11,8 @@ namespace {
 
 /// Longer than any calm time lasts that somebody waits for.
 constexpr Duration remembers_calm = std::chrono::hours{24};
-
-std::string text_of_loan(const Resources& lent) {
-    return lent.empty() ? "nothing" : amounts_text(lent);
-}
+/// Of the journal, when it is read for what was told of loans and debts.
+constexpr int most_loan_events = 20'000;
 
 }  // namespace
 
@@ -132,7 +129,7 @@ Task<void> ReservationController::know_calm() {
 Resources ReservationController::left_on(const Left& left, const Host& host) const {
     Resources still;
     if (dependencies_.cloud.clock.steady() >= left.until) return still;
-    const Resources came = used_by(host, left.borrowed) - left.used_then;
+    const Resources came = used_by_alike(left, host) - left.used_then;
     for (const auto& [name, amount] : left.amounts)
         still.set(name, std::max<Amount>(amount - std::max<Amount>(came.get(name), 0), 0));
     return still;
@@ -147,34 +144,51 @@ Resources ReservationController::all_left_on(const Book& book, const Host& host)
 // ---- the end of loans ----
 
 void ReservationController::take_back(const HostId& host_id, const ReservationId& id,
-                                      const std::optional<Resources>& amounts, TimePoint before,
+                                      const std::optional<Resources>& amounts,
+                                      const std::optional<TimePoint>& borrowed_by,
                                       const std::string& why) {
     Book& book = books_.at(host_id);
     const Host* const host = dependencies_.refresher.cache().find(host_id);
     const Duration now = dependencies_.cloud.clock.steady();
     if (host == nullptr || !may_write()) return;
     const auto balances = balance_of(book.reservations, use_now(host_id));
-    const auto tenants = tenants_of(*host, balances, dependencies_.rooms.ledger());
+    auto tenants = tenants_of(*host, balances, dependencies_.rooms.ledger());
     const auto theirs = tenants.find(id);
     if (theirs == tenants.end()) return;
+    if (borrowed_by)
+        std::erase_if(theirs->second, [&](const Server* const tenant) {
+            return !book.loans.had_by(tenant->id, *borrowed_by);
+        });
     EndedLoan loan = loan_of(book.reservations.at(id), *host,
-                             amounts.value_or(balances.at(id).lent), theirs->second, before);
+                             amounts.value_or(balances.at(id).lent), theirs->second);
+    if (loan.amounts.empty()) return;
     AskedBack& asked = book.asked_back[id];
     const bool same = std::includes(asked.tenants.begin(), asked.tenants.end(),
                                     loan.tenants.begin(), loan.tenants.end());
-    if (loan.amounts.empty() || (same && now < asked.at + ask_back_again)) return;
+    if (same && now < asked.at + ask_back_again) return;
     loan.why = why;
     asked = {loan.tenants, now};
     dependencies_.take_back(loan);
 }
 
-/// Those that lasted as long as they may.
+/// Those that lasted as long as they may: of servers that borrowed, and of nobody else who is in
+/// the way.
 void ReservationController::end_loans(const HostId& host) {
     const TimePoint now = dependencies_.cloud.clock.now();
-    for (const auto& [id, reservation] : books_.at(host).reservations)
-        if (const Duration longest = reservation.lending.longest; longest > Duration{0})
+    for (const auto& [id, reservation] : books_.at(host).reservations) {
+        const Duration longest = reservation.lending.longest;
+        if (reservation.lending.lend && longest > Duration{0})
             take_back(host, id, std::nullopt, now - longest,
                       "they had it for the longest loan, " + format_duration(longest));
+    }
+}
+
+/// Revocable servers that came while room that is lent waited for one.
+void ReservationController::note_borrowers(const Host& host) {
+    Book& book = books_.at(host.id);
+    const TimePoint now = dependencies_.cloud.clock.now();
+    for (const Left& left : book.left)
+        if (left.borrowed) book.loans.note_arrivals(host, left.there, now);
 }
 
 /// Loans that begin or end are told once.
@@ -182,14 +196,40 @@ Task<void> ReservationController::tell_loans(HostId id) {
     const Host* const host = dependencies_.refresher.cache().find(id);
     const auto book = books_.find(id);
     if (host == nullptr || book == books_.end()) co_return;
-    Resources lent;
-    for (const auto& each : balance_of(book->second.reservations, use_now(id)))
+    Resources lent, missing;
+    for (const auto& each : balance_of(book->second.reservations, use_now(id))) {
         lent += each.second.lent;
-    const Resources before = std::exchange(book->second.lent_told, lent);
-    if (before == lent) co_return;
-    const std::string told = "on " + printable(host->name, 64) + " " + text_of_loan(lent) +
-                             " is lent, before " + text_of_loan(before);
-    co_await note("loan", told);
+        missing += each.second.missing();
+    }
+    const auto told = book->second.loans.news_of_loans(*host, lent, !missing.empty());
+    if (told) co_await note(lent_kind, *told);
+}
+
+/// Room that others hold and that is a reservation's: who has it, and that it is collected.
+Task<void> ReservationController::tell_debts(HostId id) {
+    const Host* const host = dependencies_.refresher.cache().find(id);
+    const auto at = books_.find(id);
+    if (host == nullptr || at == books_.end()) co_return;
+    Book& book = at->second;
+    std::vector<std::string> told;
+    const auto role_of = [this](const ProjectId& project) { return roles_.role_of(project); };
+    for (const auto& [reservation, balance] : balance_of(book.reservations, use_now(id)))
+        if (auto news = book.loans.news_of_debt(*host, book.reservations.at(reservation),
+                                                balance.taken, role_of))
+            told.push_back(std::move(*news));
+    for (const std::string& each : told) co_await note(debt_kind, each);
+}
+
+/// What was told before this process began: who borrowed, since when, and what is owed.
+Task<void> ReservationController::know_loans() {
+    const auto events = co_await dependencies_.journal.events(most_loan_events);
+    if (!events) {
+        spdlog::warn("reservations: who borrowed before can't be told, and stays: {}",
+                     events.error().what);
+        co_return;
+    }
+    const LoanEvents of_loans = loan_events(*events);
+    for (auto& [host, book] : books_) book.loans.recall(host, book.reservations, of_loans);
 }
 
 }  // namespace reaper

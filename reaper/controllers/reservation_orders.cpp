@@ -155,6 +155,13 @@ Task<void> ReservationController::until_known() {
     }
 }
 
+LendingPolicy ReservationController::lending_by_default() const {
+    LendingPolicy lending;
+    lending.lend = dependencies_.settings.lend;
+    lending.longest = dependencies_.settings.longest_loan;
+    return lending;
+}
+
 ResultTask<OrderState> ReservationController::give(std::string key, std::string principal,
                                                    std::vector<ReservationOrder> orders,
                                                    bool dry_run) {
@@ -166,7 +173,10 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
         if (!key.empty() && known.key == key && known.principal == principal) co_return known;
     if (auto refused = why_not_allowed(orders, principal)) co_return std::move(*refused);
     for (ReservationOrder& order : orders)
-        if (auto* const wanted = std::get_if<ReserveOrder>(&order)) wanted->principal = principal;
+        if (auto* const wanted = std::get_if<ReserveOrder>(&order)) {
+            wanted->principal = principal;
+            wanted->by_default = lending_by_default();
+        }
     const std::string mark = mark_of_order(principal, key);
     OrderState state;
     state.key = std::move(key);
@@ -248,8 +258,7 @@ void ReservationController::await_tenants(const std::vector<ReservationOrder>& o
         const HostReservations& here = books_.at(gives->host).reservations;
         const auto lent = lent_of(here, use_now(gives->host), as_allowed(*gives, principal));
         for (const auto& [id, amounts] : lent)
-            take_back(gives->host, id, amounts, dependencies_.cloud.clock.now(),
-                      "the room is to be unreserved");
+            take_back(gives->host, id, amounts, std::nullopt, "the room is to be unreserved");
     }
 }
 

@@ -12,34 +12,10 @@
 namespace reaper {
 namespace {
 
-/// Hosts that are looked at for one request.
-constexpr std::size_t most_hosts = 64;
 constexpr int max_rounds = 8;
 constexpr int max_writes = 3;
 /// After a failure, culls go on without.
 constexpr Duration release_pause{10'000};
-
-/// The host as if these consumers held so much, and no more, of what they held `before`.
-Host with_less(Host host, const ReservedAllocations& before, const ReservedAllocations& then) {
-    for (Provider& provider : host.providers)
-        for (const auto& [id, held] : before) {
-            const auto here = held.find(provider.id);
-            if (here == held.end()) continue;
-            Resources keeps;
-            if (const auto after = then.find(id); after != then.end())
-                if (const auto still = after->second.find(provider.id);
-                    still != after->second.end())
-                    keeps = still->second;
-            const auto shown = provider.other_consumers.find(consumer_id_of(id));
-            // Of a host that is not read exactly, who holds what is not known.
-            if (shown == provider.other_consumers.end() && !host.estimated) continue;
-            provider.used -= here->second - keeps;
-            if (shown == provider.other_consumers.end()) continue;
-            shown->second = keeps;
-            if (keeps.empty()) provider.other_consumers.erase(shown);
-        }
-    return host;
-}
 
 }  // namespace
 
@@ -56,9 +32,9 @@ bool ReservationController::may_give(const Wish& wish, const Book& book,
            (calm == book.calm.end() || calm->second.over(dependencies_.cloud.clock.steady()));
 }
 
-ReservationController::Given ReservationController::given_on(const Wish& wish, const HostId& host,
-                                                             const Book& book) const {
-    Given given;
+GivenRoom ReservationController::given_on(const Wish& wish, const HostId& host) const {
+    GivenRoom given;
+    const Book& book = books_.at(host);
     std::map<ReservationId, ReservationBalance> balances;
     if (wish.borrowed) balances = balance_of(book.reservations, use_now(host));
     for (const auto& [id, record] : book.records) {
@@ -71,139 +47,61 @@ ReservationController::Given ReservationController::given_on(const Wish& wish, c
     return given;
 }
 
-/// At most so much of all classes; none: a slot would not fit even with that.
-std::optional<Amount> ReservationController::might_give(const Wish& wish, const HostId& id,
-                                                        const Book& book) const {
-    const Host* const host = dependencies_.refresher.cache().find(id);
-    if (host == nullptr) return std::nullopt;
-    Resources held;
-    for (const auto& [reservation, record] : book.records)
-        if (book.reservations.contains(reservation) && may_give(wish, book, reservation))
-            held += sum_of(held_on_host(record));
-    if (above_none(held).empty()) return std::nullopt;
-    // Where somebody may be deleted besides, what is free tells nothing.
-    if (wish.most_victims == 0 && !wish.request.fallback) {
-        Resources room = held;
-        for (const Provider& provider : host->providers)
-            for (const auto& [name, inventory] : provider.inventories)
-                room.add(name, inventory.capacity() - provider.used.get(name));
-        if (!wish.request.resources.fits_in(room)) return std::nullopt;
-    }
-    Amount sum = 0;
-    for (const auto& each : held) sum += each.second;
-    return sum;
-}
-
-Host ReservationController::without_given(const Wish& wish, const Host& host) const {
-    const Book& book = books_.at(host.id);
-    ReservedAllocations before;
-    std::map<ReservationId, Resources> next;
-    for (const auto& [reservation, amounts] : given_on(wish, host.id, book)) {
-        before[reservation] = held_on_host(book.records.at(reservation));
-        next[reservation] = sum_of(before[reservation]) - amounts;
-    }
-    return with_less(host, before, allot(host, before, next));
-}
-
-/// Hosts where something is given, without that: for a loan those with least first.
-std::vector<Host> ReservationController::hosts_without(const Wish& wish,
-                                                       const std::set<HostId>& among,
-                                                       const std::set<HostId>& unfit) const {
-    using Found = std::pair<Amount, HostId>;
-    std::vector<Found> found;
+/// Hosts with something that might be given, but for those that don't suit the request.
+std::vector<IdleRoom> ReservationController::idle_rooms(const Wish& wish, const Search& search,
+                                                        const std::set<HostId>& among,
+                                                        const std::set<HostId>& unfit) const {
+    std::vector<IdleRoom> rooms;
+    const CloudCache& cache = dependencies_.refresher.cache();
+    std::function<bool(const HostId&)> suits;
+    if (search.suitable) suits = search.suitable(wish.request);
     for (const auto& [id, book] : books_) {
         if ((!among.empty() && !among.contains(id)) || unfit.contains(id)) continue;
-        if (const auto most = might_give(wish, id, book)) found.emplace_back(*most, id);
+        const Host* const host = cache.find(id);
+        if (host == nullptr || (suits && !suits(id))) continue;
+        IdleRoom room{host, {}};
+        for (const auto& [reservation, record] : book.records) {
+            if (!book.reservations.contains(reservation) || !may_give(wish, book, reservation))
+                continue;
+            for (const auto& [provider, holds] : record.holds)
+                if (provider.str() != reservation_register::provider_id) room.most += holds;
+        }
+        if (!above_none(room.most).empty()) rooms.push_back(std::move(room));
     }
-    std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
-        return wish.borrowed ? a.first < b.first : a.first > b.first;
-    });
-    if (found.size() > most_hosts) found.resize(most_hosts);
-    std::vector<Host> hosts;
-    for (const Found& each : found)
-        hosts.push_back(without_given(wish, *dependencies_.refresher.cache().find(each.second)));
-    return hosts;
+    return rooms;
+}
+
+FoundRoom ReservationController::find_room(const Wish& wish, const Search& search,
+                                           const std::set<HostId>& among,
+                                           const std::set<HostId>& unfit) const {
+    const IdleRoomSearch how{search.decide,
+                             [&](const Host& host) { return given_on(wish, host.id); },
+                             [&](const Host& host, const GivenRoom& given) {
+                                 return without_given(host, books_.at(host.id).records, given);
+                             },
+                             dependencies_.rooms.ledger()};
+    return find_idle_room(wish, idle_rooms(wish, search, among, unfit), how);
 }
 
 std::vector<Host> ReservationController::as_if_given(const Request& request) const {
     std::vector<Host> given;
     if (why_not_known() || (request.role.empty() && !request.borrows)) return given;
-    const Wish wish{request, request.borrows, 0, {}, true};
-    for (const auto& [id, book] : books_)
-        if (const Host* const host = dependencies_.refresher.cache().find(id))
-            if (!given_on(wish, id, book).empty()) given.push_back(without_given(wish, *host));
+    const Wish wish{{request, request.borrows, 0}};
+    for (const auto& [id, book] : books_) {
+        const Host* const host = dependencies_.refresher.cache().find(id);
+        if (host == nullptr) continue;
+        const GivenRoom here = given_on(wish, id);
+        if (!here.empty()) given.push_back(without_given(*host, book.records, here));
+    }
     return given;
 }
 
-/// Where so many of its servers as possible fit without anybody being deleted; none.
-std::vector<HostPlan> ReservationController::where_it_fits(const Request& request,
-                                                           const std::vector<Host>& hosts,
-                                                           const Search& search) {
-    Request asked = request;
-    std::vector<HostPlan> found;
-    int fit = 0, too_many = request.slots + 1;
-    for (asked.slots = request.slots; fit + 1 < too_many; asked.slots = (fit + too_many) / 2) {
-        const Decision decision = search(asked, hosts);
-        if (const auto* const there = std::get_if<NothingToDo>(&decision)) {
-            found = there->hosts;
-            fit = asked.slots;
-        } else {
-            too_many = asked.slots;
-        }
-    }
-    return found;
-}
-
-/// Where the rest comes free with few deletions.
-std::vector<HostPlan> ReservationController::where_few_go(const Request& request,
-                                                          const std::vector<Host>& hosts,
-                                                          const Search& search,
-                                                          std::size_t most_victims) {
-    if (most_victims == 0) return {};
-    const Decision decision = search(request, hosts);
-    const auto* const plan = std::get_if<Plan>(&decision);
-    const bool enough = plan != nullptr && plan->slots_freed >= plan->slots_requested &&
-                        plan->victims().size() <= most_victims;
-    return enough ? plan->hosts : std::vector<HostPlan>{};
-}
-
-/// On the first host that gives all of it, else wherever it fits.
-std::vector<HostPlan> ReservationController::where_least_is_left(const Request& request,
-                                                                 const std::vector<Host>& hosts,
-                                                                 const Search& search) {
-    for (const Host& host : hosts) {
-        const Decision decision = search(request, {host});
-        if (const auto* const there = std::get_if<NothingToDo>(&decision)) return there->hosts;
-    }
-    return where_it_fits(request, hosts, search);
-}
-
-/// What reservations of the host are to let go of, so that these slots are free.
-Resources ReservationController::lacking_on(const Host& host, const HostPlan& plan,
-                                            const Wish& wish) const {
-    const Request& request = wish.request;
-    const Resources& slot = plan.slot.empty() ? request.resources : plan.slot;
-    Resources lacking = slot * plan.slots;
-    for (const Provider& provider : host.providers)
-        for (const auto& [name, inventory] : provider.inventories)
-            lacking.add(name, provider.used.get(name) - inventory.capacity());
-    const Ledger& ledger = dependencies_.rooms.ledger();
-    for (const auto* const promise : ledger.promises_on(host.id))
-        if (!ledger.is_for(*promise, request.id)) lacking += promise->slot * promise->open();
-    // A borrower waits for nobody's deletion.
-    for (const Server& server : host.servers)
-        if (!wish.borrowed && is_leaving(server, ledger)) lacking -= held_on(server, host);
-    for (const Victim& victim : plan.victims) lacking -= victim.resources;
-    Resources of_slot;
-    for (const auto& [name, amount] : slot) of_slot.set(name, lacking.get(name));
-    return above_none(of_slot);
-}
-
-Resources ReservationController::used_by(const Host& host, bool borrowed) const {
+/// By those that he who is waited for may be one of.
+Resources ReservationController::used_by_alike(const Left& left, const Host& host) const {
     Resources used;
     for (const Server& server : host.servers)
-        if (borrowed ? server.revocable()
-                     : !server.revocable() && roles_.role_of(server.project).has_value())
+        if (left.borrowed ? server.revocable()
+                          : !server.revocable() && roles_.role_of(server.project) == left.role)
             used += held_on(server, host);
     return used;
 }
@@ -224,13 +122,13 @@ Task<Role> ReservationController::role_of(ProjectId project, Giving giving) {
     co_return roles_.role_of(project).value_or(Role{});
 }
 
-Task<ReservationController::GivenRoom> ReservationController::release_for(
+Task<ReservationController::LetGo> ReservationController::release_for(
     Request request, Search search, std::size_t most_victims, Duration until, Giving giving) {
-    GivenRoom nothing;
+    LetGo nothing;
     const Duration now = dependencies_.cloud.clock.steady();
     if (request.role.empty() || why_not_known() || now < release_again_at_) co_return nothing;
     const std::string id = printable(request.id.str());
-    Wish wish{std::move(request), false, most_victims, until, giving == Giving::look};
+    Wish wish{{std::move(request), false, most_victims}, until, giving == Giving::look};
     auto released = co_await let_go(std::move(wish), std::move(search));
     if (released) co_return std::move(*released);
     if (giving == Giving::look) co_return nothing;
@@ -250,13 +148,12 @@ bool ReservationController::lends() const {
     });
 }
 
-Task<ReservationController::GivenRoom> ReservationController::lend_to(Request request,
-                                                                      Search search, Duration until,
-                                                                      Giving giving) {
-    GivenRoom none;
+Task<ReservationController::LetGo> ReservationController::lend_to(Request request, Search search,
+                                                                  Duration until, Giving giving) {
+    LetGo none;
     if (!lends() || dependencies_.cloud.clock.steady() < lend_again_at_) co_return none;
     const std::string id = printable(request.id.str());
-    Wish wish{std::move(request), true, 0, until, giving == Giving::look};
+    Wish wish{{std::move(request), true, 0}, until, giving == Giving::look};
     auto lent = co_await let_go(std::move(wish), std::move(search));
     if (lent) co_return std::move(*lent);
     if (giving == Giving::look) co_return none;
@@ -274,17 +171,13 @@ void ReservationController::follow_cache() {
     tell_ledger();
 }
 
-/// What would be decided on these hosts of the plans, without what is given on them.
-ReservationController::GivenRoom ReservationController::as_if(
-    const Request& request, const Search& search, const std::vector<Host>& hosts,
-    const std::vector<HostPlan>& plans, const std::vector<std::string>& told) {
-    std::vector<Host> chosen;
-    for (const Host& host : hosts)
-        if (std::any_of(plans.begin(), plans.end(),
-                        [&](const HostPlan& plan) { return plan.host == host.id; }))
-            chosen.push_back(host);
-    GivenRoom given;
-    given.would = search(request, chosen);
+/// What would be decided where the room is found.
+ReservationController::LetGo ReservationController::as_if(const Request& request,
+                                                          const Search& search,
+                                                          const FoundRoom& found,
+                                                          const std::vector<std::string>& told) {
+    LetGo given;
+    given.would = search.decide(request, found.hosts);
     std::string how;
     for (const std::string& each : told) how += (how.empty() ? "" : ", ") + each;
     if (auto* const there = std::get_if<NothingToDo>(&*given.would))
@@ -296,12 +189,58 @@ ReservationController::GivenRoom ReservationController::as_if(
     return given;
 }
 
+/// What is to be written so that the plans' slots are free; those hosts where it can't be are unfit
+/// by then.
+Result<ReservationController::Giveaway> ReservationController::giveaway_for(
+    const Wish& wish, const std::vector<HostPlan>& plans, std::set<HostId>& unfit) const {
+    Giveaway all;
+    for (const HostPlan& plan : plans) {
+        const Host* const host = dependencies_.refresher.cache().find(plan.host);
+        const auto at = books_.find(plan.host);
+        if (host == nullptr || at == books_.end()) {
+            unfit.insert(plan.host);
+            continue;
+        }
+        const Book& book = at->second;
+        Left& left = all.left[plan.host];
+        left.amounts = lacking_on(*host, plan, wish, dependencies_.rooms.ledger());
+        left.borrowed = wish.borrowed;
+        if (!wish.borrowed) left.role = wish.request.role;
+        // Whoever is waited for already comes besides.
+        left.used_then = used_by_alike(left, *host);
+        for (const Left& other : book.left)
+            if (other.borrowed == left.borrowed && other.role == left.role)
+                left.used_then += left_on(other, *host);
+        for (const Server& server : host->servers)
+            if (server.revocable()) left.there.insert(server.id);
+        auto then = let_go_of(*host, book.reservations, book.records, given_on(wish, plan.host),
+                              left.amounts);
+        if (!then) {
+            unfit.insert(plan.host);
+            continue;
+        }
+        for (auto& [id, holds] : *then) {
+            const Reservation& reservation = book.reservations.at(id);
+            const Consumer& known = book.records.at(id);
+            all.told.push_back((wish.borrowed ? "lends " : "lets go of ") +
+                               amounts_text(sum_of(held_on_host(known)) - sum_of(holds)) + " of " +
+                               to_string(reservation.identity, host->name));
+            auto record = record_of(reservation, std::move(holds));
+            if (!record) return record.error();
+            record->generation = known.generation;
+            HostChange& change = all.changes[plan.host];
+            change.reservations = book.reservations;
+            change.changes.push_back({consumer_id_of(id), std::move(*record)});
+            all.by.insert(id);
+        }
+    }
+    return all;
+}
+
 /// Nothing: none can, or all of it is free as it is.
-ResultTask<ReservationController::GivenRoom> ReservationController::let_go(Wish wish,
-                                                                           Search search) {
-    const GivenRoom nothing;
+ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish, Search search) {
+    const LetGo nothing;
     const Request& request = wish.request;
-    const bool borrowed = wish.borrowed;
     // Who only looks does so without a pause, and changes nothing.
     std::optional<AsyncSemaphore::Permit> turn;
     if (!wish.look) {
@@ -312,14 +251,14 @@ ResultTask<ReservationController::GivenRoom> ReservationController::let_go(Wish 
     follow_cache();
     int writes = 0;
     for (int rounds = 0; rounds < max_rounds && writes < max_writes; ++rounds) {
-        const auto candidates = hosts_without(wish, among, unfit);
-        if (candidates.empty()) co_return nothing;
-        auto plans = borrowed ? where_least_is_left(request, candidates, search)
-                              : where_it_fits(request, candidates, search);
-        if (plans.empty()) plans = where_few_go(request, candidates, search, wish.most_victims);
-        if (plans.empty()) co_return nothing;
+        const FoundRoom found = find_room(wish, search, among, unfit);
+        if (found.empty() && among.empty()) co_return nothing;
+        if (found.empty()) {
+            among.clear();  // it was there by the cache alone: others may do
+            continue;
+        }
         std::set<HostId> chosen;
-        for (const HostPlan& plan : plans) chosen.insert(plan.host);
+        for (const HostPlan& plan : found.plans) chosen.insert(plan.host);
         if (chosen != among && !wish.look) {
             // Looked at again as they are now.
             const std::size_t before = unfit.size();
@@ -332,92 +271,49 @@ ResultTask<ReservationController::GivenRoom> ReservationController::let_go(Wish 
             among = unfit.size() == before ? std::move(chosen) : std::set<HostId>{};
             continue;
         }
-        HostChanges changes;
-        std::map<HostId, Left> left;
-        GivenRoom given_room;
-        std::vector<std::string> told;
-        for (const HostPlan& plan : plans) {
-            const Host* const host = dependencies_.refresher.cache().find(plan.host);
-            if (host == nullptr) co_return nothing;
-            const Book& book = books_[plan.host];
-            Resources lacking = lacking_on(*host, plan, wish);
-            Left& here = left[plan.host];
-            here.amounts = lacking;
-            // Whoever is waited for already comes besides.
-            here.used_then = used_by(*host, borrowed);
-            for (const Left& other : book.left)
-                if (other.borrowed == borrowed) here.used_then += left_on(other, *host);
-            here.borrowed = borrowed;
-            ReservedAllocations before;
-            std::map<ReservationId, Resources> next;
-            std::vector<std::pair<ReservationId, Resources>> given;
-            for (auto& each : given_on(wish, plan.host, book)) given.push_back(std::move(each));
-            std::stable_sort(given.begin(), given.end(), [&](const auto& a, const auto& b) {
-                return book.reservations.at(a.first).identity.role.depth() >
-                       book.reservations.at(b.first).identity.role.depth();
-            });
-            for (auto& [id, amounts] : given) {
-                before[id] = held_on_host(book.records.at(id));
-                const Resources part = common(amounts, lacking);
-                lacking -= part;
-                next[id] = sum_of(before[id]) - part;
-            }
-            if (!lacking.empty()) {
-                unfit.insert(plan.host);
-                break;
-            }
-            for (auto& [id, holds] : allot(*host, before, next)) {
-                if (holds == before.at(id)) continue;
-                told.push_back((borrowed ? "lends " : "lets go of ") +
-                               amounts_text(sum_of(before.at(id)) - sum_of(holds)) + " of " +
-                               to_string(book.reservations.at(id).identity, host->name));
-                auto record = record_of(book.reservations.at(id), std::move(holds));
-                if (!record) co_return record.error();
-                record->generation = book.records.at(id).generation;
-                HostChange& change = changes[plan.host];
-                change.reservations = book.reservations;
-                change.changes.push_back({consumer_id_of(id), std::move(*record)});
-                given_room.by.insert(id);
-            }
-        }
-        const bool lacks = std::any_of(plans.begin(), plans.end(), [&](const HostPlan& plan) {
-            return unfit.contains(plan.host);
-        });
-        if (lacks) {
+        const std::size_t fit_before = unfit.size();
+        auto giveaway = giveaway_for(wish, found.plans, unfit);
+        if (!giveaway) co_return giveaway.error();
+        if (unfit.size() != fit_before) {
             among.clear();
             continue;
         }
-        if (changes.empty()) co_return nothing;  // it is free as it is
+        if (giveaway->changes.empty()) co_return nothing;  // it is free as it is
         if (wish.look || dependencies_.looks_only)
-            co_return as_if(request, search, candidates, plans, told);
+            co_return as_if(request, search, found, giveaway->told);
         if (!may_write()) co_return nothing;
         std::vector<HostId> hosts;
-        for (const auto& each : changes) {
-            Left& here = left[each.first];
-            here.until = dependencies_.cloud.clock.steady() + wish.until;
-            books_[each.first].left.push_back(here);
-            if (borrowed)
-                books_[each.first].lent_since.insert(given_room.by.begin(), given_room.by.end());
-            to_tell_.insert(each.first);
-            hosts.push_back(each.first);
+        for (const auto& each : giveaway->changes) hosts.push_back(each.first);
+        // Before it is free, so that nobody takes it back meanwhile.
+        for (const HostId& host : hosts) {
+            Left& left = giveaway->left.at(host);
+            left.until = dependencies_.cloud.clock.steady() + wish.until;
+            books_[host].left.push_back(std::move(left));
+            to_tell_.insert(host);
         }
         ++writes;
-        auto done = co_await write(std::move(changes));
+        auto done = co_await write(std::move(giveaway->changes));
         if (!done && done.error().code == Errc::conflict) {
             among.clear();  // somebody was faster: what holds now decides
             for (const HostId& host : hosts)
                 if (!books_[host].left.empty()) books_[host].left.pop_back();
             continue;
         }
+        if (wish.borrowed)
+            for (const HostId& host : hosts)
+                for (const ReservationId& id : giveaway->by)
+                    if (books_[host].reservations.contains(id)) books_[host].lent_since.insert(id);
         if (!done) co_return done.error();
-        auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
-        if (!read) co_return read.error();
-        const std::string kind = borrowed ? "loan" : "reservation";
-        for (const std::string& each : told) {
+        const std::string kind = wish.borrowed ? "loan" : "reservation";
+        for (const std::string& each : giveaway->told) {
             const std::string line = printable(request.id.str()) + ": " + each;
             co_await note(kind, line);
         }
-        co_return given_room;
+        auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
+        if (!read) co_return read.error();
+        LetGo given;
+        given.by = std::move(giveaway->by);
+        co_return given;
     }
     co_return nothing;
 }

@@ -25,6 +25,13 @@ public:
     const HostOption& operator[](std::size_t host) const override;
     bool sketch(std::size_t host, HostSketch& sketch) const override;
 
+    /// May the request go to the host of this row, whatever is free there? Yes too for a forbidden
+    /// trait, which may be that of a provider that it does not take from.
+    bool suits(std::uint32_t row) const {
+        const auto code = judge_profile_of(row);
+        return !code || *code == RejectionCode::forbidden_trait;
+    }
+
     const Host& host(std::size_t host) const { return *cloud_.row(hosts_[host].row).host; }
 
     Amount all_ready() const { return all_ready_; }

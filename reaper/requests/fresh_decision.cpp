@@ -9,6 +9,7 @@
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper {
@@ -96,8 +97,18 @@ ReservationController::Search FreshDecision::search_under(
     std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too,
     std::map<ServerId, std::string> skipped, Giving giving) {
     const bool looks = giving == Giving::look || reservations_->looks_only();
-    return [this, policy = std::move(policy), in_cooldown_too, skipped = std::move(skipped), looks](
-               const Request& asked, const std::vector<Host>& hosts) {
+    ReservationController::Search search;
+    search.suitable = [this, policy, in_cooldown_too](const Request& asked) {
+        std::map<HostId, std::string> cooling;
+        if (!in_cooldown_too) cooling = safeguards_.cooldowns().reasons();
+        const auto hosts =
+            std::make_shared<SuitableHosts>(asked, refresher_.cache().index(), rooms_.ledger(),
+                                            &policy->scheduler, std::move(cooling));
+        return [hosts](const HostId& host) { return hosts->contains(host); };
+    };
+    search.decide = [this, policy = std::move(policy), in_cooldown_too,
+                     skipped = std::move(skipped),
+                     looks](const Request& asked, const std::vector<Host>& hosts) {
         CloudView view;
         view.snapshot.taken_at = clock_.now();
         view.snapshot.hosts = hosts;
@@ -111,10 +122,11 @@ ReservationController::Search FreshDecision::search_under(
             return reaper::decide(*policy, asked, view, rooms_.ledger(), safeguards_, skipped);
         return reaper::decide(*policy, asked, view, rooms_.ledger());
     };
+    return search;
 }
 
 /// In place of the decision.
-Task<ReservationController::GivenRoom> FreshDecision::release_reserved(
+Task<ReservationController::LetGo> FreshDecision::release_reserved(
     std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
     std::map<ServerId, std::string> skipped, Giving giving) {
     const std::size_t most_victims = victims_of(decision);
@@ -124,7 +136,7 @@ Task<ReservationController::GivenRoom> FreshDecision::release_reserved(
                                                   most_victims, reserved_room_waits, giving);
 }
 
-Task<ReservationController::GivenRoom> FreshDecision::borrow(
+Task<ReservationController::LetGo> FreshDecision::borrow(
     std::shared_ptr<const CompiledPolicy> policy, Request request, Giving giving) {
     std::map<ServerId, std::string> nobody;
     auto search = search_under(std::move(policy), true, std::move(nobody), giving);
@@ -194,7 +206,7 @@ Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy>
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
     Decision decision = decide_now(*policy, request, {});
-    ReservationController::GivenRoom given;
+    ReservationController::LetGo given;
     if (request.borrows && std::holds_alternative<Refused>(decision)) {
         Request borrower = request;
         given = co_await borrow(std::move(policy), std::move(borrower), Giving::look);

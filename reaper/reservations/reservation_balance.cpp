@@ -82,6 +82,7 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
         occupied -= take(leaving, occupied);
         balance.lent = take(revocable, occupied);
         balance.owed = missing - balance.lent;
+        balance.taken = occupied - balance.lent;
     }
     return balances;
 }

@@ -44,6 +44,8 @@ struct ReservationBalance {
     Resources held;
     Resources lent;
     Resources owed;
+    /// Of what is owed: others hold it, and stay.
+    Resources taken;
     /// What it is to hold next: what it should, as far as it holds that, it is free, or another
     /// reservation of the host lets go of it. All of them change in one transaction.
     Resources next;

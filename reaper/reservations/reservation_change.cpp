@@ -123,10 +123,17 @@ Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& 
         delta[*above] -= order.resources;
     }
     const ReservationId id = reservation_id(identity);
+    const bool is_new = !after.contains(id);
     Reservation& changed = after[id];
+    if (is_new)
+        changed.lending = order.refines ? after.at(identity.refines).lending : order.by_default;
     changed.identity = std::move(identity);
     changed.asked += order.resources;
     if (order.lending) changed.lending = *order.lending;
+    if (order.lending && !changed.lending.floor.fits_in(changed.asked))
+        return Error{Errc::bad_input, "the floor, which is never lent, is " +
+                                          amounts_text(changed.lending.floor) + ", more than the " +
+                                          amounts_text(changed.asked) + " that are reserved"};
     delta[id] += order.resources;
     const auto written = record_of(changed, {});
     if (!written) return written.error();

@@ -29,8 +29,10 @@ struct ReserveOrder {
     std::string principal{};
     /// Room of a reservation for a role above is refined; none: unreserved room is taken.
     std::optional<ReservationName> refines{};
-    /// In place of what holds for it, or for new ones; none: as it is.
+    /// In place of what holds for it; none: as it is, or of a new one as the one that it refines is
+    /// lent, or else `by_default`.
     std::optional<LendingPolicy> lending{};
+    LendingPolicy by_default{};
 };
 
 struct UnreserveOrder {
@@ -48,7 +50,8 @@ using ReservationDelta = std::map<ReservationId, Resources>;
 
 /// `conflict`: the host lacks unreserved room, or the one above has not so much that is not used.
 /// `not_found`: there is nothing to refine. `bad_input`: the role is not below, nothing is asked
-/// for, or oversubscribed room is, or it can't be written down in Placement.
+/// for, or oversubscribed room is, more is never to be lent than is reserved, or it can't be
+/// written down in Placement.
 Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& use,
                                  const ReserveOrder& order);
 

@@ -11,14 +11,13 @@ TimePoint came_at(const Server& server) {
 }
 
 EndedLoan loan_of(const Reservation& reservation, const Host& host, const Resources& lent,
-                  const std::vector<const Server*>& tenants, TimePoint before) {
+                  const std::vector<const Server*>& tenants) {
     EndedLoan loan;
     loan.reservation = reservation_id(reservation.identity);
     loan.role = reservation.identity.role;
     loan.service_host = host.service_host;
     Resources held;
     for (const Server* const tenant : tenants) {
-        if (came_at(*tenant) > before) continue;
         loan.tenants.insert(tenant->id);
         held += held_on(*tenant, host);
     }

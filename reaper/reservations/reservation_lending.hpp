@@ -47,9 +47,9 @@ std::optional<ReservationId> reservation_of_loan(const RequestId& request);
 
 /// When the server came to where it is.
 TimePoint came_at(const Server& server);
-/// Of a reservation's tenants, what those hold of `lent` who were there by `before`.
+/// What these tenants of a reservation hold of `lent`.
 EndedLoan loan_of(const Reservation& reservation, const Host& host, const Resources& lent,
-                  const std::vector<const Server*>& tenants, TimePoint before);
+                  const std::vector<const Server*>& tenants);
 
 /// How long a reservation is not lent after its role came and tenants went for it: `calm`, twice as
 /// long each time that it was lent again, until nothing happens for as long again.

@@ -1,9 +1,7 @@
 // Lending through a whole service: tenants borrow idle reserved room, and go when its role comes.
-#include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>
 
-#include "app/gateway_house.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "app/lending_house.hpp"
 
 namespace reaper::test::gateway_lending_test {
 namespace {
@@ -19,89 +17,7 @@ using ::testing::SizeIs;
 
 const ResourceClass vcpu{"VCPU"};
 
-class GatewayLendingTest : public GatewayHouse {
-protected:
-    void SetUp() override {
-        with_events = true;
-        settings.gateway.listen = "127.0.0.1:8780";
-        settings.cull.promise = seconds{30};
-        settings.reservations.enabled = true;
-        settings.reservations.calm = minutes{10};
-        settings.reservations.roles = {{Role::parse("eng").value(), {"eng"}}};
-        reserve("host1", 4);
-        cloud.add_host("host1", small * 2);
-        cloud.add_host("host2", small);
-        cloud.add_server("regular", "host2", "regular", small);
-    }
-    void reserve(const std::string& host, int vcpus, bool lend = true) {
-        config::StaticReservation reserved;
-        reserved.role = Role::parse("eng").value();
-        reserved.hosts = {host};
-        reserved.resources =
-            Resources{{"VCPU", vcpus}, {"MEMORY_MB", vcpus * 1024}, {"DISK_GB", vcpus * 10}};
-        reserved.lending.lend = lend;
-        settings.reservations.static_ones = {reserved};
-    }
-    void start_and_hold(const std::string& host = "host1") {
-        start();
-        run_until([&] { return cloud.free_on(host).get(vcpu) <= 0; });
-    }
-    void pass(Duration time) {
-        const auto later = clock.now() + time;
-        run_until([&] { return clock.now() >= later; });
-    }
-    ReservationView only() {
-        const auto views = service().reservations()->list();
-        EXPECT_THAT(views, SizeIs(1));
-        return views.empty() ? ReservationView{} : views.front();
-    }
-    void tell_of(const std::string& id) {
-        const ServerRecord& record = cloud.server_at(id).record;
-        events->tell(ServerSeen{record, record.server.host.str(), clock.now()});
-    }
-    void tell_gone(const std::string& id) {
-        events->tell(ServerGone{ServerId{id}, "host1", clock.now()});
-    }
-    /// A server boots where it claimed room, and Nova tells so.
-    void comes(const std::string& name, const std::string& project,
-               const std::string& host = "host1") {
-        ServerRecord record = cloud.server_at(uuid_of(name)).record;
-        cloud.remove(uuid_of(name));
-        auto& server = cloud.add_server(uuid_of(name), host, project, small);
-        server.record.server.created = clock.now();
-        tell_of(uuid_of(name));
-    }
-    /// It borrows, claims what it was told of, and is there.
-    void borrow(const std::string& name, const std::string& request,
-                const std::string& host = "host1") {
-        const ServerId server = booting(name, "spot");
-        ASSERT_THAT(search_for(request), ElementsAre("rp-" + host));
-        ASSERT_EQ(claimed(claim(request, server, "rp-" + host)), 204);
-        comes(name, "spot", host);
-        pass(seconds{15});
-    }
-    /// A host of 6 VCPU, all of them reserved; the others are full.
-    void start_on_host3() {
-        cloud.add_host("host3", small * 3);
-        cloud.add_server("at-host1", "host1", "regular", small * 2);
-        reserve("host3", 6);
-        start_and_hold("host3");
-    }
-    /// What became of an order, or why it is refused.
-    std::string given(ReservationOrder order) {
-        std::optional<Result<OrderState>> done;
-        std::vector<ReservationOrder> orders{std::move(order)};
-        boost::asio::co_spawn(io(), service().reservations()->give("", "ops", std::move(orders)),
-                              [&](std::exception_ptr error, Result<OrderState> state) {
-                                  if (error) std::rethrow_exception(error);
-                                  done = std::move(state);
-                              });
-        run_until([&] { return done.has_value(); });
-        return *done ? std::string{to_string((**done).kind)} : done->error().what;
-    }
-    Amount held() { return only().balance.held.get(vcpu); }
-    Amount lent() { return only().balance.lent.get(vcpu); }
-};
+class GatewayLendingTest : public LendingHouse {};
 
 TEST_F(GatewayLendingTest, ARevocableServerBorrowsAtItsFirstTry) {
     start_and_hold();
@@ -287,35 +203,6 @@ TEST_F(GatewayLendingTest, ACalmTimeOutlivesTheProcess) {
     cloud.remove(uuid_of("again"));
     booting("later", "spot");
     EXPECT_THAT(search_for("req-5"), ElementsAre("rp-host1"));
-}
-
-TEST_F(GatewayLendingTest, ALoanLastsNoLongerThanItMay) {
-    settings.reservations.static_ones.front().lending.longest = minutes{30};
-    start_and_hold();
-    borrow("old", "req-1");
-    pass(minutes{20});
-    borrow("young", "req-2");
-    pass(minutes{20});
-    EXPECT_FALSE(cloud.exists(uuid_of("old")));
-    EXPECT_TRUE(cloud.exists(uuid_of("young")));
-    EXPECT_EQ(held(), 2);
-    EXPECT_EQ(lent(), 2);
-    EXPECT_EQ(only().calm_for, Duration{0}) << "its role did not come";
-    pass(minutes{20});
-    EXPECT_EQ(held(), 4);
-    EXPECT_EQ(cloud.count("DELETE"), 2U);
-}
-
-TEST_F(GatewayLendingTest, WhoElseIsThereStaysWhenALoanEnds) {
-    settings.reservations.static_ones.front().lending.longest = minutes{30};
-    cloud.add_host("host3", small * 3);
-    reserve("host3", 4);
-    settings.reservations.static_ones.front().lending.longest = minutes{30};
-    auto& other = cloud.add_server(uuid_of("other"), "host3", "spot", small);
-    other.record.server.created = clock.now() - minutes{120};
-    start_and_hold("host3");
-    pass(minutes{60});
-    EXPECT_EQ(cloud.count("DELETE"), 0U) << "it is nobody's tenant";
 }
 
 TEST_F(GatewayLendingTest, WhatIsLentIsUnreservedWhenItsTenantsAreGone) {

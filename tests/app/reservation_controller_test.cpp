@@ -111,24 +111,30 @@ protected:
         return wanted;
     }
     ReservationController::Search search() {
-        return [this](const Request& asked, const std::vector<Host>& hosts) {
+        ReservationController::Search search;
+        search.decide = [this](const Request& asked, const std::vector<Host>& hosts) {
             CloudView view;
             view.snapshot.taken_at = clock.now();
             view.snapshot.hosts = hosts;
             view.tag_data = refresher->cache().tag_data();
             return decide(*policy, asked, view, rooms.ledger());
         };
+        return search;
     }
     /// To a revocable server that finds no host.
-    bool lend(const std::string& project, Amount vcpus) {
+    bool lend(const std::string& project, Amount vcpus,
+              const std::optional<std::string>& zone = std::nullopt) {
         Request wanted = request_of(project, vcpus);
         wanted.borrows = true;
+        wanted.availability_zone = zone;
         rooms.admits(wanted);
         return !run_task(io, controller->lend_to(wanted, search(), minutes{20})).by.empty();
     }
     /// For a request of the project that finds no host.
-    bool release(const std::string& project, Amount vcpus) {
+    bool release(const std::string& project, Amount vcpus,
+                 const std::optional<std::string>& zone = std::nullopt) {
         Request wanted = request_of(project, vcpus);
+        wanted.availability_zone = zone;
         wanted.role = run_task(io, controller->role_of(wanted.project));
         rooms.admits(wanted);
         return !run_task(io, controller->release_for(wanted, search(), 0, minutes{20})).by.empty();
@@ -233,6 +239,35 @@ TEST_F(ReservationControllerTest, RoomThatOthersHaveIsOwedAndCollectedWhenItIsFr
     step();
     EXPECT_EQ(held(), 6);
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ReservationControllerTest, WhoHasRoomThatIsOwedIsJournaledAndThatItIsCollected) {
+    const auto debts = [this] {
+        std::vector<std::string> told;
+        for (const JournalEvent& event : journal.noted_marks)
+            if (event.kind == "debt") told.push_back(event.reason);
+        return told;
+    };
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("s1", "host1", "db", cpus(4));
+    step();
+    cloud.add_server("s2", "host1", "stranger", cpus(10));
+    cloud.remove("s1");
+    cloud.add_server("s3", "host1", "stranger", cpus(3));
+    cloud.server_at("s3").record.server.created = clock.now() + minutes{1};
+    step();
+    ASSERT_THAT(debts(), SizeIs(1));
+    EXPECT_THAT(debts()[0], HasSubstr("(eng on host1): 3 VCPU are owed; held by server s3 of "
+                                      "project stranger"));
+    begin();
+    EXPECT_THAT(debts(), SizeIs(1)) << "it was told";
+    cloud.remove("s3");
+    step();
+    ASSERT_THAT(debts(), SizeIs(2));
+    EXPECT_THAT(debts()[1], HasSubstr("(eng on host1): nothing is owed any more"));
+    EXPECT_EQ(held(), 6);
+    step();
+    EXPECT_THAT(debts(), SizeIs(2));
 }
 
 TEST_F(ReservationControllerTest, RefinedRoomChangesHandsInOneTransaction) {
@@ -377,6 +412,37 @@ TEST_F(ReservationControllerTest, SmallRestsDoNotHideAHostThatGivesEnough) {
     EXPECT_EQ(held("host2"), 12);
 }
 
+// More hosts of another zone than are looked at together.
+TEST_F(ReservationControllerTest, HostsThatDoNotSuitHideNoneThatDoes) {
+    std::vector<ReservationOrder> orders;
+    for (int i = 0; i < 150; ++i) cloud.add_host("a" + std::to_string(i), cpus(8));
+    cloud.add_host("b", cpus(8), "zone-b");
+    begin();
+    for (int i = 0; i < 150; ++i)
+        orders.push_back(lending(reserving("eng", 8, "a" + std::to_string(i))));
+    orders.push_back(lending(reserving("eng", 8, "b")));
+    ASSERT_EQ(give(orders), std::nullopt) << why;
+    EXPECT_TRUE(lend("spot", 2, "zone-b"));
+    EXPECT_EQ(held("b"), 6);
+    EXPECT_TRUE(release("web", 6, "zone-b"));
+    EXPECT_EQ(held("b"), 2);
+    EXPECT_FALSE(lend("spot", 2, "zone-c"));
+}
+
+TEST_F(ReservationControllerTest, AHostThatIsFullByNowHidesNoOther) {
+    std::vector<ReservationOrder> orders{lending(reserving("eng", 12, "host1")),
+                                         lending(reserving("eng", 16, "host2"))};
+    ASSERT_EQ(give(orders), std::nullopt) << why;
+    cloud.add_server("stranger", "host1", "stranger", cpus(4));
+    step();
+    // Since the last reading somebody took what is not reserved, and its role more.
+    cloud.add_server("own", "host1", "web", cpus(12));
+    for (auto& [id, consumer] : cloud.consumers)
+        consumer.holds.erase(HostId{cloud.provider_of("host1")});
+    EXPECT_TRUE(lend("spot", 4));
+    EXPECT_EQ(held("host2"), 12);
+}
+
 TEST_F(ReservationControllerTest, ALoanIsTakenWhereLeastIsLeftOver) {
     std::vector<ReservationOrder> orders{lending(reserving("eng", 16, "host1")),
                                          lending(reserving("eng", 6, "host2"))};
@@ -396,6 +462,55 @@ TEST_F(ReservationControllerTest, WhatWasRefinedIsLentAtOnce) {
     ASSERT_EQ(give({refined}), std::nullopt) << why;
     EXPECT_TRUE(lend("spot", 4));
     EXPECT_EQ(held(), 12);
+}
+
+TEST_F(ReservationControllerTest, WhoIsOfAnotherRoleEndsNoWait) {
+    settings.roles.push_back({role("ads"), {"ads"}});
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("others", "host1", "stranger", cpus(6));
+    step();
+    EXPECT_TRUE(release("web", 8)) << "4 are free, 4 are reserved";
+    EXPECT_EQ(held(), 2);
+    cloud.add_server("ads", "host1", "ads", cpus(4));
+    step(1);
+    EXPECT_EQ(held(), 2) << "he is still waited for";
+}
+
+// A loan that was refused disturbs nothing: its room was not lent since tenants went.
+TEST_F(ReservationControllerTest, ALoanThatFailsMakesTheCalmTimeNoLonger) {
+    settings.calm = minutes{30};
+    EXPECT_EQ(give({lending(reserving("eng", 16))}), std::nullopt);
+    ASSERT_TRUE(lend("spot", 2));
+    cloud.add_server("tenant", "host1", "spot", cpus(2));
+    step(1);
+    Plan plan;
+    plan.hosts.emplace_back();
+    plan.hosts.back().host = HostId{cloud.provider_of("host1")};
+    plan.hosts.back().victims.emplace_back();
+    plan.hosts.back().victims.back().server = ServerId{"tenant"};
+    controller->on_plan(role("eng"), plan);
+    EXPECT_EQ(only().calm_for, Duration{minutes{30}});
+    step(16);
+    EXPECT_EQ(only().calm_for, Duration{0});
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("holdings")) return std::nullopt;
+        return Error{Errc::conflict, "placement: somebody was faster"};
+    };
+    EXPECT_FALSE(lend("spot", 2));
+    cloud.on_call = nullptr;
+    controller->on_plan(role("eng"), plan);
+    EXPECT_EQ(only().calm_for, Duration{minutes{30}});
+}
+
+TEST_F(ReservationControllerTest, WhatIsReservedIsLentAsTheConfigurationSays) {
+    settings.lend = true;
+    settings.longest_loan = minutes{30};
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    EXPECT_TRUE(only().reservation.lending.lend);
+    EXPECT_EQ(only().reservation.lending.longest, Duration{minutes{30}});
+    settings.lend = false;
+    EXPECT_EQ(give({reserving("eng", 2)}), std::nullopt);
+    EXPECT_TRUE(only().reservation.lending.lend) << "it is known by then";
 }
 
 TEST_F(ReservationControllerTest, AHostThatCantBeReadKeepsNobodyFromAnother) {

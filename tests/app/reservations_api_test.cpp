@@ -153,6 +153,34 @@ TEST_F(ReservationsApiTest, RefinedRoomGoesBackToItsPreviousOwner) {
     EXPECT_EQ(list("?role=eng")[0].at("held"), json({{"VCPU", 6}}));
 }
 
+TEST_F(ReservationsApiTest, WhatAnOrderDoesNotSayOfLendingIsAsTheConfigurationHasIt) {
+    settings.reservations.lend = true;
+    settings.reservations.longest_loan = std::chrono::hours{1};
+    start_and_know_reservations();
+    ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 2)}));
+    EXPECT_EQ(list("?role=eng")[0].at("lending"),
+              json({{"lend", true}, {"floor", json::object()}, {"longest_loan_s", 3600}}));
+    json order = reserving("h1", "web", 2);
+    order["lending"] = {{"lend", true}};
+    ask("POST", "/v1/reserve", orders({order}));
+    EXPECT_EQ(list("?role=web")[0].at("lending").at("longest_loan_s"), 3600);
+    order["lending"] = {{"lend", false}, {"longest_loan_s", 0}};
+    order["role"] = "ads";
+    ask("POST", "/v1/reserve", orders({order}));
+    EXPECT_EQ(list("?role=ads")[0].at("lending"),
+              json({{"lend", false}, {"floor", json::object()}, {"longest_loan_s", 0}}));
+}
+
+TEST_F(ReservationsApiTest, NoMoreIsKeptFromLendingThanIsReserved) {
+    start_and_know_reservations();
+    json order = reserving("h1", "eng", 2);
+    order["lending"] = {{"lend", true}, {"floor", {{"VCPU", 3}}}};
+    EXPECT_THAT(refused(400, "/v1/reserve", orders({order})), HasSubstr("floor"));
+    EXPECT_THAT(list(), IsEmpty());
+    order["lending"]["floor"]["VCPU"] = 2;
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({order})).status, 202);
+}
+
 TEST_F(ReservationsApiTest, WhoMayOnlyLookCannotReserve) {
     start_and_know_reservations();
     EXPECT_EQ(

@@ -10,6 +10,7 @@
 
 #include "cloud_builder.hpp"
 #include "reaper/planner/pending_releases.hpp"
+#include "reaper/reservations/reservation_lending.hpp"
 #include "seeded.hpp"
 
 namespace reaper::ledger_properties_test {
@@ -29,7 +30,7 @@ struct UnderWay {
 
 class World {
 public:
-    World() {
+    explicit World(bool with_reservations = false) : with_reservations_{with_reservations} {
         const int hosts = 1 + upto(1);
         for (int i = 0; i < hosts; ++i) {
             const std::string name = "h" + std::to_string(i);
@@ -62,7 +63,7 @@ public:
 
     void step() {
         now_ += 1;
-        switch (upto(10)) {
+        switch (upto(with_reservations_ ? 14 : 10)) {
             case 0:
             case 1:
             case 2: ask(); break;
@@ -73,14 +74,21 @@ public:
             case 7: end_one(); break;
             case 8: give_up(); break;
             case 9: spare_a_victim(); break;
+            case 11:
+            case 12: reserve(); break;
+            case 13:
+            case 14: borrow(); break;
             default: desert(); break;
         }
         RC_LOG() << text() << std::endl;
         read_all();
+        for (Host& host : cloud_.hosts) keep(host);
         check();
     }
 
     std::size_t plans() const { return plans_; }
+    std::size_t loans() const { return loans_; }
+    std::size_t tenants_gone() const { return tenants_gone_; }
 
 private:
     Host& some_host() {
@@ -119,6 +127,90 @@ private:
         return sum;
     }
 
+    // ---- what is reserved ----
+
+    std::optional<Role> role_of(const ProjectId& project) const {
+        const auto at = roles_.find(project);
+        return at == roles_.end() ? std::nullopt : std::optional{at->second};
+    }
+
+    std::map<ReservationId, ReservationBalance> balances_on(const Host& host) {
+        return balance_of(
+            reservations_[host.id],
+            use_of(
+                host, held_[host.id], [this](const ProjectId& project) { return role_of(project); },
+                ledger_));
+    }
+
+    /// They hold what they are to hold, and the ledger knows what they lack and who borrows.
+    void keep(Host& host) {
+        if (!with_reservations_) return;
+        std::map<ReservationId, Resources> next;
+        for (auto& [id, balance] : balances_on(host)) next[id] = balance.next;
+        hold(host, allot(host, held_[host.id], next));
+        ledger_.reserve(host.id,
+                        reserved_room(host, reservations_[host.id], balances_on(host), ledger_));
+    }
+
+    void hold(Host& host, ReservedAllocations then) {
+        for (const auto& [id, holds] : held_[host.id]) host.providers[0].used -= sum_of(holds);
+        for (const auto& [id, holds] : then) host.providers[0].used += sum_of(holds);
+        held_[host.id] = std::move(then);
+    }
+
+    Amount held_by_reservations(const Host& host, const ResourceClass& name) const {
+        Amount sum = 0;
+        if (const auto at = held_.find(host.id); at != held_.end())
+            for (const auto& [id, holds] : at->second) sum += sum_of(holds).get(name);
+        return sum;
+    }
+
+    static Role some_role() {
+        static const std::vector<std::string> paths{"eng", "eng/db", "ads"};
+        return Role::parse(paths[static_cast<std::size_t>(upto(2))]).value();
+    }
+
+    /// By the configuration, say: what others have in its way is owed.
+    void reserve() {
+        Host& host = some_host();
+        Reservation reservation;
+        reservation.identity.host = host.id;
+        reservation.identity.role = some_role();
+        reservation.lending.lend = true;
+        auto& known = reservations_[host.id]
+                          .emplace(reservation_id(reservation.identity), reservation)
+                          .first->second;
+        known.asked = upto(3) == 0 ? Resources{} : known.asked + some_slot();
+    }
+
+    /// A reservation lets go of room, and a revocable server takes it.
+    void borrow() {
+        Host& host = some_host();
+        const Resources slot = some_slot();
+        for (const auto& [id, balance] : balances_on(host)) {
+            const Resources idle = lendable(reservations_[host.id].at(id), balance);
+            const auto holds = held_[host.id].find(id);
+            if (holds == held_[host.id].end() || !slot.fits_in(idle)) continue;
+            ReservedAllocations then = held_[host.id];
+            then[id][host.providers[0].id] -= slot;
+            hold(host, std::move(then));
+            put(host, revocable("s" + std::to_string(serial_++), host.id, slot, now_));
+            ++loans_;
+            return;
+        }
+    }
+
+    /// What is reserved for the request's role is let go of, before anybody is deleted.
+    void let_go_for(const Request& request) {
+        for (Host& host : cloud_.hosts) {
+            ReservedAllocations then = held_[host.id];
+            std::erase_if(then, [&](const auto& each) {
+                return reservations_[host.id].at(each.first).identity.role.is_open_to(request.role);
+            });
+            hold(host, std::move(then));
+        }
+    }
+
     // ---- what may happen ----
 
     /// Nova does not know of promises; we only let it start servers where nobody waits for the
@@ -137,6 +229,10 @@ private:
     void ask() {
         Request wanted = request(some_slot(), 1 + upto(1), "req-" + std::to_string(serial_++));
         wanted.project = ProjectId{wanted.id.str()};
+        if (with_reservations_ && upto(1) == 0) {
+            wanted.role = some_role();
+            roles_[wanted.project] = wanted.role;
+        }
         UnderWay one;
         one.request = wanted;
         if (decide(one)) under_way_.emplace(wanted.id, std::move(one));
@@ -155,7 +251,7 @@ private:
         for (const auto& [name, amount] : request.resources) {
             if (amount == 0) continue;
             const Amount room = host.providers[0].inventories.at(name).capacity() -
-                                occupied(host, name) -
+                                occupied(host, name) - held_by_reservations(host, name) -
                                 ledger_.promised_to_others(host.id, request.id).get(name);
             scarcest = std::min(scarcest, std::max<Amount>(room, 0) / amount);
         }
@@ -163,6 +259,8 @@ private:
     }
 
     bool decide(UnderWay& one) {
+        ledger_.admit(one.request);
+        if (!one.request.role.empty()) let_go_for(one.request);
         const auto decision =
             plan(one.request, cloud_, {}, ledger_, upto(1) == 0 ? "cost" : "strict");
         const Amount there = slots_there(one.request);
@@ -173,12 +271,19 @@ private:
         }
         if (const auto* made = std::get_if<Plan>(&decision)) {
             ++plans_;
-            for (const auto& victim : made->victims()) RC_ASSERT(!ledger_.evicting(victim.server));
+            for (const auto& victim : made->victims()) {
+                RC_ASSERT(!ledger_.evicting(victim.server));
+                const Role* const lender = ledger_.lender_of(victim.server);
+                const bool may_go = lender == nullptr || lender->is_open_to(one.request.role);
+                RC_ASSERT(may_go);
+                tenants_gone_ += lender != nullptr ? 1 : 0;
+            }
             one.hosts = made->hosts;
         } else {
             one.hosts = std::get<NothingToDo>(decision).hosts;
         }
-        check_what_it_rests_on(one);
+        // What is owed to reservations may come free by others than those that a plan rests on.
+        if (!with_reservations_) check_what_it_rests_on(one);
         ledger_.enter(one.request, one.hosts, at(now_));
         return true;
     }
@@ -372,11 +477,12 @@ private:
                      : server.revocable() ? revocable
                                           : regular) += server.resources().get(name);
                 const Amount capacity = host.providers[0].inventories.at(name).capacity();
-                RC_ASSERT(capacity >= regular + revocable + leaving);
+                const Amount held = held_by_reservations(host, name);
+                RC_ASSERT(capacity >= regular + revocable + leaving + held);
                 // Where no deletion was taken back or given up on, all that is promised is there.
                 if (!broken_.contains(host.id))
-                    RC_ASSERT(capacity - regular - revocable >=
-                              ledger_.promised_to_others(host.id, RequestId{"nobody"}).get(name));
+                    RC_ASSERT(capacity - regular - revocable - held >=
+                              ledger_.promised_to_requests(host.id).get(name));
             }
     }
 
@@ -388,6 +494,12 @@ private:
     long now_ = 0;
     int serial_ = 0;
     std::size_t plans_ = 0;
+    const bool with_reservations_;
+    std::map<HostId, HostReservations> reservations_;
+    std::map<HostId, ReservedAllocations> held_;
+    std::map<ProjectId, Role> roles_;
+    std::size_t loans_ = 0;
+    std::size_t tenants_gone_ = 0;
 };
 
 TEST(LedgerProperties, WhateverHappensInWhateverOrderNoRoomIsCountedTwice) {
@@ -396,6 +508,16 @@ TEST(LedgerProperties, WhateverHappensInWhateverOrderNoRoomIsCountedTwice) {
         for (int i = 0; i < 40; ++i) world.step();
         RC_CLASSIFY(world.plans() > 0, "victims");
         RC_CLASSIFY(world.plans() > 2, "several culls");
+    });
+}
+
+TEST(LedgerProperties, NorIsRoomThatIsReservedOrLent) {
+    holds("capacity >= occupied + occupied_revocable + evicting + held by reservations", [] {
+        World world{true};
+        for (int i = 0; i < 40; ++i) world.step();
+        RC_CLASSIFY(world.plans() > 0, "victims");
+        RC_CLASSIFY(world.loans() > 0, "loans");
+        RC_CLASSIFY(world.tenants_gone() > 0, "tenants that go for their lender");
     });
 }
 

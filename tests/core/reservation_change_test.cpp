@@ -262,5 +262,37 @@ TEST(ReservationChangeProperties, RoomIsNeitherMadeNorLost) {
     });
 }
 
+TEST_F(ReservationChangeTest, RefinedRoomIsLentAsTheOneAboveUnlessTheOrderSaysOtherwise) {
+    ReserveOrder above = reserve_order("eng", cpus(8));
+    above.lending = LendingPolicy{true, cpus(2), std::chrono::minutes{30}};
+    ASSERT_EQ(reserve(above), std::nullopt);
+    ReserveOrder refined = refine_order("eng", "eng/db", cpus(4));
+    refined.by_default = LendingPolicy{false, {}, std::chrono::minutes{5}};
+    ASSERT_EQ(reserve(refined), std::nullopt) << why_;
+    ReserveOrder own = refine_order("eng", "eng/web", cpus(2));
+    own.lending = LendingPolicy{};
+    ASSERT_EQ(reserve(own), std::nullopt) << why_;
+    for (const auto& [id, reservation] : reservations_)
+        EXPECT_EQ(reservation.lending,
+                  reservation.identity.role == role("eng/web") ? LendingPolicy{} : *above.lending)
+            << reservation.identity.role.str();
+    // What is known already stays as it is.
+    refined.resources = cpus(1);
+    ASSERT_EQ(reserve(refined), std::nullopt) << why_;
+    for (const auto& [id, reservation] : reservations_)
+        if (reservation.identity.role == role("eng/db"))
+            EXPECT_EQ(reservation.lending, *above.lending);
+}
+
+TEST_F(ReservationChangeTest, AFloorAboveWhatIsReservedIsRefused) {
+    ReserveOrder order = reserve_order("eng", cpus(2));
+    order.lending = LendingPolicy{true, cpus(3), {}};
+    EXPECT_EQ(reserve(order), Errc::bad_input);
+    order.lending->floor = cpus(2);
+    EXPECT_EQ(reserve(order), std::nullopt) << why_;
+    order.lending->floor = cpus(4);
+    EXPECT_EQ(reserve(order), std::nullopt) << why_ << ": 4 in all";
+}
+
 }  // namespace
 }  // namespace reaper::reservation_change_test

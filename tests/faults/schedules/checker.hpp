@@ -24,6 +24,10 @@
 
 namespace reaper::faults {
 
+/// Of the races of lender and tenants.
+inline constexpr const char* another_lender_waits = "another lender waits (over-evicting 2)";
+inline constexpr const char* a_borrower_waits = "a borrower waits (unnecessary reject)";
+
 /// What is counted over all schedules.
 struct Tally {
     std::uint64_t schedules = 0;

@@ -288,8 +288,8 @@ void Checker::note_lender_races(const Reserved& own, const Demand& demand, const
         for_another = for_another || (!revocable && reservations_.is_open_to(own, other.project));
     }
     if (by_itself) ++tally_.lender_races["one goes by itself (over-evicting 1)"];
-    if (for_another) ++tally_.lender_races["another lender waits (over-evicting 2)"];
-    if (borrower) ++tally_.lender_races["a borrower waits (unnecessary reject)"];
+    if (for_another) ++tally_.lender_races[another_lender_waits];
+    if (borrower) ++tally_.lender_races[a_borrower_waits];
 }
 
 // ---- room that is owed ----

@@ -1,0 +1,43 @@
+#include "reaper/planner/suitable_hosts.hpp"
+
+#include <utility>
+
+#include "reaper/planner/host_filter.hpp"
+
+namespace reaper {
+
+struct SuitableHosts::Way {
+    Way(Request asked, const CloudIndex& cloud, const Ledger& ledger, const SchedulerRules* rules,
+        const std::map<HostId, std::string>* in_cooldown)
+        : request{std::move(asked)},
+          shape{shape_of(request)},
+          checker{request, rules, cloud, ledger},
+          input{request, shape, ledger, skipped, nullptr, nullptr, in_cooldown, &checker},
+          filter{cloud, input, 1} {}
+
+    const Request request;
+    const Shape shape;
+    const std::map<ServerId, std::string> skipped;
+    const ConstraintChecker checker;
+    const FilterInput input;
+    const HostFilter filter;
+};
+
+SuitableHosts::SuitableHosts(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                             const SchedulerRules* rules, std::map<HostId, std::string> in_cooldown)
+    : cloud_{cloud},
+      in_cooldown_{std::move(in_cooldown)},
+      first_{std::make_unique<Way>(request, cloud, ledger, rules, &in_cooldown_)},
+      second_{request.fallback
+                  ? std::make_unique<Way>(by_fallback(request), cloud, ledger, rules, &in_cooldown_)
+                  : nullptr} {}
+
+SuitableHosts::~SuitableHosts() = default;
+
+bool SuitableHosts::contains(const HostId& host) const {
+    const std::uint32_t row = cloud_.row_of(host);
+    if (row == CloudIndex::no_row) return false;
+    return first_->filter.suits(row) || (second_ != nullptr && second_->filter.suits(row));
+}
+
+}  // namespace reaper

@@ -1,0 +1,59 @@
+// What is known of a host's loans beyond what Placement shows: who borrowed and since when, and
+// what the journal was told of loans and debts. It is read from there again after a restart, so the
+// journal's lines are written and read here. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/request_record.hpp"
+#include "reaper/reservations/reservation_allotment.hpp"
+
+namespace reaper {
+
+/// Kinds of the journal's events.
+inline constexpr const char* lent_kind = "lent";
+inline constexpr const char* debt_kind = "debt";
+
+/// Of these kinds, newest first, by whom they are of: a host, or a reservation.
+using LoanEvents = std::map<std::string, std::vector<JournalEvent>>;
+LoanEvents loan_events(const std::vector<JournalEvent>& newest_first);
+
+class HostLoans {
+public:
+    /// Revocable servers that were not `there` when room was lent are who borrowed it.
+    void note_arrivals(const Host& host, const std::set<ServerId>& there, TimePoint now);
+    /// Did the server borrow, and by then? One that is in the way of a reservation without having
+    /// borrowed did not.
+    bool had_by(const ServerId& server, TimePoint then) const;
+
+    /// How much is lent, and to whom: for the journal, if that is news. `lacks`: its reservations
+    /// lack something, which may be on its way to somebody. Who is gone, or borrows no more, is
+    /// forgotten.
+    std::optional<std::string> news_of_loans(const Host& host, const Resources& lent, bool lacks);
+    /// What others hold of a reservation's room, and who: for the journal, if that is news. More of
+    /// it is news when it was there the last time too, as between two readings much seems taken.
+    std::optional<std::string> news_of_debt(const Host& host, const Reservation& reservation,
+                                            const Resources& taken, const RoleOfProject& role_of);
+
+    /// What the journal tells of the host's loans, and of what is owed to its reservations.
+    void recall(const HostId& host, const HostReservations& reservations, const LoanEvents& events);
+
+    bool empty() const { return since_.empty() && told_.empty() && debts_.empty(); }
+
+private:
+    struct Debt {
+        bool looked = false;  ///< since this process began
+        Resources seen;       ///< the last time
+        std::string told;     ///< as the journal has it
+    };
+    std::map<ServerId, TimePoint> since_;  ///< who borrowed
+    std::string told_;                     ///< the journal's last line of loans; empty: none
+    std::map<ReservationId, Debt> debts_;
+};
+
+}  // namespace reaper
