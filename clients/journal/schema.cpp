@@ -8,7 +8,7 @@ namespace {
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 5> migrations{R"sql(
+constexpr std::array<const char*, 6> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -140,6 +140,32 @@ UPDATE request SET request = replace(request, '"most_on_a_host":', '"max_on_a_ho
 -- What became of a server is looked for by its id or name.
 CREATE INDEX chosen_server ON chosen (server);
 CREATE INDEX chosen_name ON chosen (name);
+)sql",
+                                                R"sql(
+-- Orders of reservations: under its key an order is known again, and those not ended go on.
+CREATE TABLE reservation_order (
+    seq        INTEGER PRIMARY KEY,
+    key        TEXT NOT NULL,
+    principal  TEXT NOT NULL,
+    content    TEXT NOT NULL,
+    mark       TEXT NOT NULL,
+    removes    TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    given_at   INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL
+);
+CREATE INDEX reservation_order_key ON reservation_order (principal, key) WHERE key <> '';
+CREATE INDEX reservation_order_open ON reservation_order (seq)
+    WHERE state IN ('begun', 'waiting');
+
+-- Dynamic reservations as they were in Placement when they were seen last.
+CREATE TABLE reservation (
+    id      TEXT PRIMARY KEY,
+    project TEXT NOT NULL,
+    user    TEXT NOT NULL,
+    at      INTEGER NOT NULL
+) WITHOUT ROWID;
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

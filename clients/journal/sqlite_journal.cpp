@@ -131,6 +131,30 @@ public:
     ResultTask<std::vector<InventoryHold>> holds() override {
         return call<std::vector<InventoryHold>>([](Store& store) { return store.holds(); });
     }
+    ResultTask<std::int64_t> note_order(OrderRecord order) override {
+        return call<std::int64_t>(
+            [order = std::move(order)](Store& store) { return store.note_order(order); });
+    }
+    ResultTask<std::optional<OrderRecord>> order(std::string principal, std::string key) override {
+        return call<std::optional<OrderRecord>>(
+            [principal = std::move(principal), key = std::move(key)](Store& store) {
+                return store.order(principal, key);
+            });
+    }
+    ResultTask<std::vector<OrderRecord>> orders(int limit) override {
+        return call<std::vector<OrderRecord>>(
+            [limit](Store& store) { return store.orders(limit); });
+    }
+    ResultTask<void> note_reservations(std::vector<KnownReservation> there,
+                                       std::vector<ReservationId> gone) override {
+        return call<void>([there = std::move(there), gone = std::move(gone)](Store& store) {
+            return store.note_reservations(there, gone);
+        });
+    }
+    ResultTask<std::vector<KnownReservation>> reservations() override {
+        return call<std::vector<KnownReservation>>(
+            [](Store& store) { return store.reservations(); });
+    }
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override {
         return call<std::vector<VictimEntry>>(
             [since](Store& store) { return store.victims_since(since); });

@@ -198,6 +198,11 @@ void Store::prune(TimePoint now) {
         events.bind(1, oldest).bind(2, options_.max_rows).run();
         auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
         holds.bind(1, oldest).run();
+        auto orders = database_.statement(
+            "DELETE FROM reservation_order WHERE state NOT IN ('begun', 'waiting') AND "
+            "(changed_at < ?1 OR seq <= (SELECT max(seq) FROM reservation_order) - ?2) "
+            "AND seq <= (SELECT max(seq) FROM reservation_order) - ?3");
+        orders.bind(1, oldest).bind(2, options_.max_rows).bind(3, options_.newest_kept).run();
         while (bytes_used() > options_.max_bytes && forget_idle() > 0) {
         }
         transaction.commit();

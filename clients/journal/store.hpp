@@ -56,6 +56,13 @@ public:
     Result<JournalTotals> totals(TimePoint since);
     Result<std::vector<InventoryHold>> holds();
 
+    Result<std::int64_t> note_order(const OrderRecord& order);
+    Result<std::optional<OrderRecord>> order(const std::string& principal, const std::string& key);
+    Result<std::vector<OrderRecord>> orders(int limit);
+    Result<void> note_reservations(const std::vector<KnownReservation>& there,
+                                   const std::vector<ReservationId>& gone);
+    Result<std::vector<KnownReservation>> reservations();
+
     const std::string& path() const noexcept { return path_; }
 
 private:

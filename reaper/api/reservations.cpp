@@ -120,13 +120,18 @@ ReservationOrder reserve_order(const JsonPlace& place, const Known& known) {
 }
 
 ReservationOrder unreserve_order(const JsonPlace& place, const Known& known) {
-    expect_only(place, {"host", "role", "labels", "resources", "lent_too"});
+    expect_only(place, {"host", "role", "labels", "resources", "refines", "lent_too"});
     const JsonPlace host = place["host"];
     const JsonPlace resources = place["resources"];
     UnreserveOrder order;
     order.name = name_of(place);
     order.resources = resources.resources(1);
     order.lent_too = place.boolean_or("lent_too", false);
+    if (const auto refines = place.maybe("refines")) {
+        expect_only(*refines, {"role", "labels"});
+        order.unrefined = refines->has("role") && (*refines)["role"].text(most_text).empty();
+        if (!order.unrefined) order.refines = name_of(*refines);
+    }
     order.host = host_of(host, known);
     return order;
 }
@@ -202,6 +207,7 @@ json json_of(const OrderState& order) {
             {"principal", order.principal},
             {"state", std::string{to_string(order.kind)}},
             {"orders", order.told},
+            {"reason", order.reason},
             {"at", iso_time(order.at)}};
 }
 

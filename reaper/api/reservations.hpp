@@ -10,7 +10,8 @@ namespace reaper::api {
 ///  reservation  {id, host, host_name (empty: there is no such host), role, labels, principal,
 ///               from_config, refines (the id, or null), resources (what the role is to have),
 ///               used, held, lent, owed, lending{lend, floor, longest_loan_s}, trouble}
-///  order        {key, principal, state, reason, at}
+///  order        {key, principal, state (applied, waiting, failed), orders[] (each in one line),
+///               reason (why it failed, or waits), at}
 ///
 /// 503 while this reaper has not read them: it does not serve the queue.
 Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request);
@@ -20,11 +21,13 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request);
 /// resources may be left out, and key, principal and dry_run.
 /// 202: all of them hold. 200: they would (dry_run). 400: the body is wrong; 403: the principal
 /// may not; 404: no such host, or nothing to refine; 409: the room is not there; 503: not by this
-/// reaper now. Nothing holds then. With a key that was given before: the same answer, once more.
+/// reaper now. Nothing holds then. With a key that was given before: what
+/// became of that order; 409 if it was another one.
 Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request);
 
-/// The same; each has host, role, labels, resources, and lent_too: also what is lent, whose
-/// tenants go first.
+/// The same; each has host, role, labels, resources, refines (of what was taken from that one; a
+/// role that is empty: from unreserved room), and lent_too: also what is lent, whose tenants go
+/// first. 409 where a part is ordered and it was taken from several.
 Task<HttpResponse> post_unreserve(const Backend& backend, ApiRequest request);
 
 }  // namespace reaper::api

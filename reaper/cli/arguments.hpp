@@ -127,6 +127,8 @@ struct ReserveCommand {
     std::optional<Duration> longest_loan;  ///< only with `lend`; none: as the configuration says
     // To unreserve:
     bool lent_too = false;
+    /// Only of what was taken from this role; empty: from unreserved room; none: of any.
+    std::optional<std::string> returns_to;
 };
 
 struct ReservationsCommand {

@@ -280,7 +280,8 @@ Exit code 3: the hosts have not so much unreserved room.
 const Text unreserve{
     "Gives up room that is kept for a role",
     R"(Gives up room that 'reaper reserve' or POST /v1/reserve kept for a role: all of it or a part.
-What refined another reservation is that one's again. What the role's servers use stays reserved.
+What refined another reservation is that one's again; where parts of it are of several, --refines
+says which. What the role's servers use stays reserved.
 What is lent stays so too, unless --lent-too is given: its tenants are deleted first, and the order
 waits for that. Room that the configuration reserves is given up there.)",
     R"(Examples:

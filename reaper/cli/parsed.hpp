@@ -1,6 +1,7 @@
 // Where CLI11 leaves what it read, before it is put together: the options of all commands.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Parsed {
     ReserveCommand reserve, unreserve;
     ReservationsCommand reservations;
     std::vector<std::string> labels, refines_labels;
+    std::optional<std::string> unreserve_refines;
     std::string floor, longest_loan;
     bool lend = false, no_lend = false;
     std::string per;

@@ -82,6 +82,17 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
         ->type_name("SPAN");
     CLI::App& unreserve = *add_command(app, "unreserve", help::unreserve);
     add_reservation(unreserve, parsed, parsed.unreserve);
+    unreserve
+        .add_option("--refines", parsed.unreserve_refines,
+                    "Only of what was taken from this role above ('': from unreserved room)")
+        ->type_name("ROLE");
+    unreserve
+        .add_option("--refines-label", parsed.refines_labels,
+                    "A label of the reservation that was refined; may be repeated")
+        ->type_name("LABEL")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     unreserve.add_flag("--lent-too", parsed.unreserve.lent_too,
                        "Also what is lent: its tenants go first");
     CLI::App& list = *add_command(app, "reservations", help::reservations);
@@ -100,12 +111,14 @@ Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed)
     auto labels = labels_of(parsed.labels, "--label");
     if (!labels) return labels.error();
     order.labels = std::move(*labels);
-    if (unreserve) return order;
     auto refined = labels_of(parsed.refines_labels, "--refines-label");
     if (!refined) return refined.error();
     order.refines_labels = std::move(*refined);
-    if (!order.refines_labels.empty() && order.refines.empty())
+    if (unreserve) order.returns_to = parsed.unreserve_refines;
+    const std::string refines = unreserve ? order.returns_to.value_or("") : order.refines;
+    if (!order.refines_labels.empty() && refines.empty())
         return wrong("--refines-label goes with --refines");
+    if (unreserve) return order;
     if (parsed.lend && parsed.no_lend) return wrong("--lend and --no-lend: one of the two");
     if (parsed.lend || parsed.no_lend) order.lend = parsed.lend;
     if (!parsed.lend && (!parsed.floor.empty() || !parsed.longest_loan.empty()))

@@ -37,6 +37,9 @@ json body_of(const ReserveCommand& command, const std::string& key) {
                      {"resources", report::to_json(command.resources)}};
         if (command.unreserve) {
             each["lent_too"] = command.lent_too;
+            if (command.returns_to)
+                each["refines"] = {{"role", *command.returns_to},
+                                   {"labels", command.refines_labels}};
         } else {
             if (!command.refines.empty())
                 each["refines"] = {{"role", command.refines}, {"labels", command.refines_labels}};
@@ -70,17 +73,22 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
     if (!said) return code;
     if (terminal.json()) {
         terminal.answer(report::dump(*said, 2) + "\n");
-        return code;
+        return word_in(*said, "state") == "failed" ? ExitCode::failed : code;
     }
-    const bool waits = word_in(*said, "state") == "waiting";
-    const std::string how = command.dry_run ? "would "
-                            : waits         ? "waits for tenants to go: "
-                                            : "done: ";
+    const std::string state = word_in(*said, "state");
+    // Under a key that was given before, it may have failed since.
+    const bool failed = state == "failed";
+    const std::string how = command.dry_run      ? "would "
+                            : failed             ? "failed: "
+                            : state == "waiting" ? "waits for tenants to go: "
+                                                 : "done: ";
     if (const auto orders = said->find("orders"); orders != said->end())
         for (const json& order : *orders)
             if (order.is_string())
                 terminal.answer(how + report::safe(order.get<std::string>()) + "\n");
-    return code;
+    if (!failed) return code;
+    terminal.warn(report::safe(word_in(*said, "reason")) + "; give the order under another key");
+    return ExitCode::failed;
 }
 
 ExitCode show_reservations(const GlobalOptions& global, const ReservationsCommand& command,

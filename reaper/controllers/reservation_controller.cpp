@@ -1,6 +1,7 @@
 #include "reaper/controllers/reservation_controller.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <spdlog/spdlog.h>
 #include <tuple>
 #include <utility>
@@ -12,12 +13,39 @@
 namespace reaper {
 namespace {
 
-/// Whose projects' roles say how the host is used.
-std::set<ProjectId> regular_projects(const Host& host) {
-    std::set<ProjectId> projects;
-    for (const Server& server : host.servers)
-        if (!server.revocable()) projects.insert(server.project);
-    return projects;
+/// `3 VCPU more, 5 VGPU less`.
+std::string changed_amounts(const Resources& change) {
+    Resources more, less;
+    for (const auto& [name, amount] : change)
+        (amount > 0 ? more : less).set(name, std::abs(amount));
+    std::string text = more.empty() ? "" : amounts_text(more) + " more";
+    if (!less.empty()) text += (text.empty() ? "" : ", ") + amounts_text(less) + " less";
+    return text;
+}
+
+std::string some_of(const std::vector<std::string>& hosts) {
+    constexpr std::size_t most = 10;
+    std::string text = hosts.size() == 1 ? "" : std::to_string(hosts.size()) + " hosts: ";
+    for (std::size_t i = 0; i < std::min(hosts.size(), most); ++i)
+        text += (i == 0 ? "" : ", ") + printable(hosts[i], 64);
+    return text + (hosts.size() > most ? ", ..." : "");
+}
+
+/// Two entries of the configuration for one role and its labels: what the one does not lend, the
+/// other one does not lend for it.
+void add_to(Reservation& known, const Reservation& more) {
+    const auto kept = [](const Reservation& each) {
+        return each.lending.lend ? each.lending.floor : each.asked;
+    };
+    LendingPolicy both;
+    both.lend = known.lending.lend || more.lending.lend;
+    if (both.lend) both.floor = kept(known) + kept(more);
+    for (const LendingPolicy& each : {known.lending, more.lending}) {
+        const bool shorter = both.longest == Duration{0} || each.longest < both.longest;
+        if (each.lend && each.longest > Duration{0} && shorter) both.longest = each.longest;
+    }
+    known.lending = both;
+    known.asked += more.asked;
 }
 
 }  // namespace
@@ -26,6 +54,7 @@ ReservationController::ReservationController(const boost::asio::any_io_executor&
                                              Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
       roles_(dependencies_.cloud, dependencies_.settings),
+      ordering_(executor, 1),
       writing_(executor, 1) {}
 
 // ---- in the background ----
@@ -41,6 +70,10 @@ ResultTask<void> ReservationController::check() {
     if (!known) co_return known.error();
     if (known_for_ == 0) co_return Result<void>{};  // there is no register
     if (!dependencies_.looks_only) co_await configure_all();
+    if (!dependencies_.looks_only) {
+        co_await know_orders();
+        co_await settle_begun();
+    }
     readings_left_ = readings_at_a_step;
     for (const HostId& host : due()) {
         if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
@@ -119,7 +152,17 @@ ResultTask<void> ReservationController::know() {
     }
     const bool anew = std::exchange(known_for_, serving) != serving;
     known_at_ = now;
+    // What was there while this reaper served, and is not any more, somebody else deleted.
+    for (const auto& [host, book] : before)
+        for (const auto& [id, reservation] : book.reservations) {
+            if (anew || written_.contains(id) || reading->reservations.contains(id)) continue;
+            books_[host].reservations.emplace(id, reservation);
+            books_[host].drift.push_back(to_string(reservation.identity, name_of(host)) +
+                                         gone_from_placement);
+            changed_.insert(host);
+        }
     configured_at_ = Duration{};
+    if (anew && !dependencies_.looks_only) co_await find_lost();
     if (anew) co_await know_roles_of_promises();
     if (anew) co_await know_calm();
     if (anew) co_await know_loans();
@@ -184,7 +227,11 @@ std::map<ReservationId, Reservation> ReservationController::configured_on(const 
         reservation.identity.from_config = true;
         reservation.asked = each.resources;
         reservation.lending = each.lending;
-        wanted.insert_or_assign(reservation_id(reservation.identity), std::move(reservation));
+        const ReservationId id = reservation_id(reservation.identity);
+        if (const auto known = wanted.find(id); known != wanted.end())
+            add_to(known->second, reservation);
+        else
+            wanted.emplace(id, std::move(reservation));
     }
     return wanted;
 }
@@ -199,15 +246,25 @@ Task<void> ReservationController::configure_all() {
     for (const auto& each : books_) wanted[each.first];  // hosts that are gone have none
     for (const Host* const host : dependencies_.refresher.cache().hosts())
         if (auto here = configured_on(*host); !here.empty()) wanted[host->id] = std::move(here);
+    std::map<std::string, std::vector<std::string>> told;  // hosts by what changed there
     for (const auto& [host, here] : wanted) {
         Book& book = books_[host];
         HostReservations before = book.reservations;
-        configure(book.reservations, here);
-        if (before != book.reservations) {
-            changed_.insert(host);
-            to_tell_.insert(host);
+        const ReservationDelta delta = configure(book.reservations, here);
+        if (before == book.reservations) continue;
+        changed_.insert(host);
+        to_tell_.insert(host);
+        for (const auto& [id, change] : delta) {
+            const auto at = book.reservations.find(id);
+            const Reservation& what = at == book.reservations.end() ? before.at(id) : at->second;
+            if (what.identity.from_config)
+                told[changed_amounts(change) + " of " + what.identity.role.str()].push_back(
+                    name_of(host));
         }
     }
+    for (const auto& [what, hosts] : told)
+        co_await note("reservation-configured",
+                      "the configuration has " + what + " on " + some_of(hosts));
 }
 
 /// Hosts with reservations to which something happened, and those not looked at for long.
@@ -221,6 +278,8 @@ std::vector<HostId> ReservationController::due() {
     });
     if (flowing && lost)
         for (const auto& each : books_) changed_.insert(each.first);
+    for (const auto& [host, book] : books_)
+        if (!book.unsure.empty() || !book.drift.empty()) changed_.insert(host);
     // Those first to which something happened. What is as it should be costs no call.
     std::vector<std::tuple<bool, Duration, HostId>> found;
     for (const auto& [host, book] : books_) {
@@ -269,165 +328,6 @@ void ReservationController::try_later(Book& book, const std::string& what) {
     if (book.trouble != what)
         spdlog::warn("reservations: trying again in {}: {}", format_duration(pause), what);
     book.trouble = what;
-}
-
-// ---- one host ----
-
-ResultTask<void> ReservationController::learn_roles_on(HostId host) {
-    const Host* const known = dependencies_.refresher.cache().find(host);
-    if (known == nullptr) co_return Result<void>{};
-    auto projects = regular_projects(*known);
-    co_return co_await roles_.learn(std::move(projects));
-}
-
-HostUse ReservationController::use_now(const HostId& id) const {
-    const Book& book = books_.at(id);
-    const ReservedAllocations held = held_by(book.records);
-    const Host* const host = dependencies_.refresher.cache().find(id);
-    HostUse use;
-    if (host == nullptr) {
-        for (const auto& [reservation, holds] : held) use.held[reservation] = sum_of(holds);
-        return use;
-    }
-    use = use_of(
-        *host, held, [this](const ProjectId& project) { return roles_.role_of(project); },
-        dependencies_.rooms.ledger());
-    use.waiting = all_left_on(book, *host);
-    use.free -= use.waiting;
-    return use;
-}
-
-bool ReservationController::may_write() const {
-    return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping &&
-           !dependencies_.looks_only;
-}
-
-/// What is to be written for these reservations, as things are now.
-Result<RecordChanges> ReservationController::wanted_now(const HostId& id,
-                                                        const HostReservations& reservations,
-                                                        const std::string& mark) const {
-    const Book& book = books_.at(id);
-    const Host* const host = dependencies_.refresher.cache().find(id);
-    if (host == nullptr)
-        return changes_on_gone(book.records, book.reservations, reservations, mark);
-    std::map<ReservationId, Resources> next;
-    for (auto& [each, balance] : balance_of(reservations, use_now(id))) next[each] = balance.next;
-    return changes_on(*host, book.records, book.reservations, reservations, next, mark);
-}
-
-/// Its records as Placement has them now, and the host too, if it is there.
-ResultTask<void> ReservationController::read_again(HostId host) {
-    if (dependencies_.refresher.cache().find(host) != nullptr) {
-        std::vector<HostId> hosts{host};
-        auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
-        if (!read) co_return read.error();
-    }
-    std::vector<ReservationId> ids;
-    for (const auto& each : books_[host].records) ids.push_back(each.first);
-    for (const auto& each : books_[host].reservations)
-        if (!books_[host].records.contains(each.first)) ids.push_back(each.first);
-    for (const ReservationId& id : ids) {
-        auto record = co_await read_reservation(dependencies_.cloud.placement, id);
-        if (!record) co_return record.error();
-        Book& book = books_[host];
-        if (record->holds.empty())
-            book.records.erase(id);
-        else
-            book.records.insert_or_assign(id, std::move(*record));
-    }
-    co_return co_await learn_roles_on(host);
-}
-
-/// Where no events tell what happened, it is read for each look. Else now and then where something
-/// is missing: not all that frees room is told, such as the end of a move on the host that was
-/// left.
-bool ReservationController::wants_reading(const HostId& id) const {
-    const Host* const host = dependencies_.refresher.cache().find(id);
-    const auto book = books_.find(id);
-    if (host == nullptr || book == books_.end()) return false;
-    if (!dependencies_.refresher.flowing()) return true;
-    const TimePoint now = dependencies_.cloud.clock.now();
-    if (readings_left_ == 0 || now - host->read_at < dependencies_.settings.interval) return false;
-    const auto balances = balance_of(book->second.reservations, use_now(id));
-    return std::any_of(balances.begin(), balances.end(),
-                       [](const auto& each) { return !each.second.missing().empty(); });
-}
-
-/// Changes what differs; false if nothing does.
-ResultTask<bool> ReservationController::settle(HostId host) {
-    const CloudCache& cache = dependencies_.refresher.cache();
-    if (wants_reading(host)) {
-        if (readings_left_ > 0) --readings_left_;
-        std::vector<HostId> hosts{host};
-        auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
-        if (!read) co_return read.error();
-    }
-    auto learned = co_await learn_roles_on(host);
-    if (!learned) co_return learned.error();
-    // Whom room was left for is there: nobody else is waited for.
-    if (const Host* const there = cache.find(host)) {
-        note_borrowers(*there);
-        std::erase_if(books_[host].left,
-                      [&](const Left& left) { return left_on(left, *there).empty(); });
-    }
-    auto wanted = wanted_now(host, books_[host].reservations, {});
-    if (!wanted) co_return wanted.error();
-    books_[host].short_of = wanted->short_of;
-    const Host* const known = cache.find(host);
-    bool changed = false;
-    if (!wanted->changes.empty() ||
-        (known != nullptr && shows_otherwise(*known, books_[host].records))) {
-        auto read = co_await read_again(host);
-        if (!read) co_return read.error();
-        wanted = wanted_now(host, books_[host].reservations, {});
-        if (!wanted) co_return wanted.error();
-        changed = !wanted->changes.empty();
-    }
-    if (changed) {
-        if (!may_write()) co_return false;
-        HostChanges changes;
-        changes[host] = {books_[host].reservations, std::move(wanted->changes)};
-        auto done = co_await write(std::move(changes));
-        if (!done) co_return done.error();
-    }
-    if (cache.find(host) == nullptr && !books_[host].reservations.empty())
-        co_return Error{Errc::not_found, "host " + printable(host.str(), 64) +
-                                             " has reservations and is not there any more"};
-    co_return changed;
-}
-
-/// In one transaction. All of it holds then, and is looked at once more, by what Placement says.
-ResultTask<void> ReservationController::write(HostChanges hosts) {
-    std::vector<ConsumerChange> sent;
-    for (const auto& [host, change] : hosts)
-        sent.insert(sent.end(), change.changes.begin(), change.changes.end());
-    for (const ConsumerChange& each : sent) written_.insert(ReservationId{each.id.str()});
-    if (!sent.empty()) {
-        auto done =
-            co_await dependencies_.cloud.placement.set_holdings(std::move(sent), call_deadline);
-        if (!done) co_return done.error();
-    }
-    for (auto& [host, change] : hosts) {
-        Book& book = books_[host];
-        book.reservations = std::move(change.reservations);
-        const auto over = [&](const auto& each) { return !book.reservations.contains(each.first); };
-        std::erase_if(book.calm, over);
-        std::erase_if(book.asked_back, over);
-        std::erase_if(book.lent_since,
-                      [&](const ReservationId& id) { return !book.reservations.contains(id); });
-        for (ConsumerChange& each : change.changes) {
-            const ReservationId id{each.id.str()};
-            dependencies_.refresher.note_holdings(host, each.id, held_on_host(each.wanted));
-            each.wanted.generation.reset();  // another one by now: read before the next change
-            if (each.wanted.holds.empty())
-                book.records.erase(id);
-            else
-                book.records.insert_or_assign(id, std::move(each.wanted));
-        }
-        changed_.insert(host);
-        to_tell_.insert(host);
-    }
-    co_return Result<void>{};
 }
 
 }  // namespace reaper

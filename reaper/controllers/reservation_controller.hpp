@@ -12,8 +12,12 @@
 // deleted, or refused (release_for, lend_to).
 //
 // An order (reserve, unreserve) is answered when it is valid on a fresh reading of its hosts, and
-// applied in one transaction over all of them. Asked again under the same key it is the same one,
-// also of another reaper: the key's mark is in the records that it changed.
+// applied in one transaction over all of them; the journal has it before. Asked again under the
+// same key it is the same one: the journal knows it, and another reaper by its mark, which is in
+// the records that it changed. One that waits for tenants to go is gone on with after a restart.
+//
+// Records that somebody else changed are taken as they are: another reaper ordered it. Room that
+// somebody took from a reservation, or all of it, is reserved again, and told.
 //
 // One thread; what it is made with must outlive it.
 #pragma once
@@ -25,13 +29,13 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "config/settings.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/project_roles.hpp"
 #include "reaper/controllers/reservation_register.hpp"
+#include "reaper/model/order_record.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/ports/cloud_ports.hpp"
@@ -39,16 +43,14 @@
 #include "reaper/reservations/host_loans.hpp"
 #include "reaper/reservations/idle_room.hpp"
 #include "reaper/reservations/reservation_allotment.hpp"
-#include "reaper/reservations/reservation_change.hpp"
 #include "reaper/reservations/reservation_lending.hpp"
+#include "reaper/reservations/reservation_order.hpp"
 #include "reaper/reservations/reservation_records.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper {
-
-using ReservationOrder = std::variant<ReserveOrder, UnreserveOrder>;
 
 /// What became of orders that were given together.
 struct OrderState {
@@ -58,10 +60,12 @@ struct OrderState {
         failed,   ///< it waited, and does not hold any more
         valid,    ///< it would be; nothing was done
     };
+    std::int64_t number = 0;  ///< the journal's
     std::string key;
     std::string principal;
     Kind kind{};
     std::vector<std::string> told;  ///< each in one line
+    std::string reason;             ///< why it failed, or what it waits for; or empty
     TimePoint at{};
 };
 
@@ -105,7 +109,8 @@ public:
 
     /// All of them or none. `forbidden`, `not_found`, `conflict`, `bad_input`, or why it can't be
     /// told now (why_not_known). The principal may reserve and unreserve as the ACL says.
-    /// `dry_run`: it is only said whether they would hold.
+    /// `dry_run`: it is only said whether they would hold. Under a key that the principal gave
+    /// before: what became of that order; `conflict` if it was another one.
     ResultTask<OrderState> give(std::string key, std::string principal,
                                 std::vector<ReservationOrder> orders, bool dry_run = false);
     struct Search {
@@ -167,12 +172,17 @@ public:
 
 private:
     static constexpr std::size_t max_orders = 1000;
+    static constexpr const char* gone_from_placement =
+        ": somebody deleted it in Placement; it is reserved again";
     static constexpr std::size_t hosts_at_a_step = 256;
     static constexpr std::size_t readings_at_a_step = 16;
     static constexpr Duration between_readings = std::chrono::hours{1};
     /// Tenants that did not go are asked for again.
     static constexpr Duration ask_back_again = std::chrono::minutes{2};
     static constexpr Duration longest_wait = std::chrono::minutes{10};
+    static constexpr Duration longest_waiting_pause{30'000};
+    /// So long Nova does not have a host before what is held there is let go of.
+    static constexpr Duration gone_for_good = std::chrono::minutes{1};
     static constexpr Duration longest_reading = std::chrono::minutes{1};
     static constexpr Duration call_deadline{10'000};
     static constexpr Duration first_pause{1'000};
@@ -192,6 +202,8 @@ private:
         std::set<ServerId> tenants;
         Duration at{};  ///< steady
     };
+    /// What Placement was told last of a reservation, where it is not known whether it was done.
+    enum class Unsure { written, removed };
     /// All that is known of a host's reservations.
     struct Book {
         HostReservations reservations;
@@ -205,8 +217,18 @@ private:
         HostLoans loans;
         GrowingPause pause{first_pause, longest_pause};
         std::string trouble;
-        std::string short_of;  ///< as of what is wanted
+        std::string short_of;                ///< as of what is wanted
+        std::string name;                    ///< of the host, as it was there last
+        std::optional<Duration> gone_since;  ///< steady
+        std::map<ReservationId, Unsure> unsure;
+        std::vector<std::string> drift;  ///< what somebody else changed, to be told
     };
+    /// What becomes of a host's reservations, and what Placement is told for it.
+    struct HostChange {
+        HostReservations reservations;
+        std::vector<ConsumerChange> changes;
+    };
+    using HostChanges = std::map<HostId, HostChange>;
     ResultTask<void> know();
     Task<void> configure_all();
     std::map<ReservationId, Reservation> configured_on(const Host& host) const;
@@ -251,17 +273,46 @@ private:
     void take_back(const HostId& host, const ReservationId& id,
                    const std::optional<Resources>& amounts,
                    const std::optional<TimePoint>& borrowed_by, const std::string& why);
+    /// Given with `lent_too`: done when their tenants are gone.
+    struct Waiting {
+        OrderRecord record;
+        std::vector<ReservationOrder> orders;
+        Duration until{};        ///< steady
+        Resources in_the_way{};  ///< as of the last try: where it is another, it is tried at once
+        Duration retry_at{};     ///< steady
+        GrowingPause pause{first_pause, longest_waiting_pause};
+    };
+    void take_in(const HostId& host, const ReservationId& id, Consumer read);
+    Task<void> tell_drift(HostId host);
+    std::string name_of(const HostId& host) const;
+    void note_whether_gone(const HostId& host);
+    std::string why_gone(const HostId& host) const;
+    void remember(const Book& book, const ReservationId& id, const Consumer& wanted);
+    Task<void> journal_known();
+    Task<void> find_lost();
+    Task<void> know_orders();
+    Task<void> settle_begun();
+    Task<void> settle_all_begun();
+    ResultTask<bool> was_done(const OrderRecord& record,
+                              const std::vector<ReservationOrder>& orders);
+    ResultTask<std::optional<OrderRecord>> known_order(const OrderRecord& given);
+    ResultTask<void> settle_one(OrderRecord& record);
+    ResultTask<void> begin_order(OrderRecord& record, const HostChanges& changes);
+    static Error other_order(const std::string& key);
+    void wait_for_tenants(OrderRecord record, std::vector<ReservationOrder> orders);
+    Task<void> end_order(OrderRecord& record, OrderProgress progress, const std::string& reason);
+    void show(const OrderRecord& record);
+    OrderState state_of(const OrderRecord& record) const;
+    ResultTask<OrderState> give_new(std::vector<ReservationOrder> orders, OrderRecord& record,
+                                    bool dry_run);
+    std::string mark_of(const OrderRecord& record);
+    Task<void> tell_refused(const OrderRecord& record, const Error& why);
+    Resources in_the_way(const Waiting& waiting) const;
     Task<void> try_waiting();
-    ResultTask<void> apply(const std::vector<ReservationOrder>& orders,
-                           const std::string& principal, const std::string& mark, bool dry_run);
+    ResultTask<void> apply(const std::vector<ReservationOrder>& orders, OrderRecord& record,
+                           bool dry_run);
     void await_tenants(const std::vector<ReservationOrder>& orders, const std::string& principal);
     UnreserveOrder as_allowed(UnreserveOrder order, const std::string& principal) const;
-    /// What becomes of a host's reservations, and what Placement is told for it.
-    struct HostChange {
-        HostReservations reservations;
-        std::vector<ConsumerChange> changes;
-    };
-    using HostChanges = std::map<HostId, HostChange>;
     ResultTask<void> write(HostChanges hosts);
     /// What is let go of for a wish.
     struct Giveaway {
@@ -275,8 +326,8 @@ private:
     Result<RecordChanges> wanted_now(const HostId& host, const HostReservations& reservations,
                                      const std::string& mark) const;
     void try_later(Book& book, const std::string& what);
-    ResultTask<HostChanges> try_orders(const std::vector<ReservationOrder>& orders,
-                                       const std::string& principal, const std::string& mark);
+    ResultTask<std::optional<HostChanges>> try_orders(const std::vector<ReservationOrder>& orders,
+                                                      const OrderRecord& record, bool dry_run);
     std::optional<Error> why_not_allowed(const std::vector<ReservationOrder>& orders,
                                          const std::string& principal) const;
     std::string text_of(const ReservationOrder& order) const;
@@ -284,17 +335,16 @@ private:
 
     Dependencies dependencies_;
     ProjectRoles roles_;
-    AsyncSemaphore writing_;  ///< one change of books at a time
+    AsyncSemaphore ordering_;  ///< one order at a time; before `writing_`
+    AsyncSemaphore writing_;   ///< one change of books at a time
     std::map<HostId, Book> books_;
     std::deque<OrderState> orders_;
-    /// Given with `lent_too`: done when their tenants are gone.
-    struct Waiting {
-        std::string key, principal;
-        std::vector<ReservationOrder> orders;
-        TimePoint given_at{};
-        Duration until{};  ///< steady
-    };
     std::vector<Waiting> waiting_;
+    std::vector<OrderRecord> begun_;      ///< whether they were done is not known yet
+    std::uint64_t orders_known_for_ = 0;  ///< `serving` when the journal's were read
+    std::uint64_t given_ = 0;             ///< orders, by this process
+    Duration orders_again_at_{};          ///< steady
+    Duration begun_again_at_{};           ///< steady
     std::vector<std::string> remarks_;
     std::uint64_t awaited_for_ = 0;  ///< `serving` when somebody waited for it first
     Duration awaited_since_{};       ///< steady
@@ -314,6 +364,9 @@ private:
     std::set<HostId> told_;     ///< the ledger has something of it
     ChangeLog<Ledger::Change>::Reader told_ledger_;
     std::uint64_t told_roles_ = 0;
+    // To be journaled: dynamic ones as Placement has them, and those that are not there any more.
+    std::vector<KnownReservation> known_there_;
+    std::vector<ReservationId> known_gone_;
     std::set<ReservationId> written_;  ///< since the last reading of the register was begun
 };
 

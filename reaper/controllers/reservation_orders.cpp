@@ -15,24 +15,6 @@ namespace {
 constexpr int max_tries = 4;
 constexpr Duration glance{50};
 
-const HostId& host_of(const ReservationOrder& order) {
-    return std::visit([](const auto& each) -> const HostId& { return each.host; }, order);
-}
-
-bool any_lent_too(const std::vector<ReservationOrder>& orders) {
-    return std::any_of(orders.begin(), orders.end(), [](const ReservationOrder& order) {
-        const auto* const gives = std::get_if<UnreserveOrder>(&order);
-        return gives != nullptr && gives->lent_too;
-    });
-}
-
-/// Of what is idle alone.
-std::vector<ReservationOrder> without_lent(std::vector<ReservationOrder> orders) {
-    for (ReservationOrder& order : orders)
-        if (auto* const gives = std::get_if<UnreserveOrder>(&order)) gives->lent_too = false;
-    return orders;
-}
-
 std::string written(const ReservationOrder& order, const std::string& host_name) {
     const bool reserves = std::holds_alternative<ReserveOrder>(order);
     const auto common = [&](const auto& each) {
@@ -75,15 +57,24 @@ std::optional<Error> ReservationController::why_not_allowed(
 }
 
 /// On fresh readings: what has to be changed in Placement, and what the books are afterwards.
-ResultTask<ReservationController::HostChanges> ReservationController::try_orders(
-    const std::vector<ReservationOrder>& orders, const std::string& principal,
-    const std::string& mark) {
+/// Nothing: they were done before, under the same mark.
+ResultTask<std::optional<ReservationController::HostChanges>> ReservationController::try_orders(
+    const std::vector<ReservationOrder>& orders, const OrderRecord& record, bool dry_run) {
     std::set<HostId> hosts;
     for (const ReservationOrder& order : orders) hosts.insert(host_of(order));
     for (const HostId& host : hosts) {
         auto read = co_await read_again(host);
         if (!read) co_return read.error();
     }
+    const std::string& principal = record.principal;
+    for (const HostId& host : hosts)
+        for (const auto& each : books_[host].reservations)
+            for (const std::string& mark : each.second.marks) {
+                if (dry_run) continue;
+                if (mark == record.mark) co_return std::optional<HostChanges>{};
+                if (!record.key.empty() && same_key(mark, record.mark))
+                    co_return other_order(record.key);
+            }
     // From here on nothing else happens: what is free and promised is so for all of them.
     std::map<HostId, HostUse> uses;
     HostChanges after;
@@ -114,17 +105,17 @@ ResultTask<ReservationController::HostChanges> ReservationController::try_orders
     }
     for (auto& [host, change] : after) {
         const HostReservations& before = books_[host].reservations;
-        auto wanted = wanted_now(host, change.reservations, mark);
+        auto wanted = wanted_now(host, change.reservations, record.mark);
         if (!wanted) co_return wanted.error();
         if (!wanted->short_of.empty()) co_return Error{Errc::conflict, wanted->short_of};
         for (auto& [id, reservation] : change.reservations) {
             const auto known = before.find(id);
             if (known == before.end() || known->second != reservation)
-                reservation.last_order = mark;
+                add_mark(reservation, record.mark);
         }
         change.changes = std::move(wanted->changes);
     }
-    co_return after;
+    co_return std::optional<HostChanges>{std::move(after)};
 }
 
 std::optional<Error> ReservationController::why_not_known() const {
@@ -169,74 +160,104 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
     if (dependencies_.looks_only && !dry_run)
         co_return Error{Errc::conflict, "this is a dry run, which changes nothing"};
     if (orders.empty()) co_return Error{Errc::bad_input, "nothing is ordered"};
-    for (const OrderState& known : orders_)
-        if (!key.empty() && known.key == key && known.principal == principal) co_return known;
-    if (auto refused = why_not_allowed(orders, principal)) co_return std::move(*refused);
+    OrderRecord record;
+    record.content = text_of_orders(orders);
+    record.key = std::move(key);
+    record.principal = std::move(principal);
+    const auto turn = co_await ordering_.acquire();
+    co_await settle_all_begun();
+    auto known = co_await known_order(record);
+    if (!known) co_return known.error();
+    if (*known) co_return state_of(**known);
+    record.given_at = dependencies_.cloud.clock.now();
+    record.mark = mark_of(record);
+    auto given = co_await give_new(std::move(orders), record, dry_run);
+    if (given) co_return given;
+    // Whether it was done all the same, the records tell when they are read.
+    const bool unsure = record.number != 0 && !surely_not_done(given.error().code);
+    if (unsure) begun_.push_back(record);
+    if (unsure) co_return Error{Errc::unreachable, given.error().what};
+    if (record.number != 0) co_await end_order(record, OrderProgress::not_done, given.error().what);
+    if (!dry_run) co_await tell_refused(record, given.error());
+    co_return given;
+}
+
+/// Of one without a key: of no other order.
+std::string ReservationController::mark_of(const OrderRecord& record) {
+    std::string key = record.key;
+    if (key.empty())
+        key = "\n" + std::to_string(record.given_at.time_since_epoch().count()) + "/" +
+              std::to_string(++given_);
+    return mark_of_order(record.principal, key, record.content);
+}
+
+ResultTask<OrderState> ReservationController::give_new(std::vector<ReservationOrder> orders,
+                                                       OrderRecord& record, bool dry_run) {
+    if (auto refused = why_not_allowed(orders, record.principal)) co_return std::move(*refused);
     for (ReservationOrder& order : orders)
         if (auto* const wanted = std::get_if<ReserveOrder>(&order)) {
-            wanted->principal = principal;
+            wanted->principal = record.principal;
             wanted->by_default = lending_by_default();
         }
-    const std::string mark = mark_of_order(principal, key);
-    OrderState state;
-    state.key = std::move(key);
-    state.principal = std::move(principal);
-    state.kind = dry_run ? OrderState::Kind::valid : OrderState::Kind::applied;
-    state.at = dependencies_.cloud.clock.now();
-    for (const ReservationOrder& order : orders) state.told.push_back(text_of(order));
     // What is not lent is unreserved at once; else its tenants go first.
     const auto idle = without_lent(orders);
-    auto done = co_await apply(idle, state.principal, mark, dry_run);
+    auto done = co_await apply(idle, record, dry_run);
     const bool lent = !done && done.error().code == Errc::conflict && any_lent_too(orders);
+    if (!done && !lent) co_return done.error();
     if (lent) {
-        auto valid = co_await apply(orders, state.principal, mark, true);
+        auto valid = co_await apply(orders, record, true);
         if (!valid) co_return valid.error();
-        if (!dry_run) state.kind = OrderState::Kind::waiting;
-    } else if (!done) {
-        co_return done.error();
     }
-    if (dry_run) co_return state;
+    if (dry_run) {
+        OrderState state = state_of(record);
+        state.kind = OrderState::Kind::valid;
+        co_return state;
+    }
     if (lent) {
-        waiting_.push_back({state.key, state.principal, orders, state.at,
-                            dependencies_.cloud.clock.steady() + longest_wait});
-        await_tenants(orders, state.principal);
+        const std::string why = done.error().what;
+        co_await end_order(record, OrderProgress::waiting, why);
+        // What waits is to go on after a restart.
+        if (record.number == 0) co_return Error{Errc::storage, "the order can't be journaled"};
+        wait_for_tenants(record, orders);
+        await_tenants(orders, record.principal);
+    } else {
+        co_await end_order(record, OrderProgress::applied, {});
     }
-    orders_.push_front(state);
-    if (orders_.size() > max_orders) orders_.pop_back();
     const std::string then = lent ? ", when its tenants are gone" : "";
+    const OrderState state = state_of(record);
     for (const std::string& told : state.told)
         co_await note("reservation",
                       "principal " + in_quotes(state.principal) + ": " + told + then);
     co_return state;
 }
 
+Task<void> ReservationController::tell_refused(const OrderRecord& record, const Error& why) {
+    if (why.code != Errc::forbidden && why.code != Errc::not_found && why.code != Errc::conflict)
+        co_return;
+    std::string told = "principal " + in_quotes(record.principal) + " is refused";
+    for (const std::string& each : state_of(record).told) told += ", " + each;
+    co_await note("reservation-refused", told + ": " + why.what);
+}
+
 ResultTask<void> ReservationController::apply(const std::vector<ReservationOrder>& orders,
-                                              const std::string& principal, const std::string& mark,
-                                              bool dry_run) {
+                                              OrderRecord& record, bool dry_run) {
     const auto turn = co_await writing_.acquire();
     Error last;
     for (int tries = 0; tries < max_tries; ++tries) {
-        bool marked = false;
-        for (const ReservationOrder& order : orders)
-            for (const auto& [id, each] : books_[host_of(order)].reservations)
-                marked = marked || (!mark.empty() && each.last_order == mark);
-        if (marked && !dry_run) break;  // it was done, by a process of before or another reaper
         if (auto why = why_not_known()) co_return std::move(*why);
-        auto changes = co_await try_orders(orders, principal, mark);
+        auto changes = co_await try_orders(orders, record, dry_run);
         if (!changes) co_return changes.error();
-        if (dry_run) co_return Result<void>{};
+        if (dry_run || !*changes) co_return Result<void>{};
+        auto begun = co_await begin_order(record, **changes);
+        if (!begun) co_return begun.error();
         if (auto why = why_not_known()) co_return std::move(*why);
-        auto done = co_await write(std::move(*changes));
+        auto done = co_await write(std::move(**changes));
         if (done) co_return Result<void>{};
         last = done.error();
-        if (last.code == Errc::conflict) continue;  // somebody was faster: what holds decides
-        // It may have been done all the same: the register tells.
-        known_for_ = 0;
-        look_again_at_ = {};
-        co_return Error{Errc::unreachable, last.what};
+        // Somebody was faster: what holds decides.
+        if (last.code != Errc::conflict) break;
     }
-    if (!last.what.empty()) co_return last;
-    co_return Result<void>{};
+    co_return last;
 }
 
 /// Of those alone that the principal may unreserve.
@@ -247,44 +268,6 @@ UnreserveOrder ReservationController::as_allowed(UnreserveOrder order,
         if (may_unreserve(dependencies_.settings.acl, principal, each.identity.principal))
             order.principals->insert(each.identity.principal);
     return order;
-}
-
-/// No more tenants go than are in the way of what is to be unreserved.
-void ReservationController::await_tenants(const std::vector<ReservationOrder>& orders,
-                                          const std::string& principal) {
-    for (const ReservationOrder& order : orders) {
-        const auto* const gives = std::get_if<UnreserveOrder>(&order);
-        if (gives == nullptr || !gives->lent_too || !books_.contains(gives->host)) continue;
-        const HostReservations& here = books_.at(gives->host).reservations;
-        const auto lent = lent_of(here, use_now(gives->host), as_allowed(*gives, principal));
-        for (const auto& [id, amounts] : lent)
-            take_back(gives->host, id, amounts, std::nullopt, "the room is to be unreserved");
-    }
-}
-
-/// Those whose tenants are gone by now.
-Task<void> ReservationController::try_waiting() {
-    std::vector<Waiting> waiting = std::exchange(waiting_, {});
-    for (Waiting& each : waiting) {
-        const std::string mark = mark_of_order(each.principal, each.key);
-        const auto idle = without_lent(each.orders);
-        auto done = co_await apply(idle, each.principal, mark, false);
-        const bool again = !done && dependencies_.cloud.clock.steady() < each.until;
-        if (!again) {
-            const auto kind = done ? OrderState::Kind::applied : OrderState::Kind::failed;
-            for (OrderState& known : orders_)
-                if (known.at == each.given_at && known.principal == each.principal &&
-                    known.kind == OrderState::Kind::waiting)
-                    known.kind = kind;
-            std::string told = "principal " + in_quotes(each.principal);
-            told += done ? ": unreserved, as its tenants are gone"
-                         : ": not unreserved: " + done.error().what;
-            co_await note("reservation", told);
-            continue;
-        }
-        await_tenants(each.orders, each.principal);
-        waiting_.push_back(std::move(each));
-    }
 }
 
 Task<void> ReservationController::note(const std::string& kind, const std::string& reason) {

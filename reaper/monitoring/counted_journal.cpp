@@ -175,4 +175,26 @@ ResultTask<std::vector<InventoryHold>> CountedJournal::holds() {
     return inner_.holds();
 }
 
+ResultTask<std::int64_t> CountedJournal::note_order(OrderRecord order) {
+    return timed(counters_, inner_.note_order(std::move(order)));
+}
+
+ResultTask<std::optional<OrderRecord>> CountedJournal::order(std::string principal,
+                                                             std::string key) {
+    return inner_.order(std::move(principal), std::move(key));
+}
+
+ResultTask<std::vector<OrderRecord>> CountedJournal::orders(int limit) {
+    return inner_.orders(limit);
+}
+
+ResultTask<void> CountedJournal::note_reservations(std::vector<KnownReservation> there,
+                                                   std::vector<ReservationId> gone) {
+    return timed(counters_, inner_.note_reservations(std::move(there), std::move(gone)));
+}
+
+ResultTask<std::vector<KnownReservation>> CountedJournal::reservations() {
+    return inner_.reservations();
+}
+
 }  // namespace reaper::monitoring

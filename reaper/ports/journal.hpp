@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reaper/model/order_record.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/runtime/task.hpp"
 
@@ -65,6 +66,18 @@ public:
                                       InventoryHoldEnd end) = 0;
     /// Those that have not ended, oldest first.
     virtual ResultTask<std::vector<InventoryHold>> holds() = 0;
+    /// A new order (its number is 0), or what became of a known one. Returns its number.
+    virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
+    /// The newest under that key of the principal.
+    virtual ResultTask<std::optional<OrderRecord>> order(std::string principal,
+                                                         std::string key) = 0;
+    /// Those begun or waiting, and the newest others; the newest first.
+    virtual ResultTask<std::vector<OrderRecord>> orders(int limit) = 0;
+    /// Dynamic reservations that are in Placement now, and those that are not any more.
+    virtual ResultTask<void> note_reservations(std::vector<KnownReservation> there,
+                                               std::vector<ReservationId> gone) = 0;
+    /// As they were noted last.
+    virtual ResultTask<std::vector<KnownReservation>> reservations() = 0;
 };
 
 }  // namespace reaper

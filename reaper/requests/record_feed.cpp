@@ -181,4 +181,25 @@ ResultTask<std::vector<InventoryHold>> RecordFeed::holds() {
     return inner_.holds();
 }
 
+ResultTask<std::int64_t> RecordFeed::note_order(OrderRecord order) {
+    return inner_.note_order(std::move(order));
+}
+
+ResultTask<std::optional<OrderRecord>> RecordFeed::order(std::string principal, std::string key) {
+    return inner_.order(std::move(principal), std::move(key));
+}
+
+ResultTask<std::vector<OrderRecord>> RecordFeed::orders(int limit) {
+    return inner_.orders(limit);
+}
+
+ResultTask<void> RecordFeed::note_reservations(std::vector<KnownReservation> there,
+                                               std::vector<ReservationId> gone) {
+    return inner_.note_reservations(std::move(there), std::move(gone));
+}
+
+ResultTask<std::vector<KnownReservation>> RecordFeed::reservations() {
+    return inner_.reservations();
+}
+
 }  // namespace reaper

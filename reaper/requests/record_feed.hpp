@@ -76,6 +76,12 @@ public:
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
                               InventoryHoldEnd end) override;
     ResultTask<std::vector<InventoryHold>> holds() override;
+    ResultTask<std::int64_t> note_order(OrderRecord order) override;
+    ResultTask<std::optional<OrderRecord>> order(std::string principal, std::string key) override;
+    ResultTask<std::vector<OrderRecord>> orders(int limit) override;
+    ResultTask<void> note_reservations(std::vector<KnownReservation> there,
+                                       std::vector<ReservationId> gone) override;
+    ResultTask<std::vector<KnownReservation>> reservations() override;
 
 private:
     using Listeners = std::map<std::uint64_t, Listener>;

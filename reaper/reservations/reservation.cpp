@@ -44,12 +44,11 @@ ReservationId reservation_id(const ReservationIdentity& identity) {
     return ReservationId{boost::uuids::to_string(generate(name))};
 }
 
-std::string mark_of_order(const std::string& principal, const std::string& key) {
-    if (key.empty()) return {};
-    boost::uuids::name_generator_sha1 generate{all_reservations};
-    return boost::uuids::to_string(
-               generate("order" + std::to_string(principal.size()) + principal + key))
-        .substr(0, 13);
+void add_mark(Reservation& reservation, const std::string& mark) {
+    auto& marks = reservation.marks;
+    if (mark.empty() || (!marks.empty() && marks.front() == mark)) return;
+    marks.insert(marks.begin(), mark);
+    if (marks.size() > max_order_marks) marks.resize(max_order_marks);
 }
 
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name) {

@@ -11,9 +11,11 @@
 // Source: Mesos' reservations: static and dynamic ones, labels, principals, refinement.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
@@ -50,8 +52,9 @@ struct Reservation {
     ReservationIdentity identity;
     Resources asked;  ///< without what was refined further
     LendingPolicy lending{};
-    /// Of the order that changed it last (mark_of_order): given again, it is known. May be empty.
-    std::string last_order{};
+    /// Of the orders that changed it last (mark_of_order), the newest first: given again, they are
+    /// known.
+    std::vector<std::string> marks{};
 
     friend bool operator==(const Reservation&, const Reservation&) = default;
 };
@@ -63,8 +66,10 @@ std::string why_not_reservable(const ResourceClass& resource_class);
 /// The same for all reapers: a UUID of version 5 (RFC 9562), named by the identity.
 ReservationId reservation_id(const ReservationIdentity& identity);
 
-/// A short mark for the key of an order.
-std::string mark_of_order(const std::string& principal, const std::string& key);
+/// So many are kept, while Placement has room for them.
+inline constexpr std::size_t max_order_marks = 3;
+/// An order changed it; an empty mark is none.
+void add_mark(Reservation& reservation, const std::string& mark);
 
 /// For people: `engineering/backend on host-3`, with its labels.
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name);

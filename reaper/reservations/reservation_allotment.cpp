@@ -77,6 +77,20 @@ private:
     std::map<ProviderId, Resources> free_;
 };
 
+/// Where there is no such inventory any more, nothing can be held.
+void leave_lost_inventories(const Host& host, Allocations& allocations) {
+    for (auto& [provider, amounts] : allocations) {
+        const auto at =
+            std::find_if(host.providers.begin(), host.providers.end(),
+                         [&id = provider](const Provider& each) { return each.id == id; });
+        const Resources held = amounts;
+        for (const auto& each : held)
+            if (at == host.providers.end() || !at->inventories.contains(each.first))
+                amounts.set(each.first, 0);
+    }
+    std::erase_if(allocations, [](const auto& each) { return each.second.empty(); });
+}
+
 /// Its room is for a request of no role, also between two plans of it.
 bool goes_for_a_stranger(const Server& server, const Ledger& ledger) {
     const Ledger::Eviction* const eviction = ledger.eviction(server.id);
@@ -114,6 +128,7 @@ ReservedAllocations allot(const Host& host, const ReservedAllocations& held,
                           const std::map<ReservationId, Resources>& next) {
     FreeRoom room{host};
     ReservedAllocations wanted = held;
+    for (auto& each : wanted) leave_lost_inventories(host, each.second);
     for (const auto& [id, amounts] : next) wanted.try_emplace(id);
     const auto wants = [&](const ReservationId& id) {
         const auto at = next.find(id);

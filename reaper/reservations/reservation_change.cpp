@@ -1,6 +1,7 @@
 #include "reaper/reservations/reservation_change.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,13 @@ bool is_named(const Reservation& reservation, const ReservationName& name) {
     return reservation.identity.role == name.role && reservation.identity.labels == name.labels;
 }
 
+/// Whom its room returns to: `role eng`, or empty.
+std::string returns_to(const HostReservations& reservations, const Reservation& reservation) {
+    const auto above = reservations.find(reservation.identity.refines);
+    if (above == reservations.end()) return {};
+    return text_of(ReservationName{above->second.identity.role, above->second.identity.labels});
+}
+
 /// Those that the order may take from.
 std::vector<ReservationId> named_by(const HostReservations& reservations,
                                     const UnreserveOrder& order) {
@@ -28,7 +36,11 @@ std::vector<ReservationId> named_by(const HostReservations& reservations,
     for (const auto& [id, reservation] : reservations) {
         const bool allowed =
             !order.principals || order.principals->contains(reservation.identity.principal);
-        if (is_named(reservation, order.name) && allowed) named.push_back(id);
+        if (!is_named(reservation, order.name) || !allowed) continue;
+        const std::string to = returns_to(reservations, reservation);
+        if (order.unrefined && !to.empty()) continue;
+        if (order.refines && to != text_of(*order.refines)) continue;
+        named.push_back(id);
     }
     return named;
 }
@@ -48,6 +60,25 @@ void forget_empty(HostReservations& reservations) {
 
 Error conflict(std::string why) {
     return Error{Errc::conflict, std::move(why)};
+}
+
+/// A part of what returns to several is not to go by chance.
+std::optional<Error> why_ambiguous(const HostReservations& reservations,
+                                   const UnreserveOrder& order) {
+    std::set<std::string> owners;
+    Resources all;
+    for (const ReservationId& id : named_by(reservations, order)) {
+        const Reservation& each = reservations.at(id);
+        if (each.identity.from_config) continue;
+        const std::string to = returns_to(reservations, each);
+        owners.insert(to.empty() ? "unreserved room" : to);
+        all += each.asked;
+    }
+    if (owners.size() < 2 || all.fits_in(order.resources)) return std::nullopt;
+    std::string from;
+    for (const std::string& owner : owners) from += (from.empty() ? "" : " and from ") + owner;
+    return conflict("the reservation for " + text_of(order.name) + " was taken from " + from +
+                    ": say which it returns to (refines)");
 }
 
 /// What of the one above is not used by its servers, so that it may be refined.
@@ -150,6 +181,7 @@ Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse
     const auto balances = balance_of(reservations, use);
     HostReservations after = reservations;
     ReservationDelta delta;
+    if (auto ambiguous = why_ambiguous(reservations, order)) return std::move(*ambiguous);
     Resources left = order.resources;
     Resources busy, lent;
     bool found = false, configured = false;

@@ -41,6 +41,10 @@ struct UnreserveOrder {
     Resources resources;
     /// Of these principals alone; none: whoever made it.
     std::optional<std::set<std::string>> principals{};
+    /// Of what was taken from this one alone, which it returns to.
+    std::optional<ReservationName> refines{};
+    /// Of what was taken from unreserved room alone.
+    bool unrefined = false;
     /// Also what is lent: its tenants go first. Else that is an error.
     bool lent_too = false;
 };
@@ -57,7 +61,7 @@ Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& 
 
 /// The room is its previous owner's again, or nobody's. `not_found`: there is no such reservation,
 /// or none of those principals. `conflict`: it has not so much; or so much is not idle, or is in
-/// the configuration.
+/// the configuration; or it is not told to whom a part of it returns.
 Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse& use,
                                    const UnreserveOrder& order);
 

@@ -8,62 +8,13 @@
 
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/reservations/record_fields.hpp"
 
 namespace reaper {
 namespace {
 
 constexpr std::string_view project_prefix = "reservation:";
 constexpr const char* consumer_type = "RESERVATION";
-
-// ---- fields: `name=value;name=value` ----
-
-/// What separates fields, and what does not show, as %XX.
-std::string escaped(std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string out;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte > ' ' && byte < 0x7f && c != '%' && c != ';' && c != '=') {
-            out += c;
-        } else {
-            out += '%';
-            out += digits[byte >> 4];
-            out += digits[byte & 15];
-        }
-    }
-    return out;
-}
-
-std::optional<std::string> unescaped(std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-        const auto next = text.find('%');
-        out += text.substr(0, next);
-        if (next == text.npos) break;
-        text.remove_prefix(next + 1);
-        unsigned byte = 0;
-        if (text.size() < 2) return std::nullopt;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + 2, byte, 16);
-        if (error != std::errc{} || end != text.data() + 2) return std::nullopt;
-        out += static_cast<char>(byte);
-        text.remove_prefix(2);
-    }
-    return out;
-}
-
-void append(std::string& text, char name, std::string_view value) {
-    if (!text.empty()) text += ';';
-    text += name;
-    text += '=';
-    text += value;
-}
-
-std::string amounts(const Resources& resources) {
-    std::string text;
-    for (const auto& [name, amount] : resources)
-        text += (text.empty() ? "" : ",") + name.str() + ":" + std::to_string(amount);
-    return text;
-}
 
 /// True if it is one of the fields, and could be read.
 bool read_field(Reservation& into, char name, std::string_view value) {
@@ -84,7 +35,7 @@ bool read_field(Reservation& into, char name, std::string_view value) {
             return text(
                 [&](std::string read) { identity.refines = ReservationId{std::move(read)}; });
         case 'p': return text([&](std::string read) { identity.principal = std::move(read); });
-        case 'k': return text([&](std::string read) { into.last_order = std::move(read); });
+        case 'k': return text([&](std::string read) { into.marks.push_back(std::move(read)); });
         case 's': return identity.from_config = true;
         case 'y': return into.lending.lend = true;
         case 'a': return resources(into.asked);
@@ -110,18 +61,19 @@ bool read_field(Reservation& into, char name, std::string_view value) {
 std::string fields_of(const Reservation& reservation) {
     const ReservationIdentity& identity = reservation.identity;
     std::string text;
-    append(text, 'h', escaped(identity.host.str()));
-    if (!identity.refines.empty()) append(text, 'f', escaped(identity.refines.str()));
-    if (!identity.principal.empty()) append(text, 'p', escaped(identity.principal));
-    if (identity.from_config) append(text, 's', "");
-    if (!reservation.asked.empty()) append(text, 'a', amounts(reservation.asked));
-    if (!reservation.last_order.empty()) append(text, 'k', escaped(reservation.last_order));
+    append_field(text, 'h', escaped(identity.host.str()));
+    if (!identity.refines.empty()) append_field(text, 'f', escaped(identity.refines.str()));
+    if (!identity.principal.empty()) append_field(text, 'p', escaped(identity.principal));
+    if (identity.from_config) append_field(text, 's', "");
+    if (!reservation.asked.empty()) append_field(text, 'a', amounts_field(reservation.asked));
+    for (const std::string& mark : reservation.marks) append_field(text, 'k', escaped(mark));
     const LendingPolicy& lending = reservation.lending;
-    if (lending.lend) append(text, 'y', "");
-    if (!lending.floor.empty()) append(text, 'm', amounts(lending.floor));
-    if (lending.longest > Duration{}) append(text, 't', std::to_string(lending.longest.count()));
+    if (lending.lend) append_field(text, 'y', "");
+    if (!lending.floor.empty()) append_field(text, 'm', amounts_field(lending.floor));
+    if (lending.longest > Duration{})
+        append_field(text, 't', std::to_string(lending.longest.count()));
     for (const auto& [key, value] : identity.labels)
-        append(text, 'l', escaped(key) + "=" + escaped(value));
+        append_field(text, 'l', escaped(key) + "=" + escaped(value));
     return text;
 }
 
@@ -138,6 +90,11 @@ Result<Consumer> record_of(const Reservation& reservation, Allocations on_host) 
     record.type = consumer_type;
     record.project = std::string{project_prefix} + reservation.identity.role.str();
     record.user = fields_of(reservation);
+    // Of older orders, as many marks as there is room for.
+    for (Reservation shorter = reservation;
+         record.user.size() > max_record_text && shorter.marks.size() > 1;
+         record.user = fields_of(shorter))
+        shorter.marks.pop_back();
     if (record.user.size() > max_record_text)
         return Error{Errc::bad_input, "its labels, principal and amounts take " +
                                           std::to_string(record.user.size()) +
@@ -160,15 +117,10 @@ Result<Reservation> reservation_of(const ServerId& consumer, const Consumer& rec
     if (!role) return wrong(role.error().what);
     Reservation reservation;
     reservation.identity.role = std::move(*role);
-    std::string_view rest = record.user;
-    while (!rest.empty()) {
-        const std::string_view field = rest.substr(0, rest.find(';'));
-        rest.remove_prefix(field.size());
-        if (!rest.empty()) rest.remove_prefix(1);
-        if (field.size() < 2 || field[1] != '=' ||
-            !read_field(reservation, field[0], field.substr(2)))
-            return wrong("its user can't be read");
-    }
+    if (!each_field(record.user, [&](char name, std::string_view value) {
+            return read_field(reservation, name, value);
+        }))
+        return wrong("its user can't be read");
     if (consumer_id_of(reservation_id(reservation.identity)) != consumer)
         return wrong("its id is not that of what it says");
     return reservation;

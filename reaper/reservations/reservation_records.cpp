@@ -13,7 +13,7 @@ Reservation marked(Reservation reservation, const ReservationId& id, const HostR
                    const std::string& mark) {
     const auto known = before.find(id);
     const bool same = known != before.end() && known->second == reservation;
-    if (!same && !mark.empty()) reservation.last_order = mark;
+    if (!same) add_mark(reservation, mark);
     return reservation;
 }
 
@@ -67,19 +67,21 @@ Result<RecordChanges> changes_on(const Host& host, const ReservationRecords& rec
 
 Result<RecordChanges> changes_on_gone(const ReservationRecords& records,
                                       const HostReservations& before, const HostReservations& after,
-                                      const std::string& mark) {
+                                      OnGone held, const std::string& mark) {
     RecordChanges wanted;
-    for (const auto& [id, record] : records) {
-        const auto at = after.find(id);
-        if (at == after.end()) {
-            wanted.changes.push_back({consumer_id_of(id), without_room(record)});
-            continue;
-        }
-        auto next = record_of(marked(at->second, id, before, mark), held_on_host(record));
+    for (const auto& [id, reservation] : after) {
+        const auto at = records.find(id);
+        Allocations holds;
+        if (at != records.end() && held == OnGone::stays) holds = held_on_host(at->second);
+        auto next = record_of(marked(reservation, id, before, mark), std::move(holds));
         if (!next) return next.error();
-        next->generation = record.generation;
-        if (*next != record) wanted.changes.push_back({consumer_id_of(id), std::move(*next)});
+        if (at != records.end()) next->generation = at->second.generation;
+        if (at == records.end() || *next != at->second)
+            wanted.changes.push_back({consumer_id_of(id), std::move(*next)});
     }
+    for (const auto& [id, record] : records)
+        if (!after.contains(id))
+            wanted.changes.push_back({consumer_id_of(id), without_room(record)});
     return wanted;
 }
 

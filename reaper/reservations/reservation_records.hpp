@@ -29,10 +29,15 @@ Result<RecordChanges> changes_on(const Host& host, const ReservationRecords& rec
                                  const HostReservations& before, const HostReservations& after,
                                  const std::map<ReservationId, Resources>& next,
                                  const std::string& mark);
-/// The same on a host that is not there any more: what they hold stays, or goes with them.
+/// What becomes of what is held on a host that is not there any more.
+enum class OnGone {
+    stays,
+    let_go,  ///< else the provider could not be removed; the record stays
+};
+/// The same on such a host.
 Result<RecordChanges> changes_on_gone(const ReservationRecords& records,
                                       const HostReservations& before, const HostReservations& after,
-                                      const std::string& mark);
+                                      OnGone held, const std::string& mark);
 
 /// Does the last reading of the host show something else than the records?
 bool shows_otherwise(const Host& host, const ReservationRecords& records);

@@ -133,6 +133,31 @@ TEST_F(ReservationsApiTest, ADryRunAndAKeyChangeNothing) {
     EXPECT_EQ(ask("POST", "/v1/reserve", body).status, 202);
     EXPECT_EQ(ask("POST", "/v1/reserve", body).status, 202);
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 6}}));
+    EXPECT_THAT(refused(409, "/v1/unreserve", body), HasSubstr("key 'once' was given before"));
+    body["reservations"][0]["resources"]["VCPU"] = 2;
+    EXPECT_THAT(refused(409, "/v1/reserve", body), HasSubstr("another order"));
+    const json told = json::parse(ask("GET", "/v1/reservations").body).at("orders");
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].at("key"), "once");
+    EXPECT_EQ(told[0].at("reason"), "");
+}
+
+TEST_F(ReservationsApiTest, WhatIsUnreservedSaysWhomItReturnsTo) {
+    start_and_know_reservations();
+    ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 4)}));
+    json refined = reserving("h1", "eng/web", 2);
+    refined["refines"] = {{"role", "eng"}};
+    ask("POST", "/v1/reserve", orders({refined}));
+    ask("POST", "/v1/reserve", orders({reserving("h1", "eng/web", 2)}));
+    json back = reserving("h1", "eng/web", 1);
+    EXPECT_THAT(refused(409, "/v1/unreserve", orders({back})), HasSubstr("refines"));
+    back["refines"] = {{"role", "eng"}};
+    EXPECT_EQ(ask("POST", "/v1/unreserve", orders({back})).status, 202);
+    EXPECT_EQ(list("?role=eng")[0].at("held"), json({{"VCPU", 3}}));
+    back["refines"] = {{"role", ""}};
+    EXPECT_EQ(ask("POST", "/v1/unreserve", orders({back})).status, 202);
+    EXPECT_EQ(list("?role=eng")[0].at("held"), json({{"VCPU", 3}}));
+    EXPECT_EQ(cloud.free_on("h1"), (Resources{{"VCPU", 3}}));
 }
 
 TEST_F(ReservationsApiTest, RefinedRoomGoesBackToItsPreviousOwner) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "reaper/reservations/reservation_order.hpp"
 #include "reservation_builder.hpp"
 #include "seeded.hpp"
 
@@ -20,7 +21,7 @@ Reservation full() {
     reservation.identity.refines = ReservationId{"5c2c0f46-9d2c-5f58-9b6e-3f5d4f0e8c11"};
     reservation.asked = Resources{{"VCPU", 8}, {"MEMORY_MB", 4096}};
     reservation.lending = {true, Resources{{"VCPU", 2}}, Duration{86'400'000}};
-    reservation.last_order = mark_of_order("ops", "order 7");
+    reservation.marks = {mark_of_order("ops", "order 7", "all")};
     return reservation;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/reservation_builder.hpp"
+#include "reaper/reservations/reservation_order.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 
 namespace reaper::reservation_records_test {
@@ -12,6 +13,7 @@ namespace {
 
 using namespace reaper::testing;
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -72,14 +74,15 @@ TEST_F(ReservationRecordsTest, WhatIsAsItShouldBeIsNotWritten) {
 }
 
 TEST_F(ReservationRecordsTest, TheOrderThatChangesItLeavesItsMark) {
-    const std::string mark = mark_of_order("ops", "one");
+    const std::string mark = mark_of_order("ops", "one", "a");
     apply(changes(4, mark));
     const auto written = [&] {
         return reservation_of(consumer_id_of(id_), records_.at(id_)).value();
     };
-    EXPECT_EQ(written().last_order, mark);
-    asked_.at(id_).last_order = before_.at(id_).last_order = mark;
-    EXPECT_THAT(changes(4, mark_of_order("ops", "two")).changes, IsEmpty()) << "it changes nothing";
+    EXPECT_THAT(written().marks, ElementsAre(mark));
+    asked_.at(id_).marks = before_.at(id_).marks = {mark};
+    EXPECT_THAT(changes(4, mark_of_order("ops", "two", "a")).changes, IsEmpty())
+        << "it changes nothing";
 }
 
 TEST_F(ReservationRecordsTest, WhatNobodyAsksForIsLetGoOf) {
@@ -98,15 +101,29 @@ TEST_F(ReservationRecordsTest, WhatTheUnitsRefuseIsTold) {
 
 TEST_F(ReservationRecordsTest, OnAHostThatIsGoneWhatTheyHoldStays) {
     apply(changes(4));
-    EXPECT_THAT(changes_on_gone(records_, before_, asked_, {}).value().changes, IsEmpty());
+    EXPECT_THAT(changes_on_gone(records_, before_, asked_, OnGone::stays, {}).value().changes,
+                IsEmpty());
     asked_.at(id_).asked = cpus(2);
-    const auto smaller = changes_on_gone(records_, before_, asked_, {}).value();
+    const auto smaller = changes_on_gone(records_, before_, asked_, OnGone::stays, {}).value();
     ASSERT_THAT(smaller.changes, SizeIs(1));
     EXPECT_EQ(sum_of(held_on_host(smaller.changes[0].wanted)), cpus(4));
     asked_.clear();
-    const auto none = changes_on_gone(records_, before_, asked_, {}).value();
+    const auto none = changes_on_gone(records_, before_, asked_, OnGone::stays, {}).value();
     ASSERT_THAT(none.changes, SizeIs(1));
     EXPECT_THAT(none.changes[0].wanted.holds, IsEmpty());
+}
+
+TEST_F(ReservationRecordsTest, OnAHostThatIsGoneForGoodOnlyTheRecordsStay) {
+    apply(changes(4));
+    const auto let_go = changes_on_gone(records_, before_, asked_, OnGone::let_go, {}).value();
+    ASSERT_THAT(let_go.changes, SizeIs(1));
+    EXPECT_THAT(held_on_host(let_go.changes[0].wanted), IsEmpty());
+    EXPECT_THAT(let_go.changes[0].wanted.holds, SizeIs(1)) << "its unit in the register";
+    EXPECT_EQ(let_go.changes[0].wanted.generation, 7);
+    records_.clear();
+    const auto again = changes_on_gone(records_, before_, asked_, OnGone::stays, {}).value();
+    ASSERT_THAT(again.changes, SizeIs(1)) << "a record that somebody deleted";
+    EXPECT_EQ(again.changes[0].wanted.generation, std::nullopt);
 }
 
 TEST_F(ReservationRecordsTest, ItIsSeenWhenSomebodyElseChangedWhatTheyHold) {

@@ -123,6 +123,9 @@ public:
     /// error that it returns is the answer.
     std::function<std::optional<Error>(const std::string&)> on_call;
 
+    /// `set_holdings` is done then, and its answer is this error.
+    std::optional<Error> lost_answer;
+
     // The ports.
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<ProjectSearch> find_project(std::string written) override;

@@ -253,6 +253,7 @@ ResultTask<void> FakeCloud::set_holdings(std::vector<ConsumerChange> changes, Du
             consumers.emplace(id, std::move(wanted));
         }
     }
+    if (lost_answer) co_return *lost_answer;
     co_return Result<void>{};
 }
 

@@ -231,6 +231,53 @@ ResultTask<std::vector<InventoryHold>> FakeJournal::holds() {
     co_return open_holds;
 }
 
+ResultTask<std::int64_t> FakeJournal::note_order(OrderRecord order) {
+    co_await breathe();
+    if (auto error = write("order " + std::string{to_string(order.progress)})) co_return *error;
+    if (order.number == 0) {
+        order.number = static_cast<std::int64_t>(noted_orders.size()) + 1;
+        noted_orders.push_back(order);
+    } else {
+        noted_orders.at(static_cast<std::size_t>(order.number) - 1) = order;
+    }
+    co_return order.number;
+}
+
+ResultTask<std::optional<OrderRecord>> FakeJournal::order(std::string principal, std::string key) {
+    co_await breathe();
+    std::optional<OrderRecord> found;
+    for (const OrderRecord& each : noted_orders)
+        if (!key.empty() && each.key == key && each.principal == principal) found = each;
+    co_return found;
+}
+
+ResultTask<std::vector<OrderRecord>> FakeJournal::orders(int limit) {
+    co_await breathe();
+    std::vector<OrderRecord> found;
+    int left = limit;
+    for (auto each = noted_orders.rbegin(); each != noted_orders.rend(); ++each)
+        if (left-- > 0 || each->progress == OrderProgress::begun ||
+            each->progress == OrderProgress::waiting)
+            found.push_back(*each);
+    co_return found;
+}
+
+ResultTask<void> FakeJournal::note_reservations(std::vector<KnownReservation> there,
+                                                std::vector<ReservationId> gone) {
+    co_await breathe();
+    if (auto error = write("reservations")) co_return *error;
+    for (KnownReservation& each : there) known_reservations.insert_or_assign(each.id, each);
+    for (const ReservationId& id : gone) known_reservations.erase(id);
+    co_return Result<void>{};
+}
+
+ResultTask<std::vector<KnownReservation>> FakeJournal::reservations() {
+    co_await breathe();
+    std::vector<KnownReservation> known;
+    for (const auto& each : known_reservations) known.push_back(each.second);
+    co_return known;
+}
+
 bool FakeJournal::has_step(const std::string& server, Step step) const {
     return std::any_of(records.begin(), records.end(), [&](const auto& entry) {
         return std::any_of(

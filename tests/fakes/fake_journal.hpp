@@ -17,10 +17,13 @@ public:
     std::vector<JournalEvent> noted_marks;  ///< oldest first
     std::vector<InventoryHold> open_holds;  ///< oldest first
     std::vector<std::pair<InventoryHold, InventoryHoldEnd>> ended_holds;
+    std::vector<OrderRecord> noted_orders;  ///< oldest first
+    std::map<ReservationId, KnownReservation> known_reservations;
     std::vector<std::string> written;  ///< `admit req`, `admit-anew req`, `admit-ended req`,
                                        ///< `plan req`, `delete-sent s1`, `finish req`,
                                        ///< `freed-room wasted req`, `event paused`,
-                                       ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`
+                                       ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`,
+                                       ///< `order begun`
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
     std::optional<Error> events_fail;  ///< of one kind can't be read
@@ -51,6 +54,12 @@ public:
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
                               InventoryHoldEnd end) override;
     ResultTask<std::vector<InventoryHold>> holds() override;
+    ResultTask<std::int64_t> note_order(OrderRecord order) override;
+    ResultTask<std::optional<OrderRecord>> order(std::string principal, std::string key) override;
+    ResultTask<std::vector<OrderRecord>> orders(int limit) override;
+    ResultTask<void> note_reservations(std::vector<KnownReservation> there,
+                                       std::vector<ReservationId> gone) override;
+    ResultTask<std::vector<KnownReservation>> reservations() override;
 
     bool has_step(const std::string& server, Step step) const;
 

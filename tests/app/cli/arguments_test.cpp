@@ -444,5 +444,22 @@ TEST(Arguments, RequestsComeFromOnePlaceOnly) {
     EXPECT_EQ(error({"plan", "--requests", "", "--snapshot", "c"}), "--requests needs a file");
 }
 
+TEST(Arguments, WhatIsUnreservedMaySayWhomItReturnsTo) {
+    const auto order = [](std::vector<const char*> words) {
+        words.insert(words.begin(),
+                     {"unreserve", "--host", "h1", "--role", "eng/web", "--resources", "VCPU=1"});
+        return std::get<ReserveCommand>(good(words).command);
+    };
+    EXPECT_EQ(order({}).returns_to, std::nullopt);
+    EXPECT_EQ(order({"--refines", ""}).returns_to, "");
+    const ReserveCommand eng = order({"--refines", "eng", "--refines-label", "a=b"});
+    EXPECT_EQ(eng.returns_to, "eng");
+    EXPECT_EQ(eng.refines_labels, (std::map<std::string, std::string>{{"a", "b"}}));
+    EXPECT_NE(error({"unreserve", "--host", "h1", "--role", "eng", "--resources", "VCPU=1",
+                     "--refines-label", "a=b"})
+                  .find("goes with --refines"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace reaper::cli::arguments_test

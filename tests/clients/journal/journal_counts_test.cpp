@@ -378,5 +378,59 @@ TEST(JournalVersion4, FindsWhatBecameOfAServerByAnIndex) {
     EXPECT_THAT(how, AllOf(HasSubstr("chosen_server"), HasSubstr("chosen_name")));
 }
 
+TEST(JournalVersion5, HasOrdersAndReservationsAfterwards) {
+    const Folder folder;
+    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-5.sql"));
+    auto journal = open_journal(folder.path()).value();
+    EXPECT_EQ(wait(journal->events(10)).value().at(0).kind, "reservation");
+    EXPECT_EQ(wait(journal->chosen("batch-7", 10)).value().size(), 1U);
+    EXPECT_TRUE(wait(journal->orders(10)).value().empty());
+    EXPECT_TRUE(wait(journal->reservations()).value().empty());
+    OrderRecord order;
+    order.key = "one";
+    EXPECT_EQ(wait(journal->note_order(order)).value(), 1);
+}
+
+TEST_F(JournalCounts, AnOrderIsFoundByItsKeyAsItWasNotedLast) {
+    OrderRecord order;
+    order.key = "one";
+    order.principal = "ops";
+    order.content = "o=reserve;h=a;r=eng;a=VCPU:1";
+    order.mark = "12345678abcdefgh";
+    order.removes = "id-1,id-2";
+    order.given_at = order.changed_at = noon(1);
+    order.number = wait(journal_->note_order(order)).value();
+    EXPECT_GT(order.number, 0);
+    EXPECT_EQ(wait(journal_->order("ops", "one")).value(), order);
+    EXPECT_EQ(wait(journal_->order("bob", "one")).value(), std::nullopt);
+    order.progress = OrderProgress::failed;
+    order.reason = "its tenants stay";
+    order.changed_at = noon(2);
+    EXPECT_EQ(wait(journal_->note_order(order)).value(), order.number);
+    EXPECT_EQ(wait(journal_->order("ops", "one")).value(), order);
+    OrderRecord again = order;
+    again.number = 0;
+    again.progress = OrderProgress::waiting;
+    again.number = wait(journal_->note_order(again)).value();
+    EXPECT_EQ(wait(journal_->order("ops", "one")).value(), again) << "the newest";
+    OrderRecord other;
+    other.progress = OrderProgress::applied;
+    other.number = wait(journal_->note_order(other)).value();
+    EXPECT_EQ(wait(journal_->order("", "")).value(), std::nullopt) << "no key is none";
+    EXPECT_EQ(wait(journal_->orders(1)).value(), (std::vector<OrderRecord>{other, again}))
+        << "what is not ended is never left out";
+    EXPECT_EQ(wait(journal_->orders(10)).value().size(), 3U);
+}
+
+TEST_F(JournalCounts, ReservationsAreAsTheyWereNotedLast) {
+    const KnownReservation one{ReservationId{"1"}, "reservation:eng", "a=VCPU:1", noon(1)};
+    KnownReservation two{ReservationId{"2"}, "reservation:ads", "a=VCPU:2", noon(1)};
+    wait(journal_->note_reservations({one, two}, {})).value();
+    two.user = "a=VCPU:3";
+    wait(journal_->note_reservations({two}, {ReservationId{"1"}, ReservationId{"9"}})).value();
+    EXPECT_EQ(wait(journal_->reservations()).value(), std::vector<KnownReservation>{two});
+}
+
 }  // namespace
 }  // namespace reaper::journal::test::journal_counts_test
