@@ -221,8 +221,8 @@ using Command =
                  RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
                  CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
                  ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
-                 ReapersCommand, OversubscriptionCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand,
-                 ConfigCommand>;
+                 ReapersCommand, OversubscriptionCommand, StrategiesCommand, TaggersCommand,
+                 EstimatorsCommand, QosCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;
