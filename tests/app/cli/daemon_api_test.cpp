@@ -125,7 +125,8 @@ TEST(RemoteScope, WhatTheDaemonHasNoAnswerForSaysSo) {
     for (const Command& command : std::initializer_list<Command>{
              StatusCommand{}, HistoryCommand{}, ExplainCommand{}, HostsCommand{}, PlanCommand{},
              RoomCommand{}, ReservationsCommand{}, ReserveCommand{}, PauseCommand{},
-             ResumeCommand{}, ReapersCommand{}, OversubscriptionCommand{}, StrategiesCommand{}, ReplayCommand{}})
+             ResumeCommand{}, ReapersCommand{}, OversubscriptionCommand{}, StrategiesCommand{},
+             ReplayCommand{}})
         EXPECT_THAT(why(command), IsEmpty());
 }
 
