@@ -247,7 +247,8 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
             std::move(draft->settings.journal), std::move(draft->settings.pause_file),
             std::move(draft->settings.admin),   std::move(draft->settings.policy.safeguards),
             std::move(draft->settings.broker),  std::move(draft->broker_unknown),
-            std::move(draft->settings.gateway), std::move(draft->settings.record)};
+            std::move(draft->settings.gateway), std::move(draft->settings.record),
+            std::move(draft->settings.metrics)};
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }
 

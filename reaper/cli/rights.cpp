@@ -88,6 +88,9 @@ std::set<std::string> features_of(const config::Settings& settings, bool holds_r
 
 void check_rights(const std::set<std::string>& features, const std::vector<Right>& rights,
                   const std::vector<Finding>& findings, const Report& report) {
+    const bool asked = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
+        return finding.what == "keystone" && finding.verdict == Verdict::fail;
+    });
     for (const std::string& feature : features) {
         std::map<std::string, std::vector<std::string>> needed, missing;
         for (const Right& right : rights) {
@@ -97,7 +100,8 @@ void check_rights(const std::set<std::string>& features, const std::vector<Right
         }
         if (needed.empty()) continue;
         if (missing.empty())
-            report({Verdict::ok, "rights for " + feature, listed(needed)});
+            report({asked ? Verdict::ok : Verdict::warn, "rights for " + feature,
+                    (asked ? "needed: " : "not asked; needed: ") + listed(needed)});
         else
             report({Verdict::fail, "rights for " + feature,
                     "missing: " + listed(missing) +

@@ -292,7 +292,7 @@ TEST(WhyUnknown, AZoneAndAClassThatNoHostHas) {
 
 TEST(WhyUnknown, ATraitThatNoHostHasIfNoFlavorDemandsIt) {
     Snapshot cloud = one_host(1, 1);
-    cloud.hosts[0].providers[0].traits.insert(Trait{"CUSTOM_FAST"});
+    cloud.hosts[0].providers[0].traits = Shared<std::set<Trait>>{{Trait{"CUSTOM_FAST"}}};
     const CloudIndex hosts{cloud};
     Request wanted = request(quarter);
     wanted.flavor.clear();

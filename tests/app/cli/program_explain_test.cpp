@@ -130,7 +130,7 @@ TEST_F(ExplainProgram, OfSeveralServersOfOneNameTheNewestComesFirst) {
 TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
     cull("req-1", 0, {"v-1"});
     const auto nobody = run({"explain", "no\nbody"});
-    EXPECT_EQ(nobody.exit_code, 1);
+    EXPECT_EQ(nobody.exit_code, 6);
     EXPECT_EQ(nobody.out, "");
     EXPECT_EQ(
         nobody.err,
@@ -173,7 +173,7 @@ TEST_F(ExplainProgram, HistoryShowsTheRequestOfAServer) {
     EXPECT_THAT(several.out, HasSubstr("Request req-2"));
     EXPECT_THAT(several.err, HasSubstr("warning: several requests are about server 'batch'"));
     const auto nobody = run({"history", "show", "nobody"});
-    EXPECT_EQ(nobody.exit_code, 1);
+    EXPECT_EQ(nobody.exit_code, 6);
     EXPECT_THAT(nobody.err, HasSubstr("no request and no server 'nobody'"));
 }
 

@@ -57,9 +57,12 @@ TEST(Rights, EachFeatureNamesWhatItNeeds) {
     const auto all = told({"look", "delete", "nothing"}, {});
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].what, "rights for delete");
-    EXPECT_EQ(all[0].detail, "nova: os:servers:delete");
-    EXPECT_EQ(all[1].detail, "nova: os:servers:detail, os:servers:detail:all; placement: p:list");
+    EXPECT_EQ(all[0].detail, "needed: nova: os:servers:delete");
+    EXPECT_EQ(all[1].detail,
+              "needed: nova: os:servers:detail, os:servers:detail:all; placement: p:list");
     EXPECT_EQ(all[1].verdict, Verdict::ok);
+    const Finding refused{Verdict::fail, "keystone", "401"};
+    EXPECT_EQ(told({"delete"}, {refused})[0].verdict, Verdict::warn) << "nobody was asked";
 }
 
 TEST(Rights, WhatARefusedCallNamesIsMissing) {
