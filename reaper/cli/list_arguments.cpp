@@ -41,7 +41,7 @@ void add_to(CLI::App& command, ListTexts& texts) {
 void add_to_document(CLI::App& command, ListTexts& texts) {
     command.add_option("-o,--output", texts.format, "table (default: text), json or yaml")
         ->type_name("FORMAT")
-        ->check(quiet(CLI::IsMember({"table", "json", "yaml"})));
+        ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
     add_watch(command, texts);
 }
 

@@ -372,7 +372,7 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
         {{"room", "--slots", "-1"},
          "--slots: is '-1'; expected 1 to 100000; see 'reaper room --help'"},
         {{"room", "--slots", "many"},
-         "--slots: is 'many'; expected a whole number; see 'reaper room --help'"},
+         "--slots: is 'many'; expected 1 to 100000; see 'reaper room --help'"},
         {{"explain"}, "SERVER is required; see 'reaper explain --help'"},
         {{"history", "messages", "--follow"},
          "--follow goes with 'reaper history' and 'reaper history victims'"},

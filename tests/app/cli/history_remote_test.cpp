@@ -97,8 +97,10 @@ TEST_F(HistoryRemote, TheFiltersGoToTheDaemonAndPagesAreFollowed) {
     command.outcome = OutcomeKind::freed;
     command.limit = 3;
     const std::string first = "/v1/requests?limit=3&outcome=freed&project=web&host=h1";
-    answers(first, page("requests", {report::to_json(summary("req-1"))}, "/v1/requests?marker=a"));
-    answers("/v1/requests?marker=a", page("requests", {report::to_json(summary("req-2"))}));
+    answers(first, page("requests", json::array({report::to_json(summary("req-1"))}),
+                        "/v1/requests?marker=a"));
+    answers("/v1/requests?marker=a",
+            page("requests", json::array({report::to_json(summary("req-2"))})));
     serve();
     EXPECT_EQ(run(command, true), ExitCode::ok) << err_;
     EXPECT_THAT(asked(), ElementsAre(first, "/v1/requests?marker=a"));
@@ -113,10 +115,10 @@ TEST_F(HistoryRemote, VictimsMessagesAndEventsTooAndNoMoreThanAskedFor) {
     answers("/v1/victims?limit=1",
             page("victims", {report::to_json(victim), report::to_json(victim)}));
     answers("/v1/messages?limit=1",
-            page("messages",
-                 {report::to_json(MessageEntry{"m-1", "e", RequestId{}, "ignored", "why", at})}));
+            page("messages", json::array({report::to_json(
+                                 MessageEntry{"m-1", "e", RequestId{}, "ignored", "why", at})})));
     answers("/v1/journal_events?limit=1",
-            page("events", {report::to_json(JournalEvent{"paused", "lunch", at})}));
+            page("events", json::array({report::to_json(JournalEvent{"paused", "lunch", at})})));
     serve();
     HistoryCommand command;
     command.limit = 1;
@@ -134,7 +136,8 @@ TEST_F(HistoryRemote, VictimsMessagesAndEventsTooAndNoMoreThanAskedFor) {
 TEST_F(HistoryRemote, FollowAsksAgainWhenTheDaemonSaysThatSomethingHappened) {
     HistoryCommand command;
     command.follow = true;
-    answers("/v1/requests?limit=200", page("requests", {report::to_json(summary("req-1"))}));
+    answers("/v1/requests?limit=200",
+            page("requests", json::array({report::to_json(summary("req-1"))})));
     replies_["/v1/events"] = test::json_reply(
         200, "event: hello\ndata: {}\n\n: nothing\n\nevent: request\ndata: {}\n\n");
     serve();
