@@ -262,7 +262,8 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
                              std::move(settings.broker),
                              std::move(draft->broker_unknown),
                              std::move(settings.gateway),
-                             std::move(settings.record)};
+                             std::move(settings.record),
+                             std::move(settings.metrics)};
     }
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }

@@ -58,6 +58,7 @@ struct LocalSettings {
     std::string broker_unknown;    ///< why it can't be asked; empty if it can
     Gateway gateway;               ///< whom to ask whether it helps
     Record record;
+    MetricsPage metrics;  ///< where a daemon without a socket can be asked how it is
 };
 
 /// These alone, for what must work whatever else is wrong or can't be read by who asks: no secret

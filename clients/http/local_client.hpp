@@ -1,6 +1,7 @@
 // One request over a Unix socket, for commands that wait for the answer.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -20,9 +21,19 @@ Result<LocalAnswer> post_locally(const std::string& socket, const std::string& t
                                  const std::string& body,
                                  const std::function<void(const std::string&)>& on_line);
 
-/// POSTs the JSON, or GETs; the answer has its whole body, whatever its status.
+/// The same of a GET.
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
+                                const std::function<void(const std::string&)>& on_line);
+
+/// POSTs the JSON, or GETs; the answer has its whole body, whatever its status. `timeout`: nothing
+/// came for so long.
 Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
                                  const std::string& body);
-Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target);
+/// `connected`: false if surely nothing was sent.
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body, bool& connected);
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
+                                std::chrono::milliseconds longest_silence = std::chrono::seconds{
+                                    60});
 
 }  // namespace reaper::http

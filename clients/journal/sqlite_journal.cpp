@@ -105,9 +105,9 @@ public:
         return call<std::optional<RequestRecord>>(
             [id = std::move(id)](Store& store) { return store.record(id); });
     }
-    ResultTask<std::vector<MessageEntry>> messages(int limit) override {
+    ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override {
         return call<std::vector<MessageEntry>>(
-            [limit](Store& store) { return store.messages(limit); });
+            [query = std::move(query)](Store& store) { return store.find_messages(query); });
     }
 
     ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override {
@@ -170,6 +170,10 @@ public:
     ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) override {
         return call<std::vector<JournalEvent>>(
             [kind = std::move(kind), since](Store& store) { return store.events_of(kind, since); });
+    }
+    ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override {
+        return call<std::vector<JournalEvent>>(
+            [query = std::move(query)](Store& store) { return store.find_events(query); });
     }
     ResultTask<JournalTotals> totals(TimePoint since) override {
         return call<JournalTotals>([since](Store& store) { return store.totals(since); });

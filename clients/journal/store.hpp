@@ -48,11 +48,12 @@ public:
     Result<std::vector<VictimEntry>> find_victims(const JournalQuery& query);
     Result<std::vector<ChosenServer>> chosen(const std::string& server, int limit);
     Result<std::optional<RequestRecord>> record(const RequestId& id);
-    Result<std::vector<MessageEntry>> messages(int limit);
+    Result<std::vector<MessageEntry>> find_messages(const JournalQuery& query);
     Result<std::vector<VictimEntry>> victims_since(TimePoint since);
     Result<std::vector<RequestRecord>> freed_rooms_since(TimePoint since);
     Result<std::vector<JournalEvent>> events(int limit);
     Result<std::vector<JournalEvent>> events_of(const std::string& kind, TimePoint since);
+    Result<std::vector<JournalEvent>> find_events(const JournalQuery& query);
     Result<JournalTotals> totals(TimePoint since);
     Result<std::vector<InventoryHold>> holds();
 

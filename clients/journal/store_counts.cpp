@@ -41,12 +41,9 @@ Result<std::vector<VictimEntry>> Store::victims_since(TimePoint since) {
 }
 
 Result<std::vector<JournalEvent>> Store::events(int limit) {
-    std::vector<JournalEvent> events;
-    auto select =
-        database_.statement("SELECT kind, reason, at FROM event ORDER BY seq DESC LIMIT ?1");
-    select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
-    while (select.step()) events.push_back({select.text(0), select.text(1), select.time(2)});
-    return events;
+    JournalQuery query;
+    query.limit = limit;
+    return find_events(query);
 }
 
 Result<std::vector<JournalEvent>> Store::events_of(const std::string& kind, TimePoint since) {

@@ -4,13 +4,15 @@
 
 #include "clients/journal/request_row.hpp"
 #include "clients/journal/store.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::journal {
 namespace {
 
 // In each statement: ?1 since, ?2 until, ?3 project, ?4 host, ?5 flavor, ?6 server, ?7 outcome (or
-// `none`: it has none yet), ?8 limit. An empty text leaves nothing out. What is not JSON is left
-// out by the conditions that read JSON, and breaks nothing.
+// `none`: it has none yet), ?8 limit, ?9 skip, ?10 the row before which requests are. An empty text
+// leaves nothing out. What is not JSON is left out by the conditions that read JSON, and breaks
+// nothing.
 #define REQUEST_JSON "CASE WHEN json_valid(request.request) THEN request.request ELSE '{}' END"
 #define OUTCOME_FITS \
     "(?7 = '' OR (?7 = 'none' AND request.outcome IS NULL) OR request.outcome = ?7)"
@@ -22,7 +24,7 @@ namespace {
     "AND later.server = sent.server AND later.step = 'skipped' AND later.seq > sent.seq)"
 
 constexpr const char* requests_sql = REQUEST_ROW REQUEST_DELETIONS
-    " FROM request WHERE received_at >= ?1 AND received_at < ?2 AND " OUTCOME_FITS
+    " FROM request WHERE received_at >= ?1 AND received_at < ?2 AND seq < ?10 AND " OUTCOME_FITS
     " AND (?3 = '' OR " REQUEST_JSON
     " ->> '$.project' = ?3)"
     " AND (?5 = '' OR " REQUEST_JSON
@@ -37,7 +39,7 @@ constexpr const char* requests_sql = REQUEST_ROW REQUEST_DELETIONS
     "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON
     ", '$.requesters') AS waiting "
     "WHERE waiting.value = ?6))"
-    " ORDER BY seq DESC LIMIT ?8";
+    " ORDER BY seq DESC LIMIT ?8 OFFSET ?9";
 
 // A deletion counts from its first sending that no skipping took back, as in victims_since.
 constexpr const char* found_victims_sql =
@@ -58,7 +60,15 @@ constexpr const char* found_victims_sql =
     "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') "
     "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = sent.request "
     "AND victim.value ->> 'server' = sent.server AND victim.value ->> 'flavor' = ?5))"
-    " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8";
+    " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8 OFFSET ?9";
+
+// Of these two: ?1 since, ?2 until, ?3 limit, ?4 skip.
+constexpr const char* found_messages_sql =
+    "SELECT message_id, event_type, request, verdict, reason, at FROM message "
+    "WHERE at >= ?1 AND at < ?2 ORDER BY at DESC, seq DESC LIMIT ?3 OFFSET ?4";
+constexpr const char* found_events_sql =
+    "SELECT kind, reason, at FROM event WHERE at >= ?1 AND at < ?2 "
+    "ORDER BY at DESC, seq DESC LIMIT ?3 OFFSET ?4";
 
 constexpr const char* chosen_sql =
     "SELECT request.id, request.received_at, chosen.server, chosen.name, chosen.project, "
@@ -77,15 +87,29 @@ void bind(Statement& select, const JournalQuery& query) {
     select.bind(7, query.under_way ? std::string_view{"none"}
                    : query.outcome ? to_string(*query.outcome)
                                    : std::string_view{});
-    select.bind(8, rows_at_most(query.limit));
+    select.bind(8, rows_at_most(query.limit)).bind(9, std::int64_t{std::max(query.skip, 0)});
+}
+
+void bind_time(Statement& select, const JournalQuery& query) {
+    select.bind(1, query.since.value_or(TimePoint{Duration::min()}));
+    select.bind(2, query.until.value_or(TimePoint{Duration::max()}));
+    select.bind(3, rows_at_most(query.limit)).bind(4, std::int64_t{std::max(query.skip, 0)});
 }
 
 }  // namespace
 
 Result<std::vector<RequestSummary>> Store::find_requests(const JournalQuery& query) {
     std::vector<RequestSummary> lines;
+    std::int64_t before = std::numeric_limits<std::int64_t>::max();
+    if (!query.after.empty()) {
+        const auto row = find(RequestId{query.after});
+        if (!row)
+            return Error{Errc::not_found, "the journal knows no request " + in_quotes(query.after)};
+        before = row->seq;
+    }
     auto select = database_.statement(requests_sql);
     bind(select, query);
+    select.bind(10, before);
     while (select.step())
         if (auto line = summary_of(select)) lines.push_back(std::move(*line));
     return lines;
@@ -99,6 +123,24 @@ Result<std::vector<VictimEntry>> Store::find_victims(const JournalQuery& query) 
         victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
                            select.text(3), ProjectId{select.text(4)}, select.text(5)});
     return victims;
+}
+
+Result<std::vector<MessageEntry>> Store::find_messages(const JournalQuery& query) {
+    std::vector<MessageEntry> messages;
+    auto select = database_.statement(found_messages_sql);
+    bind_time(select, query);
+    while (select.step())
+        messages.push_back({select.text(0), select.text(1), RequestId{select.text(2)},
+                            select.text(3), select.text(4), select.time(5)});
+    return messages;
+}
+
+Result<std::vector<JournalEvent>> Store::find_events(const JournalQuery& query) {
+    std::vector<JournalEvent> events;
+    auto select = database_.statement(found_events_sql);
+    bind_time(select, query);
+    while (select.step()) events.push_back({select.text(0), select.text(1), select.time(2)});
+    return events;
 }
 
 Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int limit) {

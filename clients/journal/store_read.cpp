@@ -200,16 +200,4 @@ Result<std::optional<RequestRecord>> Store::record(const RequestId& id) {
     return std::optional<RequestRecord>{std::move(*record)};
 }
 
-Result<std::vector<MessageEntry>> Store::messages(int limit) {
-    std::vector<MessageEntry> messages;
-    auto select = database_.statement(
-        "SELECT message_id, event_type, request, verdict, reason, at FROM message "
-        "ORDER BY seq DESC LIMIT ?1");
-    select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
-    while (select.step())
-        messages.push_back({select.text(0), select.text(1), RequestId{select.text(2)},
-                            select.text(3), select.text(4), select.time(5)});
-    return messages;
-}
-
 }  // namespace reaper::journal

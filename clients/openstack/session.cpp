@@ -127,7 +127,7 @@ void Session::note_refusal(const Result<TokenPtr>& fetched) {
     const std::size_t times = refused_ ? refused_->times : 0;
     const Duration pause = refusal_pauses[std::min(times, last)];
     Error why = fetched.error();
-    why.what += "; not tried again before " + format_time(clock_.now() + pause) + " UTC";
+    why.what += "; not tried again before " + iso_time(clock_.now() + pause);
     refused_ = Refused{times + 1, clock_.steady() + pause, std::move(why)};
 }
 
@@ -156,8 +156,8 @@ ResultTask<Session::TokenPtr> Session::fetch_token() {
     if (answer.response.status != 201) co_return auth_error(answer);
     auto token = token_from(answer);
     if (token)
-        spdlog::debug("keystone: token for {} until {} ms since 1970", describe(cloud_.credentials),
-                      (*token)->body.info.expires.time_since_epoch().count());
+        spdlog::debug("keystone: token for {} until {}", describe(cloud_.credentials),
+                      iso_time((*token)->body.info.expires));
     co_return token;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/culling.hpp"
@@ -50,6 +51,7 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
     std::vector<HostId> ids;
     TimePoint taken_at;
     if (const auto view = backend.view()) {
+        if (auto why = why_unknown(*resources, view->cache.index())) co_return refuse(404, *why);
         for (const Host* host : view->cache.hosts()) ids.push_back(host->id);
         taken_at = view->cache.ages().oldest_read_at;
     } else {

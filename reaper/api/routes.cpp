@@ -75,6 +75,18 @@ constexpr Route table[] = {
      "TIME "
      "- requests, newest first",
      Access::look, list_requests},
+    {"GET", "/v1/victims",
+     "?limit=N&marker=M&outcome=freed&project=ID&host=NAME&flavor=NAME&server=ID&since=2h&until="
+     "TIME - servers whose deletion was sent, newest first",
+     Access::look, list_victims},
+    {"GET", "/v1/messages",
+     "?limit=N&marker=M&since=2h&until=TIME - messages that became no request, or joined one, "
+     "newest first",
+     Access::look, list_messages},
+    {"GET", "/v1/journal_events",
+     "?limit=N&marker=M&since=2h&until=TIME - what was done to the reaper itself: paused, resumed "
+     "and the like, newest first",
+     Access::look, list_journal_events},
     {"GET", "/v1/requests/{id}", "the whole record of a request", Access::look, get_request},
     {"GET", "/v1/totals",
      "?since=24h - outcomes, victims, refusals and the like since then, and the room that is held",

@@ -45,7 +45,8 @@ json frame_of(const DaemonView& view, bool first) {
         if (first && remarks.size() < most_remarks) remarks.push_back(remark);
     return {{"taken_at", iso_time(view.cache.ages().oldest_read_at)},
             {"revocable_classes", std::move(classes)},
-            {"remarks", std::move(remarks)}};
+            {"remarks", std::move(remarks)},
+            {"ledger", first ? report::ledger_json(view.ledger) : json(nullptr)}};
 }
 
 /// Without what users wrote on their servers, and operators on their aggregates: it may be secret,

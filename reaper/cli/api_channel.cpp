@@ -1,9 +1,14 @@
 #include "reaper/cli/api_channel.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <exception>
 #include <optional>
 #include <utility>
 
+#include "clients/http/line_stream.hpp"
 #include "clients/http/system_clock.hpp"
 #include "clients/http/url.hpp"
 #include "reaper/cli/api_token.hpp"
@@ -22,8 +27,16 @@ public:
 
     Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
                                   const std::string& body) override {
+        heard_ = true;
         return method == http::Method::get ? http::get_locally(path_, target)
-                                           : http::post_locally(path_, target, body);
+                                           : http::post_locally(path_, target, body, heard_);
+    }
+    bool heard() const override { return heard_; }
+    Result<http::LocalAnswer> stream(
+        http::Method method, const std::string& target, const std::string& body,
+        const std::function<void(const std::string&)>& on_line) override {
+        return method == http::Method::get ? http::get_locally(path_, target, on_line)
+                                           : http::post_locally(path_, target, body, on_line);
     }
     std::string name() const override { return path_; }
     bool remote() const override { return remote_; }
@@ -31,6 +44,7 @@ public:
 private:
     std::string path_;
     bool remote_;
+    bool heard_ = true;
 };
 
 std::string advice_for(Errc code, http::Method method) {
@@ -45,6 +59,27 @@ std::string advice_for(Errc code, http::Method method) {
     }
 }
 
+/// The task's result, or `cancelled` once somebody pressed Ctrl-C.
+Result<http::LocalAnswer> run_until_signal(boost::asio::io_context& io,
+                                           ResultTask<http::LocalAnswer> task) {
+    std::optional<Result<http::LocalAnswer>> result;
+    std::exception_ptr failure;
+    boost::asio::signal_set signals{io, SIGINT, SIGTERM};
+    signals.async_wait([&](const boost::system::error_code& error, int) {
+        if (!error) io.stop();
+    });
+    auto on_end = [&](std::exception_ptr thrown, Result<http::LocalAnswer> value) {
+        failure = thrown;
+        if (!thrown) result.emplace(std::move(value));
+        io.stop();
+    };
+    boost::asio::co_spawn(io, std::move(task), on_end);
+    io.run();
+    if (failure) std::rethrow_exception(failure);
+    if (result) return std::move(*result);
+    return Error{Errc::cancelled, "interrupted"};
+}
+
 class NetworkChannel final : public ApiChannel {
 public:
     NetworkChannel(http::Url url, ApiOptions options, config::Environment environment,
@@ -56,10 +91,11 @@ public:
 
     Result<void> open() {
         http::Options how;
-        how.tls.ca_file = options_.ca_file;
-        how.tls.ca_key = "--ca-file";
-        how.tls.cert_file = options_.cert_file;
-        how.tls.key_file = options_.key_file;
+        tls_.ca_file = options_.ca_file;
+        tls_.ca_key = "--ca-file";
+        tls_.cert_file = options_.cert_file;
+        tls_.key_file = options_.key_file;
+        how.tls = tls_;
         how.call_timeout = longest_call;
         how.max_retries = 0;
         auto client = http::make_client(io_.get_executor(), std::move(how), *clock_);
@@ -70,13 +106,12 @@ public:
 
     Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
                                   const std::string& body) override {
-        auto answer = once(method, target, body);
-        if (!answer || answer->status != 401 || token_) return answer;
-        if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
-        auto token = keystone_token(io_, *clock_, options_, environment_);
-        if (!token) return Error{token.error().code, name() + ": " + token.error().what};
-        *options_.fetched = std::move(*token);
-        return once(method, target, body);
+        return with_token([&] { return once(method, target, body); });
+    }
+    Result<http::LocalAnswer> stream(
+        http::Method method, const std::string& target, const std::string& body,
+        const std::function<void(const std::string&)>& on_line) override {
+        return with_token([&] { return stream_once(method, target, body, on_line); });
     }
     std::string name() const override { return http::to_string(url_.endpoint); }
 
@@ -87,8 +122,21 @@ private:
                      name() + ": a token would cross the network for everybody to read: use https"};
     }
 
-    Result<http::LocalAnswer> once(http::Method method, const std::string& target,
-                                   const std::string& body) {
+    /// Once more with a token of Keystone, if that is what is missing.
+    template <class Ask>
+    Result<http::LocalAnswer> with_token(const Ask& ask) {
+        auto answer = ask();
+        if (!answer || answer->status != 401 || token_) return answer;
+        if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
+        auto token = keystone_token(io_, *clock_, options_, environment_);
+        if (!token) return Error{token.error().code, name() + ": " + token.error().what};
+        *options_.fetched = std::move(*token);
+        return ask();
+    }
+
+    /// `bad_input`: it would tell a token to everybody.
+    Result<http::Request> request_of(http::Method method, const std::string& target,
+                                     const std::string& body) const {
         http::Request request;
         request.method = method;
         request.url = name() + url_.path + target;
@@ -100,16 +148,42 @@ private:
         }
         if (!body.empty()) request.headers.push_back({"Content-Type", "application/json"});
         request.body = body;
-        auto answer = run_task(io_, client_->call(std::move(request)));
+        return request;
+    }
+
+    static Error advised(const Error& error, http::Method method) {
+        return Error{error.code, error.what + advice_for(error.code, method)};
+    }
+
+    Result<http::LocalAnswer> once(http::Method method, const std::string& target,
+                                   const std::string& body) {
+        auto request = request_of(method, target, body);
+        if (!request) return request.error();
+        auto answer = run_task(io_, client_->call(std::move(*request)));
         if (answer) return http::LocalAnswer{answer->status, std::move(answer->body)};
-        return Error{answer.error().code,
-                     answer.error().what + advice_for(answer.error().code, method)};
+        return advised(answer.error(), method);
+    }
+
+    /// On an executor of its own: `on_line` may ask for more.
+    Result<http::LocalAnswer> stream_once(http::Method method, const std::string& target,
+                                          const std::string& body,
+                                          const std::function<void(const std::string&)>& on_line) {
+        auto request = request_of(method, target, body);
+        if (!request) return request.error();
+        http::StreamOptions how;
+        how.tls = tls_;
+        boost::asio::io_context io{1};
+        auto answer = run_until_signal(io, http::stream_lines(io.get_executor(), std::move(how),
+                                                              std::move(*request), on_line));
+        if (!answer) return advised(answer.error(), method);
+        return answer;
     }
 
     http::Url url_;  ///< its path without a slash at the end
     ApiOptions options_;
     config::Environment environment_;
     std::optional<config::Secret> token_;
+    http::TlsOptions tls_{};
     boost::asio::io_context io_{1};
     std::unique_ptr<Clock> clock_ = make_system_clock(io_.get_executor());
     std::unique_ptr<http::Client> client_;

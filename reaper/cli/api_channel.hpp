@@ -1,6 +1,7 @@
 // A way to the admin API of a running daemon: its Unix socket, or its port over the network.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,8 +20,15 @@ public:
     /// can't be read or must not be sent), `unauthorized` and `forbidden` (Keystone's), ...
     virtual Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
                                           const std::string& body) = 0;
+    /// The same; the lines of an answer of status 200 go to `on_line` as they come. One that breaks
+    /// off ends as one that is over. Over the network Ctrl-C ends it: `cancelled`.
+    virtual Result<http::LocalAnswer> stream(
+        http::Method method, const std::string& target, const std::string& body,
+        const std::function<void(const std::string&)>& on_line) = 0;
     /// `https://controller:8787`; of a socket its path.
     virtual std::string name() const = 0;
+    /// False: surely not a byte of the last question of `ask` went out.
+    virtual bool heard() const { return true; }
     /// Over the network, or through whatever --api names.
     virtual bool remote() const { return true; }
 };

@@ -1,11 +1,9 @@
 // `reaper apply`: has the running daemon carry out a plan that somebody looked at.
 #include <nlohmann/json.hpp>
 
-#include "clients/http/local_client.hpp"
 #include "reaper/cli/commands.hpp"
-#include "reaper/cli/local_settings.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/operator_name.hpp"
-#include "reaper/cli/refused_answer.hpp"
 #include "reaper/cli/request_progress.hpp"
 #include "reaper/cli/saved_plan.hpp"
 #include "reaper/model/text.hpp"
@@ -37,16 +35,12 @@ std::string victims_text(const Plan& plan) {
 }
 
 /// What the daemon would do with it now; nothing is done.
-ExitCode check(const std::string& socket, const SavedPlan& saved, const Terminal& terminal) {
-    const auto answer = http::post_locally(socket, "/v1/plan", body_of(saved).dump());
-    if (!answer) return terminal.fail(ExitCode::failed, answer.error());
-    if (answer->status != 200) {
-        terminal.complain(why_refused(*answer));
-        const bool wrong = answer->status == 400 || answer->status == 404;
-        return wrong ? ExitCode::usage : ExitCode::failed;
-    }
-    const json said = json::parse(answer->body, nullptr, false);
-    if (!said.is_object() || !said.contains("stale")) {
+ExitCode check(DaemonApi& api, const SavedPlan& saved, const Terminal& terminal) {
+    ExitCode code{};
+    const auto answer = api.post("/v1/plan", body_of(saved), code, ExitCode::usage);
+    if (!answer) return code;
+    const json& said = *answer;
+    if (!said.contains("stale")) {
         terminal.complain("the daemon does not know saved plans: it is of an older version");
         return ExitCode::failed;
     }
@@ -57,8 +51,9 @@ ExitCode check(const std::string& socket, const SavedPlan& saved, const Terminal
         return ExitCode::stale;
     }
     if (!terminal.json())
-        terminal.answer("the plan holds: " + counted(saved.plan.victims().size(), "server") +
-                        " would be deleted\n" + victims_text(saved.plan));
+        terminal.answer(
+            "the plan holds: " + reaper::counted(saved.plan.victims().size(), "server") +
+            " would be deleted\n" + victims_text(saved.plan));
     return ExitCode::ok;
 }
 
@@ -68,12 +63,10 @@ ExitCode apply_plan(const GlobalOptions& global, const ApplyCommand& command,
                     const Terminal& terminal) {
     const auto saved = read_saved_plan(command.file);
     if (!saved) return terminal.fail(ExitCode::usage, saved.error());
-    const auto settings = local_settings(global, terminal);
-    if (!settings) return ExitCode::usage;
-    const std::string socket = daemon_socket(global, *settings, terminal);
-    if (socket.empty()) return ExitCode::usage;
-    return command.dry_run ? check(socket, *saved, terminal)
-                           : show_request(socket, body_of(*saved), terminal);
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    return command.dry_run ? check(*api, *saved, terminal)
+                           : show_request(*api, body_of(*saved), terminal);
 }
 
 }  // namespace reaper::cli

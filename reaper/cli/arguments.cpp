@@ -63,6 +63,22 @@ void add_snapshot(CLI::App& app, Parsed& parsed) {
     snapshot.add_flag("--anonymous", parsed.snapshot.anonymous, "Replace names and ids");
 }
 
+void add_host_filters(CLI::App& hosts, HostFilters& filters) {
+    hosts.add_option("--host", filters.host, "Only this host, by its name or id")
+        ->type_name("HOST");
+    hosts.add_option("--zone,--az", filters.zone, "Only hosts of this availability zone")
+        ->type_name("AZ");
+    hosts
+        .add_option("--project", filters.project,
+                    "Only servers of this project, and hosts that have some: id, or name")
+        ->type_name("PROJECT");
+    hosts.add_option("--flavor", filters.flavor, "Only of this flavor, by its name; likewise")
+        ->type_name("FLAVOR");
+    hosts.add_option("--type", filters.type, "Only regular or revocable ones; likewise")
+        ->type_name("TYPE")
+        ->check(quiet(CLI::IsMember({"regular", "revocable"})));
+}
+
 void add_explain(CLI::App& app, Parsed& parsed) {
     add_command(app, "explain", help::explain)
         ->add_option("SERVER", parsed.explain.asked, "Its id or name, or a request's id")
@@ -76,6 +92,8 @@ void add_switch(CLI::App& app, Parsed& parsed) {
         ->type_name("TEXT");
     add_command(app, "resume", help::resume);
     add_command(app, "status", help::status);
+    add_command(app, "health", help::health)
+        ->add_flag("--live", parsed.health.live, "Only whether it works: not whether it is ready");
     add_command(app, "reapers", help::reapers);
     add_command(app, "oversubscription", help::oversubscription);
 }
@@ -85,7 +103,7 @@ void add_own_texts(CLI::App& app, Parsed& parsed) {
     add_command(app, "completion", help::completion)
         ->add_option("SHELL", parsed.shell, "bash or zsh")
         ->required()
-        ->type_name("SHELL")
+        ->type_name("")
         ->check(quiet(CLI::IsMember({"bash", "zsh"})));
     add_command(app, "help", help::help)
         ->add_option("COMMAND", parsed.help_words, "The command; without, all of them")
@@ -120,6 +138,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     CLI::App& hosts = *add_command(app, "hosts", help::hosts);
     add_snapshot_option(hosts, parsed.hosts.snapshot_file);
     hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
+    add_host_filters(hosts, parsed.hosts.filters);
     add_candidates(app, parsed);
     add_setup(app, parsed);
     add_reservations(app, parsed);
@@ -207,6 +226,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "check") return Command{CheckCommand{}};
     if (name == "resume") return Command{ResumeCommand{}};
     if (name == "status") return Command{StatusCommand{}};
+    if (name == "health") return Command{parsed.health};
     if (name == "reapers") return Command{ReapersCommand{}};
     if (name == "oversubscription") return Command{OversubscriptionCommand{}};
     if (name == "strategies") return Command{StrategiesCommand{}};

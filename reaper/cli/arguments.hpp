@@ -77,9 +77,19 @@ struct RoomCommand : DescribedRequest {
     std::string snapshot_file;  ///< instead of the cloud
 };
 
+/// Empty: all.
+struct HostFilters {
+    std::string host{};  ///< name or id
+    std::string zone{};
+    std::string project{};  ///< of servers: id, or on the cloud itself a name too
+    std::string flavor{};   ///< of servers: name
+    std::string type{};     ///< of servers: regular or revocable
+};
+
 struct HostsCommand {
     std::string snapshot_file;  ///< instead of the cloud
     bool servers = false;       ///< they are the list, not the hosts
+    HostFilters filters;
 };
 
 struct CandidatesCommand {
@@ -170,8 +180,10 @@ struct ExplainCommand {
 };
 
 struct UsageCommand {
-    std::optional<TimePoint> from;  ///< none: the first of this month
-    std::optional<TimePoint> to;    ///< none: now
+    std::string project;            ///< id or name; empty: all
+    std::optional<TimePoint> from;  ///< none: `span` before now; none of both: this month
+    std::optional<Duration> span;
+    std::optional<TimePoint> to;  ///< none: now
 };
 
 /// What estimators would have done, by Prometheus' history.
@@ -214,6 +226,10 @@ struct ReapersCommand {};
 /// What oversubscribed room is for sale, and why not more, by the daemon.
 struct OversubscriptionCommand {};
 struct StatusCommand {};
+/// Whether the daemon runs and is ready.
+struct HealthCommand {
+    bool live = false;  ///< only whether it works
+};
 
 using Command =
     std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, ApplyCommand, RoomCommand,
@@ -221,8 +237,8 @@ using Command =
                  RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
                  CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
                  ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
-                 ReapersCommand, OversubscriptionCommand, StrategiesCommand, TaggersCommand,
-                 EstimatorsCommand, QosCommand, ConfigCommand>;
+                 HealthCommand, ReapersCommand, OversubscriptionCommand, StrategiesCommand,
+                 TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

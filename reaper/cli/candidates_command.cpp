@@ -1,35 +1,47 @@
 // `reaper candidates`: where a server would fit if revocable ones made room.
+#include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/known_ledger.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/reading.hpp"
 #include "reaper/cli/resolved_policy.hpp"
+#include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
+#include "reaper/report/natural_order.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
 
-ExitCode show(const std::vector<const Host*>& hosts, TimePoint taken_at, const Resources& resources,
+ExitCode show(const CloudIndex& index, TimePoint taken_at, const Resources& resources,
               const Ledger& ledger, const Protection& protection, const Terminal& terminal) {
+    if (const auto why = why_unknown(resources, index)) {
+        terminal.complain(*why);
+        return ExitCode::unknown;
+    }
     std::vector<CullingCandidate> candidates;
-    for (const Host* const host : hosts)
-        if (auto candidate = culling_candidate(*host, resources, ledger, protection))
+    for (const std::uint32_t row : index.order())
+        if (auto candidate = culling_candidate(*index.row(row).host, resources, ledger, protection))
             candidates.push_back(std::move(*candidate));
+    std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+        return report::natural_less(a.host_name, b.host_name);
+    });
     const auto document = [&] {
         report::CullingJson list;
         for (const auto& candidate : candidates) list.add(candidate);
         return nlohmann::json::parse(list.finish(resources, taken_at));
     };
     return show_list(terminal,
-                     {report::candidates_table(candidates, resources, hosts.size()), document, ""});
+                     {report::candidates_table(candidates, resources, index.size()), document, ""});
 }
 
 ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command,
@@ -40,10 +52,25 @@ ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     Ledger ledger = cloud->ledger;
     ledger.expire(cloud->cache.snapshot, cloud->cache.snapshot.taken_at);
-    std::vector<const Host*> hosts;
-    for (const Host& host : cloud->cache.snapshot.hosts) hosts.push_back(&host);
-    return show(hosts, cloud->cache.snapshot.taken_at, command.resources, ledger,
-                cloud->policy->protection, terminal);
+    return show(CloudIndex{cloud->cache.snapshot}, cloud->cache.snapshot.taken_at,
+                command.resources, ledger, cloud->policy->protection, terminal);
+}
+
+/// By the daemon that --api names: on its cache, by its policy.
+ExitCode candidates_remotely(const GlobalOptions& global, const CandidatesCommand& command,
+                             const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    const auto said =
+        api->get(target_of("/v1/culling_candidates", {{"resources", written(command.resources)}}),
+                 code, ExitCode::unknown);
+    if (!said) return code;
+    const auto candidates = taken(report::candidates_from_json(*said), *api, terminal, code);
+    if (!candidates) return code;
+    return show_list(terminal,
+                     {report::candidates_table(*candidates, command.resources, std::nullopt),
+                      [&said] { return *said; }, ""});
 }
 
 }  // namespace
@@ -51,6 +78,7 @@ ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command
 ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& command,
                          const Terminal& terminal) {
     if (!command.snapshot_file.empty()) return show_file(global, command, terminal);
+    if (!global.api.url.empty()) return candidates_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
 
@@ -69,9 +97,9 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
          [&](const std::string& what) { terminal.progress(what); }}};
     const auto read = run_task(io, reading.read(CloudReading::Depth::exact));
     terminal.end_progress();
-    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    if (!read) return terminal.fail(read.error());
     for (const auto& remark : reading.remarks()) spdlog::warn("{}", remark);
-    return show(reading.cache().hosts(), reading.cache().ages().built_at, command.resources,
+    return show(reading.cache().index(), reading.cache().ages().built_at, command.resources,
                 reading.ledger(), policy->protection, terminal);
 }
 

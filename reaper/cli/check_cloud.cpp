@@ -39,8 +39,7 @@ Task<bool> check_keystone(CloudCheck& check) {
     }
     check.ok("keystone", "user " + who->user_name + " (" + who->user_domain + ") in project " +
                              who->project_name + " (" + who->project_domain + "), roles " +
-                             joined(who->roles, 10) + "; token until " + format_time(who->expires) +
-                             " UTC");
+                             joined(who->roles, 10) + "; token until " + iso_time(who->expires));
     tell_delete_right(check, *who);
     check.ours = ProjectId{who->project_id};
     co_return true;

@@ -5,6 +5,7 @@
 #include "clients/amqp/broker_probe.hpp"
 #include "reaper/cli/checks.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/rights.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/decision/policy.hpp"
@@ -85,7 +86,14 @@ ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal)
         findings.push_back(std::move(finding));
     };
     const auto settings = check_config(global.config_file, report);
-    if (settings) check_parts(*settings, report, terminal);
+    if (settings) {
+        check_parts(*settings, report, terminal);
+        const auto policy = compile_policy(settings->policy);
+        const bool holds_room = policy && !(*policy)->held_classes().empty();
+        const std::vector<Finding> found = findings;
+        check_rights(features_of(*settings, holds_room), read_rights(embedded::rights), found,
+                     report);
+    }
     terminal.end_progress();
     if (terminal.json()) terminal.answer(report::dump(to_json(findings), 2) + "\n");
     if (!settings) return ExitCode::usage;

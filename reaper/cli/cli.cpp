@@ -73,6 +73,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return resume_reaper(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StatusCommand>)
                 return show_status(global, terminal);
+            else if constexpr (std::is_same_v<Chosen, HealthCommand>)
+                return show_health(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ReapersCommand>)
                 return show_reapers(global, terminal);
             else if constexpr (std::is_same_v<Chosen, OversubscriptionCommand>)

@@ -25,7 +25,7 @@ std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& 
     auto cloud = connect_cloud(io, settings);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     auto in_cloud = resolved_policy(io, *cloud, settings.policy);
-    if (!in_cloud) return terminal.fail(ExitCode::failed, in_cloud.error());
+    if (!in_cloud) return terminal.fail(in_cloud.error());
     auto policy = compile_policy(in_cloud->policy);
     if (!policy) return terminal.fail(ExitCode::usage, policy.error());
     return CloudToLookAt{std::move(*cloud), std::move(*policy), std::move(in_cloud->remarks)};
@@ -42,6 +42,18 @@ Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
                                          CloudDepth::exact, std::move(progress)));
     terminal.end_progress();
     return cache;
+}
+
+std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& cloud,
+                                     std::string& project, const Terminal& terminal) {
+    if (project.empty()) return std::nullopt;
+    const auto search = run_task(io, cloud.ports().identity.find_project(project));
+    if (!search) return terminal.fail(search.error());
+    if (!search->found)
+        return terminal.fail(ExitCode::unknown,
+                             Error{Errc::not_found, "--project: " + search->why_not});
+    project = search->found->id.str();
+    return std::nullopt;
 }
 
 }  // namespace reaper::cli

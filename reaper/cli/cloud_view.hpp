@@ -35,4 +35,9 @@ std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& 
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
                              const CompiledPolicy& policy, const Terminal& terminal);
 
+/// Puts the id in the place of a project's id or name; nothing happens if none is given. How the
+/// command ends, which was told, if Keystone knows none, or can't be asked.
+std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& cloud,
+                                     std::string& project, const Terminal& terminal);
+
 }  // namespace reaper::cli

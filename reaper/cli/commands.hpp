@@ -50,6 +50,8 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                       const Terminal& terminal);
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_status(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_health(const GlobalOptions& global, const HealthCommand& command,
+                     const Terminal& terminal);
 ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_oversubscription(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_strategies(const Terminal& terminal);

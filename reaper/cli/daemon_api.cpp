@@ -38,6 +38,27 @@ std::optional<json> DaemonApi::post(const std::string& target, const json& body,
                       missing, code);
 }
 
+bool DaemonApi::post_lines(const std::string& target, const json& body,
+                           const std::function<void(const std::string&)>& on_line, ExitCode& code,
+                           ExitCode missing) {
+    const auto answer = channel_->stream(http::Method::post, target, report::dump(body), on_line);
+    code = ExitCode::ok;
+    if (answer && answer->status == 200) return true;
+    understood(answer, target, missing, code);
+    return false;
+}
+
+bool DaemonApi::get_lines(const std::string& target,
+                          const std::function<void(const std::string&)>& on_line, bool& interrupted,
+                          ExitCode& code) {
+    const auto answer = channel_->stream(http::Method::get, target, "", on_line);
+    code = ExitCode::ok;
+    interrupted = !answer && answer.error().code == Errc::cancelled;
+    if (interrupted || (answer && answer->status == 200)) return true;
+    understood(answer, target, ExitCode::failed, code);
+    return false;
+}
+
 std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answer,
                                           const std::string& target, ExitCode missing,
                                           ExitCode& code) {

@@ -1,6 +1,7 @@
 // The admin API of a daemon, for commands: what it answers, or why it does not, in one line.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,6 +27,17 @@ public:
                                       ExitCode missing = ExitCode::failed);
     std::optional<nlohmann::json> post(const std::string& target, const nlohmann::json& body,
                                        ExitCode& code, ExitCode missing = ExitCode::failed);
+    /// The lines of an answer of status 200 go to `on_line` as they come. False, and told, if it is
+    /// none; `code` likewise.
+    bool post_lines(const std::string& target, const nlohmann::json& body,
+                    const std::function<void(const std::string&)>& on_line, ExitCode& code,
+                    ExitCode missing = ExitCode::failed);
+    /// Likewise with GET; `interrupted`: by Ctrl-C, and that was not told.
+    bool get_lines(const std::string& target,
+                   const std::function<void(const std::string&)>& on_line, bool& interrupted,
+                   ExitCode& code);
+    /// Whether the last question may have come to the daemon: a connection was made.
+    bool heard() const { return channel_->heard(); }
     std::string name() const { return channel_->name(); }
     bool remote() const { return channel_->remote(); }
 

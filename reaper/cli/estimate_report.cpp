@@ -72,8 +72,8 @@ report::TextTable table_of(const EstimateReport& report) {
 
 std::string head_of(const EstimateReport& report) {
     const double hours = report.lines.empty() ? 0 : report.lines.front().result.hours;
-    return format_time(report.span.from) + " to " + format_time(report.span.until) +
-           " (UTC), a reading every " + exact_duration(report.span.step) + ": " + rounded(hours) +
+    return iso_time(report.span.from) + " to " + iso_time(report.span.until) +
+           ", a reading every " + exact_duration(report.span.step) + ": " + rounded(hours) +
            " host-hours of " + reaper::counted(report.history.hosts.size(), "host") + "; " +
            (report.per_server ? "each server by itself" : "the use of each host as a whole");
 }

@@ -5,6 +5,7 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/report/explanation.hpp"
@@ -15,10 +16,9 @@ namespace reaper::cli {
 namespace {
 
 ExitCode answer_with(const report::Explanation& told, const Terminal& terminal) {
-    terminal.answer(terminal.json()
-                        ? report::dump(report::to_json(told), 2) + "\n"
-                        : report::render_explanation(told, terminal.render_options(now())));
-    return ExitCode::ok;
+    return show_document(
+        terminal, [&] { return report::to_json(told); },
+        [&] { return report::render_explanation(told, terminal.render_options(now())); });
 }
 
 /// By the daemon that --api names.
@@ -27,7 +27,8 @@ ExitCode explain_remotely(const GlobalOptions& global, const ExplainCommand& com
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
-    const auto said = api->get("/v1/explain/" + http::escape(command.asked), code);
+    const auto said =
+        api->get("/v1/explain/" + http::escape(command.asked), code, ExitCode::unknown);
     if (!said) return code;
     const auto told = taken(report::explanation_from_json(*said), *api, terminal, code);
     return told ? answer_with(*told, terminal) : code;
@@ -47,7 +48,7 @@ ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& com
     if (!told) return terminal.fail(ExitCode::failed, told.error());
     if (!*told) {
         terminal.complain(report::not_explained(command.asked));
-        return ExitCode::failed;
+        return ExitCode::unknown;
     }
     return answer_with(**told, terminal);
 }

@@ -23,8 +23,8 @@ and resume switch its deletions off and on.)",
 The options above are accepted before and after the command.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
-history (list, show, totals), explain, hosts, plan, room, reservations, reserve, unreserve, reapers,
-oversubscription, pause and resume. The URL is https://HOST:PORT of its admin.listen, or unix:/PATH of its
+health, history, explain, hosts, candidates, snapshot, plan, apply, request, room, reservations,
+reserve, unreserve, reapers, oversubscription, pause and resume. The URL is https://HOST:PORT of its admin.listen, or unix:/PATH of its
 admin.socket. The token is that of --token-file or OS_TOKEN; where the daemon demands one and there
 is none, Keystone gives one for the credentials in OS_AUTH_URL and the other OS_* variables.
 The answer goes to stdout, logs and errors to stderr.
@@ -42,10 +42,11 @@ Exit codes:
   1  something outside failed: the cloud, the broker, the journal
   2  the command line or the configuration is wrong
   3  plan, room, request: not enough room can be freed, no servers (would be) deleted
-  4  check: something needs attention; status: the reaper is paused
+  4  check: something needs attention; status: the reaper is paused; health: it is not ready
   5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
      or Keystone, refused the token or the credentials
-  6  room, plan: this cloud has no such flavor, zone, project or resource class
+  6  there is no such flavor, zone, project, resource class, trait or host in this cloud; explain,
+     history show: the journal knows no such server or request
   7  apply: the saved plan is not what would be done now, no servers deleted
 
 Environment:
@@ -148,8 +149,8 @@ has no such project, zone or resource class.
 
 const Text request{
     "Ask the daemon for room: deletes servers as for a failed boot",
-    R"(Asks the running daemon for room, over its Unix socket (admin.socket), and shows what it does:
-the plan, each deletion, the outcome. It is served like a request of Nova's: under the same
+    R"(Asks the running daemon for room, over its Unix socket (admin.socket) or over --api, and shows
+what it does: the plan, each deletion, the outcome. It is served like a request of Nova's: under the same
 protection, limits, cooldowns and pause, once, and written to the journal. Ctrl-C leaves; the daemon
 goes on.
 
@@ -170,9 +171,13 @@ of resources; -o wide tells capacity, use, and what is free of each kind of room
 a label: regular, revocable or any, after the kinds of room that it holds and offers. With
 --servers, the servers of all hosts, with what they hold and why they are revocable. With
 --snapshot, from a file instead of the cloud; --config is optional then, and its taggers are applied
-if it is given.)",
+if it is given.
+
+--host and --zone choose hosts; --project, --flavor and --type choose servers, and hosts that have
+such servers.)",
     R"(Examples:
   reaper hosts
+  reaper hosts --zone nova --project web
   reaper hosts --sort VCPU_free:desc -o wide
   reaper hosts --servers --columns host,server,project,because
   reaper hosts --snapshot cloud.json -o csv > hosts.csv
@@ -195,6 +200,8 @@ GET /v1/culling_candidates?resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)",
   reaper candidates --resources VCPU:4,CUSTOM_GPU:1 --json
   reaper candidates --resources VCPU:4 --snapshot cloud.json
   reaper candidates --resources VCPU:4 -o name | xargs -n 1 openstack hypervisor show
+
+Exit code 6: no host of this cloud offers such a resource class.
 )"};
 
 const Text setup{
@@ -310,7 +317,10 @@ promised. The file stands there whole or not at all, and only you can read it. T
 described in /usr/share/doc/reaper/SNAPSHOT.md.
 
 With --anonymous, names and ids are replaced, the same one by the same one throughout; metadata,
-flavor names and free text go too. Resource classes, traits, amounts and times stay.)",
+flavor names and free text go too. Resource classes, traits, amounts and times stay.
+
+With --api, the cloud is as that daemon sees it, without what its API does not tell: metadata, tags
+and extra specs of servers, and aggregates.)",
     R"(Examples:
   reaper snapshot --out cloud.json
   reaper snapshot --anonymous --out to-show.json
@@ -361,7 +371,7 @@ const Text history_messages{
     R"(Messages that did not become a request of their own: duplicates, other causes, too old, not
 understood; newest first, with the reason.)",
     R"(Example:
-  reaper history messages --limit 100
+  reaper history messages --since 24h --limit 100
 )"};
 
 const Text history_victims{
@@ -390,7 +400,7 @@ const Text history_events{
     R"(What the operator or the reaper did to the reaper itself, newest first: paused, resumed, the
 circuit breaker opened, the clock stepped.)",
     R"(Example:
-  reaper history events --limit 5
+  reaper history events --since 7d --limit 5
 )"};
 
 const Text usage{
@@ -402,7 +412,8 @@ launch to its end with the flavor that it has or had last; one without a host (s
 not count. What it is, its taggers say as of now; who was reclaimed was revocable.)",
     R"(Examples:
   reaper usage
-  reaper usage --from 2026-10-01 --to 2026-11-01 -o csv > october.csv
+  reaper usage --since 2026-10-01 --until 2026-11-01 -o csv > october.csv
+  reaper usage --since 7d --project web
   reaper usage --sort -VCPU_hours
   reaper usage --json | jq '.usage[] | select(.type == "revocable")'
 )"};
@@ -486,13 +497,26 @@ What went unused before counts no more, for projects and shapes that are left al
 
 const Text status{
     "Is it paused? What is under way?",
-    R"(Says if the reaper of this machine is paused, by whom, since when and why, and how its circuit
-breaker is; which reaper is the active one, where several share a queue; and, from the journal of
+    R"(Says if the reaper of this machine is paused, by whom, since when and why, whether its daemon
+runs and is ready, and how its circuit breaker is; which reaper is the active one, where several share a queue; and, from the journal of
 this machine, which projects and shapes are left alone, what is under way and what the last 24 hours
 brought. For monitoring: exit code 4 says that this machine's reaper is paused, or its breaker open.)",
     R"(Examples:
   reaper status
   reaper status --json
+)"};
+
+const Text health{
+    "Does the daemon run, and is it ready? For health checks",
+    R"(Asks the running daemon on its socket (admin.socket), else on the port of metrics.listen or of
+an admin.listen without TLS, or the one that --api names, for its /healthz and /readyz. Ends with 0
+if it runs and would look into a refusal of Nova's now; with 4 if it runs and would not (it starts,
+the broker or the cloud is away): the answer says why; with 1 if it does not run, does not answer in
+time, or only a restart helps. A pause, a dry run and standing by are no failures.)",
+    R"(Examples:
+  reaper health
+  reaper health --live      for what restarts it: also 0 while it is not ready
+  reaper health --json
 )"};
 
 const Text reapers{

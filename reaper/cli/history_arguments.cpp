@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/cli/estimate_arguments.hpp"
+#include "reaper/cli/quiet_check.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {
@@ -38,8 +39,7 @@ bool can_be_filtered(What what) {
 
 /// What was given of the options that choose lines; empty: nothing.
 std::string first_filter(const HistoryTexts& texts) {
-    for (const auto& [option, text] : {std::pair{"--until", &texts.until},
-                                       {"--project", &texts.project},
+    for (const auto& [option, text] : {std::pair{"--project", &texts.project},
                                        {"--host", &texts.host},
                                        {"--flavor", &texts.flavor},
                                        {"--server", &texts.server},
@@ -62,7 +62,9 @@ Result<void> check_view(What what, const HistoryTexts& texts) {
     if (texts.follow) return wrong_place("--follow");
     const std::string filter = first_filter(texts);
     if (!filter.empty()) return wrong_place(filter);
-    if (!texts.since.empty() && what != What::totals) return wrong_place("--since");
+    const bool timed = what == What::messages || what == What::events;
+    if (!texts.until.empty() && !timed) return wrong_place("--until");
+    if (!texts.since.empty() && !timed && what != What::totals) return wrong_place("--since");
     return {};
 }
 
@@ -74,8 +76,8 @@ Result<void> read_times(const HistoryTexts& texts, HistoryCommand& history) {
     if (history.since && history.until && *history.since >= *history.until)
         return Error{Errc::bad_input, "--until: must be later than --since"};
     // Without any wish, victims are those of a day.
-    const bool wishes =
-        !texts.since.empty() || texts.limit > 0 || texts.follow || !first_filter(texts).empty();
+    const bool wishes = !texts.since.empty() || !texts.until.empty() || texts.limit > 0 ||
+                        texts.follow || !first_filter(texts).empty();
     const bool of_a_day =
         history.what == What::totals || (history.what == What::victims && !wishes);
     if (of_a_day && texts.since.empty()) history.span = std::chrono::days{1};
@@ -83,6 +85,18 @@ Result<void> read_times(const HistoryTexts& texts, HistoryCommand& history) {
 }
 
 }  // namespace
+
+void add_history_limit(CLI::App& command, HistoryTexts& texts) {
+    command.add_option("--limit", texts.limit, "How many lines at most (default 20)")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, all_lines)));
+}
+
+void add_history_times(CLI::App& command, HistoryTexts& texts, const std::string& since) {
+    add_history_limit(command, texts);
+    command.add_option("--since", texts.since, since)->type_name("WHEN");
+    command.add_option("--until", texts.until, "Before then, UTC (default now)")->type_name("DATE");
+}
 
 void add_history_filters(CLI::App& command, HistoryTexts& texts, const std::string& since) {
     command.add_option("--since", texts.since, since)->type_name("WHEN");

@@ -22,6 +22,12 @@ struct HistoryTexts {
     bool follow = false;
 };
 
+/// `--limit`, of each view that is a list.
+void add_history_limit(CLI::App& command, HistoryTexts& texts);
+
+/// The options of a view that has times alone: messages, events.
+void add_history_times(CLI::App& command, HistoryTexts& texts, const std::string& since);
+
 /// The options of a view that can be filtered: requests, victims.
 void add_history_filters(CLI::App& command, HistoryTexts& texts, const std::string& since);
 

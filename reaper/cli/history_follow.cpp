@@ -5,7 +5,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
-#include <limits>
 
 #include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/now.hpp"
@@ -17,9 +16,8 @@ namespace reaper::cli {
 namespace {
 
 constexpr std::chrono::seconds between_looks{1};
-/// The newest entries, at which a look looks first; and the most, where it has to look further.
+/// The newest entries, at which a look looks first.
 constexpr int followed = 200;
-constexpr int followed_at_most = 20'000;
 
 /// Waits between looks, until a signal ends it.
 class Looks {
@@ -50,12 +48,6 @@ private:
     bool stopped_ = false;
 };
 
-void tell(std::vector<report::NewsLine> lines, std::size_t most, const Terminal& terminal) {
-    const std::size_t left_out = lines.size() - std::min(lines.size(), most);
-    for (std::size_t i = left_out; i < lines.size(); ++i)
-        terminal.answer((terminal.json() ? report::dump(lines[i].json) : lines[i].text) + "\n");
-}
-
 /// `find` asks the journal for so many, `news` knows what was there.
 template <class Find, class News>
 ExitCode follow(boost::asio::io_context& io, const Find& find, News news, std::size_t first,
@@ -72,13 +64,19 @@ ExitCode follow(boost::asio::io_context& io, const Find& find, News news, std::s
         }
         limit = followed;
         if (!found) return terminal.fail(ExitCode::failed, found.error());
-        tell(news.look(*found), most, terminal);
-        most = std::numeric_limits<std::size_t>::max();
+        tell_news(news.look(*found), most, terminal);
+        most = all_news;
     } while (looks.wait());
     return ExitCode::ok;
 }
 
 }  // namespace
+
+void tell_news(std::vector<report::NewsLine> lines, std::size_t most, const Terminal& terminal) {
+    const std::size_t left_out = lines.size() - std::min(lines.size(), most);
+    for (std::size_t i = left_out; i < lines.size(); ++i)
+        terminal.answer((terminal.json() ? report::dump(lines[i].json) : lines[i].text) + "\n");
+}
 
 ExitCode follow_history(boost::asio::io_context& io, Journal& journal,
                         const HistoryCommand& command, const Terminal& terminal) {

@@ -14,6 +14,15 @@ namespace {
 constexpr const char* standard_interval = "2";  // seconds
 constexpr int longest_interval = 86'400;
 
+void add_watch(CLI::App& command, ListTexts& texts) {
+    command
+        .add_option("--watch", texts.watch,
+                    "Show it again every so many seconds (default 2) until Ctrl-C")
+        ->type_name("[SECONDS]")
+        ->expected(0, 1)
+        ->default_str(standard_interval);
+}
+
 void add_to(CLI::App& command, ListTexts& texts) {
     command
         .add_option("-o,--output", texts.format,
@@ -25,12 +34,15 @@ void add_to(CLI::App& command, ListTexts& texts) {
         ->type_name("COLUMN");
     command.add_option("--columns", texts.columns, "Only these, in this order: A,B,...")
         ->type_name("LIST");
-    command
-        .add_option("--watch", texts.watch,
-                    "Show it again every so many seconds (default 2) until Ctrl-C")
-        ->type_name("SECONDS")
-        ->expected(0, 1)
-        ->default_str(standard_interval);
+    add_watch(command, texts);
+}
+
+/// Of one thing: the same words, without what is of rows.
+void add_to_document(CLI::App& command, ListTexts& texts) {
+    command.add_option("-o,--output", texts.format, "table (default: text), json or yaml")
+        ->type_name("FORMAT")
+        ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
+    add_watch(command, texts);
 }
 
 Error wrong(const std::string& what) {
@@ -69,6 +81,10 @@ std::vector<std::string> columns_in(const std::string& text) {
 }  // namespace
 
 void add_list_options(CLI::App& program, ListTexts& texts) {
+    for (const char* const name : {"status", "health", "explain", "report", "replay"})
+        add_to_document(*program.get_subcommand(name), texts);
+    for (const char* const name : {"show", "totals"})
+        add_to_document(*program.get_subcommand("history")->get_subcommand(name), texts);
     for (const char* const name :
          {"hosts", "candidates", "history", "reservations", "reapers", "oversubscription", "usage",
           "strategies", "taggers", "estimators", "qos"})

@@ -52,6 +52,7 @@ struct Parsed {
     ReportCommand report;
     PeriodTexts period;
     PauseCommand pause;
+    HealthCommand health;
     ConfigCommand config;
     std::string shell, man_page;
     std::vector<std::string> help_words;

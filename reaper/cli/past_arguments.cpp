@@ -1,7 +1,6 @@
 #include "reaper/cli/past_arguments.hpp"
 
 #include <CLI/CLI.hpp>
-#include <tuple>
 
 #include "reaper/cli/help_formatter.hpp"
 #include "reaper/cli/quiet_check.hpp"
@@ -21,29 +20,32 @@ void add_period(CLI::App& command, PeriodTexts& period, const char* since) {
 void add_history(CLI::App& app, Parsed& parsed) {
     CLI::App& history = *add_command(app, "history", help::history);
     history.require_subcommand(0, 1);
-    history.add_option("--limit", parsed.history.limit, "How many lines at most (default 20)")
-        ->type_name("N")
-        ->check(quiet(CLI::Range(1, 1000000)));
+    add_history_limit(history, parsed.history);
     const std::string since = "How far back, or from when on: 24h, 7d, 2026-11-01";
     add_history_filters(history, parsed.history, since);
     CLI::App* const show = add_command(history, "show", help::history_show);
     show->add_option("ID", parsed.shown, "The request's id, or a server's id or name")
         ->required()
-        ->type_name("ID");
-    add_command(history, "messages", help::history_messages);
+        ->type_name("");
+    add_history_times(*add_command(history, "messages", help::history_messages), parsed.history,
+                      since);
     add_history_filters(*add_command(history, "victims", help::history_victims), parsed.history,
                         "How far back: 24h, 7d, 2026-11-01 (default 24h; with a filter: all)");
     add_command(history, "totals", help::history_totals)
         ->add_option("--since", parsed.history.since, since + " (default 24h)")
         ->type_name("WHEN");
-    add_command(history, "events", help::history_events);
+    add_history_times(*add_command(history, "events", help::history_events), parsed.history, since);
 }
 
 void add_usage(CLI::App& app, Parsed& parsed) {
     CLI::App& usage = *add_command(app, "usage", help::usage);
-    usage.add_option("--from", parsed.from, "From then on, UTC (default the first of this month)")
-        ->type_name("DATE");
-    usage.add_option("--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
+    usage
+        .add_option("--since,--from", parsed.from,
+                    "How far back, or from when on: 24h, 7d, 2026-11-01 (default: this month)")
+        ->type_name("WHEN");
+    usage.add_option("--until,--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
+    usage.add_option("--project", parsed.usage.project, "Only this project: id or name")
+        ->type_name("PROJECT");
     usage.add_flag("--csv", parsed.list.csv, "The same as -o csv");
 }
 
@@ -96,17 +98,12 @@ void add_replay(CLI::App& app, Parsed& parsed) {
 
 Result<UsageCommand> finish_usage(const Parsed& parsed) {
     UsageCommand usage = parsed.usage;
-    for (const auto& [option, text, into] :
-         {std::tuple{"--from", &parsed.from, &usage.from}, {"--to", &parsed.to, &usage.to}}) {
-        if (text->empty()) continue;
-        *into = parse_time_or_date(*text);
-        if (!*into)
-            return Error{Errc::bad_input, std::string{option} + ": is '" + printable(*text, 60) +
-                                              "'; expected a date such as 2026-11-01 or "
-                                              "2026-11-01T12:30:00Z (UTC)"};
-    }
+    Duration span{};
+    const auto period = read_period({parsed.from, parsed.to}, usage.from, span, usage.to);
+    if (!period) return period.error();
+    if (span != Duration{}) usage.span = span;
     if (usage.from && usage.to && *usage.from >= *usage.to)
-        return Error{Errc::bad_input, "--to: must be later than --from"};
+        return Error{Errc::bad_input, "--until: must be later than --since"};
     return usage;
 }
 

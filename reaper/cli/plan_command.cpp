@@ -244,7 +244,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     // Messages that make no request need no cloud.
     if (command.notifications.empty() || !inputs->groups.empty() || !inputs->described.empty()) {
         auto in_cloud = resolved_policy(io, *cloud, settings->policy);
-        if (!in_cloud) return fail(ExitCode::failed, in_cloud.error(), terminal);
+        if (!in_cloud) return terminal.fail(in_cloud.error());
         settings->policy = std::move(in_cloud->policy);
         for (auto& remark : in_cloud->remarks) remarks.push_back(std::move(remark));
     }
@@ -267,7 +267,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
                             **journal};
     auto answers = run_task(io, plan_requests(planning, std::move(*inputs)));
     terminal.end_progress();
-    if (!answers) return fail(ExitCode::failed, answers.error(), terminal);
+    if (!answers) return terminal.fail(answers.error());
     answers->remarks = std::move(remarks);
     answers->paused = std::move(paused);
     const ExitCode code = show(*answers, terminal);

@@ -8,9 +8,7 @@ namespace {
 using Why = std::optional<std::string>;
 
 Why only_here(const std::string& what) {
-    return what +
-           " goes without --api (and REAPER_API): the daemon's API has nothing for it; run it on "
-           "the daemon's machine";
+    return what + " works without --api (and REAPER_API) only: run it on the daemon's machine";
 }
 
 /// Each command by its own kind; what is not named here goes.
@@ -18,30 +16,14 @@ struct Scope {
     Why operator()(const auto&) const { return std::nullopt; }
     Why operator()(const RunCommand&) const { return only_here("'reaper run'"); }
     Why operator()(const GatewayCommand&) const { return only_here("'reaper gateway'"); }
-    Why operator()(const RequestCommand&) const { return only_here("'reaper request'"); }
-    Why operator()(const ApplyCommand&) const { return only_here("'reaper apply'"); }
     Why operator()(const SetupCommand&) const { return only_here("'reaper setup'"); }
     Why operator()(const ReservationSetupCommand&) const { return only_here("'reaper setup'"); }
     Why operator()(const RoomSetupCommand&) const { return only_here("'reaper setup'"); }
-    Why operator()(const SnapshotCommand&) const { return only_here("'reaper snapshot'"); }
     Why operator()(const CheckCommand&) const { return only_here("'reaper check'"); }
     Why operator()(const UsageCommand&) const { return only_here("'reaper usage'"); }
     Why operator()(const EstimateCommand&) const { return only_here("'reaper estimate'"); }
     Why operator()(const ReportCommand&) const { return only_here("'reaper report'"); }
     Why operator()(const ConfigCommand&) const { return only_here("'reaper config'"); }
-    Why operator()(const CandidatesCommand& command) const {
-        return command.snapshot_file.empty() ? only_here("'reaper candidates'") : std::nullopt;
-    }
-    Why operator()(const HistoryCommand& command) const {
-        using View = HistoryCommand::What;
-        if (command.follow) return only_here("--follow");
-        switch (command.what) {
-            case View::messages: return only_here("'reaper history messages'");
-            case View::victims: return only_here("'reaper history victims'");
-            case View::events: return only_here("'reaper history events'");
-            default: return std::nullopt;
-        }
-    }
     Why operator()(const PlanCommand& command) const {
         if (!command.snapshot_file.empty()) return std::nullopt;
         if (!command.notifications.empty()) return only_here("--notification");

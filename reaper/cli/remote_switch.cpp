@@ -37,7 +37,11 @@ Result<StatusReport> status_in(const json& said) {
         auto left = report::left_alone_from_json(in["left_alone"].value());
         if (!left) in.fail(left.error().what);
         status.left_alone = std::move(*left);
-        if (in["dry_run"].boolean())
+        status.daemon.dry_run = in["dry_run"].boolean();
+        const bool ready = in["ready"].boolean();
+        status.daemon.state = ready ? DaemonHealth::State::ready : DaemonHealth::State::not_ready;
+        if (!ready) status.daemon.why = report::safe(in["line"].text());
+        if (status.daemon.dry_run)
             status.held_back = "it is a dry run: it deletes no servers";
         else if (!status.pause && !in["no_help"].is_null())
             status.held_back = "nobody can be helped now: " + in["no_help"].text();

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/plan_input.hpp"
 #include "reaper/cli/replay_policies.hpp"
 #include "reaper/cli/whole_file.hpp"
@@ -57,10 +58,12 @@ ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
         });
         if (!written) return terminal.fail(ExitCode::failed, written.error());
     }
-    terminal.answer(terminal.json() ? report::dump(recording::to_json(*replayed, titles), 2) + "\n"
-                                    : recording::render_replay(
-                                          *replayed, titles, terminal.render_options(TimePoint{})));
-    return ExitCode::ok;
+    return show_document(
+        terminal, [&] { return recording::to_json(*replayed, titles); },
+        [&] {
+            return recording::render_replay(*replayed, titles,
+                                            terminal.render_options(TimePoint{}));
+        });
 }
 
 }  // namespace reaper::cli

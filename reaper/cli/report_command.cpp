@@ -5,6 +5,7 @@
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/cli/replay_policies.hpp"
@@ -93,9 +94,9 @@ ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
     input->since = since;
     input->until = until;
     const auto week = recording::report_week(std::move(*input));
-    terminal.answer(terminal.json() ? report::dump(recording::to_json(week), 2) + "\n"
-                                    : recording::render_week(week, terminal.render_options(until)));
-    return ExitCode::ok;
+    return show_document(
+        terminal, [&] { return recording::to_json(week); },
+        [&] { return recording::render_week(week, terminal.render_options(until)); });
 }
 
 }  // namespace reaper::cli

@@ -17,12 +17,12 @@ void add_description(CLI::App& command, Parsed& parsed, DescribedRequest& descri
     command
         .add_option("--resources", parsed.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
         ->type_name("LIST");
-    command.add_option("--slots", described.slots, "How many such servers (default 1)")
+    command.add_option("--slots,--count", described.slots, "How many such servers (default 1)")
         ->type_name("N")
         ->check(quiet(CLI::Range(1, 100000)));
     command.add_option("--project", described.project, "Whose they are: project id or name")
         ->type_name("PROJECT");
-    command.add_option("--az", parsed.zone, "Availability zone that they must be in")
+    command.add_option("--zone,--az", parsed.zone, "Availability zone that they must be in")
         ->type_name("AZ");
     command
         .add_option("--trait", parsed.traits, "NAME=required or NAME=forbidden; may be repeated")
@@ -71,7 +71,7 @@ Result<void> read_description(const CLI::App& app, const Parsed& parsed,
     if (!phases) return wrong("--res-type: " + phases.error().what);
     described.phases = *phases;
     if (!parsed.res_types.empty()) described.res_type = parsed.res_types.front();
-    if (app.count("--az") > 0) described.availability_zone = parsed.zone;
+    if (app.count("--zone") > 0) described.availability_zone = parsed.zone;
     return {};
 }
 
@@ -139,7 +139,7 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     if (described + listed + !plan.notifications.empty() != 1)
         return wrong(
             "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE");
-    for (const char* option : {"--slots", "--project", "--az", "--trait", "--res-type"})
+    for (const char* option : {"--slots", "--project", "--zone", "--trait", "--res-type"})
         if (!described && app.count(option) > 0)
             return wrong(
                 std::string(option) + " goes with --resources: " +

@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "clients/http/local_client.hpp"
-#include "reaper/cli/refused_answer.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/safeguards/safeguards.hpp"
@@ -106,26 +104,21 @@ json body_of(const DescribedRequest& described) {
     return body;
 }
 
-std::string daemon_socket(const GlobalOptions& global, const config::LocalSettings& settings,
-                          const Terminal& terminal) {
-    if (settings.admin.socket.empty())
-        terminal.complain(global.config_file +
-                          ": admin.socket is not set: the daemon listens on no socket");
-    return settings.admin.socket;
-}
-
-ExitCode show_request(const std::string& socket, const json& body, const Terminal& terminal) {
+ExitCode show_request(DaemonApi& api, const json& body, const Terminal& terminal) {
     ProgressPrinter printer{terminal};
-    const auto answer = http::post_locally(socket, "/v1/requests", body.dump(),
-                                           [&](const std::string& line) { printer.on_line(line); });
-    if (!answer) return terminal.fail(ExitCode::failed, answer.error());
-    if (answer->status != 200) {
-        terminal.complain(why_refused(*answer));
-        return answer->status == 400 ? ExitCode::usage : ExitCode::failed;
-    }
+    ExitCode code{};
+    const bool answered = api.post_lines(
+        "/v1/requests", body, [&](const std::string& line) { printer.on_line(line); }, code,
+        ExitCode::unknown);
+    // A conflict is another request of that id, not too little room.
+    if (!answered) return code == ExitCode::not_enough ? ExitCode::failed : code;
     if (printer.ended()) return *printer.ended();
     terminal.complain(
-        "the daemon ended before the outcome; it goes on at its next start: reaper history");
+        api.remote()
+            ? api.name() +
+                  ": the answer ended before the outcome; the daemon may go on: reaper "
+                  "history"
+            : "the daemon ended before the outcome; it goes on at its next start: reaper history");
     return ExitCode::failed;
 }
 

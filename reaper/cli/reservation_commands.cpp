@@ -67,7 +67,7 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
     const std::string key = command.key.empty() ? new_key() : command.key;
     const auto said =
         api->post(command.unreserve ? "/v1/unreserve" : "/v1/reserve", body_of(command, key), code);
-    if (!said && code == ExitCode::failed && !command.dry_run)
+    if (!said && code == ExitCode::failed && !command.dry_run && api->heard())
         terminal.warn("it may have been done all the same; with --key " + key +
                       " it is done once, however often it is asked for");
     if (!said) return code;
@@ -109,7 +109,10 @@ ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal) {
     ExitCode code{};
     const auto said = api->get("/v1/reapers", code);
     if (!said) return code;
-    return show_list(terminal, {reapers_table(*said), [&said] { return *said; }, "reapers"});
+    const ExitCode shown =
+        show_list(terminal, {reapers_table(*said), [&said] { return *said; }, "reapers"});
+    const bool known = word_in(*said, "unknown").empty();
+    return shown == ExitCode::ok && !known ? ExitCode::failed : shown;
 }
 
 }  // namespace reaper::cli

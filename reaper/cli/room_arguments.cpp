@@ -28,14 +28,14 @@ void add_room_options(CLI::App& command, RoomTexts& texts) {
     command
         .add_option("--resources", texts.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
         ->type_name("LIST");
-    command.add_option("--count", texts.count, "How many such servers (default 1)")
+    command.add_option("--slots,--count", texts.count, "How many such servers (default 1)")
         ->type_name("N")
         ->check(quiet_range(1, 100000));
     command
         .add_option("--project", texts.project,
                     "Whose they are: project id or name (default: of a regular one)")
         ->type_name("PROJECT");
-    command.add_option("--zone", texts.zone, "Availability zone that they must be in")
+    command.add_option("--zone,--az", texts.zone, "Availability zone that they must be in")
         ->type_name("AZ");
     command.add_option("--trait", texts.traits, "NAME=required or NAME=forbidden; may be repeated")
         ->type_name("TRAIT")

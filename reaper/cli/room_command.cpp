@@ -14,6 +14,7 @@
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/cloud_reader/flavor_search.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_values.hpp"
@@ -95,15 +96,19 @@ struct Unanswered {
 };
 using Built = std::variant<Request, Unanswered>;
 
+ExitCode ending_of(const Error& error) {
+    return error.code == Errc::bad_input ? ExitCode::usage : ExitCode::failed;
+}
+
 Built with_flavor(boost::asio::io_context& io, const Cloud& cloud, const SchedulerRules& rules,
                   Request request, const std::string& written) {
     Compute& compute = cloud.ports().compute;
     auto search = run_task(io, find_flavor(compute, written));
-    if (!search) return Unanswered{ExitCode::failed, search.error()};
+    if (!search) return Unanswered{ending_of(search.error()), search.error()};
     if (!search->found)
         return Unanswered{ExitCode::unknown, Error{Errc::not_found, search->why_not}};
     const auto release = run_task(io, compute.release());
-    if (!release) return Unanswered{ExitCode::failed, release.error()};
+    if (!release) return Unanswered{ending_of(release.error()), release.error()};
     auto built = of_flavor(std::move(request), *search->found, *release, rules);
     if (const auto* const refused = std::get_if<Refused>(&built))
         return Unanswered{ExitCode::usage, Error{Errc::bad_input, "--flavor: " + refused->reason}};
@@ -116,7 +121,7 @@ Built built_of(boost::asio::io_context& io, const Cloud& cloud, const SchedulerR
     Request request = request_of(command, RequestId{"room"}, ProjectId{}, now);
     if (!command.project.empty()) {
         auto found = run_task(io, described_request(cloud.ports().identity, command, now));
-        if (!found) return Unanswered{ExitCode::failed, found.error()};
+        if (!found) return Unanswered{ending_of(found.error()), found.error()};
         if (const auto* const unknown = std::get_if<UnknownName>(&*found))
             return Unanswered{ExitCode::unknown, Error{Errc::not_found, unknown->why}};
         request.project = std::get<Request>(*found).project;
@@ -134,13 +139,6 @@ std::string traits_text(const RoomCommand& command) {
     return text;
 }
 
-std::string resources_text(const Resources& resources) {
-    std::string text;
-    for (const auto& [name, amount] : resources)
-        text += (text.empty() ? "" : ",") + name.str() + ":" + std::to_string(amount);
-    return text;
-}
-
 /// By the daemon that --api names: on its cache, by its policy.
 ExitCode room_remotely(const GlobalOptions& global, const RoomCommand& command,
                        const Terminal& terminal) {
@@ -148,7 +146,7 @@ ExitCode room_remotely(const GlobalOptions& global, const RoomCommand& command,
     if (!api) return ExitCode::usage;
     const std::string target =
         target_of("/v1/room", {{"flavor", command.flavor},
-                               {"resources", resources_text(command.resources)},
+                               {"resources", written(command.resources)},
                                {"count", std::to_string(command.slots)},
                                {"zone", command.availability_zone.value_or("")},
                                {"project", command.project},
@@ -199,7 +197,7 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
          [&](const std::string& what) { terminal.progress(what); }}};
     const auto read = run_task(io, reading.read(CloudReading::Depth::exact));
     terminal.end_progress();
-    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    if (!read) return terminal.fail(read.error());
     const CloudIndex& hosts = reading.cache().index();
     if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
     Answered told;

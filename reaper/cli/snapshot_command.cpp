@@ -5,7 +5,9 @@
 
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/remote_cloud.hpp"
 #include "reaper/cli/whole_file.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/time_text.hpp"
@@ -29,7 +31,7 @@ void tell(const report::SnapshotFile& file, const std::string& path, const Termi
         return terminal.answer(report::dump(answer) + "\n");
     }
     terminal.answer(path + ": " + std::to_string(hosts) + " hosts, " + std::to_string(servers) +
-                    " servers, as of " + format_time(file.snapshot.taken_at) + " UTC" +
+                    " servers, as of " + iso_time(file.snapshot.taken_at) +
                     (file.anonymous ? ", anonymous" : "") + "\n");
 }
 
@@ -52,6 +54,20 @@ ExitCode write(const report::SnapshotFile& file, const std::string& path,
     return ExitCode::ok;
 }
 
+/// By the daemon that --api names: as it sees the cloud.
+ExitCode snapshot_remotely(const GlobalOptions& global, const SnapshotCommand& command,
+                           const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    auto file = cloud_of(*api, terminal, code);
+    if (!file) return code;
+    terminal.warn(
+        "the API tells neither metadata, tags and extra specs of servers nor aggregates: the "
+        "servers are revocable as the daemon says, and a configuration can't tag them anew");
+    return write(command.anonymous ? report::anonymized(*file) : *file, command.out, terminal);
+}
+
 }  // namespace
 
 ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
@@ -60,6 +76,7 @@ ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& comma
         terminal.complain(error.what);
         return code;
     };
+    if (!global.api.url.empty()) return snapshot_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     const auto policy = compile_policy(settings->policy);
@@ -71,7 +88,7 @@ ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& comma
     report::SnapshotFile file;
     file.ledger = known_ledger(io, *settings, cloud->clock->now(), "written");
     auto cache = cloud_view(io, *cloud, **policy, terminal);
-    if (!cache) return fail(ExitCode::failed, cache.error());
+    if (!cache) return terminal.fail(cache.error());
     file.snapshot = std::move(cache->snapshot);
     file.tag_data = std::move(cache->tag_data);
     if (command.anonymous) file = report::anonymized(file);

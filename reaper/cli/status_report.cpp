@@ -1,5 +1,6 @@
 #include "reaper/cli/status_report.hpp"
 
+#include "reaper/cli/list_output.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
@@ -15,11 +16,10 @@ std::string left_alone_text(const std::vector<Safeguards::LeftAlone>& all) {
     for (const auto& each : all) {
         text += "  project " + report::safe(each.project.str());
         if (!each.what.empty()) text += ", " + report::safe(each.what);
-        text += ": " + counted(each.wasted, "cull") + " in a row went unused; ";
+        text += ": " + reaper::counted(each.wasted, "cull") + " in a row went unused; ";
         text += each.state == CircuitState::half_open ? "one cull at a time is tried\n"
-                : each.until
-                    ? "no servers are deleted for it until " + format_time(*each.until) + " UTC\n"
-                    : "no servers are deleted for it until 'reaper resume'\n";
+                : each.until ? "no servers are deleted for it until " + iso_time(*each.until) + "\n"
+                             : "no servers are deleted for it until 'reaper resume'\n";
     }
     return text;
 }
@@ -40,6 +40,8 @@ nlohmann::json json_of(const StatusReport& status) {
     const auto& recorded = status.recorded;
     return {{"version", report::json_version},
             {"machine", status.machine},
+            {"daemon", to_json(status.daemon)},
+            {"dry_run", to_json(status.daemon).at("dry_run")},
             {"active", to_json(status.activity)},
             {"paused", report::json_of(status.pause)},
             {"file", status.file.empty() ? nlohmann::json(nullptr) : nlohmann::json(status.file)},
@@ -60,6 +62,7 @@ std::string text_of(const StatusReport& status, const report::RenderOptions& opt
                (status.until_resume ? "'reaper resume'\n" : "then\n");
     if (status.circuit == CircuitState::half_open)
         text += "circuit breaker half open: one cull at a time is tried\n";
+    text += to_text(status.daemon) + "\n";
     text += "active reaper: " + to_text(status.activity) + "\n";
     if (status.gateway) text += to_text(*status.gateway, status.gateway_settings) + "\n";
     if (!status.left_alone.empty()) text += "\nLeft alone\n" + left_alone_text(status.left_alone);
@@ -73,8 +76,10 @@ std::string text_of(const StatusReport& status, const report::RenderOptions& opt
 }
 
 ExitCode show_status_report(const StatusReport& status, const Terminal& terminal) {
-    terminal.answer(terminal.json() ? report::dump(json_of(status), 2) + "\n"
-                                    : text_of(status, terminal.render_options(status.at)));
+    const ExitCode shown = show_document(
+        terminal, [&] { return json_of(status); },
+        [&] { return text_of(status, terminal.render_options(status.at)); });
+    if (shown != ExitCode::ok) return shown;
     return status.pause ? ExitCode::attention : ExitCode::ok;
 }
 

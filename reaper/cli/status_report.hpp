@@ -8,6 +8,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/cli/active_reaper.hpp"
+#include "reaper/cli/daemon_health.hpp"
 #include "reaper/cli/gateway_state.hpp"
 #include "reaper/cli/terminal.hpp"
 #include "reaper/model/pause_note.hpp"
@@ -27,6 +28,7 @@ struct StatusReport {
     std::string machine;
     std::string where;  ///< `on this machine (ctl-1)`, for people
     std::string whose;  ///< the journal: `this machine`
+    DaemonHealth daemon;
     Activity activity;
     std::optional<PauseNote> pause;  ///< in force
     bool until_resume = false;       ///< the operator's; else the circuit breaker ends it by itself

@@ -152,6 +152,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
                              : CircuitState::closed;
     if (opened) status.circuit_reason = opened->reason;
     if (status.recorded) status.left_alone = safeguards.left_alone(status.at);
+    status.daemon = local_health(*settings);
     status.activity = activity_of(*settings);
     status.gateway = gateway_state(settings->gateway);
     status.gateway_settings = settings->gateway;

@@ -102,4 +102,8 @@ ExitCode Terminal::fail(ExitCode code, const Error& error) const {
     return code;
 }
 
+ExitCode Terminal::fail(const Error& error) const {
+    return fail(error.code == Errc::bad_input ? ExitCode::usage : ExitCode::failed, error);
+}
+
 }  // namespace reaper::cli

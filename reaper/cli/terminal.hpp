@@ -36,6 +36,8 @@ public:
 
     /// The same; returns the exit code.
     ExitCode fail(ExitCode code, const Error& error) const;
+    /// With `usage` for what the configuration or the command line is at fault for, else `failed`.
+    ExitCode fail(const Error& error) const;
 
     /// The same for what works, but should be mended: `reaper: warning: `.
     void warn(std::string_view line) const;

@@ -136,12 +136,18 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
     if (!settings) return ExitCode::usage;
     report::UsageReport usage;
     usage.to = command.to.value_or(now());
-    usage.from = command.from.value_or(first_of_month(usage.to - Duration{1}));
+    const TimePoint by_span =
+        command.span ? now() - *command.span : first_of_month(usage.to - Duration{1});
+    usage.from = command.from.value_or(by_span);
     boost::asio::io_context io{1};
     auto runs = all_runs(io, *settings, terminal, usage.from);
-    if (!runs) {
-        terminal.complain(runs.error().what);
-        return ExitCode::failed;
+    if (!runs) return terminal.fail(runs.error());
+    std::string project = command.project;
+    if (!project.empty()) {
+        auto cloud = connect_cloud(io, *settings);
+        if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
+        if (const auto code = find_project(io, *cloud, project, terminal)) return *code;
+        std::erase_if(*runs, [&](const ServerRun& run) { return run.project.str() != project; });
     }
     usage.to = std::min(usage.to, now());
     usage.lines = usage_of(*runs, usage.from, usage.to);

@@ -1,9 +1,13 @@
 #include "reaper/cli/wrong_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <regex>
 #include <vector>
 
 #include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -34,6 +38,40 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
+/// CLI11's own sentences about a value, in ours; none: it is another one.
+std::optional<std::string> about_value(const std::string& said) {
+    static const std::regex twice{"^(.+): At Most 1 required but received [0-9]+$"};
+    static const std::regex missing{"^(.+): [0-9]+ required .* ?missing$"};
+    static const std::regex range{"^(.+): Value (.*) not in range (\\S+) (?:to|-) (\\S+)$"};
+    static const std::regex choice{"^(.+): (.*) not in \\{(.*)\\}$"};
+    static const std::regex convert{"^Could not convert: (\\S+) = (.*)$"};
+    std::smatch part;
+    if (std::regex_match(said, part, twice)) return part.str(1) + " is given more than once";
+    if (std::regex_match(said, part, missing)) return part.str(1) + " needs a value";
+    if (std::regex_match(said, part, range))
+        return part.str(1) + ": is " + in_quotes(part.str(2)) + "; expected " + part.str(3) +
+               " to " + part.str(4);
+    if (std::regex_match(said, part, choice)) {
+        const auto words = std::regex_replace(part.str(3), std::regex{", *"}, ", ");
+        return part.str(1) + ": is " + in_quotes(part.str(2)) + "; expected one of " + words;
+    }
+    if (std::regex_match(said, part, convert))
+        return part.str(1) + ": is " + in_quotes(part.str(2)) + "; expected a whole number";
+    return std::nullopt;
+}
+
+/// An option that some command has, written before the command.
+bool is_before_the_command(const CLI::App& app, const CLI::App& innermost_command,
+                           const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool own = innermost_command.get_option_no_throw(name) != nullptr;
+    if (!own && &innermost_command != &app) return false;
+    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+    return std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+        return command->get_option_no_throw(name) != nullptr;
+    });
+}
+
 std::string see_help(const CLI::App& app) {
     return "see '" + path_of(app) + " --help'";
 }
@@ -43,6 +81,8 @@ std::string unexpected_word(const CLI::App& app, const std::string& word) {
     const CLI::App& where = innermost(app);
     const bool option = word.starts_with("-");
     const bool command = !option && &where == &app;
+    if (option && is_before_the_command(app, where, word))
+        return in_quotes(word) + " stands after the command; " + see_help(where);
     const std::string near = nearest(word.substr(0, word.find('=')),
                                      option ? option_names(&where) : command_names(where));
     std::string line = option ? "unknown option" : command ? "unknown command" : "unknown argument";
@@ -60,7 +100,8 @@ std::string why_wrong(const CLI::App& app, const CLI::ParseError& error) {
         return unexpected_word(app, left.front());
     if (app.get_subcommands().empty() && error.get_name() == "RequiredError")
         return "no command given; " + see_help(app);
-    return std::string(error.what()) + "; " + see_help(innermost(app));
+    const std::string said = about_value(error.what()).value_or(error.what());
+    return said + "; " + see_help(innermost(app));
 }
 
 }  // namespace reaper::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "reaper/model/text.hpp"
@@ -11,11 +12,13 @@ namespace {
 
 std::string known_by(const std::map<std::string, Flavor>& flavors) {
     constexpr std::size_t most = 10;
+    std::set<std::string> names;
+    for (const auto& [id, flavor] : flavors) names.insert(flavor.name);
     std::string text;
     std::size_t told = 0;
-    for (const auto& [id, flavor] : flavors) {
+    for (const std::string& name : names) {
         if (told++ == most) return text + ", ...";
-        text += (text.empty() ? "" : ", ") + in_quotes(flavor.name);
+        text += (text.empty() ? "" : ", ") + in_quotes(name);
     }
     return text.empty() ? "none" : text;
 }

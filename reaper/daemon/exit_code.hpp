@@ -10,7 +10,7 @@ enum class ExitCode : int {
     not_enough = 3,  ///< `plan`, `room`, `request`, `apply`: no servers are or would be deleted
     attention = 4,   ///< `check`: something needs attention
     refused = 5,     ///< `run`: Keystone or the broker refused the credentials at the start
-    unknown = 6,     ///< `room`, `plan`: this cloud has no such flavor, zone, project or class
+    unknown = 6,     ///< there is no such flavor, zone, project, class, trait, host or server here
     stale = 7,       ///< `apply`: the saved plan is not what would be done now; nobody was deleted
 };
 

@@ -44,10 +44,10 @@ public:
 
 std::unique_ptr<spdlog::formatter> formatter_of(const LogOptions& options) {
     if (options.json) return json_formatter(options.style == LogStyle::journald);
-    auto formatter = std::make_unique<spdlog::pattern_formatter>();
+    auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
     formatter->add_flag<PriorityFlag>('*').add_flag<OneLine>('N');
     switch (options.style) {
-        case LogStyle::terminal: formatter->set_pattern("%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %N"); break;
+        case LogStyle::terminal: formatter->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %^%-7l%$ %N"); break;
         case LogStyle::command: formatter->set_pattern("reaper: %^%l%$: %N"); break;
         case LogStyle::journald: formatter->set_pattern("%*%N"); break;
     }

@@ -77,6 +77,13 @@ bool offered(const ResourceClass& resource_class, const CloudIndex& hosts) {
     return false;
 }
 
+bool had(const Trait& trait, const CloudIndex& hosts) {
+    for (const std::uint32_t row : hosts.order())
+        for (const Provider& provider : hosts.row(row).host->providers)
+            if (provider.traits.contains(trait)) return true;
+    return false;
+}
+
 std::optional<std::string> unknown_zone(const std::string& zone, const CloudIndex& hosts) {
     std::set<std::string> known;
     for (const std::uint32_t row : hosts.order())
@@ -137,8 +144,18 @@ std::optional<std::string> why_unknown(const Request& request, const CloudIndex&
     if (hosts.empty()) return std::nullopt;
     if (request.availability_zone)
         if (auto why = unknown_zone(*request.availability_zone, hosts)) return why;
+    if (request.flavor.empty())
+        for (const Trait& trait : all_required_traits(request))
+            if (!had(trait, hosts))
+                return "there is no trait " + in_quotes(trait.str()) +
+                       " in this cloud: no host has it";
     if (request.fallback) return std::nullopt;  // another class does as well
-    for (const auto& [resource_class, amount] : request.resources)
+    return why_unknown(request.resources, hosts);
+}
+
+std::optional<std::string> why_unknown(const Resources& resources, const CloudIndex& hosts) {
+    if (hosts.empty()) return std::nullopt;
+    for (const auto& [resource_class, amount] : resources)
         if (!offered(resource_class, hosts))
             return "there is no resource class " + in_quotes(resource_class.str()) +
                    " in this cloud: no host offers it";

@@ -22,8 +22,11 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
                     Safeguards& safeguards);
 
 /// What the request names and the cloud does not have: a zone without hosts, a resource class that
-/// no host offers. None: it has all of that; or no host is known at all.
+/// no host offers; where it is of no flavor, a trait that no host has. None: it has all of that; or
+/// no host is known at all.
 std::optional<std::string> why_unknown(const Request& request, const CloudIndex& hosts);
+/// Likewise of the classes alone.
+std::optional<std::string> why_unknown(const Resources& resources, const CloudIndex& hosts);
 
 /// What is to be known of a zone that no aggregate makes (Nova's default one): which hosts count.
 /// None for any other.

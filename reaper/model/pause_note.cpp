@@ -6,7 +6,7 @@ namespace reaper {
 
 std::string PauseNote::line() const {
     std::string text = by.empty() ? "" : "by " + by + " ";
-    text += "since " + format_time(at) + " UTC";
+    text += "since " + iso_time(at);
     if (!reason.empty()) text += ": " + reason;
     if (!trouble.empty()) text += (reason.empty() ? ": " : "; ") + trouble;
     return text;

@@ -13,7 +13,7 @@ struct PauseNote {
     TimePoint at{};         ///< of a file without a word of its own: when it was last changed
     std::string trouble{};  ///< why by whom and why is not known; else empty
 
-    /// `by alice since 2024-05-01 12:00:00 UTC: kernel update`
+    /// `by alice since 2024-05-01T12:00:00.000Z: kernel update`
     std::string line() const;
 };
 

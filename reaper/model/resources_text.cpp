@@ -57,4 +57,11 @@ Result<Resources> parse_resources(std::string_view text) {
     return resources;
 }
 
+std::string written(const Resources& resources) {
+    std::string text;
+    for (const auto& [name, amount] : resources)
+        text += (text.empty() ? "" : ",") + name.str() + ":" + std::to_string(amount);
+    return text;
+}
+
 }  // namespace reaper

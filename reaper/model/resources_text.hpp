@@ -1,6 +1,7 @@
 // Resources as people write them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "reaper/model/error.hpp"
@@ -15,6 +16,8 @@ inline constexpr Amount max_placement_amount = 2'147'483'647;
 /// Placement names them, amounts from 1 to `max_placement_amount`, no class twice. `bad_input` says
 /// what was expected.
 Result<Resources> parse_resources(std::string_view text);
+/// The inverse, in Placement's form.
+std::string written(const Resources& resources);
 
 /// What os-resource-classes and os-traits allow in a name: capital letters, digits and `_`.
 bool is_upper_name(std::string_view text);

@@ -78,16 +78,15 @@ std::string padded(std::int64_t number, std::size_t digits) {
     return std::string(digits - std::min(digits, text.size()), '0') + text;
 }
 
-/// The part up to the second, with `between` between date and time.
-std::string to_the_second(TimePoint time, char between) {
+/// The part up to the second.
+std::string to_the_second(TimePoint time) {
     const auto day = floor<days>(time);
     const year_month_day date{day};
     const hh_mm_ss clock{time - day};
     return padded(static_cast<int>(date.year()), 4) + "-" +
            padded(static_cast<unsigned>(date.month()), 2) + "-" +
-           padded(static_cast<unsigned>(date.day()), 2) + between +
-           padded(clock.hours().count(), 2) + ":" + padded(clock.minutes().count(), 2) + ":" +
-           padded(clock.seconds().count(), 2);
+           padded(static_cast<unsigned>(date.day()), 2) + "T" + padded(clock.hours().count(), 2) +
+           ":" + padded(clock.minutes().count(), 2) + ":" + padded(clock.seconds().count(), 2);
 }
 
 struct Unit {
@@ -133,11 +132,7 @@ std::optional<TimePoint> parse_time_or_date(std::string_view text) {
 
 std::string iso_time(TimePoint time) {
     const auto part = time - floor<seconds>(time);
-    return to_the_second(time, 'T') + "." + padded(part.count(), 3) + "Z";
-}
-
-std::string format_time(TimePoint time) {
-    return to_the_second(time, ' ');
+    return to_the_second(time) + "." + padded(part.count(), 3) + "Z";
 }
 
 std::string format_duration(Duration duration) {

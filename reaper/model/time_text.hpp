@@ -16,11 +16,8 @@ std::optional<TimePoint> parse_time(std::string_view text);
 /// The same, or a date alone: its first moment.
 std::optional<TimePoint> parse_time_or_date(std::string_view text);
 
-/// `2024-05-01T12:00:00.000Z`
+/// `2024-05-01T12:00:00.000Z`: for programs and for people.
 std::string iso_time(TimePoint time);
-
-/// For people: `2024-05-01 12:00:00`.
-std::string format_time(TimePoint time);
 
 /// For people, two units at most: `850ms`, `12s`, `3min 5s`, `2h 10min`, `41d 3h`; negative ones
 /// with a minus.

@@ -137,8 +137,8 @@ ResultTask<std::optional<RequestRecord>> CountedJournal::record(RequestId id) {
     return inner_.record(std::move(id));
 }
 
-ResultTask<std::vector<MessageEntry>> CountedJournal::messages(int limit) {
-    return inner_.messages(limit);
+ResultTask<std::vector<MessageEntry>> CountedJournal::find_messages(JournalQuery query) {
+    return inner_.find_messages(std::move(query));
 }
 
 ResultTask<std::vector<VictimEntry>> CountedJournal::victims_since(TimePoint since) {
@@ -155,6 +155,10 @@ ResultTask<std::vector<JournalEvent>> CountedJournal::events(int limit) {
 
 ResultTask<std::vector<JournalEvent>> CountedJournal::events_of(std::string kind, TimePoint since) {
     return inner_.events_of(std::move(kind), since);
+}
+
+ResultTask<std::vector<JournalEvent>> CountedJournal::find_events(JournalQuery query) {
+    return inner_.find_events(std::move(query));
 }
 
 ResultTask<JournalTotals> CountedJournal::totals(TimePoint since) {

@@ -42,14 +42,14 @@ public:
     virtual ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) = 0;
     /// Newest first.
     virtual ResultTask<std::vector<RequestSummary>> list(int limit) = 0;
-    /// Those that are looked for, newest first.
+    /// Those that are looked for, newest first. `not_found`: the journal does not know `after`.
     virtual ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) = 0;
     virtual ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) = 0;
     /// Where plans chose a server of that id or name, the newest request first.
     virtual ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) = 0;
     virtual ResultTask<std::optional<RequestRecord>> record(RequestId id) = 0;
-    /// Messages newest first.
-    virtual ResultTask<std::vector<MessageEntry>> messages(int limit) = 0;
+    /// Messages newest first, of a time: nothing else of the query counts.
+    virtual ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) = 0;
     /// Servers whose deletion was sent at or after `since`, oldest first.
     virtual ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) = 0;
     /// Stories with a freed-room result noted at or after `since`, oldest first.
@@ -58,6 +58,8 @@ public:
     virtual ResultTask<std::vector<JournalEvent>> events(int limit) = 0;
     /// Of one kind, at or after `since`, oldest first.
     virtual ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) = 0;
+    /// Likewise, of a time.
+    virtual ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) = 0;
     virtual ResultTask<JournalTotals> totals(TimePoint since) = 0;
     /// Before `reserved` is raised. The first one of a provider and class stays until it ends.
     virtual ResultTask<void> add_hold(InventoryHold hold) = 0;

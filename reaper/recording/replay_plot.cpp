@@ -108,10 +108,10 @@ private:
         const bool days = to_ - from_ > std::chrono::days{2};
         for (int i = 0; i <= labels; ++i) {
             const TimePoint time = from_ + (to_ - from_) * i / labels;
-            const std::string text = format_time(time);
+            const std::string text = iso_time(time);
             const char* const anchor = i == 0 ? "start" : i == labels ? "end" : "middle";
             svg += text_at(at(time), y_ + panel + 18, anchor, "tick",
-                           days ? text.substr(0, 10) : text.substr(0, 16));
+                           days ? text.substr(0, 10) : text.substr(0, 16) + "Z");
         }
         return svg;
     }

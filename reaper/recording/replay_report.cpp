@@ -82,8 +82,7 @@ bool differs(const ReplayedRequest& request) {
 std::string head_text(const Replay& replay, const ReplayTitles& titles) {
     std::string text =
         titles.directory + ": " + counted(static_cast<int>(replay.requests.size()), "request");
-    if (replay.from)
-        text += ", " + format_time(*replay.from) + " to " + format_time(*replay.to) + " UTC";
+    if (replay.from) text += ", " + iso_time(*replay.from) + " to " + iso_time(*replay.to);
     if (replay.dry_run) text += ", dry run";
     if (replay.anonymous) text += ", anonymous";
     return text + "\n  recorded: " + report::safe(titles.recorded) +
@@ -116,13 +115,12 @@ std::string safeguards_text(const Replay& replay) {
 }
 
 std::string differences_text(const Replay& replay, const report::RenderOptions& options) {
-    report::TextTable table(
-        {{"time (UTC)"}, {"request"}, {"project"}, {"as recorded"}, {"as asked"}});
+    report::TextTable table({{"time"}, {"request"}, {"project"}, {"as recorded"}, {"as asked"}});
     std::size_t count = 0;
     for (const ReplayedRequest& request : replay.requests) {
         if (!differs(request)) continue;
         if (++count > most_differences) continue;
-        table.row({format_time(request.at), request.request.id.str(), request.request.project.str(),
+        table.row({iso_time(request.at), request.request.id.str(), request.request.project.str(),
                    choice_text(request.recorded), choice_text(request.asked)});
     }
     if (count == 0) return "No request would be decided otherwise.\n";

@@ -98,8 +98,8 @@ void find_doubts_of_source(const WeekReport& week, std::vector<std::string>& aga
         against.push_back("no request came in this time: there is nothing to judge by");
     constexpr Duration day = std::chrono::days{1};
     if (input.begins && *input.begins - input.since > day)
-        against.push_back("what is known begins at " + format_time(*input.begins) +
-                          " UTC, later than asked for");
+        against.push_back("what is known begins at " + iso_time(*input.begins) +
+                          ", later than asked for");
     if (input.reproduced < input.checked)
         against.push_back("of " + std::to_string(input.checked) +
                           " recorded plans the recorded configuration makes only " +

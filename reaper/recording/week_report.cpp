@@ -85,8 +85,8 @@ std::string projects_text(const WeekReport& week, const report::RenderOptions& o
 std::string render_week(const WeekReport& week, const report::RenderOptions& options) {
     const WeekInput& input = week.input;
     const auto width = static_cast<std::size_t>(options.width);
-    std::string text = "What switching on would have meant, " + format_time(input.since) + " to " +
-                       format_time(input.until) + " UTC\nby " + report::safe(input.source) +
+    std::string text = "What switching on would have meant, " + iso_time(input.since) + " to " +
+                       iso_time(input.until) + "\nby " + report::safe(input.source) +
                        (input.dry_run ? ", dry run" : "") + "\n\n";
     text += lines_text(week, options) + "\n" + projects_text(week, options);
     if (!input.dry_run && !week.outcomes.empty())

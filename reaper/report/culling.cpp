@@ -6,6 +6,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_values.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {
@@ -44,7 +45,41 @@ std::size_t preemptible_servers(const CullingCandidate& candidate) {
     return all.size();
 }
 
+std::map<std::string, CullingCandidate> candidates_in(const JsonPlace& in) {
+    std::map<std::string, CullingCandidate> by_name;
+    std::map<std::string, std::string> host_of;  // by provider
+    in["provider_summaries"].each_member([&](const std::string& id, const JsonPlace& summary) {
+        const std::string name = summary["host"].text();
+        host_of[id] = name;
+        CullingCandidate& candidate = by_name[name];
+        candidate.host_name = name;
+        candidate.host = HostId{candidate.providers.empty() ? id : std::string{}};
+        candidate.has_room = summary["has_room"].boolean();
+        auto& classes = candidate.providers[ProviderId{id}];
+        summary["resources"].each_member([&](const std::string& word, const JsonPlace& use) {
+            classes[ResourceClass{word}] = {use["used"].amount(), use["capacity"].amount()};
+        });
+    });
+    in["preemptible_allocations"].each_member([&](const std::string& id, const JsonPlace& held) {
+        const auto host = host_of.find(id);
+        if (host == host_of.end()) held.fail("is of no provider in provider_summaries");
+        auto& consumers = by_name[host->second].preemptible[ProviderId{id}];
+        held.each_member([&](const std::string& consumer, const JsonPlace& amounts) {
+            consumers[ServerId{consumer}] = amounts.resources();
+        });
+    });
+    return by_name;
+}
+
 }  // namespace
+
+Result<std::vector<CullingCandidate>> candidates_from_json(const json& document) {
+    auto by_name = read_json(document, "list of candidates", candidates_in);
+    if (!by_name) return by_name.error();
+    std::vector<CullingCandidate> all;
+    for (auto& [name, candidate] : *by_name) all.push_back(std::move(candidate));
+    return all;
+}
 
 void CullingJson::add(const CullingCandidate& candidate) {
     for (const auto& [provider, classes] : candidate.providers) {
@@ -75,7 +110,7 @@ std::string CullingJson::finish(const Resources& resources, TimePoint taken_at) 
 }
 
 Table candidates_table(const std::vector<CullingCandidate>& candidates, const Resources& resources,
-                       std::size_t hosts) {
+                       std::optional<std::size_t> hosts) {
     Table table;
     table.columns = {column("host"), column("room"), number("servers"), wide("id")};
     const auto classes = classes_of({resources});
@@ -98,8 +133,9 @@ Table candidates_table(const std::vector<CullingCandidate>& candidates, const Re
         table.rows.push_back(std::move(cells));
     }
     table.none = "No candidates.";
-    table.summary = counted(candidates.size(), "candidate") + " of " + counted(hosts, "host") +
-                    " for " + to_string(resources) + ": " + std::to_string(with_room) +
+    table.summary = counted(candidates.size(), "candidate") +
+                    (hosts ? " of " + counted(*hosts, "host") : "") + " for " +
+                    to_string(resources) + ": " + std::to_string(with_room) +
                     " with room as it is, " + std::to_string(candidates.size() - with_room) +
                     " if preemptible servers go";
     return table;

@@ -10,9 +10,12 @@
 // consumers hold. A host with nested providers appears once for each of them.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "reaper/model/error.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/table.hpp"
@@ -32,8 +35,13 @@ private:
     std::string allocations_;
 };
 
-/// The hosts, with the requested classes beside each other; the verdict is the summary.
+/// The inverse: host by host, sorted by name. The id of a host with several providers is not told,
+/// and left empty. `bad_answer` with the place for anything of another shape.
+Result<std::vector<CullingCandidate>> candidates_from_json(const nlohmann::json& json);
+
+/// The hosts, with the requested classes beside each other; the verdict is the summary. `hosts`:
+/// of how many, if it is known.
 Table candidates_table(const std::vector<CullingCandidate>& candidates, const Resources& resources,
-                       std::size_t hosts);
+                       std::optional<std::size_t> hosts);
 
 }  // namespace reaper::report

@@ -45,7 +45,7 @@ public:
     std::string text() const {
         return head() + section("Why", why()) + section("For whom", for_whom()) +
                section("What else was considered", considered()) +
-               section("Did it help", helped()) + section("When (UTC)", times()) +
+               section("Did it help", helped()) + section("When", times()) +
                section("What the journal does not know", bullets(told_.unknown)) +
                section("Also in the journal", also());
     }
@@ -66,7 +66,7 @@ private:
         const Victim& victim = server.victim;
         const std::string name = victim.name.empty() ? "" : safe(victim.name) + " ";
         const auto at = server.sent_at ? server.sent_at : server.gone_at;
-        const std::string what = fate_words(server) + (at ? " at " + format_time(*at) : "");
+        const std::string what = fate_words(server) + (at ? " at " + iso_time(*at) : "");
         std::string text = paint_.bold("Server " + name + safe(victim.server.str())) + ": " +
                            painted(server.fate, what) + "\n";
         text += wrapped(server.fate_reason, 2, width_);
@@ -81,8 +81,7 @@ private:
     std::string about(const Victim& victim) const {
         std::string text = "on " + victim.host + ", project " + victim.project.str();
         if (!victim.flavor.empty()) text += ", flavor " + victim.flavor;
-        text +=
-            ", created " + format_time(victim.created) + ", held " + to_string(victim.resources);
+        text += ", created " + iso_time(victim.created) + ", held " + to_string(victim.resources);
         return text;
     }
 
@@ -149,8 +148,8 @@ private:
 
     std::string neighbour(const SparedServer& spared) const {
         return wrapped(spared.name + " " + spared.server.str() + " (project " +
-                           spared.project.str() + ", created " + format_time(spared.created) +
-                           ", " + to_string(spared.resources) + "): " + spared.reason,
+                           spared.project.str() + ", created " + iso_time(spared.created) + ", " +
+                           to_string(spared.resources) + "): " + spared.reason,
                        6, width_);
     }
 
@@ -213,7 +212,7 @@ private:
         std::string text;
         for (std::size_t i = 0; i < told_.also.size() && i < most_listed; ++i) {
             const ChosenServer& chosen = told_.also[i];
-            text += wrapped(format_time(chosen.received_at) + " " + chosen.name + " " +
+            text += wrapped(iso_time(chosen.received_at) + " " + chosen.name + " " +
                                 chosen.server.str() + " on " + chosen.host + ", for " +
                                 chosen.request.str(),
                             2, width_);

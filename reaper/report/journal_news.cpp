@@ -11,7 +11,7 @@ namespace {
 
 NewsLine request_line(TimePoint at, const RequestSummary& request, const char* news,
                       const std::string& what) {
-    NewsLine line{at, format_time(at) + "  " + news + "  " + safe(what), to_json(request)};
+    NewsLine line{at, iso_time(at) + "  " + news + "  " + safe(what), to_json(request)};
     line.json["news"] = news;
     return line;
 }
@@ -82,7 +82,7 @@ std::vector<NewsLine> VictimNews::look(const std::vector<VictimEntry>& newest) {
         if (seen_.contains(key)) continue;
         lines.push_back(
             {each->at,
-             format_time(each->at) + "  " +
+             iso_time(each->at) + "  " +
                  safe(each->server.str() + " " + each->name + " on " + each->host + ", project " +
                       each->project.str() + ", for " + each->request.str()),
              to_json(*each)});

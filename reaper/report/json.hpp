@@ -110,6 +110,10 @@ Result<Decision> decision_from_json(const nlohmann::json& json);
 Result<RequestRecord> record_from_json(const nlohmann::json& json);
 /// Of the list `requests`.
 Result<std::vector<RequestSummary>> requests_from_json(const nlohmann::json& json);
+/// Of the lists `victims`, `messages` and `events`.
+Result<std::vector<VictimEntry>> victims_from_json(const nlohmann::json& json);
+Result<std::vector<MessageEntry>> messages_from_json(const nlohmann::json& json);
+Result<std::vector<JournalEvent>> events_from_json(const nlohmann::json& json);
 Result<JournalTotals> totals_from_json(const nlohmann::json& json);
 Result<InventoryHold> hold_from_json(const nlohmann::json& json);
 

@@ -72,6 +72,20 @@ InventoryHold hold_in(const JsonPlace& in) {
     return hold;
 }
 
+VictimEntry victim_entry_in(const JsonPlace& in) {
+    return {in["at"].time(),   RequestId{in["request"].text()}, ServerId{in["server"].text()},
+            in["name"].text(), ProjectId{in["project"].text()}, in["host"].text()};
+}
+
+MessageEntry message_in(const JsonPlace& in) {
+    return {in["message_id"].text(), in["event_type"].text(), RequestId{in["request"].text()},
+            in["verdict"].text(),    in["reason"].text(),     in["at"].time()};
+}
+
+JournalEvent event_in(const JsonPlace& in) {
+    return {in["kind"].text(), in["reason"].text(), in["at"].time()};
+}
+
 }  // namespace
 
 PlanEntry plan_entry_in(const JsonPlace& in) {
@@ -99,6 +113,21 @@ Result<RequestRecord> record_from_json(const nlohmann::json& document) {
 Result<std::vector<RequestSummary>> requests_from_json(const nlohmann::json& document) {
     return read_json(document, "list of requests",
                      [](const JsonPlace& in) { return list(in, summary_in); });
+}
+
+Result<std::vector<VictimEntry>> victims_from_json(const nlohmann::json& document) {
+    return read_json(document, "list of victims",
+                     [](const JsonPlace& in) { return list(in, victim_entry_in); });
+}
+
+Result<std::vector<MessageEntry>> messages_from_json(const nlohmann::json& document) {
+    return read_json(document, "list of messages",
+                     [](const JsonPlace& in) { return list(in, message_in); });
+}
+
+Result<std::vector<JournalEvent>> events_from_json(const nlohmann::json& document) {
+    return read_json(document, "list of events",
+                     [](const JsonPlace& in) { return list(in, event_in); });
 }
 
 Result<JournalTotals> totals_from_json(const nlohmann::json& document) {

@@ -84,8 +84,9 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
             safe(to_string(request.resources)) + "\n";
     if (!request.groups.empty())
         text += wrapped(groups_text(request.groups, request.group_policy), 2, width);
-    std::string about = std::string{to_string(request.operation)} + " for project " +
-                        (request.project.empty() ? "(unknown)" : request.project.str());
+    std::string about =
+        std::string{to_string(request.operation)} + " for " +
+        (request.project.empty() ? "no project" : "project " + request.project.str());
     if (request.availability_zone) about += ", availability zone " + *request.availability_zone;
     text += wrapped(about, 2, width);
     const std::string constraints = constraint_words(request);
@@ -96,7 +97,7 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
                         2, width);
     if (request.approved)
         text += wrapped("approved by " + request.approved->by + ": a plan of " +
-                            format_time(request.approved->planned_at) + " UTC with " +
+                            iso_time(request.approved->planned_at) + " with " +
                             counted(request.approved->victims.size(), "victim"),
                         2, width);
     Words requesters;

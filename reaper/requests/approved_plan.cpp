@@ -34,8 +34,8 @@ std::string named(const std::vector<ServerId>& servers) {
 std::optional<std::string> why_not_its_time(const Approval& approval, TimePoint now,
                                             Duration max_age) {
     if (approval.planned_at > now + ahead)
-        return "the approved plan is of " + format_time(approval.planned_at) +
-               " UTC, which is still to come";
+        return "the approved plan is of " + iso_time(approval.planned_at) +
+               ", which is still to come";
     if (now - approval.planned_at <= max_age) return std::nullopt;
     return "the approved plan is " +
            format_duration(std::chrono::duration_cast<Duration>(now - approval.planned_at)) +

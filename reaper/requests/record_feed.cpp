@@ -128,8 +128,8 @@ ResultTask<std::optional<RequestRecord>> RecordFeed::record(RequestId id) {
     return inner_.record(std::move(id));
 }
 
-ResultTask<std::vector<MessageEntry>> RecordFeed::messages(int limit) {
-    return inner_.messages(limit);
+ResultTask<std::vector<MessageEntry>> RecordFeed::find_messages(JournalQuery query) {
+    return inner_.find_messages(std::move(query));
 }
 
 ResultTask<void> RecordFeed::note_freed_room(RequestId id, FreedRoomResult freed_room) {
@@ -162,6 +162,10 @@ ResultTask<std::vector<JournalEvent>> RecordFeed::events(int limit) {
 
 ResultTask<std::vector<JournalEvent>> RecordFeed::events_of(std::string kind, TimePoint since) {
     return inner_.events_of(std::move(kind), since);
+}
+
+ResultTask<std::vector<JournalEvent>> RecordFeed::find_events(JournalQuery query) {
+    return inner_.find_events(std::move(query));
 }
 
 ResultTask<JournalTotals> RecordFeed::totals(TimePoint since) {

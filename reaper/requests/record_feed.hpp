@@ -64,13 +64,14 @@ public:
     ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override;
     ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override;
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override;
-    ResultTask<std::vector<MessageEntry>> messages(int limit) override;
+    ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override;
     ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override;
     ResultTask<void> note_event(JournalEvent event) override;
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
     ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override;
     ResultTask<std::vector<JournalEvent>> events(int limit) override;
     ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) override;
+    ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
     ResultTask<void> add_hold(InventoryHold hold) override;
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,

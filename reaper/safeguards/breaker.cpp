@@ -28,9 +28,8 @@ Breaker::Change Breaker::open(std::string why, TimePoint at) {
     circuit_.open(at, settings_.retry);
     const auto until = circuit_.until();
     reason_ = std::move(why);
-    reason_ +=
-        until ? "; one cull is tried at " + format_time(*until) + " UTC, or after `reaper resume`"
-              : "; then `reaper resume`";
+    reason_ += until ? "; one cull is tried at " + iso_time(*until) + ", or after `reaper resume`"
+                     : "; then `reaper resume`";
     return {true, reason_};
 }
 

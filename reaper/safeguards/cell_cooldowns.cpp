@@ -21,8 +21,8 @@ std::optional<std::string> CellCooldowns::why(const std::string& from_host,
     const auto& [host, wasted] = *at;
     return "room freed for a move from " + (host.empty() ? "an unknown host" : in_quotes(host)) +
            " (" + printable(wasted.request.str(), 64) + ") was not taken by " +
-           format_time(wasted.at) +
-           " UTC: it may have been in another cell, where a moved server can't go. " +
+           iso_time(wasted.at) +
+           ": it may have been in another cell, where a moved server can't go. " +
            (several_cells ? "Nova has several cells, and" : "If Nova has several cells,") +
            " scheduler.cells has to tell which host is in which";
 }

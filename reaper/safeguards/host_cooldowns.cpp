@@ -26,7 +26,7 @@ std::map<HostId, std::string> HostCooldowns::reasons() const {
     std::map<HostId, std::string> reasons;
     for (const auto& [host, host_cooldown] : cooldowns_)
         reasons.emplace(host, "room freed there for " + printable(host_cooldown.request.str(), 64) +
-                                  " was not taken by " + format_time(host_cooldown.at) + " UTC");
+                                  " was not taken by " + iso_time(host_cooldown.at));
     return reasons;
 }
 

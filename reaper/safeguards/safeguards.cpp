@@ -23,7 +23,7 @@ std::string name_of(const ProjectId& project) {
 }
 
 std::string when(const std::optional<TimePoint>& until) {
-    return until ? "until " + format_time(*until) + " UTC" : "until `reaper resume`";
+    return until ? "until " + iso_time(*until) : "until `reaper resume`";
 }
 
 }  // namespace

@@ -195,6 +195,54 @@ TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
     EXPECT_THAT(why(get("/v1/requests?marker=req-9", 400)), HasSubstr("'req-9'"));
 }
 
+TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    fails("req-0", "wanting-0");
+    RequestRecord& record = journal.records.at(RequestId{"req-0"});
+    auto& victims = std::get<Plan>(record.plans.at(0).decision).hosts.at(0).victims;
+    const TimePoint sent = get("/v1/victims").at("victims").empty() ? TimePoint{} : clock.now();
+    for (const char* const id : {"one-more", "another"}) {
+        Victim more = victims.at(0);
+        more.server = ServerId{id};
+        victims.push_back(more);
+        record.steps.push_back({ServerId{id}, Step::delete_sent, "", sent});
+    }
+    const auto all = names(get("/v1/victims").at("victims"), "/server");
+    ASSERT_THAT(all, SizeIs(3));
+    EXPECT_EQ(walk("/v1/victims", "victims", "?limit=1", "/server"), all)
+        << "pages end between servers of one moment too";
+    EXPECT_THAT(get("/v1/victims?project=nobody").at("victims"), IsEmpty());
+    EXPECT_THAT(get("/v1/victims?host=h1").at("victims"), SizeIs(all.size()));
+    EXPECT_THAT(get("/v1/victims?host=h2").at("victims"), IsEmpty());
+    EXPECT_THAT(names(get("/v1/victims?server=" + all[0]).at("victims"), "/server"),
+                ElementsAre(all[0]));
+    EXPECT_THAT(get("/v1/victims?until=2000-01-01").at("victims"), IsEmpty());
+    EXPECT_THAT(why(get("/v1/victims?marker=me", 400)), HasSubstr("'me'"));
+    EXPECT_THAT(why(get("/v1/victims?outcome=good", 400)), HasSubstr("outcome"));
+
+    for (const char* const id : {"m-1", "m-2", "m-3"})
+        journal.notes.push_back({id, "e", RequestId{}, "ignored", "why", clock.now()});
+    const auto messages = names(get("/v1/messages").at("messages"), "/message_id");
+    EXPECT_THAT(messages, Contains("m-1"));
+    EXPECT_EQ(walk("/v1/messages", "messages", "?limit=2", "/message_id"), messages);
+    EXPECT_THAT(get("/v1/messages?until=2000-01-01").at("messages"), IsEmpty());
+    EXPECT_THAT(why(get("/v1/messages?project=p", 400)), HasSubstr("unknown parameter"));
+
+    for (const char* const reason : {"one", "two", "three"})
+        journal.noted_marks.push_back({"paused", reason, clock.now()});
+    const auto events = names(get("/v1/journal_events").at("events"), "/reason");
+    EXPECT_THAT(events, Contains("two"));
+    EXPECT_EQ(walk("/v1/journal_events", "events", "?limit=1", "/reason"), events);
+}
+
+TEST_F(ApiTest, CandidatesForAClassThatNobodyHasAreNotFound) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    EXPECT_THAT(why(get("/v1/culling_candidates?resources=FOO:1", 404)), HasSubstr("'FOO'"));
+    get("/v1/culling_candidates?resources=VCPU:1");
+}
+
 TEST_F(ApiTest, ARecordHasThePlanTheStepsAndTheOutcome) {
     full_host("h1");
     start_and_read_the_cloud();

@@ -292,38 +292,38 @@ TEST_F(ReservationChangeTest, AFloorAboveWhatIsReservedIsRefused) {
     EXPECT_EQ(reserve(order), std::nullopt) << why_;
     order.lending->floor = cpus(4);
     EXPECT_EQ(reserve(order), std::nullopt) << why_ << ": 4 in all";
-    TEST(ReservationReturns, APartOfWhatReturnsToSeveralIsNotGivenUpByChance) {
-        HostReservations reservations;
-        HostUse use;
-        use.free = cpus(16);
-        ASSERT_TRUE(reserve(reservations, use, reserve_order("eng", cpus(6))));
-        take_next(reservations, use);
-        ASSERT_TRUE(reserve(reservations, use, refine_order("eng", "eng/web", cpus(4))));
-        ASSERT_TRUE(reserve(reservations, use, reserve_order("eng/web", cpus(3))));
-        take_next(reservations, use);
-        UnreserveOrder order = unreserve_order("eng/web", cpus(2));
-        const auto refused = unreserve(reservations, use, order);
-        ASSERT_FALSE(refused);
-        EXPECT_EQ(refused.error().code, Errc::conflict);
-        EXPECT_EQ(
-            refused.error().what,
-            "the reservation for role eng/web was taken from role eng and from unreserved room: "
-            "say which it returns to (refines)");
-        order.refines = ReservationName{role("eng")};
-        ASSERT_TRUE(unreserve(reservations, use, order));
-        EXPECT_EQ(asked_for(reservations, "eng"), cpus(4));
-        order.refines.reset();
-        order.unrefined = true;
-        ASSERT_TRUE(unreserve(reservations, use, order));
-        EXPECT_EQ(asked_for(reservations, "eng"), cpus(4));
-        EXPECT_EQ(asked_for(reservations, "eng/web"), cpus(3));
-        order.refines = ReservationName{role("ads")};
-        order.unrefined = false;
-        EXPECT_EQ(unreserve(reservations, use, order).error().code, Errc::not_found);
-        ASSERT_TRUE(unreserve(reservations, use, unreserve_order("eng/web", cpus(3))))
-            << "all of it";
-        EXPECT_EQ(asked_for(reservations, "eng"), cpus(6));
-    }
+}
+
+TEST(ReservationReturns, APartOfWhatReturnsToSeveralIsNotGivenUpByChance) {
+    HostReservations reservations;
+    HostUse use;
+    use.free = cpus(16);
+    ASSERT_TRUE(reserve(reservations, use, reserve_order("eng", cpus(6))));
+    take_next(reservations, use);
+    ASSERT_TRUE(reserve(reservations, use, refine_order("eng", "eng/web", cpus(4))));
+    ASSERT_TRUE(reserve(reservations, use, reserve_order("eng/web", cpus(3))));
+    take_next(reservations, use);
+    UnreserveOrder order = unreserve_order("eng/web", cpus(2));
+    const auto refused = unreserve(reservations, use, order);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::conflict);
+    EXPECT_EQ(refused.error().what,
+              "the reservation for role eng/web was taken from role eng and from unreserved room: "
+              "say which it returns to (refines)");
+    order.refines = ReservationName{role("eng")};
+    ASSERT_TRUE(unreserve(reservations, use, order));
+    EXPECT_EQ(asked_for(reservations, "eng"), cpus(4));
+    order.refines.reset();
+    order.unrefined = true;
+    ASSERT_TRUE(unreserve(reservations, use, order));
+    EXPECT_EQ(asked_for(reservations, "eng"), cpus(4));
+    EXPECT_EQ(asked_for(reservations, "eng/web"), cpus(3));
+    order.refines = ReservationName{role("ads")};
+    order.unrefined = false;
+    EXPECT_EQ(unreserve(reservations, use, order).error().code, Errc::not_found);
+    ASSERT_TRUE(unreserve(reservations, use, unreserve_order("eng/web", cpus(3)))) << "all of it";
+    EXPECT_EQ(asked_for(reservations, "eng"), cpus(6));
+}
 
 }  // namespace
 }  // namespace reaper::reservation_change_test

@@ -290,6 +290,29 @@ TEST(WhyUnknown, AZoneAndAClassThatNoHostHas) {
               "there is no resource class 'CUSTOM_GPU' in this cloud: no host offers it");
 }
 
+TEST(WhyUnknown, ATraitThatNoHostHasIfNoFlavorDemandsIt) {
+    Snapshot cloud = one_host(1, 1);
+    cloud.hosts[0].providers[0].traits = Shared<std::set<Trait>>{{Trait{"CUSTOM_FAST"}}};
+    const CloudIndex hosts{cloud};
+    Request wanted = request(quarter);
+    wanted.flavor.clear();
+    wanted.required_traits = {Trait{"CUSTOM_FAST"}};
+    EXPECT_EQ(why_unknown(wanted, hosts), std::nullopt);
+    wanted.required_traits = {Trait{"CUSTOM_NOPE"}};
+    EXPECT_EQ(why_unknown(wanted, hosts),
+              "there is no trait 'CUSTOM_NOPE' in this cloud: no host has it");
+    wanted.flavor = "m1.fast";
+    EXPECT_EQ(why_unknown(wanted, hosts), std::nullopt) << "its flavor is not at fault";
+}
+
+TEST(WhyUnknown, OfResourcesAlone) {
+    const Snapshot cloud = one_host(1, 1);
+    EXPECT_EQ(why_unknown(quarter, CloudIndex{cloud}), std::nullopt);
+    EXPECT_THAT(why_unknown(Resources{{"FOO", 1}}, CloudIndex{cloud}).value_or(""),
+                HasSubstr("'FOO'"));
+    EXPECT_EQ(why_unknown(Resources{{"FOO", 1}}, CloudIndex{}), std::nullopt);
+}
+
 TEST(ZoneRemark, IsForTheZoneThatNoAggregateMakes) {
     Snapshot cloud = one_host(1, 1);
     HostAggregates east;

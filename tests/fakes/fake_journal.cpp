@@ -120,11 +120,6 @@ ResultTask<std::optional<RequestRecord>> FakeJournal::record(RequestId id) {
     co_return std::optional<RequestRecord>{found->second};
 }
 
-ResultTask<std::vector<MessageEntry>> FakeJournal::messages(int) {
-    co_await breathe();
-    co_return notes;
-}
-
 ResultTask<void> FakeJournal::note_freed_room(RequestId id, FreedRoomResult freed_room) {
     co_await breathe();
     if (auto error =

@@ -1,4 +1,5 @@
 // What is looked for in the journal in memory.
+#include <algorithm>
 #include <limits>
 
 #include "fakes/breathe.hpp"
@@ -42,19 +43,38 @@ bool concerns(const JournalQuery& query, const RequestRecord& record) {
 }
 
 template <class Things>
-void cut(Things& things, int limit) {
+void cut(Things& things, int limit, int skip = 0) {
+    const auto left_out = std::min(static_cast<std::size_t>(std::max(skip, 0)), things.size());
+    things.erase(things.begin(), things.begin() + static_cast<std::ptrdiff_t>(left_out));
     const auto most = static_cast<std::size_t>(std::max(limit, 0));
     if (things.size() > most) things.erase(things.begin() + limit, things.end());
+}
+
+/// Of a time, newest first.
+template <class Things>
+Things looked_for(const Things& oldest_first, const JournalQuery& query) {
+    Things found{oldest_first.rbegin(), oldest_first.rend()};
+    std::erase_if(found, [&](const auto& each) { return !in_time(query, each.at); });
+    cut(found, query.limit, query.skip);
+    return found;
 }
 
 }  // namespace
 
 ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery query) {
     auto lines = co_await list(std::numeric_limits<int>::max());
+    if (!query.after.empty()) {
+        const auto marker = std::find_if(
+            lines->begin(), lines->end(),
+            [&](const RequestSummary& line) { return line.request.id.str() == query.after; });
+        if (marker == lines->end())
+            co_return Error{Errc::not_found, "the journal knows no request '" + query.after + "'"};
+        lines->erase(lines->begin(), marker + 1);
+    }
     std::erase_if(*lines, [&](const RequestSummary& line) {
         return !concerns(query, records.at(line.request.id));
     });
-    cut(*lines, query.limit);
+    cut(*lines, query.limit, query.skip);
     co_return lines;
 }
 
@@ -74,8 +94,18 @@ ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery quer
                 victim.name != query.server);
     });
     std::reverse(victims->begin(), victims->end());
-    cut(*victims, query.limit);
+    cut(*victims, query.limit, query.skip);
     co_return victims;
+}
+
+ResultTask<std::vector<MessageEntry>> FakeJournal::find_messages(JournalQuery query) {
+    co_await breathe();
+    co_return looked_for(notes, query);
+}
+
+ResultTask<std::vector<JournalEvent>> FakeJournal::find_events(JournalQuery query) {
+    co_await breathe();
+    co_return looked_for(noted_marks, query);
 }
 
 ResultTask<std::vector<ChosenServer>> FakeJournal::chosen(std::string server, int limit) {

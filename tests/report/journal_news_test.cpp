@@ -38,7 +38,7 @@ TEST(JournalNews, TellsEachThingOnceOldestFirst) {
     first.outcome = Outcome{OutcomeKind::freed, "room for 2 slots", noon(2'000)};
     const auto ended = news.look({second, first});
     EXPECT_THAT(told(ended), ElementsAre("ended req-1"));
-    EXPECT_EQ(ended[0].text, "2024-05-01 12:00:02  ended  req-1 freed: room for 2 slots");
+    EXPECT_EQ(ended[0].text, "2024-05-01T12:00:02.000Z  ended  req-1 freed: room for 2 slots");
     EXPECT_EQ(ended[0].json.at("outcome").at("kind"), "freed");
     first.freed_room = FreedRoomResult{FreedRoomResultKind::taken, "by r", {}, noon(9'000)};
     const auto room = news.look({second, first});
@@ -111,7 +111,7 @@ TEST(JournalNews, VictimsAreToldAsTheyGo) {
     const auto lines = news.look({second, first});
     ASSERT_THAT(lines, SizeIs(1));
     EXPECT_EQ(lines[0].text,
-              "2024-05-01 12:00:02  s-2 batch\\n1 on compute-1, project p, for req-1");
+              "2024-05-01T12:00:02.000Z  s-2 batch\\n1 on compute-1, project p, for req-1");
     EXPECT_EQ(lines[0].json.at("server"), "s-2");
     EXPECT_TRUE(news.reach({second}));
     VictimEntry third = second;

@@ -198,5 +198,79 @@ TEST(ApiChannel, TheRightAuthorityIsBelievedAndAnotherIsNot) {
     EXPECT_EQ(ask(options, environment).error().code, Errc::bad_input);
 }
 
+/// The lines of a stream, and how it ended.
+struct Streamed {
+    std::vector<std::string> lines;
+    Result<http::LocalAnswer> end;
+};
+
+Streamed stream(const ApiOptions& options, const config::Environment& environment,
+                http::Method method, const std::string& body = "") {
+    auto channel = api_channel(options, environment);
+    if (!channel) return {{}, channel.error()};
+    Streamed told{{}, Error{Errc::cancelled, ""}};
+    told.end = (*channel)->stream(method, "/v1/events", body,
+                                  [&](const std::string& line) { told.lines.push_back(line); });
+    return told;
+}
+
+TEST(ApiChannelStream, LinesComeAsTheyAreSentAndTheTokenGoesAlong) {
+    Elsewhere there{[demand = demanding("secret-7")](const ServerRequest& request) {
+        Reply reply = demand(request);
+        if (reply.status != 200) return reply;
+        reply.body = request.method + " " + request.body + "\ntwo\nno end";
+        reply.chunked = true;
+        return reply;
+    }};
+    const auto environment = environment_of(login(there.server.url() + "/v3", "right-password"));
+    const Streamed posted = stream(to(there.server.url()), environment, http::Method::post, "{}");
+    ASSERT_TRUE(posted.end) << posted.end.error().what;
+    EXPECT_EQ(posted.end->status, 200);
+    EXPECT_THAT(posted.lines, testing::ElementsAre("POST {}", "two"));
+    const Streamed got = stream(to(there.server.url()), environment, http::Method::get);
+    EXPECT_THAT(got.lines, testing::ElementsAre("GET ", "two"));
+}
+
+TEST(ApiChannelStream, OverTlsLikewise) {
+    test::TestAuthority right;
+    Elsewhere there{[](const ServerRequest&) { return test::json_reply(200, "one\n"); },
+                    right.server(right.issue("ctl", "IP:127.0.0.1"))};
+    ApiOptions options = to(there.server.url());
+    options.ca_file = right.ca_file();
+    const Streamed told = stream(options, environment_of({}), http::Method::get);
+    ASSERT_TRUE(told.end) << told.end.error().what;
+    EXPECT_THAT(told.lines, testing::ElementsAre("one"));
+    options.ca_file.clear();
+    const Streamed refused = stream(options, environment_of({}), http::Method::get);
+    ASSERT_FALSE(refused.end);
+    EXPECT_EQ(refused.end.error().code, Errc::tls);
+}
+
+TEST(ApiChannelStream, ARefusalHasItsBodyAndNoLines) {
+    Elsewhere there{[](const ServerRequest&) { return test::json_reply(409, R"({"error": {}})"); }};
+    const Streamed told = stream(to(there.server.url()), environment_of({}), http::Method::post);
+    ASSERT_TRUE(told.end);
+    EXPECT_EQ(told.end->status, 409);
+    EXPECT_EQ(told.end->body, R"({"error": {}})");
+    EXPECT_THAT(told.lines, testing::IsEmpty());
+}
+
+TEST(ApiChannelStream, WhatBreaksOffEndsAndNobodyThereIsTold) {
+    Elsewhere there{[](const ServerRequest&) {
+        Reply reply = test::json_reply(200, "one\ntwo\nthree\n");
+        reply.cut_body = 6;
+        return reply;
+    }};
+    const Streamed told = stream(to(there.server.url()), environment_of({}), http::Method::get);
+    ASSERT_TRUE(told.end) << told.end.error().what;
+    EXPECT_THAT(told.lines, testing::ElementsAre("one"));
+    boost::asio::io_context io;
+    const std::string nobody = "http://127.0.0.1:" + std::to_string(test::closed_port(io));
+    const Streamed none = stream(to(nobody), environment_of({}), http::Method::get);
+    ASSERT_FALSE(none.end);
+    EXPECT_EQ(none.end.error().code, Errc::unreachable);
+    EXPECT_THAT(none.end.error().what, HasSubstr("admin.listen"));
+}
+
 }  // namespace
 }  // namespace reaper::cli::api_channel_test

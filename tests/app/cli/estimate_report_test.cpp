@@ -37,7 +37,7 @@ EstimateReport example() {
 TEST(EstimateReportText, TellsEachEstimatorAndWhoIsMissing) {
     report::RenderOptions options;
     const std::string text = render_estimate(example(), options);
-    EXPECT_THAT(text, HasSubstr("2026-11-01 00:00:00 to 2026-11-08 00:00:00 (UTC)"));
+    EXPECT_THAT(text, HasSubstr("2026-11-01T00:00:00.000Z to 2026-11-08T00:00:00.000Z"));
     EXPECT_THAT(text, HasSubstr("336.0 host-hours of 2 hosts"));
     EXPECT_THAT(text, HasSubstr("compute-3 (nothing was measured of its use)"));
     EXPECT_THAT(text, HasSubstr("'web-1:9100'"));

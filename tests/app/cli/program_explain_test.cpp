@@ -106,7 +106,8 @@ TEST_F(ExplainProgram, TellsWhyAServerWentByIdAndByName) {
     for (const char* const asked : {"v-1", "req-1"}) {
         const auto told = run({"explain", asked});
         EXPECT_EQ(told.exit_code, 0) << told.err;
-        EXPECT_THAT(told.out, HasSubstr("Server batch v-1: was deleted at 2024-05-01 12:00:02\n"));
+        EXPECT_THAT(told.out,
+                    HasSubstr("Server batch v-1: was deleted at 2024-05-01T12:00:02.000Z\n"));
         EXPECT_THAT(told.out, HasSubstr("its project is preemptible"));
         EXPECT_THAT(told.out, HasSubstr("for project web"));
     }
@@ -123,13 +124,13 @@ TEST_F(ExplainProgram, OfSeveralServersOfOneNameTheNewestComesFirst) {
     EXPECT_EQ(told.at("servers")[0].at("server"), "v-2");
     EXPECT_EQ(told.at("also")[0].at("server"), "v-1");
     const auto text = run({"explain", "batch"});
-    EXPECT_THAT(text.out, HasSubstr("Also in the journal\n  2024-05-01 12:00:00 batch v-1"));
+    EXPECT_THAT(text.out, HasSubstr("Also in the journal\n  2024-05-01T12:00:00.000Z batch v-1"));
 }
 
 TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
     cull("req-1", 0, {"v-1"});
     const auto nobody = run({"explain", "no\nbody"});
-    EXPECT_EQ(nobody.exit_code, 1);
+    EXPECT_EQ(nobody.exit_code, 6);
     EXPECT_EQ(nobody.out, "");
     EXPECT_EQ(
         nobody.err,
@@ -172,7 +173,7 @@ TEST_F(ExplainProgram, HistoryShowsTheRequestOfAServer) {
     EXPECT_THAT(several.out, HasSubstr("Request req-2"));
     EXPECT_THAT(several.err, HasSubstr("warning: several requests are about server 'batch'"));
     const auto nobody = run({"history", "show", "nobody"});
-    EXPECT_EQ(nobody.exit_code, 1);
+    EXPECT_EQ(nobody.exit_code, 6);
     EXPECT_THAT(nobody.err, HasSubstr("no request and no server 'nobody'"));
 }
 

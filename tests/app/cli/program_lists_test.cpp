@@ -69,6 +69,21 @@ TEST(ProgramLists, OfASnapshotHaveEachFormat) {
     expect_formats({"candidates", "--resources", "VCPU:3", "--snapshot", cloud}, 2);
 }
 
+TEST(ProgramLists, WhatThisCloudDoesNotHaveIsUnknown) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"candidates", "--resources", "FOO:1"},
+          {"hosts", "--host", "nobody"},
+          {"hosts", "--zone", "mars"},
+          {"room", "--resources", "VCPU:1", "--trait", "CUSTOM_NOPE=required"}}) {
+        auto asked = words;
+        asked.insert(asked.end(), {"--snapshot", cloud});
+        const auto unknown = run_program(asked);
+        EXPECT_EQ(unknown.exit_code, 6) << words[1];
+        EXPECT_EQ(unknown.out, "");
+        EXPECT_THAT(unknown.err, HasSubstr("there is no "));
+    }
+}
+
 TEST(ProgramLists, OfWhatCanBeConfiguredHaveEachFormat) {
     for (const char* const name : {"strategies", "taggers", "estimators", "qos"}) {
         const json all = json::parse(answer({name}, {"--json"}));

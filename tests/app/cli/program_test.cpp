@@ -322,6 +322,36 @@ TEST(ProgramSwitch, ATouchedFileIsAPauseLikeAnyOther) {
     EXPECT_NE(switched(path, {"resume"}).out.find("; it was paused since "), std::string::npos);
 }
 
+TEST(ProgramHealth, TellsWhetherADaemonRuns) {
+    const TemporaryDirectory directory;
+    const std::string text = quiet_config(directory);
+    const auto unasked = switched(directory.write("a.yaml", text), {"health"});
+    EXPECT_EQ(unasked.exit_code, 1);
+    EXPECT_EQ(unasked.out,
+              "daemon: not known (it can't be asked: set admin.socket or metrics.listen)\n");
+    const std::string path =
+        directory.write("b.yaml", text + "admin: {socket: " + directory.file("admin.sock") + "}\n");
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"health"}, {"health", "--live"}}) {
+        const auto nobody = switched(path, words);
+        EXPECT_EQ(nobody.exit_code, 1);
+        EXPECT_TRUE(nobody.out.starts_with("daemon: not running (")) << nobody.out;
+    }
+    EXPECT_NE(switched(path, {"health", "--json"}).out.find("\"not running\""), std::string::npos);
+    EXPECT_NE(switched(path, {"status"}).out.find("\ndaemon: not running ("), std::string::npos);
+}
+
+TEST(ProgramReserve, WhatWasNeverSentIsNotDoneAllTheSame) {
+    const TemporaryDirectory directory;
+    const std::string path =
+        directory.write("reaper.yaml", quiet_config(directory) +
+                                           "admin: {socket: " + directory.file("no.sock") + "}\n");
+    const auto nobody =
+        switched(path, {"unreserve", "--host", "h", "--role", "r", "--resources", "VCPU=1"});
+    EXPECT_EQ(nobody.exit_code, 1) << nobody.err;
+    EXPECT_EQ(nobody.err.find("all the same"), std::string::npos) << nobody.err;
+}
+
 TEST(ProgramSwitch, WithoutItsDirectorySaysWhatToDo) {
     const TemporaryDirectory directory;
     const std::string text = quiet_config(directory);

@@ -292,7 +292,7 @@ TEST(JournalVersion1, IsBroughtToTodaysWithAllThatItHolds) {
     EXPECT_EQ(victims[0].name, "batch-7");
     EXPECT_EQ(victims[0].host, "host-1");
     EXPECT_EQ(wait(journal->unfinished()).value().at(0).request.id, RequestId{"req-open"});
-    EXPECT_EQ(wait(journal->messages(10)).value().at(0).verdict, "duplicate");
+    EXPECT_EQ(wait(journal->find_messages({.limit = 10})).value().at(0).verdict, "duplicate");
     const FreedRoomResult taken{FreedRoomResultKind::taken, "", {}, noon(9)};
     EXPECT_TRUE(wait(journal->note_freed_room(RequestId{"req-done"}, taken)));
 }

@@ -95,6 +95,45 @@ TEST_F(JournalFind, WithoutAWishAllAreFoundNewestFirst) {
     EXPECT_EQ(lines[0].outcome->kind, OutcomeKind::not_enough);
 }
 
+TEST_F(JournalFind, PagesGoOnAfterARequestOrLeaveTheNewestOut) {
+    EXPECT_THAT(requests(with(&JournalQuery::after, "req-3")), ElementsAre("req-2", "req-1"));
+    EXPECT_THAT(requests(with(&JournalQuery::after, "req-1")), IsEmpty());
+    JournalQuery freed = with(&JournalQuery::after, "req-3");
+    freed.outcome = OutcomeKind::freed;
+    freed.limit = 1;
+    EXPECT_THAT(requests(freed), ElementsAre("req-1")) << "the limit counts what fits";
+    const auto unknown = wait(journal_->find_requests(with(&JournalQuery::after, "req-9")));
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().code, Errc::not_found);
+    JournalQuery second;
+    second.skip = 1;
+    second.limit = 1;
+    EXPECT_THAT(victims(second), ElementsAre("v-2"));
+    EXPECT_THAT(requests(second), ElementsAre("req-2"));
+}
+
+TEST_F(JournalFind, MessagesAndEventsAreFoundByTimeToo) {
+    for (const int at : {10, 20, 30}) {
+        wait(journal_->note_message(
+                 {"m-" + std::to_string(at), "", RequestId{}, "ignored", "", noon(at)}))
+            .value();
+        wait(journal_->note_event({"paused", std::to_string(at), noon(at)})).value();
+    }
+    JournalQuery query;
+    query.since = noon(20);
+    EXPECT_EQ(wait(journal_->find_messages(query)).value().size(), 2U);
+    query.until = noon(30);
+    const auto messages = wait(journal_->find_messages(query)).value();
+    ASSERT_EQ(messages.size(), 1U);
+    EXPECT_EQ(messages[0].message_id, "m-20");
+    const auto events = wait(journal_->find_events(query)).value();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].reason, "20");
+    JournalQuery oldest;
+    oldest.skip = 2;
+    EXPECT_EQ(wait(journal_->find_events(oldest)).value().at(0).reason, "10");
+}
+
 TEST_F(JournalFind, TimesAreFromAndBefore) {
     JournalQuery query;
     query.since = noon(100);

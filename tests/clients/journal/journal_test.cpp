@@ -196,7 +196,7 @@ TEST_F(JournalTest, MessagesAreKeptNewestFirst) {
         wait(journal_->note_message({"m" + std::to_string(i), "compute_task.x", RequestId{"r"},
                                      "ignored", "why", noon(i)}))
             .value();
-    const auto messages = wait(journal_->messages(2)).value();
+    const auto messages = wait(journal_->find_messages({.limit = 2})).value();
     ASSERT_EQ(messages.size(), 2U);
     EXPECT_EQ(messages[0].message_id, "m2");
     EXPECT_EQ(messages[0].event_type, "compute_task.x");
@@ -251,7 +251,7 @@ TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
     admit(request("latest"), days(91));
     EXPECT_FALSE(wait(journal_->record(RequestId{"old"})).value());
     EXPECT_TRUE(wait(journal_->record(RequestId{"waiting"})).value());
-    EXPECT_TRUE(wait(journal_->messages(10)).value().empty());
+    EXPECT_TRUE(wait(journal_->find_messages({.limit = 10})).value().empty());
 }
 
 TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsTheDisk) {

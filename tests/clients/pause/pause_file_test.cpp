@@ -46,7 +46,7 @@ TEST_F(PauseFileTest, WithoutAFileTheReaperWorks) {
 TEST_F(PauseFileTest, APauseSaysByWhomSinceWhenAndWhy) {
     ASSERT_TRUE(file_.pause("alice", "kernel update"));
     EXPECT_THAT(why(), AllOf(testing::StartsWith("paused by alice since 20"),
-                             HasSubstr(" UTC: kernel update")));
+                             HasSubstr("Z: kernel update")));
     EXPECT_EQ(PauseFile{path()}.paused(), file_.paused()) << "it survives restarts";
     EXPECT_EQ(file_.note()->by, "alice");
     EXPECT_EQ(file_.note()->reason, "kernel update");

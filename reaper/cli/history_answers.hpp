@@ -1,0 +1,35 @@
+// How `reaper history` answers, whoever told what it shows.
+#pragma once
+
+#include <string>
+
+#include "reaper/cli/list_output.hpp"
+#include "reaper/cli/now.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::cli {
+
+template <class Answer, class Render>
+ExitCode answer_document(const Terminal& terminal, const Result<Answer>& read, Render render) {
+    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    return show_document(
+        terminal, [&] { return report::to_json(*read); },
+        [&] { return render(*read, terminal.render_options(now())); });
+}
+
+/// `rows`: of the JSON.
+template <class Entries, class Table>
+ExitCode answer_list(const Terminal& terminal, const Result<Entries>& read, Table table,
+                     const char* rows) {
+    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    return show_list(terminal, {table(*read), [&read] { return report::to_json(*read); }, rows});
+}
+
+inline void warn_of_several(const std::string& server, const Terminal& terminal) {
+    terminal.warn("several requests are about server " + in_quotes(server) +
+                  "; this is the newest, and 'reaper history --server' lists them");
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,219 @@
+#include "reaper/cli/history_remote.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include "clients/http/url.hpp"
+#include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/history_answers.hpp"
+#include "reaper/cli/history_arguments.hpp"
+#include "reaper/cli/history_follow.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/history_tables.hpp"
+#include "reaper/report/journal_news.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::size_t most_in_one = 1000;
+
+/// The filters of lists that have all of them.
+Parameters filters_of(const JournalQuery& query) {
+    const std::string outcome = query.under_way ? "none"
+                                : query.outcome ? std::string{to_string(*query.outcome)}
+                                                : "";
+    return {{"outcome", outcome},
+            {"project", query.project},
+            {"host", query.host},
+            {"flavor", query.flavor},
+            {"server", query.server}};
+}
+
+void add_times(Parameters& parameters, const JournalQuery& query) {
+    if (query.since) parameters.emplace_back("since", iso_time(*query.since));
+    if (query.until) parameters.emplace_back("until", iso_time(*query.until));
+}
+
+/// A list of the daemon's, page by page, and no more than is asked for.
+template <class Line>
+struct Pages {
+    const char* path;
+    const char* name;
+    Result<std::vector<Line>> (*read)(const nlohmann::json&);
+    Parameters parameters;
+
+    /// None: why not was told.
+    std::optional<std::vector<Line>> take(DaemonApi& api, int limit, const Terminal& terminal,
+                                          ExitCode& code) const {
+        const auto wanted = static_cast<std::size_t>(std::max(limit, 0));
+        std::vector<Line> all;
+        std::string target = target_of(path, asked(wanted));
+        while (!target.empty() && all.size() < wanted) {
+            const auto said = api.get(target, code);
+            if (!said) return std::nullopt;
+            auto page = taken(read(said->value(name, nlohmann::json{})), api, terminal, code);
+            if (!page) return std::nullopt;
+            target = page->empty() ? "" : next_of(*said);
+            std::move(page->begin(), page->end(), std::back_inserter(all));
+        }
+        if (all.size() > wanted) all.erase(all.begin() + static_cast<long>(wanted), all.end());
+        return all;
+    }
+
+private:
+    Parameters asked(std::size_t wanted) const {
+        Parameters all{{"limit", std::to_string(std::clamp(wanted, std::size_t{1}, most_in_one))}};
+        all.insert(all.end(), parameters.begin(), parameters.end());
+        return all;
+    }
+    /// Where the next page is; nothing if it is elsewhere.
+    std::string next_of(const nlohmann::json& said) const {
+        const nlohmann::json links =
+            said.value(std::string{name} + "_links", nlohmann::json::array());
+        for (const auto& link : links) {
+            const std::string href = link.is_object() ? link.value("href", "") : "";
+            if (href.starts_with(std::string{path} + "?")) return href;
+        }
+        return {};
+    }
+};
+
+Pages<RequestSummary> requests_of(const JournalQuery& query) {
+    Pages<RequestSummary> pages{"/v1/requests", "requests", report::requests_from_json,
+                                filters_of(query)};
+    add_times(pages.parameters, query);
+    return pages;
+}
+
+Pages<VictimEntry> victims_of(const JournalQuery& query) {
+    Pages<VictimEntry> pages{"/v1/victims", "victims", report::victims_from_json,
+                             filters_of(query)};
+    add_times(pages.parameters, query);
+    return pages;
+}
+
+template <class Line, class Table>
+ExitCode show_pages(DaemonApi& api, Pages<Line> pages, const JournalQuery& query, Table table,
+                    const Terminal& terminal) {
+    ExitCode code{};
+    auto lines = pages.take(api, query.limit, terminal, code);
+    if (!lines) return code;
+    return answer_list(terminal, Result<std::vector<Line>>{std::move(*lines)}, table, pages.name);
+}
+
+ExitCode show_record(DaemonApi& api, const std::string& asked, const Terminal& terminal) {
+    ExitCode code{};
+    std::string id = asked;
+    if (!asked.starts_with("req-")) {
+        JournalQuery query;
+        query.server = asked;
+        const auto about = requests_of(query).take(api, 2, terminal, code);
+        if (!about) return code;
+        if (about->size() > 1) warn_of_several(asked, terminal);
+        if (!about->empty()) id = about->front().request.id.str();
+    }
+    const auto said = api.get("/v1/requests/" + http::escape(id), code, ExitCode::unknown);
+    if (!said) return code;
+    auto record = taken(report::record_from_json(*said), api, terminal, code);
+    if (!record) return code;
+    return answer_document(terminal, Result<RequestRecord>{std::move(*record)},
+                           report::render_record);
+}
+
+ExitCode show_totals(DaemonApi& api, const JournalQuery& query, const Terminal& terminal) {
+    ExitCode code{};
+    const std::string since = query.since ? iso_time(*query.since) : "";
+    const auto said = api.get(target_of("/v1/totals", {{"since", since}}), code);
+    if (!said) return code;
+    auto totals = taken(report::totals_from_json(said->value("totals", nlohmann::json{})), api,
+                        terminal, code);
+    if (!totals) return code;
+    return answer_document(terminal, Result<JournalTotals>{std::move(*totals)},
+                           report::render_totals);
+}
+
+/// Of server-sent events, those that may have changed what the journal lists.
+bool tells_news(const std::string& line) {
+    return line == "event: request" || line == "event: reset" || line == "event: hello";
+}
+
+/// Asks the journal again whenever the daemon says that something happened.
+template <class Line, class News>
+ExitCode follow(DaemonApi& api, const Pages<Line>& pages, News news, std::size_t first,
+                const Terminal& terminal) {
+    constexpr std::chrono::seconds before_another_try{2};
+    constexpr int looked_at_first = 200;
+    ExitCode code{};
+    bool read = true;
+    std::size_t most = first;
+    const auto look = [&] {
+        int limit = std::max(static_cast<int>(most == first ? first : 0), looked_at_first);
+        auto found = pages.take(api, limit, terminal, code);
+        while (found && static_cast<int>(found->size()) >= limit && limit < followed_at_most &&
+               !news.reach(*found)) {
+            limit = std::min(limit * 2, followed_at_most);
+            found = pages.take(api, limit, terminal, code);
+        }
+        read = found.has_value();
+        if (!read) return;
+        tell_news(news.look(*found), most, terminal);
+        most = all_news;
+    };
+    look();
+    while (read) {
+        bool interrupted = false;
+        const auto on_line = [&](const std::string& line) {
+            if (read && tells_news(line)) look();
+        };
+        if (!api.get_lines("/v1/events", on_line, interrupted, code)) return code;
+        if (interrupted) return ExitCode::ok;
+        std::this_thread::sleep_for(before_another_try);
+    }
+    return code;
+}
+
+ExitCode follow_remotely(DaemonApi& api, const HistoryCommand& command, const JournalQuery& query,
+                         const Terminal& terminal) {
+    const auto first = static_cast<std::size_t>(std::max(query.limit, 0));
+    if (command.what == HistoryCommand::What::victims)
+        return follow(api, victims_of(query), report::VictimNews{}, first, terminal);
+    return follow(api, requests_of(query), report::RequestNews{}, first, terminal);
+}
+
+}  // namespace
+
+ExitCode history_remotely(const GlobalOptions& global, const HistoryCommand& command,
+                          const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    const JournalQuery query = query_of(command, now());
+    if (command.follow) return follow_remotely(*api, command, query, terminal);
+    Parameters times;
+    add_times(times, query);
+    using View = HistoryCommand::What;
+    switch (command.what) {
+        case View::show: return show_record(*api, command.request, terminal);
+        case View::totals: return show_totals(*api, query, terminal);
+        case View::victims:
+            return show_pages(*api, victims_of(query), query, report::victims_table, terminal);
+        case View::messages: {
+            Pages<MessageEntry> pages{"/v1/messages", "messages", report::messages_from_json,
+                                      std::move(times)};
+            return show_pages(*api, std::move(pages), query, report::messages_table, terminal);
+        }
+        case View::events: {
+            Pages<JournalEvent> pages{"/v1/journal_events", "events", report::events_from_json,
+                                      std::move(times)};
+            return show_pages(*api, std::move(pages), query, report::events_table, terminal);
+        }
+        case View::list: break;
+    }
+    return show_pages(*api, requests_of(query), query, report::requests_table, terminal);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,71 @@
+#include "reaper/cli/host_filters.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "reaper/model/text.hpp"
+#include "reaper/report/natural_order.hpp"
+
+namespace reaper::cli {
+namespace {
+
+bool is_named(const Host& host, const std::string& name) {
+    return name.empty() || host.name == name || host.service_host == name || host.id.str() == name;
+}
+
+bool in_zone(const Host& host, const std::string& zone) {
+    return zone.empty() || host.availability_zone == zone;
+}
+
+bool is_meant(const Server& server, const HostFilters& filters) {
+    if (!filters.project.empty() && server.project.str() != filters.project) return false;
+    if (!filters.flavor.empty() && server.flavor_name != filters.flavor) return false;
+    return filters.type.empty() || (filters.type == "revocable") == server.revocable();
+}
+
+std::string some_of(const std::set<std::string>& names) {
+    constexpr std::size_t most = 10;
+    std::string text;
+    std::size_t told = 0;
+    for (const std::string& name : names) {
+        if (told++ == most) return text + ", ...";
+        text += (text.empty() ? "" : ", ") + in_quotes(name);
+    }
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::optional<std::string> unknown_in(const Snapshot& snapshot, const HostFilters& filters) {
+    const auto& hosts = snapshot.hosts;
+    const auto any = [&](const auto& fits) {
+        return std::any_of(hosts.begin(), hosts.end(), fits);
+    };
+    if (!any([&](const Host& host) { return is_named(host, filters.host); }))
+        return filters.host.empty() ? std::nullopt
+                                    : std::optional{"there is no host " + in_quotes(filters.host) +
+                                                    " in this cloud, by name or id"};
+    if (any([&](const Host& host) { return in_zone(host, filters.zone); })) return std::nullopt;
+    std::set<std::string> zones;
+    for (const Host& host : hosts) zones.insert(host.availability_zone);
+    return "there is no availability zone " + in_quotes(filters.zone) +
+           " with hosts in this cloud; there are: " + some_of(zones);
+}
+
+Snapshot filtered(Snapshot snapshot, const HostFilters& filters, bool servers) {
+    const bool of_servers =
+        !filters.project.empty() || !filters.flavor.empty() || !filters.type.empty();
+    std::erase_if(snapshot.hosts, [&](Host& host) {
+        if (!is_named(host, filters.host) || !in_zone(host, filters.zone)) return true;
+        if (!of_servers) return false;
+        const auto meant = [&](const Server& server) { return is_meant(server, filters); };
+        if (servers) std::erase_if(host.servers, [&](const Server& each) { return !meant(each); });
+        return std::none_of(host.servers.begin(), host.servers.end(), meant);
+    });
+    std::stable_sort(
+        snapshot.hosts.begin(), snapshot.hosts.end(),
+        [](const Host& a, const Host& b) { return report::natural_less(a.name, b.name); });
+    return snapshot;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,172 @@
+// `reaper history --api`: what is asked of the daemon, and what is shown of its answers.
+#include "reaper/cli/history_remote.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+
+#include "reaper/cli/commands.hpp"
+#include "reaper/report/json.hpp"
+#include "support/http_server.hpp"
+
+namespace reaper::cli::history_remote_test {
+namespace {
+
+using nlohmann::json;
+using test::Reply;
+using test::ServerRequest;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using What = HistoryCommand::What;
+
+RequestSummary summary(const std::string& id) {
+    RequestSummary line;
+    line.request.id = RequestId{id};
+    line.received_at = TimePoint{Duration{1'000}};
+    return line;
+}
+
+/// Answers by target, and keeps what was asked.
+class HistoryRemote : public testing::Test {
+protected:
+    ~HistoryRemote() override {
+        io_.stop();
+        if (runs_.joinable()) runs_.join();
+    }
+    void answers(const std::string& target, const json& body) {
+        replies_[target] = test::json_reply(200, body.dump());
+    }
+    void answers_no_more(const std::string& target) {
+        const std::scoped_lock lock{mutex_};
+        replies_.erase(target);
+    }
+    void serve() {
+        runs_ = std::thread{[this] { io_.run(); }};
+    }
+    ExitCode run(const HistoryCommand& command, bool as_json = false) {
+        GlobalOptions global;
+        global.api.url = server_.url();
+        global.json = as_json;
+        if (as_json) global.list.format = ListFormat::json;
+        const Terminal terminal{global};
+        testing::internal::CaptureStdout();
+        testing::internal::CaptureStderr();
+        const ExitCode code = history_remotely(global, command, terminal);
+        out_ = testing::internal::GetCapturedStdout();
+        err_ = testing::internal::GetCapturedStderr();
+        return code;
+    }
+    Reply reply_to(const ServerRequest& request) {
+        const std::scoped_lock lock{mutex_};
+        asked_.push_back(request.target);
+        const auto known = replies_.find(request.target);
+        return known == replies_.end() ? test::json_reply(503, R"({"error": {"message": "none"}})")
+                                       : known->second;
+    }
+    std::vector<std::string> asked() {
+        const std::scoped_lock lock{mutex_};
+        return asked_;
+    }
+
+    std::map<std::string, Reply> replies_;
+    std::string out_, err_;
+
+private:
+    boost::asio::io_context io_{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+        io_.get_executor()};
+    std::mutex mutex_;
+    std::vector<std::string> asked_;
+    test::HttpServer server_{io_,
+                             [this](const ServerRequest& request) { return reply_to(request); }};
+    std::thread runs_;
+};
+
+json page(const char* name, const json& lines, const std::string& next = "") {
+    json links = json::array();
+    if (!next.empty()) links.push_back({{"rel", "next"}, {"href", next}});
+    return {{"version", 2}, {name, lines}, {std::string{name} + "_links", links}};
+}
+
+TEST_F(HistoryRemote, TheFiltersGoToTheDaemonAndPagesAreFollowed) {
+    HistoryCommand command;
+    command.project = "web";
+    command.host = "h1";
+    command.outcome = OutcomeKind::freed;
+    command.limit = 3;
+    const std::string first = "/v1/requests?limit=3&outcome=freed&project=web&host=h1";
+    answers(first, page("requests", json::array({report::to_json(summary("req-1"))}),
+                        "/v1/requests?marker=a"));
+    answers("/v1/requests?marker=a",
+            page("requests", json::array({report::to_json(summary("req-2"))})));
+    serve();
+    EXPECT_EQ(run(command, true), ExitCode::ok) << err_;
+    EXPECT_THAT(asked(), ElementsAre(first, "/v1/requests?marker=a"));
+    const json told = json::parse(out_);
+    ASSERT_EQ(told.at("requests").size(), 2U);
+    EXPECT_EQ(told.at("requests").at(1).at("request").at("id"), "req-2");
+}
+
+TEST_F(HistoryRemote, VictimsMessagesAndEventsTooAndNoMoreThanAskedFor) {
+    const TimePoint at{Duration{2'000}};
+    const VictimEntry victim{at, RequestId{"req-1"}, ServerId{"s-1"}, "web", ProjectId{"p"}, "h1"};
+    answers("/v1/victims?limit=1",
+            page("victims", {report::to_json(victim), report::to_json(victim)}));
+    answers("/v1/messages?limit=1",
+            page("messages", json::array({report::to_json(
+                                 MessageEntry{"m-1", "e", RequestId{}, "ignored", "why", at})})));
+    answers("/v1/journal_events?limit=1",
+            page("events", json::array({report::to_json(JournalEvent{"paused", "lunch", at})})));
+    serve();
+    HistoryCommand command;
+    command.limit = 1;
+    command.what = What::victims;
+    EXPECT_EQ(run(command, true), ExitCode::ok) << err_;
+    EXPECT_EQ(json::parse(out_).at("victims").size(), 1U);
+    command.what = What::messages;
+    EXPECT_EQ(run(command), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, HasSubstr("m-1"));
+    command.what = What::events;
+    EXPECT_EQ(run(command), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, HasSubstr("lunch"));
+}
+
+TEST_F(HistoryRemote, FollowAsksAgainWhenTheDaemonSaysThatSomethingHappened) {
+    HistoryCommand command;
+    command.follow = true;
+    answers("/v1/requests?limit=200",
+            page("requests", json::array({report::to_json(summary("req-1"))})));
+    replies_["/v1/events"] = test::json_reply(
+        200, "event: hello\ndata: {}\n\n: nothing\n\nevent: request\ndata: {}\n\n");
+    serve();
+    // The stream ends; the daemon that comes back says no.
+    std::thread later{[this] {
+        while (asked().size() < 4) std::this_thread::yield();
+        answers_no_more("/v1/events");
+    }};
+    EXPECT_EQ(run(command), ExitCode::failed);
+    later.join();
+    EXPECT_THAT(out_, HasSubstr("received  req-1"));
+    EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 1) << out_;
+    const auto all = asked();
+    ASSERT_GE(all.size(), 4U);
+    EXPECT_THAT(std::vector<std::string>(all.begin(), all.begin() + 4),
+                ElementsAre("/v1/requests?limit=200", "/v1/events", "/v1/requests?limit=200",
+                            "/v1/requests?limit=200"));
+}
+
+TEST_F(HistoryRemote, ARequestThatTheJournalDoesNotKnowIsUnknown) {
+    replies_["/v1/requests/req-9"] =
+        test::json_reply(404, R"({"error": {"message": "the journal knows no request 'req-9'"}})");
+    serve();
+    HistoryCommand command;
+    command.what = What::show;
+    command.request = "req-9";
+    EXPECT_EQ(run(command), ExitCode::unknown);
+    EXPECT_THAT(err_, HasSubstr("'req-9'"));
+}
+
+}  // namespace
+}  // namespace reaper::cli::history_remote_test

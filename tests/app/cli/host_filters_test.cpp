@@ -1,0 +1,90 @@
+// `reaper hosts --host ... --project ...`, and how names of hosts are put in order.
+#include "reaper/cli/host_filters.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reaper/report/natural_order.hpp"
+
+namespace reaper::cli::host_filters_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Server server(const char* id, const char* project, const char* flavor, bool revocable) {
+    Server made;
+    made.id = ServerId{id};
+    made.project = ProjectId{project};
+    made.flavor_name = flavor;
+    if (revocable) made.revocable_because = "its project";
+    return made;
+}
+
+Host host(const char* name, const char* zone, std::vector<Server> servers) {
+    Host made;
+    made.id = HostId{std::string{"id-"} + name};
+    made.name = name;
+    made.service_host = std::string{"svc-"} + name;
+    made.availability_zone = zone;
+    made.servers = std::move(servers);
+    return made;
+}
+
+Snapshot cloud() {
+    Snapshot made;
+    made.hosts.push_back(host("host-10", "east", {server("s-1", "web", "small", true)}));
+    made.hosts.push_back(
+        host("host-2", "west",
+             {server("s-2", "web", "large", false), server("s-3", "batch", "small", true)}));
+    return made;
+}
+
+std::vector<std::string> hosts(const HostFilters& filters) {
+    std::vector<std::string> names;
+    for (const Host& each : filtered(cloud(), filters, false).hosts) names.push_back(each.name);
+    return names;
+}
+
+std::vector<std::string> servers(const HostFilters& filters) {
+    std::vector<std::string> ids;
+    for (const Host& each : filtered(cloud(), filters, true).hosts)
+        for (const Server& one : each.servers) ids.push_back(one.id.str());
+    return ids;
+}
+
+TEST(HostFilters, ChooseHostsAndServers) {
+    EXPECT_THAT(hosts({}), ElementsAre("host-2", "host-10"));
+    for (const char* const written : {"host-10", "svc-host-10", "id-host-10"})
+        EXPECT_THAT(hosts({.host = written}), ElementsAre("host-10"));
+    EXPECT_THAT(hosts({.zone = "west"}), ElementsAre("host-2"));
+    EXPECT_THAT(hosts({.project = "batch"}), ElementsAre("host-2"));
+    EXPECT_THAT(servers({.project = "web"}), ElementsAre("s-2", "s-1"));
+    EXPECT_THAT(servers({.flavor = "small"}), ElementsAre("s-3", "s-1"));
+    EXPECT_THAT(servers({.type = "regular"}), ElementsAre("s-2"));
+    EXPECT_THAT(servers({.zone = "east", .type = "regular"}), IsEmpty());
+}
+
+TEST(HostFilters, HostsAndZonesThatAreNotThereAreTold) {
+    EXPECT_EQ(unknown_in(cloud(), {}), std::nullopt);
+    EXPECT_EQ(unknown_in(Snapshot{}, {}), std::nullopt);
+    EXPECT_EQ(unknown_in(cloud(), {.host = "host-2", .zone = "east"}), std::nullopt);
+    EXPECT_THAT(unknown_in(cloud(), {.host = "host-3"}).value_or(""), HasSubstr("'host-3'"));
+    EXPECT_THAT(unknown_in(cloud(), {.zone = "mars"}).value_or(""),
+                HasSubstr("'mars' with hosts in this cloud; there are: 'east', 'west'"));
+}
+
+TEST(NaturalOrder, NumbersCountAsNumbers) {
+    using report::natural_less;
+    EXPECT_TRUE(natural_less("host-2", "host-10"));
+    EXPECT_FALSE(natural_less("host-10", "host-2"));
+    EXPECT_TRUE(natural_less("a", "b"));
+    EXPECT_TRUE(natural_less("a", "a1"));
+    EXPECT_TRUE(natural_less("a1b2", "a1b10"));
+    EXPECT_FALSE(natural_less("a", "a"));
+    EXPECT_NE(natural_less("a01", "a1"), natural_less("a1", "a01")) << "one of them is first";
+}
+
+}  // namespace
+}  // namespace reaper::cli::host_filters_test
