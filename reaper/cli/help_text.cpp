@@ -24,10 +24,10 @@ The options above are accepted before and after the command.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
 health, history, explain, hosts, candidates, snapshot, plan, apply, request, room, reservations,
-reserve, unreserve, reapers, oversubscription, pause and resume. The URL is https://HOST:PORT of its admin.listen, or unix:/PATH of its
-admin.socket. The token is that of --token-file or OS_TOKEN; where the daemon demands one and there
-is none, Keystone gives one for the credentials in OS_AUTH_URL and the other OS_* variables.
-The answer goes to stdout, logs and errors to stderr.
+reserve, unreserve, reapers, oversubscription, pause and resume. The URL is https://HOST:PORT of its
+admin.listen, or unix:/PATH of its admin.socket. The token is that of --token-file or OS_TOKEN;
+where the daemon demands one and there is none, Keystone gives one for the credentials in
+OS_AUTH_URL and the other OS_* variables. The answer goes to stdout, logs and errors to stderr.
 
 Lists (hosts, candidates, history, reservations, usage, ...) are tables, of one line for each row
 where stdout is no terminal; -o gives another format, --sort and --columns choose, --watch repeats.
@@ -150,9 +150,9 @@ has no such project, zone or resource class.
 const Text request{
     "Ask the daemon for room: deletes servers as for a failed boot",
     R"(Asks the running daemon for room, over its Unix socket (admin.socket) or over --api, and shows
-what it does: the plan, each deletion, the outcome. It is served like a request of Nova's: under the same
-protection, limits, cooldowns and pause, once, and written to the journal. Ctrl-C leaves; the daemon
-goes on.
+what it does: the plan, each deletion, the outcome. It is served like a request of Nova's: under the
+same protection, limits, cooldowns and pause, once, and written to the journal. Ctrl-C leaves; the
+daemon goes on.
 
 The room stays promised for the time of cull.promise; it is reserved for nobody. See with 'reaper
 plan' first what would be deleted.)",
@@ -498,9 +498,10 @@ What went unused before counts no more, for projects and shapes that are left al
 const Text status{
     "Is it paused? What is under way?",
     R"(Says if the reaper of this machine is paused, by whom, since when and why, whether its daemon
-runs and is ready, and how its circuit breaker is; which reaper is the active one, where several share a queue; and, from the journal of
-this machine, which projects and shapes are left alone, what is under way and what the last 24 hours
-brought. For monitoring: exit code 4 says that this machine's reaper is paused, or its breaker open.)",
+runs and is ready, and how its circuit breaker is; which reaper is the active one, where several
+share a queue; and, from the journal of this machine, which projects and shapes are left alone, what
+is under way and what the last 24 hours brought. For monitoring: exit code 4 says that this
+machine's reaper is paused, or its breaker open.)",
     R"(Examples:
   reaper status
   reaper status --json

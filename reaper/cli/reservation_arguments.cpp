@@ -77,8 +77,7 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
     reserve.add_option("--floor", parsed.floor, "Never lend that much: VCPU=2")->type_name("LIST");
     reserve
         .add_option("--longest-loan", parsed.longest_loan,
-                    "They may stay so long: 24h; 0s: as long as it is idle (default: as "
-                    "reservations.longest_loan says)")
+                    "So long: 24h; 0s: for ever (else: reservations.longest_loan)")
         ->type_name("SPAN");
     CLI::App& unreserve = *add_command(app, "unreserve", help::unreserve);
     add_reservation(unreserve, parsed, parsed.unreserve);

@@ -38,7 +38,7 @@ TEST(EstimateReportText, TellsEachEstimatorAndWhoIsMissing) {
     report::RenderOptions options;
     const std::string text = render_estimate(example(), options);
     EXPECT_THAT(text, HasSubstr("2026-11-01T00:00:00.000Z to 2026-11-08T00:00:00.000Z"));
-    EXPECT_THAT(text, HasSubstr("336.0 host-hours of 2 hosts"));
+    EXPECT_THAT(text, HasSubstr("336.0 host-hours of 2"));
     EXPECT_THAT(text, HasSubstr("compute-3 (nothing was measured of its use)"));
     EXPECT_THAT(text, HasSubstr("'web-1:9100'"));
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));

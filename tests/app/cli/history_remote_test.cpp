@@ -148,7 +148,8 @@ TEST_F(HistoryRemote, FollowAsksAgainWhenTheDaemonSaysThatSomethingHappened) {
     }};
     EXPECT_EQ(run(command), ExitCode::failed);
     later.join();
-    EXPECT_THAT(out_, HasSubstr("received  req-1"));
+    EXPECT_THAT(out_, HasSubstr("  received  "));
+    EXPECT_THAT(out_, HasSubstr("req-1)\n"));
     EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 1) << out_;
     const auto all = asked();
     ASSERT_GE(all.size(), 4U);

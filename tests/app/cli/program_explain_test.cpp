@@ -187,7 +187,7 @@ TEST_F(ExplainProgram, FollowingTellsWhatComesAndEndsOnCtrlC) {
     run_task(io_, journal_->finish(RequestId{"req-2"},
                                    Outcome{OutcomeKind::refused, "no\nroom", noon(70)}))
         .value();
-    EXPECT_TRUE(follower.wait_for_text("12:01:10  ended  req-2 refused: no\\nroom\n"));
+    EXPECT_TRUE(follower.wait_for_text("12:01:10.000Z  ended  req-2 refused: no\\nroom\n"));
     follower.send_signal(SIGINT);
     const auto result = follower.finish();
     EXPECT_EQ(result.exit_code, 0);
