@@ -221,7 +221,8 @@ ResultTask<OrderState> ReservationController::give_new(std::vector<ReservationOr
         wait_for_tenants(record, orders);
         await_tenants(orders, record.principal);
     } else {
-        co_await end_order(record, OrderProgress::applied, {});
+        const std::string no_reason;
+        co_await end_order(record, OrderProgress::applied, no_reason);
     }
     const std::string then = lent ? ", when its tenants are gone" : "";
     const OrderState state = state_of(record);

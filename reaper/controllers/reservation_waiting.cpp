@@ -158,7 +158,8 @@ ResultTask<void> ReservationController::settle_one(OrderRecord& record) {
     const std::string who = "principal " + in_quotes(record.principal) + ": ";
     const TimePoint ends = record.given_at + longest_wait;
     if (*done) {
-        co_await end_order(record, OrderProgress::applied, {});
+        const std::string no_reason;
+        co_await end_order(record, OrderProgress::applied, no_reason);
         for (const std::string& told : state_of(record).told)
             co_await note("reservation", who + told);
     } else if (any_lent_too(*orders) && dependencies_.cloud.clock.now() < ends) {

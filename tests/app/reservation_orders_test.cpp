@@ -78,11 +78,13 @@ TEST_F(ReservationOrdersTest, ARefusedOrderMayBeGivenAgain) {
 
 TEST_F(ReservationOrdersTest, TwoCallsWithOneKeyAtOnceAreOneOrder) {
     std::vector<std::string> said;
-    for (int i = 0; i < 2; ++i)
-        boost::asio::co_spawn(io, controller->give("one", "ops", {reserving("eng", 4)}),
+    for (int i = 0; i < 2; ++i) {
+        std::vector<ReservationOrder> orders{reserving("eng", 4)};
+        boost::asio::co_spawn(io, controller->give("one", "ops", std::move(orders)),
                               [&](std::exception_ptr, Result<OrderState> state) {
                                   said.emplace_back(state ? to_string(state->kind) : "no");
                               });
+    }
     io.restart();
     io.run();
     EXPECT_THAT(said, ElementsAre("applied", "applied"));
