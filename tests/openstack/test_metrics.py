@@ -76,7 +76,8 @@ def expressions() -> list[str]:
 
 def may_be_silent(expression: str) -> bool:
     """Nothing of it has happened, or there is no such thing here."""
-    return "> 0" in expression or any(f"reaper_{name}" in expression for name in ("gateway", "reserved_", "budget"))
+    of = ("gateway", "reserved_", "budget", "oversubscribed_", "oversubscription_")
+    return "> 0" in expression or any(f"reaper_{name}" in expression for name in of)
 
 
 def assert_tells_as_much(page: Page, totals: dict[str, Any]) -> None:
