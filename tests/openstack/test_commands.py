@@ -260,7 +260,7 @@ def test_a_daemon_elsewhere_answers_as_the_machine_itself(
     reaper = install()
     address = f"{LOOPBACK}:{free_ports(['admin'])['admin']}"
     reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock"), "listen": address, "auth": "keystone"}
-    reaper.config["cull"] = {**reaper.config.get("cull", {}), "promise": "30min"}
+    reaper.config["cull"] = {**reaper.config.get("cull", {}), "promise": "15min"}
     reaper.start()
     [victim] = fleet.spot()
     [refused] = cloud.ask_in_vain("medium")
