@@ -263,18 +263,19 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     assert shown_one["calm_for_s"] > 0
     cloud.ask_in_vain("medium", "spot")
     becomes(keeper, FRONT, used=2, held=6, lent=2)
-    # Unreserved, it is the role's above again.
+    # Unreserved, it is the role's above again; what is there is the lower one's first.
     reserve(keeper, "unreserve", one, 6, role=FRONT)
-    becomes(keeper, held=6, lent=0)
-    reserve(keeper, "unreserve", one, 6)
-    # Room that is free by now replaces what was lent: the tenant is an ordinary one.
     becomes(keeper, FRONT, resources=4, used=2, held=2, lent=0)
+    becomes(keeper, resources=6, held=4, lent=2)
+    reserve(keeper, "unreserve", one, 4)
+    # Room that is free by now replaces what was lent: the tenant is an ordinary one.
+    becomes(keeper, resources=2, held=2, lent=0)
     cloud.delete_without_waiting(tenants[0])
     cloud.delete_without_waiting(first)
     cloud.wait_gone([tenants[0], first])
     becomes(keeper, FRONT, used=0, held=4, lent=0)
     reserve(keeper, "unreserve", one, 4, role=FRONT)
-    reserve(keeper, "unreserve", one, 4)
+    reserve(keeper, "unreserve", one, 6)
     assert cloud.used_vcpus(one) == 0
 
     # What is lent is taken back after a while, or when it is to be unreserved.
