@@ -88,7 +88,7 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     auto& [cloud, policy, policy_remarks] = std::get<CloudToLookAt>(reached);
     for (const auto& remark : policy_remarks) spdlog::warn("{}", remark);
     Safeguards safeguards = known_safeguards(io, *settings, cloud.clock->now(), "answered");
-    const auto journal = daemon_journal(*settings, true);
+    const auto journal = no_journal();
     if (!journal) return terminal.fail(ExitCode::failed, journal.error());
     CloudReading reading{
         io.get_executor(),

@@ -113,6 +113,18 @@ std::string where_to_ask(const config::LocalSettings& settings) {
     return "http://" + reachable(settings.admin.listen);
 }
 
+namespace {
+
+DaemonHealth health_at(const ApiOptions& options, const config::Environment& environment) {
+    auto channel = api_channel(options, environment);
+    if (!channel) return unanswered(channel.error());
+    const auto live = (*channel)->ask(http::Method::get, "/healthz", "");
+    if (!live) return unanswered(live.error());
+    return health_from(live, (*channel)->ask(http::Method::get, "/readyz", ""));
+}
+
+}  // namespace
+
 DaemonHealth local_health(const config::LocalSettings& settings) {
     const std::string where = where_to_ask(settings);
     if (where.empty()) {
@@ -126,17 +138,16 @@ DaemonHealth local_health(const config::LocalSettings& settings) {
         if (!live) return unanswered(live.error());
         return health_from(live, http::get_locally(socket, "/readyz", patience));
     }
+    // The probes ask for no token: none goes to whoever may listen there.
     ApiOptions options;
     options.url = where;
-    return health_over(options);
+    config::Environment nothing = config::system_environment();
+    nothing.variable = [](const std::string&) { return std::optional<std::string>(); };
+    return health_at(options, nothing);
 }
 
 DaemonHealth health_over(const ApiOptions& options) {
-    auto channel = api_channel(options, config::system_environment());
-    if (!channel) return unanswered(channel.error());
-    const auto live = (*channel)->ask(http::Method::get, "/healthz", "");
-    if (!live) return unanswered(live.error());
-    return health_from(live, (*channel)->ask(http::Method::get, "/readyz", ""));
+    return health_at(options, config::system_environment());
 }
 
 }  // namespace reaper::cli

@@ -168,7 +168,7 @@ ExitCode follow(DaemonApi& api, const Pages<Line>& pages, News news, std::size_t
     while (read) {
         bool interrupted = false;
         const auto on_line = [&](const std::string& line) {
-            if (read && tells_news(line)) look();
+            if (tells_news(line)) look();
         };
         if (!api.get_lines("/v1/events", on_line, interrupted, code)) return code;
         if (interrupted) return ExitCode::ok;

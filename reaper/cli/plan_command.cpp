@@ -255,7 +255,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
         terminal.progress(what);
     };
     Safeguards safeguards = known_safeguards(io, *settings, cloud->clock->now(), "planned");
-    const auto journal = daemon_journal(*settings, true);
+    const auto journal = no_journal();
     if (!journal) return fail(ExitCode::failed, journal.error(), terminal);
     PlanningInputs planning{cloud->ports(),
                             command,

@@ -7,6 +7,7 @@
 
 #include "config/dry_run.hpp"
 #include "config/loader.hpp"
+#include "reaper/daemon/composition.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -42,6 +43,11 @@ Result<std::unique_ptr<RecordingDaemon>> recorder_of(const config::Settings& set
     const bool wanted = !record.directory.empty();
     if (dry_run) record = config::kept_by_dry_run(settings.journal, settings.record).record;
     if (record.directory.empty()) return std::unique_ptr<RecordingDaemon>{};
+    if (!wanted && !may_keep_at(record.directory)) {
+        spdlog::warn("nothing is kept for 'reaper report': the directory of {} is another user's",
+                     record.directory);
+        return std::unique_ptr<RecordingDaemon>{};
+    }
     const auto prepared = recording::RecordingWriter::prepare(record.directory);
     if (!prepared && wanted) return prepared.error();
     if (!prepared) {

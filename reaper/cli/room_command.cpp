@@ -188,7 +188,7 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
 
     const Request& request = std::get<Request>(built);
     Safeguards safeguards = known_safeguards(io, *settings, cloud.clock->now(), "answered");
-    const auto journal = daemon_journal(*settings, true);
+    const auto journal = no_journal();
     if (!journal) return terminal.fail(ExitCode::failed, journal.error());
     CloudReading reading{
         io.get_executor(),

@@ -93,7 +93,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                          in_quotes(command.admin));
     auto compiled = compile_settings(*settings);
     if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
-    auto journal = daemon_journal(*settings, dry_run);
+    auto journal = daemon_journal(*settings, command.dry_run);
     if (!journal) return leave(ExitCode::failed, journal.error().what);
 
     const auto started_at =

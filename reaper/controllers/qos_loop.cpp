@@ -164,10 +164,11 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
     const TimePoint oldest = now - load_remembers;
     const TimePoint since =
         known_until_ ? std::max(*known_until_ - journal_may_lag, oldest) : oldest;
-    auto ended = co_await dependencies_.journal.culls_since(since);
-    if (!ended) co_return ended.error();
+    // What ends between the two is in both, and what is told of its end counts.
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
+    auto ended = co_await dependencies_.journal.culls_since(since);
+    if (!ended) co_return ended.error();
     for (const auto* const records : {&*unfinished, &*ended})
         for (const RequestRecord& record : *records)
             evicted_.insert_or_assign(record.request.id, evicted_servers(record, room_class));

@@ -117,6 +117,7 @@ ResultTask<void> ReservationController::know() {
     if (remarks_ != reading->remarks)
         for (const std::string& remark : reading->remarks) spdlog::warn("reservations: {}", remark);
     remarks_ = std::move(reading->remarks);
+    no_register_ = !reading->set_up;
     if (!reading->set_up) {
         known_for_ = 0;
         look_again_at_ = now + longest_pause;
@@ -128,12 +129,18 @@ ResultTask<void> ReservationController::know() {
         to_tell_.insert(host);
         const bool left = std::any_of(book.left.begin(), book.left.end(),
                                       [&](const Left& each) { return now < each.until; });
-        if (!left && book.calm.empty() && book.lent_since.empty() && book.loans.empty()) continue;
+        if (!left && book.calm.empty() && book.lent_since.empty() && book.loans.empty() &&
+            book.unsure.empty() && !book.gone_since)
+            continue;
         Book& kept = books_[host];
         kept.left = std::move(book.left);
         kept.calm = std::move(book.calm);
         kept.lent_since = std::move(book.lent_since);
         kept.loans = std::move(book.loans);
+        kept.unsure = book.unsure;
+        kept.name = book.name;
+        kept.gone_since = book.gone_since;
+        kept.gone_build = book.gone_build;
     }
     // Of what was written meanwhile it may tell of before.
     for (const auto& [host, book] : before)
@@ -145,17 +152,23 @@ ResultTask<void> ReservationController::know() {
         }
     for (auto& [id, found] : reading->reservations) {
         if (written_.contains(id)) continue;
-        Book& book = books_[found.reservation.identity.host];
+        const HostId host = found.reservation.identity.host;
+        Book& book = books_[host];
         book.reservations.emplace(id, std::move(found.reservation));
         book.records.emplace(id, std::move(found.record));
-        to_tell_.insert(found.reservation.identity.host);
+        to_tell_.insert(host);
     }
     const bool anew = std::exchange(known_for_, serving) != serving;
     known_at_ = now;
     // What was there while this reaper served, and is not any more, somebody else deleted.
     for (const auto& [host, book] : before)
         for (const auto& [id, reservation] : book.reservations) {
-            if (anew || written_.contains(id) || reading->reservations.contains(id)) continue;
+            // Who looks only is not told of what the other one unreserved.
+            if (anew || dependencies_.looks_only || written_.contains(id)) continue;
+            const auto unsure = book.unsure.find(id);
+            const bool maybe_removed =
+                unsure != book.unsure.end() && unsure->second == Unsure::removed;
+            if (reading->reservations.contains(id) || maybe_removed) continue;
             books_[host].reservations.emplace(id, reservation);
             books_[host].drift.push_back(to_string(reservation.identity, name_of(host)) +
                                          gone_from_placement);

@@ -220,6 +220,7 @@ private:
         std::string short_of;                ///< as of what is wanted
         std::string name;                    ///< of the host, as it was there last
         std::optional<Duration> gone_since;  ///< steady
+        std::uint64_t gone_build = 0;        ///< the bulk reading that the cache was made of then
         std::map<ReservationId, Unsure> unsure;
         std::vector<std::string> drift;  ///< what somebody else changed, to be told
     };
@@ -346,6 +347,7 @@ private:
     Duration orders_again_at_{};          ///< steady
     Duration begun_again_at_{};           ///< steady
     std::vector<std::string> remarks_;
+    bool no_register_ = false;       ///< as of the last reading
     std::uint64_t awaited_for_ = 0;  ///< `serving` when somebody waited for it first
     Duration awaited_since_{};       ///< steady
     std::uint64_t known_for_ = 0;    ///< `serving` when the register was read

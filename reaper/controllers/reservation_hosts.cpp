@@ -57,7 +57,10 @@ Result<RecordChanges> ReservationController::wanted_now(const HostId& id,
     const Host* const host = dependencies_.refresher.cache().find(id);
     if (host == nullptr) {
         const Duration now = dependencies_.cloud.clock.steady();
-        const bool for_long = book.gone_since && now - *book.gone_since >= gone_for_good;
+        // The cache may have lost it, as where a part of it can't be read: a later reading of the
+        // whole cloud has to lack it, too.
+        const bool for_long = book.gone_since && now - *book.gone_since >= gone_for_good &&
+                              dependencies_.refresher.build() > book.gone_build;
         return changes_on_gone(book.records, book.reservations, reservations,
                                for_long ? OnGone::let_go : OnGone::stays, mark);
     }
@@ -140,7 +143,9 @@ void ReservationController::note_whether_gone(const HostId& id) {
     Book& book = books_[id];
     const Host* const host = dependencies_.refresher.cache().find(id);
     if (host == nullptr) {
-        if (!book.gone_since) book.gone_since = dependencies_.cloud.clock.steady();
+        if (book.gone_since) return;
+        book.gone_since = dependencies_.cloud.clock.steady();
+        book.gone_build = dependencies_.refresher.build();
         return;
     }
     book.name = host->name;
@@ -259,6 +264,9 @@ ResultTask<void> ReservationController::write(HostChanges hosts) {
         }
         changed_.insert(host);
         to_tell_.insert(host);
+        // A reading of the register may have begun meanwhile.
+        for (const ConsumerChange& each : change.changes)
+            written_.insert(ReservationId{each.id.str()});
     }
     co_await journal_known();
     co_return Result<void>{};

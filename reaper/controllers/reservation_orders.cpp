@@ -122,7 +122,7 @@ std::optional<Error> ReservationController::why_not_known() const {
     if (!dependencies_.settings.enabled)
         return Error{Errc::not_found, "reservations.enabled is false"};
     if (known_for_ != 0 && dependencies_.serving() == known_for_) return std::nullopt;
-    if (dependencies_.serving() != 0 && !remarks_.empty())
+    if (dependencies_.serving() != 0 && no_register_ && !remarks_.empty())
         return Error{Errc::unreachable, remarks_.back()};
     return Error{Errc::unreachable,
                  "this reaper does not serve the queue, or has not read the reservations yet; ask "
@@ -133,7 +133,7 @@ Task<void> ReservationController::until_known() {
     const auto waits = [this] {
         const std::uint64_t serving = dependencies_.serving();
         return dependencies_.settings.enabled && serving != 0 && known_for_ != serving &&
-               remarks_.empty() && !dependencies_.stopping;
+               !no_register_ && !dependencies_.stopping;
     };
     while (waits()) {
         const Duration now = dependencies_.cloud.clock.steady();

@@ -274,20 +274,28 @@ Task<void> ReservationController::try_waiting() {
         const auto turn = co_await ordering_.acquire();
         const auto idle = without_lent(each.orders);
         auto done = co_await apply(idle, each.record, false);
-        const bool refused =
+        const bool unsure = !done && !surely_not_done(done.error().code) &&
+                            each.record.progress == OrderProgress::begun;
+        // Whether it was done all the same, the records tell before it is tried again.
+        if (unsure) {
+            begun_.push_back(std::move(each.record));
+            continue;
+        }
+        bool refused =
             !done && done.error().code != Errc::conflict && surely_not_done(done.error().code);
+        if (!done && !refused) {
+            // Nobody goes for what does not hold any more when its tenants are gone.
+            auto valid = co_await apply(each.orders, each.record, true);
+            refused = !valid && surely_not_done(valid.error().code);
+            if (refused) done = std::move(valid);
+        }
         if (!done && !refused && now < each.until) {
-            if (each.record.progress == OrderProgress::begun && done.error().code == Errc::conflict)
+            if (each.record.progress == OrderProgress::begun)
                 co_await end_order(each.record, OrderProgress::waiting, done.error().what);
             await_tenants(each.orders, each.record.principal);
             each.in_the_way = in_the_way(each);
             each.retry_at = now + each.pause.next();
             waiting_.push_back(std::move(each));
-            continue;
-        }
-        if (!done && !surely_not_done(done.error().code) &&
-            each.record.progress == OrderProgress::begun) {
-            begun_.push_back(std::move(each.record));
             continue;
         }
         const std::string reason = done ? std::string{} : done.error().what;

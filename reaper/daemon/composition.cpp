@@ -1,7 +1,10 @@
 #include "reaper/daemon/composition.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -50,15 +53,27 @@ Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings&
     return cloud;
 }
 
-Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run) {
-    if (!dry_run || settings.dry_run) return open_journal(settings.journal.path);
-    // Asked for beside the service, maybe by somebody who may not write there.
-    const std::string path = config::kept_by_dry_run(settings.journal, {}).journal.path;
-    auto journal = open_journal(path);
-    if (journal) return journal;
-    spdlog::warn("nothing is kept for 'reaper history' and 'reaper explain': {}",
-                 journal.error().what);
+Result<std::unique_ptr<Journal>> no_journal() {
     return open_journal(":memory:");
+}
+
+bool may_keep_at(const std::string& path) {
+    const auto directory = std::filesystem::absolute(path).parent_path();
+    struct stat found {};
+    return ::stat(directory.c_str(), &found) == 0 && found.st_uid == ::geteuid();
+}
+
+Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool asked) {
+    if (!asked) return open_journal(settings.journal.path);
+    const std::string path = config::kept_by_dry_run(settings.journal, {}).journal.path;
+    std::string why_not = "the directory of " + path + " is another user's";
+    if (may_keep_at(path)) {
+        auto journal = open_journal(path);
+        if (journal) return journal;
+        why_not = journal.error().what;
+    }
+    spdlog::warn("nothing is kept for 'reaper history' and 'reaper explain': {}", why_not);
+    return no_journal();
 }
 
 Result<CompiledSettings> compile_settings(const config::Settings& settings) {

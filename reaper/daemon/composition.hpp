@@ -50,9 +50,14 @@ struct Cloud {
 Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings,
                             http::CallObserver on_try = {});
 
-/// The daemon's journal; a dry run has one of its own (config/dry_run.hpp), or, where it was asked
-/// for beside the service and may not have that, one in memory, with a warning.
-Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool dry_run);
+/// The daemon's journal. A dry run that was asked for beside the service (`asked`) has one of its
+/// own (config/dry_run.hpp), or, where it may not have that, one in memory, with a warning.
+Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool asked);
+/// In memory, for commands that only look: nothing of it is kept.
+Result<std::unique_ptr<Journal>> no_journal();
+/// Does its directory belong to this user? What another one leaves there, such as root, the
+/// service can't open.
+bool may_keep_at(const std::string& path);
 
 /// What the daemon works by.
 struct CompiledSettings {

@@ -213,6 +213,30 @@ TEST_F(ReservationOrdersTest, AWaitingOrderThatCantBeDoneAnyMoreEndsAtOnce) {
     EXPECT_EQ(held(), 12);
 }
 
+TEST_F(ReservationOrdersTest, NobodyGoesForAWaitingOrderThatDoesNotHoldAnyMore) {
+    lend_some();
+    EXPECT_EQ(given({lent_too("eng", 12)}, "back"), "waiting");
+    ASSERT_THAT(ended, SizeIs(1));
+    cloud.add_server("own", "host1", "web", cpus(4));
+    step(1);
+    EXPECT_EQ(to_string(controller->orders().front().kind), "failed");
+    EXPECT_THAT(ended, SizeIs(1)) << "its role uses a part of it by now";
+}
+
+TEST_F(ReservationOrdersTest, AWaitingOrderWhoseAnswerIsLostIsDoneOnce) {
+    lend_some();
+    EXPECT_EQ(given({lent_too("eng", 12)}, "back"), "waiting");
+    cloud.remove("tenant");
+    cloud.lost_answer = Error{Errc::timeout, "placement: no answer"};
+    step(1);
+    cloud.lost_answer.reset();
+    step();
+    EXPECT_EQ(held(), 0);
+    EXPECT_EQ(to_string(controller->orders().front().kind), "applied")
+        << controller->orders().front().reason;
+    EXPECT_EQ(given({lent_too("eng", 12)}, "back"), "applied");
+}
+
 TEST_F(ReservationOrdersTest, WhoIsRefusedIsInTheJournal) {
     settings.acl.permissive = false;
     settings.acl.reserve = {{{"ops"}, {"eng"}}};

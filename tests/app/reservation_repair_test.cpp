@@ -150,6 +150,23 @@ TEST_F(ReservationRepairTest, AHostThatIsGoneIsLetGoOfAndOwed) {
     EXPECT_EQ(only().balance.owed, cpus(6)) << "after a restart, too";
 }
 
+TEST_F(ReservationRepairTest, WhatTheCacheLostForAWhileStaysHeld) {
+    ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
+    const std::string provider = cloud.provider_of("host1");
+    // A reading of the host alone finds a part of it gone; none of the whole cloud succeeds.
+    cloud.on_call = [provider](const std::string& call) -> std::optional<Error> {
+        if (!call.ends_with(provider)) return std::nullopt;
+        return Error{Errc::not_found, "placement: 404"};
+    };
+    EXPECT_TRUE(run_task(io, refresher->read_hosts({HostId{provider}}, HostDepth::state)));
+    ASSERT_EQ(refresher->cache().find(HostId{provider}), nullptr);
+    for (int i = 0; i < 3; ++i) {
+        clock.advance(minutes{2});
+        ASSERT_TRUE(run_task(io, controller->check()));
+    }
+    EXPECT_EQ(held_at(provider, vcpu), 6);
+}
+
 TEST_F(ReservationRepairTest, AGoneHostsReservationIsUnreservedOrComesBackWithIt) {
     ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
     UnreserveOrder back = unreserving("eng", 4);
