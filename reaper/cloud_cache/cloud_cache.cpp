@@ -16,6 +16,8 @@ namespace {
 
 /// From the lists of a bulk reading to what Placement tells of use; and Nova cuts seconds off.
 constexpr Duration listing_takes{2'000};
+/// From the word that a server is gone to when its room is; far longer than it takes.
+constexpr Duration room_leaves_within{60'000};
 
 std::vector<Server>::iterator place_for(Host& host, const ServerId& id) {
     return std::lower_bound(
@@ -152,16 +154,20 @@ bool CloudCache::apply(const HostReading& reading) {
         return false;
     }
     Host& host = *at->second.host;
-    if (reading.began < host.read_at) return true;  // an older one that came late
+    const bool described = describe(at->second, reading);
+    if (reading.began < host.read_at) {  // an older one that came late, and may have asked for more
+        if (described) index_.put(host);
+        return true;
+    }
     if (reading.service) {
         const auto& service = *reading.service;
         set_service(host, service ? &*service : nullptr);
     }
+    const TimePoint before = reading.began - Duration{1};
+    for (const auto& id : reading.gone)
+        if (!told_.told_since(id, reading.began)) told_.remember(id, before, before, true);
     if (reading.servers) read_servers(host, reading);
     set_room(host, reading);
-    drop_consumers_gone_since(host, reading.began);
-    // A reading that did not ask for them takes nothing back.
-    if (reading.aggregates) host.placement_aggregates = reading.aggregates;
     for (auto& server : host.servers) tag(server, *taggers_, tag_data_);
     interner_.share(host);
     host.read_at = reading.began;
@@ -169,6 +175,24 @@ bool CloudCache::apply(const HostReading& reading) {
     put_in_order(at->first, at->second);
     index_.put(host);
     return true;
+}
+
+/// Traits and aggregates, where the reading asked for them and they are no older than what is
+/// known. A reading that did not ask for them takes nothing back.
+bool CloudCache::describe(Entry& entry, const HostReading& reading) {
+    Host& host = *entry.host;
+    const bool traits = reading.with_traits && reading.began >= entry.traits_at;
+    if (traits) {
+        entry.traits_at = reading.began;
+        for (auto& provider : host.providers)
+            provider.traits = reading.states.at(provider.id).traits;
+    }
+    const bool aggregates = reading.aggregates && reading.began >= entry.aggregates_at;
+    if (aggregates) {
+        entry.aggregates_at = reading.began;
+        host.placement_aggregates = reading.aggregates;
+    }
+    return traits || aggregates;
 }
 
 void CloudCache::set_holdings(const HostId& id, const ServerId& consumer,
@@ -185,16 +209,6 @@ void CloudCache::set_holdings(const HostId& id, const ServerId& consumer,
         if (after.empty()) provider.other_consumers.erase(consumer);
     }
     index_.put(host);
-}
-
-/// Servers that went while their host was read: what Placement told of them came before that. (What
-/// it tells later is held, whoever is gone.)
-void CloudCache::drop_consumers_gone_since(Host& host, TimePoint began) const {
-    std::set<ServerId> gone;
-    for (const auto& provider : host.providers)
-        for (const auto& [consumer, held] : provider.other_consumers)
-            if (told_.is_gone(consumer) && told_.told_since(consumer, began)) gone.insert(consumer);
-    for (const auto& consumer : gone) drop_consumer(host, consumer);
 }
 
 void CloudCache::erase(const HostId& id) {
@@ -239,6 +253,40 @@ void CloudCache::read_servers(Host& host, const HostReading& reading) {
         soft_deleted_.erase(id);
         host.servers.erase(place_for(host, id));
     }
+    add_leavers(host, reading);
+}
+
+/// Nova tells that a server is gone, by an event or when asked, a moment before its room leaves
+/// Placement's books; and Placement may have been read before Nova. What is left behind for longer
+/// is held for good.
+void CloudCache::add_leavers(Host& host, const HostReading& reading) {
+    for (const auto& [provider, state] : reading.states)
+        for (const auto& [id, held] : state.allocations) {
+            if (held.empty() || !told_.is_gone(id) || find_server(host, id) != nullptr) continue;
+            if (!told_.told_since(id, reading.began - room_leaves_within)) continue;
+            ServerRecord record;
+            for (const auto& listed : *reading.servers)
+                if (listed.server.id == id) record = listed;
+            record.server.id = id;
+            record.server.host = host.service_host;
+            record.server.status = "DELETED";
+            record.server.task_state = {};
+            put_server(host, record, false);
+        }
+}
+
+std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
+    std::vector<ServerId> found;
+    const Host* const host = find(reading.host);
+    if (host == nullptr || !reading.servers) return found;
+    std::set<ServerId> listed;
+    for (const auto& record : *reading.servers) listed.insert(record.server.id);
+    for (const auto& server : host->servers)
+        if (!listed.contains(server.id) && holds_on(server.id, reading) &&
+            !server.unfinished_deletion && !told_.is_gone(server.id) &&
+            !told_.told_since(server.id, reading.began))
+            found.push_back(server.id);
+    return found;
 }
 
 bool CloudCache::holds_on(const ServerId& server, const HostReading& reading) {

@@ -58,6 +58,11 @@ public:
     /// False if the reading does not fit the cache (unknown host, other providers): then the
     /// structure is doubtful.
     bool apply(const HostReading& reading);
+    /// Servers that are on the host as far as the cache knows, and hold room by the reading, but
+    /// are not in its list: deleted in this moment (Placement may have been read before Nova, and
+    /// tells of them still), softly deleted or moved. Who applies it asks Nova first, and puts
+    /// those that it knows no more in `gone`: their room is on its way.
+    std::vector<ServerId> unlisted(const HostReading& reading) const;
     /// This consumer, which is no server, holds so much of the host by now: the reaper wrote it
     /// into Placement itself. Of a host that was never read exactly nothing is known of consumers.
     void set_holdings(const HostId& id, const ServerId& consumer, const Allocations& holds);
@@ -96,18 +101,21 @@ private:
     struct Entry {
         std::unique_ptr<Host> host;  // the index holds its address
         TimePoint touched_at{};      // when the last event about it came
+        TimePoint traits_at{};       // when the reading that told them was begun
+        TimePoint aggregates_at{};   // likewise
         ReadingOrder::Place place;   // in the order of readings
     };
 
     void see(const ServerSeen& event, TimePoint arrived);
     void lose(const ServerGone& event, TimePoint arrived);
     void see(const ServiceSeen& event, TimePoint arrived);
+    static bool describe(Entry& entry, const HostReading& reading);
     void put_server(Host& host, const ServerRecord& record, bool estimate);
     const Server* server_at(const ServerId& id) const;
     void take_server(const ServerId& server, TimePoint arrived);
     void read_servers(Host& host, const HostReading& reading);
+    void add_leavers(Host& host, const HostReading& reading);
     void drop_gone(Host& host) const;
-    void drop_consumers_gone_since(Host& host, TimePoint began) const;
     void keep_limits(Host& host) const;
     static bool holds_on(const ServerId& server, const HostReading& reading);
     void touch(const HostId& id, TimePoint arrived);

@@ -23,6 +23,8 @@ struct HostReading {
     /// The service of the host; the inner one is none if Nova lists no such service.
     std::optional<std::optional<ComputeServiceRecord>> service;
     std::optional<std::vector<ServerRecord>> servers;  ///< all that Nova places on the host
+    /// Were on the host, and are not in `servers`: Nova, asked for each, knows them no more.
+    std::set<ServerId> gone{};
 };
 
 }  // namespace reaper

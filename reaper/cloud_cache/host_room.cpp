@@ -20,7 +20,6 @@ void set_room(Host& host, const HostReading& reading) {
     for (auto& provider : host.providers) {
         const ProviderState& state = reading.states.at(provider.id);
         provider.inventories = state.inventories;
-        if (reading.with_traits) provider.traits = state.traits;
         provider.used = {};
         provider.other_consumers.clear();
         for (const auto& [consumer, held] : state.allocations) {

@@ -201,12 +201,21 @@ Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Er
     auto reading =
         co_await read_host(ports_, id, std::move(service_host), std::move(providers), depth);
     if (reading) {
+        co_await ask_for_unlisted(*reading);
         cache_.apply(*reading);
         ++changes_;
     } else if (reading.error().code == Errc::not_found) {
         cache_.erase(id);
     } else if (!error) {
         error = reading.error();
+    }
+}
+
+/// What Nova can't tell now stays unknown: their room is held by somebody.
+Task<void> CacheRefresher::ask_for_unlisted(HostReading& reading) {
+    for (const auto& id : cache_.unlisted(reading)) {
+        const auto record = co_await ports_.compute.server(id);
+        if (record && !*record) reading.gone.insert(id);
     }
 }
 

@@ -106,6 +106,7 @@ private:
     void remember_soft_deletions();
     // Hosts.
     Task<void> read_one(HostId id, HostDepth depth, std::optional<Error>& error);
+    Task<void> ask_for_unlisted(HostReading& reading);
     Task<void> reconcile();
 
     std::shared_ptr<const Taggers> taggers_of(

@@ -151,8 +151,7 @@ void FreedRoomTracker::note_left(const std::vector<CloudEvent>& events) {
         const auto* const seen = std::get_if<ServerSeen>(&event);
         if (seen == nullptr) continue;
         const Server& server = seen->record.server;
-        if (server.soft_deleted() || server.task_state == "deleting")
-            left_.insert_or_assign(server.id, now);
+        if (server.soft_deleted() || server.being_deleted()) left_.insert_or_assign(server.id, now);
     }
 }
 

@@ -243,7 +243,7 @@ Task<std::string> FreedRoomTracker::found_elsewhere(const Watched& watched) {
         auto record = co_await dependencies_.cloud.compute.server(requester);
         if (!record || !*record) continue;
         const auto why = why_not_waiting(watched.request, requester, *record);
-        if (why && !(*record)->server.host.empty() && (*record)->server.task_state != "deleting")
+        if (why && !(*record)->server.host.empty() && !(*record)->server.being_deleted())
             co_return *why;
     }
     const auto& takers = watched.takers;

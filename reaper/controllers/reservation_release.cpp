@@ -291,10 +291,13 @@ ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish
             books_[host].left.push_back(std::move(left));
             to_tell_.insert(host);
         }
+        const bool promises_nothing = dependencies_.rooms.ledger().promises_of(request.id).empty();
+        dependencies_.rooms.let_go_for(request, found.plans, dependencies_.cloud.clock.now());
         ++writes;
         auto done = co_await write(std::move(giveaway->changes));
         if (!done && done.error().code == Errc::conflict) {
             among.clear();  // somebody was faster: what holds now decides
+            if (promises_nothing) dependencies_.rooms.not_enough(request.id);
             for (const HostId& host : hosts)
                 if (!books_[host].left.empty()) books_[host].left.pop_back();
             continue;

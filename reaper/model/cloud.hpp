@@ -81,6 +81,11 @@ struct Server {
     bool revocable() const noexcept { return revocable_because.has_value(); }
     /// Nova deletes it softly, or did: it keeps its room until it is forced or reclaimed.
     bool soft_deleted() const { return status == "SOFT_DELETED" || task_state == "soft-deleting"; }
+    /// Nova deletes it for good, or did a moment ago: the task state goes, and the status becomes
+    /// DELETED, before its room leaves Placement's books.
+    bool being_deleted() const {
+        return status != "SOFT_DELETED" && (task_state == "deleting" || status == "DELETED");
+    }
     /// Sum over all providers.
     Resources resources() const;
 

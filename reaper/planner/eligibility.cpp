@@ -30,7 +30,8 @@ bool may_be_victim(const Server& server) {
 }
 
 bool is_being_deleted(const Server& server) {
-    return server.task_state == "deleting" || server.task_state == "soft-deleting";
+    return server.being_deleted() || server.task_state == "deleting" ||
+           server.task_state == "soft-deleting";
 }
 
 std::optional<std::string> why_no_victim(const Server& server) {

@@ -9,7 +9,8 @@
 
 namespace reaper {
 
-/// Its deletion has begun (task state `deleting`, `soft-deleting`), whoever asked for it.
+/// Its deletion has begun (task state `deleting`, `soft-deleting`, or status DELETED), whoever
+/// asked for it.
 bool is_being_deleted(const Server& server);
 
 /// Whether it can be a victim: the quick answer to what `why_no_victim` tells in words.

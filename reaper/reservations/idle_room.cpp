@@ -198,6 +198,22 @@ private:
     MostRoom most_;
 };
 
+/// What its victims hold there still, also those that Nova lists no more.
+Resources on_its_way_to(const RequestId& request, const Host& host, const Ledger& ledger) {
+    const auto brings = [&](const ServerId& server) {
+        const Ledger::Eviction* const eviction = ledger.eviction(server);
+        return eviction != nullptr && eviction->request == request && eviction->counted &&
+               !ledger.given_up(server);
+    };
+    Resources sum;
+    for (const Server& server : host.servers)
+        if (brings(server.id)) sum += held_on(server, host);
+    for (const Provider& provider : host.providers)
+        for (const auto& [consumer, held] : provider.other_consumers)
+            if (brings(consumer)) sum += held;
+    return sum;
+}
+
 }  // namespace
 
 FoundRoom find_idle_room(const RoomWish& wish, std::vector<IdleRoom> rooms,
@@ -232,8 +248,13 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
         for (const auto& [name, inventory] : provider.inventories)
             lacking.add(name, provider.used.get(name) - inventory.capacity());
     for (const auto* const promise : ledger.promises_on(host.id))
-        if (!ledger.is_for(*promise, request.id)) lacking += promise->slot * promise->open();
-    // A borrower waits for nobody's deletion.
+        if (!ledger.is_for(*promise, request.id)) {
+            const Resources promised = promise->slot * promise->open();
+            // A borrower waits for nobody's deletion; what others' victims bring is theirs first.
+            lacking += wish.borrowed
+                           ? above_none(promised - on_its_way_to(promise->request, host, ledger))
+                           : promised;
+        }
     for (const Server& server : host.servers)
         if (!wish.borrowed && is_leaving(server, ledger)) lacking -= held_on(server, host);
     for (const Victim& victim : plan.victims) lacking -= victim.resources;

@@ -191,6 +191,9 @@ public:
     /// Hosts where something is kept that is for this request too.
     std::vector<HostId> hosts_kept_for(const RequestId& request) const;
     std::vector<const Promise*> promises_of(const RequestId& request) const;
+    bool has_evictions_of(const RequestId& request) const {
+        return evictions_of_.contains(request);
+    }
     std::vector<const Promise*> promises_of_group(const std::string& group) const;
     template <class Visit>
     void each_promise(Visit visit) const {

@@ -28,7 +28,7 @@ bool holds_room(const ServerId& consumer, const Host& host) {
 /// Nova lists it no more?
 bool still_going(const ServerId& id, const Host& host) {
     for (const auto& server : host.servers)
-        if (server.id == id) return server.task_state == "deleting" || server.unfinished_deletion;
+        if (server.id == id) return server.being_deleted() || server.unfinished_deletion;
     return holds_room(id, host);
 }
 

@@ -294,7 +294,7 @@ ByPool HostRoom::capacities() const {
 
 bool comes_free(const Server& server) {
     if (server.unfinished_deletion) return server.revocable() && !server.locked;
-    return server.task_state == "deleting" && server.status != "SOFT_DELETED";
+    return server.being_deleted();
 }
 
 bool comes_free(const Server& server, const Ledger& ledger) {

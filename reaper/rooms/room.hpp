@@ -4,7 +4,7 @@
 //     room = capacity - used + evicting - promised to other requests
 // `evicting` is what servers on their way out still hold in Placement's books, so the sum stays the
 // same from the moment that a victim is chosen until it is gone; and so counts what servers hold
-// whose deletion somebody else began (Nova's task state `deleting`): a victim of a reaper that
+// whose deletion somebody else began (`Server::being_deleted`): a victim of a reaper that
 // ended, a user's own. Not those that the ledger was told to give up on. A slot takes each class
 // from ONE provider of the host's tree (Placement's rule for the unnumbered group), so the slots
 // that a class gives are summed over its providers, each rounded down; the host gives what its

@@ -1,5 +1,6 @@
 #include "reaper/rooms/room_keeper.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <variant>
@@ -18,6 +19,17 @@ void RoomKeeper::decided(const Request& request, const Decision& decision, bool 
     else
         return;
     ledger_.note_there_before(request.id, host_of);
+}
+
+void RoomKeeper::let_go_for(const Request& request, const std::vector<HostPlan>& plans,
+                            TimePoint now) {
+    NothingToDo there;
+    there.hosts = plans;
+    const bool victims = std::any_of(plans.begin(), plans.end(),
+                                     [](const HostPlan& plan) { return !plan.victims.empty(); });
+    if (!acts_ || victims || !promises_room(request.source, there, false)) return;
+    if (!ledger_.promises_of(request.id).empty() || ledger_.has_evictions_of(request.id)) return;
+    ledger_.enter(request, plans, now);
 }
 
 void RoomKeeper::not_journaled(const RequestId& request, const Decision& decision,

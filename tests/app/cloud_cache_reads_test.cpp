@@ -95,6 +95,37 @@ TEST_F(PictureTest, AVictimThatThePictureStillHasIsNotDeletedTwice) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(PictureTest, NobodyGoesForRoomThatAUserFreesWhileItsHostIsRead) {
+    full_host("host1");
+    requester();
+    start_with_picture();
+    // Placement was asked before, and told of it still.
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("servers on")) cloud.remove("host1a");
+        return {};
+    };
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
+}
+
+TEST_F(PictureTest, NobodyGoesForRoomOfWhomNovaCallsDeleted) {
+    full_host("host1");
+    requester();
+    start_with_picture();
+    cloud.server_at("host1a").record.server.status = "DELETED";
+    events->tell(seen("host1a"));
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call == "allocations host1a") cloud.remove("host1a");  // it is being waited for
+        return {};
+    };
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_FALSE(cloud.exists("host1a"));
+}
+
 TEST_F(PictureTest, RoomThatWasTakenWithoutAnEventIsSeenBeforeTheDecision) {
     full_host("host1");
     cloud.remove("host1a");

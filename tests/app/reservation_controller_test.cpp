@@ -237,6 +237,27 @@ TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
     EXPECT_EQ(held(), 6) << "nobody came";
 }
 
+TEST_F(ReservationControllerTest, WhatIsLetGoOfForWhoWaitsInTheGatewayIsPromisedToHimAtOnce) {
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("others", "host1", "stranger", cpus(10));
+    step();
+    EXPECT_TRUE(release("web", 4));
+    EXPECT_TRUE(rooms.ledger().promises_of(RequestId{"req-1"}).empty()) << "it asks again later";
+    rooms.ended(RequestId{"req-1"}, false, clock.now(), {});
+    step(12);
+    ASSERT_EQ(held(), 6);
+    source = RequestSource::gateway;
+    std::size_t promised = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("holdings"))
+            promised = rooms.ledger().promises_of(RequestId{"req-1"}).size();
+        return std::nullopt;
+    };
+    EXPECT_TRUE(release("web", 4));
+    EXPECT_EQ(promised, 1U) << "before the room is free";
+    EXPECT_EQ(rooms.ledger().promised_to_requests(HostId{cloud.provider_of("host1")}), cpus(4));
+}
+
 TEST_F(ReservationControllerTest, SmallRestsDoNotHideAHostThatGivesEnough) {
     settings.lend = true;
     std::vector<ReservationOrder> orders;

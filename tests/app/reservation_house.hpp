@@ -115,9 +115,11 @@ protected:
         order.lending = LendingPolicy{true, {}, {}};
         return order;
     }
-    static Request request_of(const std::string& project, Amount vcpus) {
+    RequestSource source = RequestSource::nova_failure;  ///< of the requests below
+    Request request_of(const std::string& project, Amount vcpus) const {
         Request wanted;
         wanted.id = RequestId{"req-1"};
+        wanted.source = source;
         wanted.project = ProjectId{project};
         wanted.resources = cpus(vcpus);
         wanted.slots = 1;

@@ -158,6 +158,8 @@ TEST_F(LivePictureTest, AServerThatIsGoneNeverComesBack) {
     EXPECT_THAT(on("a"), IsEmpty());
     // Nor by a list that was begun before.
     cache.apply(reading("a", 4, {record("s1", "a")}));
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
+    cache.apply(reading("a", 11, {}));
     EXPECT_THAT(on("a"), IsEmpty());
 }
 
@@ -199,19 +201,68 @@ TEST_F(LivePictureTest, AnEventDuringAReadingIsNewerThanTheReading) {
     EXPECT_THAT(cache.due(1, at(9), at(0)), ElementsAre(HostId{"a"}));
 }
 
-TEST_F(LivePictureTest, WhoWentDuringAReadingHoldsNothing) {
+TEST_F(LivePictureTest, WhoWentDuringAReadingIsOnItsWay) {
     cache.apply(reading("a", 1, {record("s1", "a")}));
     cache.apply(gone("s1", "a", 6), at(6));
     auto mixed = reading("a", 5, {record("s1", "a")});  // so Placement said before
     mixed.servers->clear();
     cache.apply(mixed);
-    EXPECT_EQ(used("a"), Resources{});
-    cache.apply(seen(record("s2", "a"), 7), at(7));
+    ASSERT_THAT(on("a"), ElementsAre("s1"));
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
     EXPECT_EQ(used("a"), small);
     EXPECT_THAT(cache.due(1, at(9), at(0)), ElementsAre(HostId{"a"}));
-    mixed.began = at(8);  // its deletion left the room behind
+    mixed.began = at(8);  // not for long
     cache.apply(mixed);
     EXPECT_EQ(used("a"), small);
+    EXPECT_THAT(on("a"), ElementsAre("s1"));
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
+    mixed.began = at(6) + std::chrono::minutes{2};  // its deletion left the room behind
+    cache.apply(mixed);
+    EXPECT_THAT(on("a"), IsEmpty());
+    EXPECT_EQ(used("a"), small);
+    EXPECT_EQ(cache.find(HostId{"a"})->root().other_consumers.size(), 1U);
+}
+
+TEST_F(LivePictureTest, WhoIsMarkedDeletedGoesWithHisRoom) {
+    cache.apply(reading("a", 1, {record("s1", "a")}));
+    auto deleted = record("s1", "a");
+    deleted.server.status = "DELETED";
+    cache.apply(seen(deleted, 6), at(6));  // Nova saves it before the room leaves Placement
+    EXPECT_EQ(used("a"), Resources{});
+    cache.apply(reading("a", 7, {deleted}));
+    ASSERT_THAT(on("a"), ElementsAre("s1"));
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
+    EXPECT_EQ(cache.find(HostId{"a"})->servers.front().resources(), small);
+    EXPECT_EQ(used("a"), small);
+    cache.apply(gone("s1", "a", 8), at(8));
+    cache.apply(reading("a", 9, {}));
+    EXPECT_THAT(on("a"), IsEmpty());
+    EXPECT_EQ(used("a"), Resources{});
+}
+
+TEST_F(LivePictureTest, WhoVanishesWhileItsHostIsReadIsAskedForAndGoes) {
+    cache.apply(reading("a", 1, {record("s1", "a"), record("s2", "a")}));
+    auto mixed = reading("a", 5, {record("s1", "a"), record("s2", "a")});
+    mixed.servers->erase(mixed.servers->begin());  // Nova's list came after Placement's answer
+    EXPECT_THAT(cache.unlisted(mixed), ElementsAre(ServerId{"s1"}));
+    mixed.gone.insert(ServerId{"s1"});
+    cache.apply(mixed);
+    ASSERT_THAT(on("a"), ElementsAre("s1", "s2"));
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
+    mixed.gone.clear();
+    mixed.began = at(6);
+    EXPECT_THAT(cache.unlisted(mixed), IsEmpty());  // Nova said so
+    cache.apply(reading("a", 7, {record("s2", "a")}));
+    EXPECT_THAT(on("a"), ElementsAre("s2"));
+}
+
+TEST_F(LivePictureTest, WhoMovedWhileItsHostWasReadStaysUnknown) {
+    cache.apply(reading("a", 1, {record("s1", "a")}));
+    auto mixed = reading("a", 5, {record("s1", "a")});
+    mixed.servers->clear();
+    EXPECT_THAT(cache.unlisted(mixed), ElementsAre(ServerId{"s1"}));
+    cache.apply(mixed);  // Nova knows it: it is no one's room to come
+    EXPECT_THAT(on("a"), IsEmpty());
     EXPECT_EQ(cache.find(HostId{"a"})->root().other_consumers.size(), 1U);
 }
 
@@ -252,6 +303,23 @@ TEST_F(LivePictureTest, AReadingThatCameLateChangesNothing) {
     cache.apply(reading("a", 9, {record("s1", "a")}));
     cache.apply(reading("a", 5, {}));
     EXPECT_THAT(on("a"), ElementsAre("s1"));
+}
+
+TEST_F(LivePictureTest, WhatOnlyAnOlderReadingAskedForIsKnownThoughItCameLate) {
+    cache.apply(reading("a", 5, {record("s1", "a")}));
+    auto older = reading("a", 4, {});
+    older.with_traits = true;
+    older.states.begin()->second.traits = {Trait{"CUSTOM_FAST"}};
+    older.aggregates = {"uuid-of-east"};
+    cache.apply(older);
+    const Host& host = *cache.find(HostId{"a"});
+    EXPECT_THAT(on("a"), ElementsAre("s1"));
+    EXPECT_TRUE(host.root().traits.contains(Trait{"CUSTOM_FAST"}));
+    EXPECT_EQ(host.placement_aggregates, std::set<std::string>{"uuid-of-east"});
+    older.began = at(3);
+    older.aggregates->clear();
+    cache.apply(older);
+    EXPECT_EQ(host.placement_aggregates, std::set<std::string>{"uuid-of-east"});
 }
 
 TEST_F(LivePictureTest, AServerOnAnUnknownHostMakesTheStructureDoubtful) {

@@ -179,6 +179,31 @@ TEST_F(IdleRoomTest, WhoIsOnItsWayOutBringsRoomToAllButBorrowers) {
     EXPECT_EQ(asked_, 0U);
 }
 
+TEST(LackingRoom, WhatOthersVictimsBringIsNotLetGoOfForABorrower) {
+    Host a = host("a", cpus(4));
+    a.providers.front().used = cpus(2);  // reserved, and idle
+    put(a, revocable("v", a.id, cpus(2)));
+    Request other = request(cpus(2));
+    other.id = RequestId{"other"};
+    const auto decision = plan(other, Snapshot{at(0), {a}, {}});
+    Ledger ledger;
+    ledger.enter(other, std::get<Plan>(decision), at(0));
+    RoomWish wish{request(cpus(1))};
+    wish.borrowed = true;
+    HostPlan here;
+    here.host = a.id;
+    here.slots = 1;
+    EXPECT_EQ(lacking_on(a, here, wish, ledger), cpus(1));
+    a.servers.clear();
+    a.providers.front().other_consumers[ServerId{"v"}] = cpus(2);  // Nova lists it no more
+    EXPECT_EQ(lacking_on(a, here, wish, ledger), cpus(1));
+    a.providers.front().other_consumers.clear();  // gone, and the other has not come yet
+    a.providers.front().used = cpus(2);
+    EXPECT_EQ(lacking_on(a, here, wish, ledger), cpus(1));
+    a.providers.front().used = cpus(4);  // somebody took its room
+    EXPECT_EQ(lacking_on(a, here, wish, ledger), cpus(3));
+}
+
 // ---- which hosts suit ----
 
 TEST(SuitableHostsTest, AllButRoomIsAskedFor) {

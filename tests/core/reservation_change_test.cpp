@@ -280,8 +280,9 @@ TEST_F(ReservationChangeTest, RefinedRoomIsLentAsTheOneAboveUnlessTheOrderSaysOt
     refined.resources = cpus(1);
     ASSERT_EQ(reserve(refined), std::nullopt) << why_;
     for (const auto& [id, reservation] : reservations_)
-        if (reservation.identity.role == role("eng/db"))
+        if (reservation.identity.role == role("eng/db")) {
             EXPECT_EQ(reservation.lending, *above.lending);
+        }
 }
 
 TEST_F(ReservationChangeTest, AFloorAboveWhatIsReservedIsRefused) {

@@ -24,6 +24,12 @@ Server deleting(Server server) {
     return server;
 }
 
+/// Nova takes the task state away before the room.
+Server deleted(Server server) {
+    server.status = "DELETED";
+    return server;
+}
+
 Snapshot cloud(const std::vector<Host>& hosts) {
     return Snapshot{at(0), hosts, {}};
 }
@@ -75,6 +81,14 @@ TEST(RoomOnItsWay, AServerThatSomebodyDeletesCountsAsComingFree) {
     const auto& pending_releases = hosts_of(decision)[0].pending_releases[0];
     EXPECT_EQ(pending_releases.name, "name-of-v");
     EXPECT_EQ(pending_releases.reason, "its deletion has begun");
+}
+
+TEST(RoomOnItsWay, WhoIsDeletedAndHoldsRoomStillCountsAsComingFree) {
+    const auto a =
+        host_with("a", 4, {deleted(revocable("v", on_a, two)), revocable("w", on_a, two)});
+    const auto decision = plan(request(two), cloud({a}));
+    ASSERT_TRUE(std::holds_alternative<NothingToDo>(decision)) << summary(decision);
+    EXPECT_THAT(awaited_ids(decision), ElementsAre("v"));
 }
 
 TEST(RoomOnItsWay, ARegularServersDeletionCountsToo) {

@@ -232,7 +232,7 @@ Outcome Lifecycle::remove(Server& server, DeleteKind kind, Micros reclaim, const
         erase(server, api_publisher, by);
         return {};
     }
-    if (going) return {};
+    if (going || server.state == VmState::deleted) return {};
     const bool soft = kind == DeleteKind::soft && server.state != VmState::soft_deleted &&
                       server.launched.has_value();
     set_states(server, server.state, soft ? TaskState::soft_deleting : TaskState::deleting,
@@ -258,16 +258,30 @@ void Lifecycle::erase_on_host(const Uuid& id, const ContextPtr& by) {
         server->host->held_back.push_back(id);
         return;
     }
-    erase(*server, compute_publisher(*server->host), by);
+    // As nova-compute does it: the state is saved before the room leaves Placement's books, and the
+    // server is forgotten after that.
+    mark_deleted(*server, compute_publisher(*server->host), by);
+    world_.clock.after(world_.settings.delays.forget, [this, id, by] {
+        Server* left = world_.nova.find_server(id);
+        if (left) forget(*left, compute_publisher(*left->host), by);
+    });
 }
 
 void Lifecycle::erase(Server& server, const std::string& publisher, const ContextPtr& by) {
-    const bool again = world_.respawn && server.host && world_.is_revocable(server);
+    mark_deleted(server, publisher, by);
+    forget(server, publisher, by);
+}
+
+void Lifecycle::mark_deleted(Server& server, const std::string& publisher, const ContextPtr& by) {
     tell("delete.start", server, publisher, by);
     const Time now = to_seconds(world_.clock.now());
     server.terminated = now;
     server.updated = now;
     set_states(server, VmState::deleted, TaskState::none, publisher, by);
+}
+
+void Lifecycle::forget(Server& server, const std::string& publisher, const ContextPtr& by) {
+    const bool again = world_.respawn && server.host && world_.is_revocable(server);
     const bool held_room = world_.placement.remove_consumer(server.id);
     if (server.extra() && !server.extra()->migration.empty())
         world_.placement.remove_consumer(server.extra()->migration);

@@ -83,6 +83,8 @@ private:
     void activate(const Uuid& id, const ContextPtr& by);
     void erase_on_host(const Uuid& id, const ContextPtr& by);
     void erase(Server& server, const std::string& publisher, const ContextPtr& by);
+    void mark_deleted(Server& server, const std::string& publisher, const ContextPtr& by);
+    void forget(Server& server, const std::string& publisher, const ContextPtr& by);
     void soft_delete_on_host(const Uuid& id, Micros reclaim, const ContextPtr& by);
     void respawn(Server& like, Host& host);
     void resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> flavor,

@@ -51,6 +51,8 @@ struct Delays {
     Micros schedule = std::chrono::milliseconds(50);
     Micros build = std::chrono::milliseconds(200);
     Micros erase = std::chrono::milliseconds(300);  ///< key `delete`
+    /// How long a server is DELETED, and holds its room still, before Nova forgets it.
+    Micros forget = std::chrono::milliseconds(20);
     Micros resize = std::chrono::milliseconds(200);
 };
 

@@ -91,6 +91,7 @@ Readers delay_readers(Delays& delays) {
     return {{"schedule", into_time(delays.schedule)},
             {"build", into_time(delays.build)},
             {"delete", into_time(delays.erase)},
+            {"forget", into_time(delays.forget)},
             {"resize", into_time(delays.resize)}};
 }
 

@@ -119,6 +119,7 @@ private:
         cloud.delays.schedule = milliseconds{rng_.between(10, 300)};
         cloud.delays.build = milliseconds{rng_.between(50, 3000)};
         cloud.delays.erase = milliseconds{rng_.pick({100, 300, 1500, 6000})};
+        cloud.delays.forget = cloud.delays.erase / 10;
         cloud.delays.resize = milliseconds{rng_.between(100, 3000)};
         cloud.token_life = rng_.percent(15) ? seconds{60} : seconds{86'400};
         cloud.respawn = rng_.percent(10);
