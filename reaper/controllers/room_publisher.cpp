@@ -360,6 +360,11 @@ std::vector<OversubscribedHost> RoomPublisher::hosts() const {
     return all;
 }
 
+std::optional<ResourceClass> RoomPublisher::room_class() const {
+    const auto& policy = dependencies_.settings.oversubscription;
+    return policy ? std::optional{policy->room_class} : std::nullopt;
+}
+
 bool RoomPublisher::to_be_sold(const HostId& host) const {
     const auto known = known_.find(host);
     return known != known_.end() && known->second.shown.wanted.value_or(0) > 0;

@@ -81,6 +81,8 @@ public:
     /// The work of one interval. Failures of single hosts are told in the log.
     ResultTask<void> publish();
     bool sells() const { return dependencies_.settings.oversubscription != nullptr; }
+    /// Of what it sells.
+    std::optional<ResourceClass> room_class() const;
     /// By name; of the last interval.
     std::vector<OversubscribedHost> hosts() const;
     OversubscribedSums sums() const;

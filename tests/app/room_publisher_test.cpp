@@ -156,6 +156,7 @@ TEST_F(RoomPublisherTest, AHostThatFlapsIsLeftAloneOverARestart) {
     pass(minutes{20});
     EXPECT_LE(total(), 2);
     const nlohmann::json told = shown();
+    EXPECT_EQ(told.at("class"), revocable_vcpu.str());
     EXPECT_EQ(told.at("hosts").at(0).at("left_alone"), true);
     pass([&] { return total() >= 6; });
     EXPECT_GE(clock.now() - flapped, minutes{30});
