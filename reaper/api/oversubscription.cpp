@@ -12,8 +12,8 @@ Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest) {
     const RoomPublisher* const publisher =
         backend.room_publisher ? backend.room_publisher() : nullptr;
     if (publisher == nullptr) co_return refuse(503, "the daemon does not run yet");
-    if (!publisher->sells())
-        co_return refuse(404, "nothing is oversubscribed (oversubscription.enabled)");
+    const auto room_class = publisher->room_class();
+    if (!room_class) co_return refuse(404, "nothing is oversubscribed (oversubscription.enabled)");
     nlohmann::json hosts = nlohmann::json::array();
     for (const OversubscribedHost& each : publisher->hosts())
         hosts.push_back(
@@ -27,8 +27,10 @@ Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest) {
              {"too_busy", each.too_busy},
              {"why", each.why}});
     HttpResponse found;
-    found.body =
-        report::dump({{"version", report::json_version}, {"hosts", std::move(hosts)}}) + "\n";
+    found.body = report::dump({{"version", report::json_version},
+                               {"class", room_class->str()},
+                               {"hosts", std::move(hosts)}}) +
+                 "\n";
     co_return found;
 }
 

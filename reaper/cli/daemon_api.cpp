@@ -32,6 +32,14 @@ std::optional<json> DaemonApi::get(const std::string& target, ExitCode& code, Ex
     return understood(channel_->ask(http::Method::get, target, ""), target, missing, code);
 }
 
+std::optional<json> DaemonApi::get_if_there(const std::string& target) {
+    const auto answer = channel_->ask(http::Method::get, target, "");
+    if (!answer || answer->status != 200) return std::nullopt;
+    json said = json::parse(answer->body, nullptr, false);
+    if (!said.is_object()) return std::nullopt;
+    return said;
+}
+
 std::optional<json> DaemonApi::post(const std::string& target, const json& body, ExitCode& code,
                                     ExitCode missing) {
     return understood(channel_->ask(http::Method::post, target, report::dump(body)), target,

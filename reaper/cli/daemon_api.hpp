@@ -25,6 +25,8 @@ public:
     /// remote one, `missing` for a thing that is not there (404), else `failed`.
     std::optional<nlohmann::json> get(const std::string& target, ExitCode& code,
                                       ExitCode missing = ExitCode::failed);
+    /// Likewise, where the command does without: nothing is told.
+    std::optional<nlohmann::json> get_if_there(const std::string& target);
     std::optional<nlohmann::json> post(const std::string& target, const nlohmann::json& body,
                                        ExitCode& code, ExitCode missing = ExitCode::failed);
     /// The lines of an answer of status 200 go to `on_line` as they come. False, and told, if it is

@@ -129,20 +129,38 @@ Result<MeasuredHistory> measured(boost::asio::io_context& io, const config::Sett
                      "none of the hosts is one that oversubscription.hosts and "
                      "oversubscription.aggregates name"};
     terminal.progress("asking Prometheus ...");
-    auto history = run_task(
-        io, read_usage_history(**metrics, room.prometheus, std::move(hosts),
-                               holders_in(view->snapshot, ResourceClass{room.room_class}), span));
+    const auto progress = [&terminal](std::size_t piece, std::size_t pieces) {
+        terminal.progress("asking Prometheus: " + std::to_string(piece) + " of " +
+                          std::to_string(pieces) + " ...");
+    };
+    auto history =
+        run_task(io, read_usage_history(**metrics, room.prometheus, std::move(hosts),
+                                        holders_in(view->snapshot, ResourceClass{room.room_class}),
+                                        span, progress));
     terminal.end_progress();
     return history;
 }
 
-std::vector<EstimateLine> lines_of(const std::vector<HostHistory>& hosts,
+/// Host by host: all histories at once would be large.
+std::vector<EstimateLine> lines_of(const MeasuredHistory& history,
                                    const std::vector<Candidate>& candidates,
-                                   const BacktestRules& rules) {
+                                   const BacktestRules& rules, const Terminal& terminal) {
+    constexpr std::size_t told_each = 100;
     std::vector<EstimateLine> lines;
     for (const auto& candidate : candidates)
-        lines.push_back({candidate.parameters, backtest(hosts, *candidate.estimator, rules)});
-    lines.push_back({{}, backtest_oracle(hosts, oracle_ahead, rules)});
+        lines.push_back({candidate.parameters, backtest({}, *candidate.estimator, rules)});
+    lines.push_back({{}, backtest_oracle({}, oracle_ahead, rules)});
+    const std::size_t count = history.hosts.size();
+    for (std::size_t number = 0; number < count; ++number) {
+        if (number % told_each == 0)
+            terminal.progress("trying estimators: host " + std::to_string(number + 1) + " of " +
+                              std::to_string(count) + " ...");
+        const std::vector<HostHistory> one{history_of(history.hosts[number], history.span)};
+        for (std::size_t i = 0; i < candidates.size(); ++i)
+            lines[i].result += backtest(one, *candidates[i].estimator, rules);
+        lines.back().result += backtest_oracle(one, oracle_ahead, rules);
+    }
+    terminal.end_progress();
     return lines;
 }
 
@@ -175,7 +193,7 @@ ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& comma
     rules.publication = room.publication;
     rules.evict = room.excess == "evict";
     rules.per_server = report.per_server;
-    report.lines = lines_of(report.history.hosts, *candidates, rules);
+    report.lines = lines_of(report.history, *candidates, rules, terminal);
     terminal.answer(terminal.json() ? report::dump(to_json(report), 2) + "\n"
                                     : render_estimate(report, terminal.render_options(now())));
     return ExitCode::ok;

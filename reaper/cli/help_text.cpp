@@ -167,11 +167,11 @@ configuration is wrong, 1 anything else.
 const Text hosts{
     "Each host's servers and free room; or all servers",
     R"(The hosts: how many regular and revocable servers each has, and what is free of each class
-of resources; -o wide tells capacity, use, and what is free of each kind of room too. Each host has
-a label: regular, revocable or any, after the kinds of room that it holds and offers. With
---servers, the servers of all hosts, with what they hold and why they are revocable. With
---snapshot, from a file instead of the cloud; --config is optional then, and its taggers are applied
-if it is given.
+of resources; -o wide tells capacity, use, and what is free of each kind of room too, and
+of oversubscribed room what is wanted, if the daemon can be asked. Each host has a label: regular,
+revocable or any, after the kinds of room that it holds and offers. With --servers, the servers of
+all hosts, with what they hold and why they are revocable. With --snapshot, from a file instead of
+the cloud; --config is optional then, and its taggers are applied if it is given.
 
 --host and --zone choose hosts; --project, --flavor and --type choose servers, and hosts that have
 such servers.)",
@@ -409,7 +409,8 @@ const Text usage{
 chargeback: of the servers that run, of those that were deleted (as long as Nova keeps their rows)
 and of those that the reaper reclaimed (as long as the journal keeps them). A server counts from its
 launch to its end with the flavor that it has or had last; one without a host (shelved, failed) does
-not count. What it is, its taggers say as of now; who was reclaimed was revocable.)",
+not count. What it is, its taggers say as of now; who was reclaimed was revocable. Below the table:
+the oversubscribed room that is published, used, free and wanted now.)",
     R"(Examples:
   reaper usage
   reaper usage --since 2026-10-01 --until 2026-11-01 -o csv > october.csv

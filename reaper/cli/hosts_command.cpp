@@ -4,6 +4,7 @@
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/estimated_room.hpp"
 #include "reaper/cli/host_filters.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
@@ -14,7 +15,8 @@
 namespace reaper::cli {
 namespace {
 
-ExitCode show(Snapshot whole, const HostsCommand& command, const Terminal& terminal) {
+ExitCode show(Snapshot whole, const EstimatedRoom& estimated, const HostsCommand& command,
+              const Terminal& terminal) {
     if (const auto why = unknown_in(whole, command.filters)) {
         terminal.complain(*why);
         return ExitCode::unknown;
@@ -24,8 +26,8 @@ ExitCode show(Snapshot whole, const HostsCommand& command, const Terminal& termi
         return show_list(terminal,
                          {report::servers_table(snapshot),
                           [&snapshot] { return report::servers_json(snapshot); }, "servers"});
-    return show_list(terminal, {report::hosts_table(snapshot),
-                                [&snapshot] { return report::to_json(snapshot); }, "hosts"});
+    return show_list(terminal, {report::hosts_table(snapshot, estimated),
+                                [&] { return report::to_json(snapshot, estimated); }, "hosts"});
 }
 
 ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
@@ -34,7 +36,7 @@ ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    return show(std::move(cloud->cache.snapshot), command, terminal);
+    return show(std::move(cloud->cache.snapshot), {}, command, terminal);
 }
 
 ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command,
@@ -43,7 +45,9 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
     if (!api) return ExitCode::usage;
     ExitCode code{};
     auto cloud = cloud_of(*api, terminal, code);
-    return cloud ? show(std::move(cloud->snapshot), command, terminal) : code;
+    if (!cloud) return code;
+    const EstimatedRoom estimated = estimated_room(cloud->snapshot, *api);
+    return show(std::move(cloud->snapshot), estimated, command, terminal);
 }
 
 }  // namespace
@@ -64,7 +68,9 @@ ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
     if (const auto code = find_project(io, *cloud, asked.filters.project, terminal)) return *code;
     auto cache = cloud_view(io, *cloud, **policy, terminal);
     if (!cache) return terminal.fail(cache.error());
-    return show(std::move(cache->snapshot), asked, terminal);
+    const EstimatedRoom estimated =
+        local_estimated_room(cache->snapshot, settings->admin.socket, terminal);
+    return show(std::move(cache->snapshot), estimated, asked, terminal);
 }
 
 }  // namespace reaper::cli

@@ -8,6 +8,7 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/estimated_room.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
@@ -102,30 +103,38 @@ ResultTask<std::vector<ServerRun>> ended_runs(CloudPorts cloud, const CompiledPo
 }
 
 /// All that is known; the first word on a server counts: Nova's before the journal's.
-Result<std::vector<ServerRun>> all_runs(boost::asio::io_context& io,
-                                        const config::Settings& settings, const Terminal& terminal,
-                                        TimePoint since) {
+struct KnownUse {
+    std::vector<ServerRun> runs;
+    OversubscribedRooms oversubscribed;
+};
+
+Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& settings,
+                         const Terminal& terminal, TimePoint since) {
     const auto policy = compile_policy(settings.policy);
     if (!policy) return policy.error();
     auto cloud = connect_cloud(io, settings);
     if (!cloud) return cloud.error();
     const auto cache = cloud_view(io, *cloud, **policy, terminal);
     if (!cache) return cache.error();
-    std::vector<ServerRun> runs = running(cache->snapshot);
+    KnownUse use;
+    use.oversubscribed = oversubscribed_room(
+        cache->snapshot, local_estimated_room(cache->snapshot, settings.admin.socket, terminal));
+    std::vector<ServerRun>& runs = use.runs;
+    runs = running(cache->snapshot);
     auto gone = run_task(io, ended_runs(cloud->ports(), **policy, since));
     if (!gone) return gone.error();
     std::move(gone->begin(), gone->end(), std::back_inserter(runs));
     if (!std::filesystem::exists(settings.journal.path)) {
         terminal.warn("no journal at " + settings.journal.path +
                       ": nothing is counted as reclaimed; run it where the daemon runs");
-        return runs;
+        return use;
     }
     auto journal = open_journal_for_reading(settings.journal.path);
     if (!journal) return journal.error();
     auto killed = run_task(io, reclaimed(**journal, since));
     if (!killed) return killed.error();
     std::move(killed->begin(), killed->end(), std::back_inserter(runs));
-    return runs;
+    return use;
 }
 
 }  // namespace
@@ -140,17 +149,19 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
         command.span ? now() - *command.span : first_of_month(usage.to - Duration{1});
     usage.from = command.from.value_or(by_span);
     boost::asio::io_context io{1};
-    auto runs = all_runs(io, *settings, terminal, usage.from);
-    if (!runs) return terminal.fail(runs.error());
+    auto use = all_use(io, *settings, terminal, usage.from);
+    if (!use) return terminal.fail(use.error());
+    std::vector<ServerRun>& runs = use->runs;
+    usage.oversubscribed = std::move(use->oversubscribed);
     std::string project = command.project;
     if (!project.empty()) {
         auto cloud = connect_cloud(io, *settings);
         if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
         if (const auto code = find_project(io, *cloud, project, terminal)) return *code;
-        std::erase_if(*runs, [&](const ServerRun& run) { return run.project.str() != project; });
+        std::erase_if(runs, [&](const ServerRun& run) { return run.project.str() != project; });
     }
     usage.to = std::min(usage.to, now());
-    usage.lines = usage_of(*runs, usage.from, usage.to);
+    usage.lines = usage_of(runs, usage.from, usage.to);
     return show_list(terminal, {report::usage_table(usage),
                                 [&usage] { return report::to_json(usage); }, "usage"});
 }

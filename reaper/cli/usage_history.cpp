@@ -17,6 +17,9 @@ constexpr std::size_t most_points_of_a_series = 10'000;
 constexpr std::size_t most_points = 400'000;
 constexpr Duration cores_step = std::chrono::hours{1};
 
+/// No figure of any series.
+constexpr double not_told = -1;
+
 bool possible(double value) {
     return std::isfinite(value) && value >= 0;
 }
@@ -25,8 +28,8 @@ bool possible(double value) {
 class Gatherer {
 public:
     Gatherer(const config::Prometheus& settings, const std::vector<HostFacts>& hosts,
-             std::set<ServerId> holders)
-        : settings_{settings}, holders_{std::move(holders)} {
+             std::set<ServerId> holders, const HistorySpan& span)
+        : settings_{settings}, holders_{std::move(holders)}, span_{span} {
         for (const auto& facts : hosts) names_.add(facts);
     }
 
@@ -50,23 +53,27 @@ public:
                               : "several figures for server " + printable(server.str(), 40);
         if (holders_.contains(server)) return;
         auto& sums = usage_[*host];
+        if (sums.empty()) sums.assign(steps(), not_told);
         for (const auto& [at, value] : series.points) {
-            auto& sum = sums[at];
-            sum += possible(value) ? value : std::nan("");
+            const auto step = step_of(at);
+            if (step >= sums.size()) continue;
+            const double told = possible(value) ? value : std::nan("");
+            sums[step] = sums[step] == not_told ? told : sums[step] + told;
         }
     }
 
     MeasuredHistory finish(const std::vector<HostFacts>& hosts) {
         MeasuredHistory all;
+        all.span = span_;
         for (const auto& facts : hosts) {
-            HostHistory history;
+            HostReadings history;
             history.facts = facts;
             if (const auto cores = cores_.find(facts.id); cores != cores_.end())
                 history.cores = cores->second;
-            for (const auto& [at, used] : usage_[facts.id])
-                if (possible(used)) history.points.push_back({at, {used, used}});
+            history.used = std::move(usage_[facts.id]);
             std::string why = why_[facts.id];
-            if (why.empty() && history.points.empty()) why = "nothing was measured of its use";
+            if (why.empty() && std::none_of(history.used.begin(), history.used.end(), possible))
+                why = "nothing was measured of its use";
             if (why.empty() && history.cores <= 0) why = "its cores are not known";
             if (why.empty())
                 all.hosts.push_back(std::move(history));
@@ -86,6 +93,15 @@ private:
         return at == series.labels.end() ? "" : at->second;
     }
 
+    std::size_t steps() const {
+        return static_cast<std::size_t>((span_.until - span_.from) / span_.step) + 1;
+    }
+    /// Prometheus' times are rounded.
+    std::size_t step_of(TimePoint at) const {
+        const auto since = at - span_.from + span_.step / 2;
+        return since < Duration{0} ? steps() : static_cast<std::size_t>(since / span_.step);
+    }
+
     std::optional<HostId> host_of(const SampleSeries& series) {
         const std::string name = label(series, settings_.host_label);
         auto host = names_.find(name);
@@ -95,11 +111,12 @@ private:
 
     const config::Prometheus& settings_;
     std::set<ServerId> holders_;
+    const HistorySpan span_;
     HostNames names_;
     std::map<HostId, double> cores_;
     std::map<HostId, std::set<Labels>> core_series_;
     std::map<HostId, std::map<ServerId, Labels>> usage_series_;
-    std::map<HostId, std::map<TimePoint, double>> usage_;
+    std::map<HostId, std::vector<double>> usage_;  ///< at each step
     std::map<HostId, std::string> why_;
     std::set<std::string> strangers_;
 };
@@ -113,10 +130,23 @@ Duration piece_of(std::size_t series, Duration step) {
 
 }  // namespace
 
+HostHistory history_of(const HostReadings& readings, const HistorySpan& span) {
+    HostHistory history;
+    history.facts = readings.facts;
+    history.cores = readings.cores;
+    TimePoint at = span.from;
+    for (const double used : readings.used) {
+        if (possible(used)) history.points.push_back({at, {used, used}});
+        at += span.step;
+    }
+    return history;
+}
+
 ResultTask<MeasuredHistory> read_usage_history(Metrics& metrics, config::Prometheus settings,
                                                std::vector<HostFacts> hosts,
-                                               std::set<ServerId> holders, HistorySpan span) {
-    Gatherer gatherer{settings, hosts, std::move(holders)};
+                                               std::set<ServerId> holders, HistorySpan span,
+                                               ReadingProgress progress) {
+    Gatherer gatherer{settings, hosts, std::move(holders), span};
     std::string expression = settings.cores_query;
     const Duration coarse = std::max(span.step, cores_step);
     // The last one is of the end: a short history may have no other.
@@ -129,7 +159,10 @@ ResultTask<MeasuredHistory> read_usage_history(Metrics& metrics, config::Prometh
     auto now = co_await metrics.query(std::move(expression));
     if (!now) co_return Error{now.error().code, "usage_query: " + now.error().what};
     const Duration piece = piece_of(2 * std::max(now->size(), hosts.size()), span.step);
+    const auto pieces = static_cast<std::size_t>((span.until - span.from) / piece) + 1;
+    std::size_t number = 0;
     for (TimePoint from = span.from; from <= span.until; from += piece) {
+        if (progress) progress(++number, pieces);
         const TimePoint until = std::min(span.until, from + piece - span.step);
         expression = settings.usage_query;
         auto usage = co_await metrics.query_range(std::move(expression), from, until, span.step);

@@ -1,6 +1,8 @@
 // What Prometheus still knows of the use of hosts, put together for `reaper estimate`.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -19,19 +21,34 @@ struct HistorySpan {
     Duration step{};
 };
 
+/// A host's use over a span, as little as can be: there may be 10,000 hosts of 10,000 steps each.
+struct HostReadings {
+    HostFacts facts;
+    double cores = 0;
+    std::vector<double> used;  ///< cores, at each step from the first on; below 0 or NaN: not known
+};
+
 struct MeasuredHistory {
-    std::vector<HostHistory>
-        hosts;  ///< those with points and cores, in the order that was asked for
+    HistorySpan span;
+    std::vector<HostReadings>
+        hosts;  ///< those with readings and cores, in the order that was asked for
     /// Hosts without: their name, and why.
     std::map<std::string, std::string> without;
     std::set<std::string> strangers;  ///< labels that name none of the hosts
 };
 
+using ReadingProgress = std::function<void(std::size_t piece, std::size_t pieces)>;
+
+/// What a backtest wants of a host; large, so for one after another.
+HostHistory history_of(const HostReadings& readings, const HistorySpan& span);
+
 /// What the hosts used. Where metrics tell servers apart, those of `holders` (they hold
 /// oversubscribed room now) are left out; who held some before is not known, and counts as a
-/// regular server. Long times are asked for in pieces, each small enough for one answer.
+/// regular server. Long times are asked for in pieces, each small enough for one answer;
+/// `progress`, if there is one, is told how many of how many there are, before each is asked for.
 ResultTask<MeasuredHistory> read_usage_history(Metrics& metrics, config::Prometheus settings,
                                                std::vector<HostFacts> hosts,
-                                               std::set<ServerId> holders, HistorySpan span);
+                                               std::set<ServerId> holders, HistorySpan span,
+                                               ReadingProgress progress = {});
 
 }  // namespace reaper::cli

@@ -42,6 +42,7 @@ public:
     /// One is under way, or the next one waits.
     bool busy(const HostId& host) const { return !why_busy(host).empty(); }
     bool under_way(const HostId& host) const { return under_way_.contains(host); }
+    const std::set<HostId>& under_way() const noexcept { return under_way_; }
     /// For people; empty: it is not.
     std::string why_busy(const HostId& host) const;
     /// As far as the cache knows: a correction could be made now, and somebody would go for it.

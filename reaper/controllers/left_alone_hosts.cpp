@@ -43,7 +43,8 @@ ResultTask<std::map<HostId, Circuit>> left_alone_hosts(Journal& journal, Publica
     if (!events) co_return events.error();
     std::map<HostId, std::vector<TimePoint>> times;
     for (const JournalEvent& event : *events)
-        times[HostId{event.reason.substr(0, event.reason.find(' '))}].push_back(event.at);
+        times[HostId{event.reason.substr(0, event.reason.find(' '))}].push_back(
+            std::min(event.at, now));  // the clock may have been set back
     for (auto& [host, at] : times) {
         std::sort(at.begin(), at.end());
         hosts.emplace(host, left_alone_since(at, rules));

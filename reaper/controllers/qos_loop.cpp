@@ -38,7 +38,10 @@ ResultTask<void> QosLoop::look() {
     epoch_ = policy ? epoch : 0;
     if (epoch_ == 0) co_return Result<void>{};
     const LoadFigures figures = policy->qos->figures();
-    if (!figures.any()) busy_.clear();
+    if (!figures.any()) {
+        busy_.clear();
+        seen_.clear();
+    }
     if (!figures.any() || !dependencies_.refresher.built() || dependencies_.paused()) {
         interrupt();
         co_return Result<void>{};
@@ -47,6 +50,7 @@ ResultTask<void> QosLoop::look() {
     for (const Host* const host : dependencies_.refresher.cache().hosts())
         if (is_watched(host->id, *policy)) hosts.push_back(host->id);
     forget_unwatched(*policy);
+    being_corrected_ = dependencies_.corrections.under_way();
     if (hosts.empty()) co_return Result<void>{};
     std::vector<HostId> asked = hosts;
     auto loads = co_await this->loads(*policy, std::move(asked));
@@ -66,12 +70,18 @@ ResultTask<void> QosLoop::look() {
     co_return Result<void>{};
 }
 
-/// Where revocable servers may run, or begin to; and, until it is calm, where they ran.
+/// Where revocable servers may run, or begin to, or are about to; and, until it is calm, where they
+/// ran.
 bool QosLoop::is_watched(const HostId& host, const OversubscriptionPolicy& policy) const {
     const Host* const found = dependencies_.refresher.cache().find(host);
     return found != nullptr && policy.covers(*found) &&
            (may_have_revocable(*found) || offers(*found, policy.room_class) ||
-            busy_.contains(host));
+            busy_.contains(host) || (dependencies_.to_be_sold && dependencies_.to_be_sold(host)));
+}
+
+bool QosLoop::load_awaited(const HostId& host) const {
+    const auto& policy = dependencies_.settings.oversubscription;
+    return policy && policy->qos->figures().any() && !seen_.contains(host);
 }
 
 void QosLoop::forget() {
@@ -79,6 +89,7 @@ void QosLoop::forget() {
     known_until_.reset();
     evicted_.clear();
     busy_.clear();
+    seen_.clear();
     log_.clear();
 }
 
@@ -90,6 +101,7 @@ void QosLoop::forget_unwatched(const OversubscriptionPolicy& policy) {
     };
     std::erase_if(states_, [&](const auto& each) { return gone(each.first); });
     busy_.forget_if(gone);
+    std::erase_if(seen_, [&](const HostId& host) { return !is_watched(host, policy); });
     log_.forget_if(gone);
 }
 
@@ -109,31 +121,34 @@ ResultTask<std::map<HostId, HostLoad>> QosLoop::loads(const OversubscriptionPoli
     co_return co_await dependencies_.metrics->loads(policy.qos->figures());
 }
 
+QosVerdict QosLoop::judge(const Host& host, const HostLoad& load,
+                          const OversubscriptionPolicy& policy) {
+    HostLoad known = load;
+    if (policy.qos->figures().guest_steal) known.guest_steal = worst_of_regular(host, load.guests);
+    return policy.qos->look(states_[host.id], known, dependencies_.cloud.clock.now());
+}
+
 Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     const Host* host = dependencies_.refresher.cache().find(id);
     if (host == nullptr) co_return;
-    const TimePoint now = dependencies_.cloud.clock.now();
-    const bool guests = policy->qos->figures().guest_steal;
-    const QosState before = states_[id];
-    const auto look_now = [&] {
-        HostLoad known = load;
-        if (guests) known.guest_steal = worst_of_regular(*host, load.guests);
-        return policy->qos->look(before, known, now);
-    };
-    QosVerdict verdict = look_now();
-    if (guests && host->estimated && verdict.too_busy.value_or(false)) {
+    QosVerdict verdict = judge(*host, load, *policy);
+    if (policy->qos->figures().guest_steal && host->estimated && verdict.too_busy.value_or(false)) {
         // Those who wait may be revocable.
         host = co_await read_host(id);
         if (host == nullptr) co_return;
-        verdict = look_now();
+        verdict = judge(*host, load, *policy);
     }
+    const TimePoint now = dependencies_.cloud.clock.now();
     states_[id] = verdict.state;
+    if (verdict.too_busy) seen_.insert(id);
     log_.look(*host, verdict, busy_.look(id, verdict.too_busy, now));
     if (!may_have_revocable(*host)) {
         if (busy_.contains(id)) log_.left(*host);
         co_return;
     }
-    if (!verdict.correction || dependencies_.corrections.under_way(id)) co_return;
+    if (!verdict.correction || being_corrected_.contains(id) ||
+        dependencies_.corrections.under_way(id))
+        co_return;
     if (auto why = dependencies_.corrections.why_busy(id); !why.empty()) {
         log_.not_corrected(*host, *verdict.correction, std::move(why));
         co_return;
@@ -160,23 +175,31 @@ Task<const Host*> QosLoop::read_host(HostId id) {
 
 /// Of the last hour at first, then what the journal has since.
 ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
-    const TimePoint now = dependencies_.cloud.clock.now();
-    const TimePoint oldest = now - load_remembers;
-    const TimePoint since =
-        known_until_ ? std::max(*known_until_ - journal_may_lag, oldest) : oldest;
+    const TimePoint begun = dependencies_.cloud.clock.now();
+    const TimePoint since = known_until_
+                                ? std::max(*known_until_ - journal_may_lag, begun - load_remembers)
+                                : begun - load_remembers;
     // What ends between the two is in both, and what is told of its end counts.
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
     auto ended = co_await dependencies_.journal.culls_since(since);
     if (!ended) co_return ended.error();
+    const TimePoint now = dependencies_.cloud.clock.now();
+    std::set<RequestId> told;
     for (const auto* const records : {&*unfinished, &*ended})
-        for (const RequestRecord& record : *records)
-            evicted_.insert_or_assign(record.request.id, evicted_servers(record, room_class));
-    known_until_ = now;
+        for (const RequestRecord& record : *records) {
+            std::vector<EvictedServer>& known = evicted_[record.request.id];
+            known = by_this_clock(evicted_servers(record, room_class), known, now);
+            told.insert(record.request.id);
+        }
+    known_until_ = std::min(begun, now);
+    // What is told again keeps the time that it has here.
     std::erase_if(evicted_, [&](const auto& each) {
         const auto& servers = each.second;
-        return std::all_of(servers.begin(), servers.end(),
-                           [&](const EvictedServer& server) { return server.at < oldest; });
+        return !told.contains(each.first) &&
+               std::all_of(servers.begin(), servers.end(), [&](const EvictedServer& server) {
+                   return server.at < now - load_remembers;
+               });
     });
     co_return Result<void>{};
 }
@@ -194,7 +217,8 @@ void QosLoop::on_clock_step(Duration by) {
     for (auto& [host, state] : states_) state.shift(by);
     for (auto& [request, servers] : evicted_)
         for (EvictedServer& server : servers) server.at += by;
-    if (known_until_) *known_until_ += by;
+    // The journal's times do not move.
+    if (known_until_) *known_until_ += std::min(by, Duration{0});
     busy_.shift(by);
 }
 

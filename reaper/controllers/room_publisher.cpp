@@ -71,7 +71,10 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
     Estimate estimate = estimate_of(host, policy);
     known.shown.wanted = estimate.known ? std::optional{estimate.rise_to} : std::nullopt;
     // Without the journal it is not known which hosts flapped.
-    if (dependencies_.paused() || !left_alone_)
+    const bool awaited = dependencies_.load_awaited && dependencies_.load_awaited(host.id);
+    if (awaited && estimate.rise_to > known.state.total)
+        estimate.why = "nothing new until it is known how busy the host is; " + estimate.why;
+    if (dependencies_.paused() || !left_alone_ || awaited)
         estimate.rise_to = std::min(estimate.rise_to, known.state.total);
     RoomInUse in_use;
     in_use.used = room.used;
@@ -355,6 +358,16 @@ std::vector<OversubscribedHost> RoomPublisher::hosts() const {
         return std::tie(a.name, a.host) < std::tie(b.name, b.host);
     });
     return all;
+}
+
+std::optional<ResourceClass> RoomPublisher::room_class() const {
+    const auto& policy = dependencies_.settings.oversubscription;
+    return policy ? std::optional{policy->room_class} : std::nullopt;
+}
+
+bool RoomPublisher::to_be_sold(const HostId& host) const {
+    const auto known = known_.find(host);
+    return known != known_.end() && known->second.shown.wanted.value_or(0) > 0;
 }
 
 OversubscribedSums RoomPublisher::sums() const {

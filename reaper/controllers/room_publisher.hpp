@@ -5,9 +5,10 @@
 // another reaper, goes on from there; what somebody changed by hand is taken as it is found, and
 // falls or rises from there. Hosts that went up and down too often are in this machine's journal: a
 // restart leaves them alone for as long, and while the journal can't be read, nothing rises. Flaps
-// that are too few yet are counted anew then. On a host that is too busy nothing new may start. A
-// host is read again before more is taken off it than nobody holds. One host that can't be asked or
-// written keeps no other one up. Where more is held than there is, the holders are evicted
+// that are too few yet are counted anew then. On a host that is too busy nothing new may start, and
+// none rises before its load is known, where that is watched. A host is read again before more is
+// taken off it than nobody holds. One host that can't be asked or written keeps no other one up.
+// Where more is held than there is, the holders are evicted
 // (`excess: evict`) or stay until they end (`drain`). A pause of the reaper lets no room rise and
 // evicts nobody; a dry run tells what it would publish.
 #pragma once
@@ -70,6 +71,8 @@ public:
         const bool& stopping;
         /// As QosLoop has it; null: no host is.
         std::function<bool(const HostId&)> too_busy{};
+        /// Nothing rises until it is known how busy the host is; null: that is of no interest.
+        std::function<bool(const HostId&)> load_awaited{};
     };
     explicit RoomPublisher(Dependencies dependencies)
         : dependencies_(std::move(dependencies)),
@@ -78,9 +81,13 @@ public:
     /// The work of one interval. Failures of single hosts are told in the log.
     ResultTask<void> publish();
     bool sells() const { return dependencies_.settings.oversubscription != nullptr; }
+    /// Of what it sells.
+    std::optional<ResourceClass> room_class() const;
     /// By name; of the last interval.
     std::vector<OversubscribedHost> hosts() const;
     OversubscribedSums sums() const;
+    /// The estimate allows some there.
+    bool to_be_sold(const HostId& host) const;
     void on_clock_step(Duration by);
 
 private:

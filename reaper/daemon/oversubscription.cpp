@@ -29,10 +29,12 @@ OversubscriptionParts::OversubscriptionParts(Dependencies dependencies)
       publisher_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher,
                   reader_.get(), corrections_, dependencies_.settings, [this] { return serving(); },
                   dependencies_.paused, dependencies_.stopping,
-                  [this](const HostId& host) { return qos_.too_busy(host); }}),
+                  [this](const HostId& host) { return qos_.too_busy(host); },
+                  [this](const HostId& host) { return qos_.load_awaited(host); }}),
       qos_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher, reader_.get(),
             corrections_, dependencies_.settings, [this] { return serving(); },
-            dependencies_.paused}) {}
+            dependencies_.paused,
+            [this](const HostId& host) { return publisher_.to_be_sold(host); }}) {}
 
 /// A dry run stands beside who serves.
 std::uint64_t OversubscriptionParts::serving() const {

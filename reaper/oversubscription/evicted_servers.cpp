@@ -20,7 +20,8 @@ std::map<ServerId, EvictedServer> chosen_servers(const RequestRecord& record,
             for (const Victim& victim : on.victims) {
                 const Resources& held = victim.resources;
                 const Amount vcpus = held.get(vcpu) + held.get(pcpu) + held.get(room_class);
-                chosen.insert_or_assign(victim.server, EvictedServer{on.host, vcpus, {}});
+                chosen.insert_or_assign(victim.server,
+                                        EvictedServer{on.host, vcpus, {}, victim.server});
             }
     }
     return chosen;
@@ -30,25 +31,41 @@ std::map<ServerId, EvictedServer> chosen_servers(const RequestRecord& record,
 
 std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
                                            const ResourceClass& room_class) {
-    std::map<ServerId, TimePoint> went;
+    struct Went {
+        TimePoint at{};
+        bool gone = false;
+    };
+    std::map<ServerId, Went> went;
     for (const StepEntry& step : record.steps) switch (step.step) {
             case Step::skipped:
             case Step::failed: went.erase(step.server); break;
             case Step::delete_sent:
-            case Step::force_delete_sent: went.try_emplace(step.server, step.at); break;
+            case Step::force_delete_sent: went.try_emplace(step.server, Went{step.at}); break;
             case Step::gone:
-            case Step::vanished: went.insert_or_assign(step.server, step.at); break;
+            case Step::vanished: went.insert_or_assign(step.server, Went{step.at, true}); break;
             case Step::delete_accepted:
             case Step::unseen: break;
         }
     auto chosen = chosen_servers(record, room_class);
     std::vector<EvictedServer> evicted;
-    for (const auto& [server, at] : went)
+    for (const auto& [server, how] : went)
         if (const auto found = chosen.find(server); found != chosen.end()) {
-            found->second.at = at;
+            found->second.at = how.at;
+            found->second.gone = how.gone;
             evicted.push_back(found->second);
         }
     return evicted;
+}
+
+std::vector<EvictedServer> by_this_clock(std::vector<EvictedServer> read,
+                                         const std::vector<EvictedServer>& known, TimePoint now) {
+    for (EvictedServer& each : read) {
+        const auto same = std::find_if(known.begin(), known.end(), [&](const EvictedServer& one) {
+            return one.server == each.server && one.gone == each.gone;
+        });
+        each.at = same == known.end() ? std::min(each.at, now) : same->at;
+    }
+    return read;
 }
 
 QosState after_evictions(QosState state, std::vector<EvictedServer> evicted) {

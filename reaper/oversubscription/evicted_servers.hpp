@@ -13,11 +13,19 @@ struct EvictedServer {
     HostId host;
     Amount vcpus = 0;  ///< of VCPU, PCPU and oversubscribed room together
     TimePoint at{};    ///< when it was gone; while it is on its way out: when its deletion was sent
+    ServerId server{};
+    bool gone = false;
 };
 
 /// Those that went, or are on their way out. Not who was spared, nor whose deletion failed.
 std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
                                            const ResourceClass& room_class);
+
+/// A journal may have times of a clock that was set back since. What is `known` of a server
+/// already, with times that moved with the clock, keeps them; else what is later than `now` was
+/// now.
+std::vector<EvictedServer> by_this_clock(std::vector<EvictedServer> read,
+                                         const std::vector<EvictedServer>& known, TimePoint now);
 
 /// What is remembered of a host when these went from it lately, and no others. A new one among them
 /// is as a correction.

@@ -7,7 +7,8 @@
 namespace reaper {
 
 OversubscribedRooms oversubscribed_room(const Host& host,
-                                        const std::set<ResourceClass>& revocable_classes) {
+                                        const std::set<ResourceClass>& revocable_classes,
+                                        const EstimatedRoom& estimated) {
     OversubscribedRooms rooms;
     for (const auto& name : revocable_classes) {
         if (stands_for(name).empty()) continue;
@@ -24,20 +25,29 @@ OversubscribedRooms oversubscribed_room(const Host& host,
             room.hosts = 1;
         }
     }
+    if (const auto at = estimated.wanted.find(host.id); at != estimated.wanted.end())
+        rooms[estimated.of].wanted = at->second;
     return rooms;
 }
 
-OversubscribedRooms oversubscribed_room(const Snapshot& snapshot) {
+OversubscribedRooms oversubscribed_room(const Snapshot& snapshot, const EstimatedRoom& estimated) {
     OversubscribedRooms all;
     for (const auto& host : snapshot.hosts)
-        for (const auto& [name, here] : oversubscribed_room(host, snapshot.revocable_classes)) {
+        for (const auto& [name, here] :
+             oversubscribed_room(host, snapshot.revocable_classes, estimated)) {
             OversubscribedRoom& room = all[name];
             room.published += here.published;
             room.used += here.used;
             room.free += here.free;
             room.hosts += here.hosts;
+            if (here.wanted) room.wanted = room.wanted.value_or(0) + *here.wanted;
         }
     return all;
+}
+
+bool any_oversubscribed(const std::set<ResourceClass>& revocable_classes) {
+    return std::any_of(revocable_classes.begin(), revocable_classes.end(),
+                       [](const ResourceClass& name) { return !stands_for(name).empty(); });
 }
 
 }  // namespace reaper

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "reaper/model/cloud.hpp"
@@ -15,14 +16,29 @@ struct OversubscribedRoom {
     Amount used = 0;        ///< more than that: some is to go, or to end
     Amount free = 0;        ///< somebody may take it
     std::size_t hosts = 0;  ///< with an inventory of it
+    /// What the estimates allow, of the hosts of which that is known; none: of no host.
+    std::optional<Amount> wanted{};
 };
+
+/// What a daemon's estimator allows on each host, as that daemon tells it.
+struct EstimatedRoom {
+    ResourceClass of;
+    std::map<HostId, Amount> wanted;  ///< a host that is not there: not known
+};
+
 using OversubscribedRooms = std::map<ResourceClass, OversubscribedRoom>;
 
-/// By class; classes of which the host has no inventory are left out.
+/// By class; classes of which the host has no inventory, and for which nothing is estimated, are
+/// left out.
 OversubscribedRooms oversubscribed_room(const Host& host,
-                                        const std::set<ResourceClass>& revocable_classes);
+                                        const std::set<ResourceClass>& revocable_classes,
+                                        const EstimatedRoom& estimated = {});
 
 /// Of all hosts together.
-OversubscribedRooms oversubscribed_room(const Snapshot& snapshot);
+OversubscribedRooms oversubscribed_room(const Snapshot& snapshot,
+                                        const EstimatedRoom& estimated = {});
+
+/// Whether room of one of these classes is oversubscribed.
+bool any_oversubscribed(const std::set<ResourceClass>& revocable_classes);
 
 }  // namespace reaper

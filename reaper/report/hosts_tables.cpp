@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/host_label.hpp"
-#include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 
@@ -33,9 +33,10 @@ Cell whole(std::size_t count) {
     return static_cast<std::int64_t>(count);
 }
 
-/// Those that any host has or uses.
-std::vector<ResourceClass> classes_in(const Snapshot& snapshot) {
+/// Those that any host has, uses, or might have.
+std::vector<ResourceClass> classes_in(const Snapshot& snapshot, const EstimatedRoom& estimated) {
     std::vector<Resources> rooms;
+    if (!estimated.wanted.empty()) rooms.emplace_back().add(estimated.of, 1);
     for (const Host& host : snapshot.hosts) {
         const Room room = room_of(host);
         rooms.push_back(room.capacity);
@@ -53,8 +54,18 @@ Cell of_kind(const std::optional<WrappedHost>& room, const ResourceClass& name) 
     return room ? Cell{room->free.get(name)} : Cell{};
 }
 
+bool is_oversubscribed(const ResourceClass& name, const Snapshot& snapshot) {
+    return snapshot.revocable_classes.contains(name) && !stands_for(name).empty();
+}
+
+Cell wanted_on(const Host& host, const ResourceClass& name, const EstimatedRoom& estimated) {
+    const auto at = estimated.wanted.find(host.id);
+    return estimated.of == name && at != estimated.wanted.end() ? Cell{at->second} : Cell{};
+}
+
 std::vector<Cell> host_cells(const Host& host, const Snapshot& snapshot,
-                             const std::vector<ResourceClass>& classes) {
+                             const std::vector<ResourceClass>& classes,
+                             const EstimatedRoom& estimated) {
     const std::size_t revocable = revocable_on(host);
     std::vector<Cell> cells{text_cell(host.name),
                             std::string{to_string(label_of(host, snapshot.revocable_classes))},
@@ -75,6 +86,7 @@ std::vector<Cell> host_cells(const Host& host, const Snapshot& snapshot,
         cells.emplace_back(room.used.get(name));
         cells.push_back(of_kind(ordinary, name));
         cells.push_back(of_kind(offered, name));
+        if (is_oversubscribed(name, snapshot)) cells.push_back(wanted_on(host, name, estimated));
     }
     return cells;
 }
@@ -101,16 +113,6 @@ std::string summary_of(const Snapshot& snapshot) {
            counted_servers(all, revocable);
 }
 
-/// `; oversubscribed CUSTOM_REVOCABLE_VCPU: 6 published on 1 host, 4 used, 2 free`
-std::string oversubscribed_of(const Snapshot& snapshot) {
-    std::string text;
-    for (const auto& [name, room] : oversubscribed_room(snapshot))
-        text += "; oversubscribed " + name.str() + ": " + std::to_string(room.published) +
-                " published on " + counted(room.hosts, "host") + ", " + std::to_string(room.used) +
-                " used, " + std::to_string(room.free) + " free";
-    return text;
-}
-
 std::vector<Cell> server_cells(const Host& host, const Server& server) {
     return {text_cell(host.name),
             text_cell(server.name),
@@ -128,23 +130,38 @@ std::vector<Cell> server_cells(const Host& host, const Server& server) {
 
 }  // namespace
 
-Table hosts_table(const Snapshot& snapshot) {
+std::vector<std::string> oversubscribed_words(const OversubscribedRooms& rooms) {
+    std::vector<std::string> all;
+    for (const auto& [name, room] : rooms) {
+        all.push_back(name.str() + ": " + std::to_string(room.published) + " published on " +
+                      counted(room.hosts, "host") + ", " + std::to_string(room.used) + " used, " +
+                      std::to_string(room.free) + " free");
+        if (room.wanted) all.back() += ", " + std::to_string(*room.wanted) + " wanted";
+    }
+    return all;
+}
+
+Table hosts_table(const Snapshot& snapshot, const EstimatedRoom& estimated) {
     Table table;
     table.columns = {column("host"),     column("label"),     column("state"), column("zone"),
                      number("regular"),  number("revocable"), wide("id"),      wide("service"),
                      wide("aggregates"), wide("unavailable")};
-    const auto classes = classes_in(snapshot);
+    const auto classes = classes_in(snapshot, estimated);
     for (const auto& name : classes) {
         using Place = Column::Place;
         table.columns.push_back(
             number(name.str() + "_free", is_usual(name, snapshot) ? Place::always : Place::wide));
         for (const char* const what : {"_capacity", "_used", "_free_regular", "_free_revocable"})
             table.columns.push_back(number(name.str() + what, Place::wide));
+        if (is_oversubscribed(name, snapshot))
+            table.columns.push_back(number(name.str() + "_wanted", Place::wide));
     }
     for (const Host& host : snapshot.hosts)
-        table.rows.push_back(host_cells(host, snapshot, classes));
+        table.rows.push_back(host_cells(host, snapshot, classes, estimated));
     table.none = "No hosts.";
-    table.summary = summary_of(snapshot) + oversubscribed_of(snapshot);
+    table.summary = summary_of(snapshot);
+    for (const auto& words : oversubscribed_words(oversubscribed_room(snapshot, estimated)))
+        table.summary += "; oversubscribed " + words;
     table.remarks = snapshot.remarks;
     return table;
 }

@@ -223,13 +223,15 @@ json oversubscribed_json(const OversubscribedRooms& rooms, bool of_all) {
     json object = json::object();
     for (const auto& [name, room] : rooms) {
         json one = {{"published", room.published}, {"used", room.used}, {"free", room.free}};
+        one["wanted"] = room.wanted ? json(*room.wanted) : json(nullptr);
         if (of_all) one["hosts"] = room.hosts;
         object[name.str()] = std::move(one);
     }
     return object;
 }
 
-json host_json(const Host& host, const ResourceClasses& revocable_classes) {
+json host_json(const Host& host, const ResourceClasses& revocable_classes,
+               const EstimatedRoom& estimated) {
     const Room room = room_of(host);
     return {{"id", host.id.str()},
             {"name", host.name},
@@ -246,16 +248,20 @@ json host_json(const Host& host, const ResourceClasses& revocable_classes) {
             {"regular_room", wrapped_host(host, ResType::regular, revocable_classes)},
             {"revocable_room", wrapped_host(host, ResType::revocable, revocable_classes)},
             {"oversubscribed",
-             oversubscribed_json(oversubscribed_room(host, revocable_classes), false)},
+             oversubscribed_json(oversubscribed_room(host, revocable_classes, estimated), false)},
             {"servers", array_of(host.servers)}};
 }
 
 }  // namespace
 
-json to_json(const Snapshot& snapshot) {
+json to_json(const OversubscribedRooms& rooms) {
+    return oversubscribed_json(rooms, true);
+}
+
+json to_json(const Snapshot& snapshot, const EstimatedRoom& estimated) {
     json hosts = json::array();
     for (const auto& host : snapshot.hosts)
-        hosts.push_back(host_json(host, snapshot.revocable_classes));
+        hosts.push_back(host_json(host, snapshot.revocable_classes, estimated));
     json labels = json::object();
     for (const auto& [label, count] : count_labels(snapshot))
         labels[std::string{to_string(label)}] = count;
@@ -263,7 +269,7 @@ json to_json(const Snapshot& snapshot) {
             {"taken_at", iso_time(snapshot.taken_at)},
             {"hosts", std::move(hosts)},
             {"res_types", std::move(labels)},
-            {"oversubscribed", oversubscribed_json(oversubscribed_room(snapshot), true)},
+            {"oversubscribed", to_json(oversubscribed_room(snapshot, estimated))},
             {"remarks", json(snapshot.remarks)}};
 }
 

@@ -49,6 +49,7 @@
 #include "reaper/model/error.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper::report {
@@ -88,12 +89,14 @@ nlohmann::json to_json(const Server& server);
 /// {version, taken_at, hosts: [{id, name, service_host, enabled, up, why_unavailable,
 /// availability_zone, aggregates[], res_type (the label: regular, revocable or any), capacity,
 /// used, free, regular_room and revocable_room ({total, free}, or null: none of the kind),
-/// oversubscribed{class: {published, used, free}}, servers: [{id, name, project, status,
-/// task_state, locked, created, flavor, resources, revocable, revocable_because (or null),
-/// revocable_by (the taggers' names, or null)}]}], res_types{label: hosts}, oversubscribed{class:
-/// {published, used, free, hosts}}, remarks[]}; free of a class may be negative (an overcommitted
-/// host), but not that of a kind of room.
-nlohmann::json to_json(const Snapshot& snapshot);
+/// oversubscribed{class: {published, used, free, wanted (or null: not known)}}, servers: [{id,
+/// name, project, status, task_state, locked, created, flavor, resources, revocable,
+/// revocable_because (or null), revocable_by (the taggers' names, or null)}]}], res_types{label:
+/// hosts}, oversubscribed{class: {published, used, free, wanted, hosts}}, remarks[]}; free of a
+/// class may be negative (an overcommitted host), but not that of a kind of room.
+nlohmann::json to_json(const Snapshot& snapshot, const EstimatedRoom& estimated = {});
+/// {class: {published, used, free, wanted (or null), hosts}}
+nlohmann::json to_json(const OversubscribedRooms& rooms);
 
 /// What a host has and what is taken, over all its providers.
 struct Room {

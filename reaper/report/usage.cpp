@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "reaper/model/time_text.hpp"
+#include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 
@@ -46,7 +47,8 @@ nlohmann::json to_json(const UsageReport& usage) {
     return {{"version", json_version},
             {"from", iso_time(usage.from)},
             {"to", iso_time(usage.to)},
-            {"usage", std::move(lines)}};
+            {"usage", std::move(lines)},
+            {"oversubscribed", to_json(usage.oversubscribed)}};
 }
 
 Table usage_table(const UsageReport& usage) {
@@ -66,6 +68,8 @@ Table usage_table(const UsageReport& usage) {
     }
     table.title = "From " + iso_time(usage.from) + " to " + iso_time(usage.to);
     table.none = "Nothing ran.";
+    for (const auto& words : oversubscribed_words(usage.oversubscribed))
+        table.summary += (table.summary.empty() ? "Oversubscribed now: " : "; ") + words;
     return table;
 }
 

@@ -1,13 +1,15 @@
 // Resource-hours as a list, and as JSON for a program.
 //
 //  usage {version, from, to, usage: [{project, type: "regular" or "revocable", servers, reclaimed,
-//         hours, resource_hours{class: hours}}]}
+//         hours, resource_hours{class: hours}}], oversubscribed{class: {published, used, free,
+//         wanted (or null), hosts}}, which is as of now}
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/table.hpp"
 #include "reaper/report/usage_totals.hpp"
 
@@ -16,10 +18,12 @@ namespace reaper::report {
 struct UsageReport {
     TimePoint from{}, to{};
     std::vector<UsageLine> lines;
+    OversubscribedRooms oversubscribed{};  ///< now
 };
 
 nlohmann::json to_json(const UsageReport& usage);
-/// A row for each project and type; a column for each resource class that any of them has.
+/// A row for each project and type; a column for each resource class that any of them has;
+/// below it the oversubscribed room.
 Table usage_table(const UsageReport& usage);
 
 }  // namespace reaper::report

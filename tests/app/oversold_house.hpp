@@ -23,7 +23,9 @@ public:
 
     ResultTask<std::vector<Sample>> query(std::string expression) override {
         while (hangs) co_await clock_.sleep(a_second);
-        co_return co_await inner_.query(std::move(expression));
+        auto answer = co_await inner_.query(std::move(expression));
+        if (slow > Duration{0}) co_await clock_.sleep(slow);
+        co_return answer;
     }
     ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
                                                       TimePoint to, Duration step) override {
@@ -33,6 +35,7 @@ public:
     }
 
     bool hangs = false;
+    Duration slow{0};       ///< an answer about now comes so long after it was made
     Duration slow_past{0};  ///< each answer about the past takes so long
 
 private:

@@ -10,6 +10,7 @@
 namespace reaper::test::qos_loop_test {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
@@ -236,6 +237,139 @@ TEST_F(QosLoopTest, WhatACullEvictedIsNotShedAgain) {
     load["host1"] = 14;
     pass(seconds{90});
     EXPECT_EQ(cloud.count("DELETE"), gone);
+}
+
+TEST_F(QosLoopTest, FiguresThatAreOlderThanTheEndOfACorrectionOrderNothing) {
+    mixed_host();
+    settings.oversubscription.prometheus.pressure_query = "pressure";
+    settings.oversubscription.qos = {"pressure",
+                                     {{"pressure_threshold", std::string{"0.5"}},
+                                      {"for", std::int64_t{1}},
+                                      {"settle", std::string{"0s"}}}};
+    pressure["host1"] = 0.6;
+    held_back.slow = seconds{25};
+    cloud.deletion_takes = seconds{35};
+    start();
+    pass([&] {
+        if (corrected()) pressure["host1"] = 0.3;
+        return corrected();
+    });
+    pass(minutes{5});
+    EXPECT_EQ(corrections().size(), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    pressure["host1"] = 0.6;
+    pass([&] { return corrected(2); });
+}
+
+TEST_F(QosLoopTest, WhatGoesWhileTheLoadIsReadIsCredited) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 14;
+    held_back.slow = seconds{25};
+    requester();
+    start();
+    pass([&] {
+        return std::find(fake.asked.begin(), fake.asked.end(), "load5") != fake.asked.end();
+    });
+    messages->deliver(body_of(failure(8)));
+    ASSERT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    pass(seconds{60});
+    EXPECT_THAT(corrections(), IsEmpty());
+}
+
+TEST_F(QosLoopTest, WhatEndsBetweenTwoReadingsOfTheJournalIsCredited) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 14;
+    start();
+    pass(seconds{5});
+    const RequestId other{"req-other"};
+    Victim victim;
+    victim.server = ServerId{"gone"};
+    victim.resources = Resources{{"VCPU", 4}};
+    HostPlan on;
+    on.host = HostId{cloud.provider_of("host1")};
+    on.victims = {victim};
+    Plan plan;
+    plan.hosts = {on};
+    RequestRecord& record = journal.records[other];
+    record.request.id = other;
+    record.plans.push_back({1, clock.now(), plan});
+    record.steps.push_back({victim.server, Step::delete_sent, "", clock.now()});
+    record.steps.push_back({victim.server, Step::gone, "", clock.now()});
+    journal.on_read = [&](const std::string&) {
+        if (!record.outcome) record.outcome = Outcome{OutcomeKind::freed, "", clock.now()};
+    };
+    pass([&] { return record.outcome.has_value(); });
+    pass(seconds{5});
+    journal.on_read = {};
+    EXPECT_THAT(corrections(), IsEmpty());
+}
+
+TEST_F(QosLoopTest, AClockThatIsSetBackDelaysNoCorrection) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 14;
+    start();
+    pass([&] { return corrected(); });
+    pass(minutes{2});
+    clock.step(-hours{2});
+    measured_at = clock.now();
+    load["host1"] = 13;
+    pass(minutes{3});
+    EXPECT_EQ(corrections().size(), 1U) << "its load is in the average still";
+    load["host1"] = 30;
+    const Duration before = clock.steady();
+    pass([&] { return corrected(2); });
+    EXPECT_LE(clock.steady() - before, minutes{2});
+}
+
+TEST_F(QosLoopTest, AClockThatIsSetBackDuringARestartDelaysNoCorrection) {
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 14;
+    start();
+    pass([&] { return corrected(); });
+    crash();
+    clock.step(-hours{2});
+    measured_at = clock.now();
+    start();
+    pass(minutes{1});
+    EXPECT_EQ(corrections().size(), 1U) << "as if it went now";
+    load["host1"] = 30;
+    const Duration before = clock.steady();
+    pass([&] { return corrected(2); });
+    EXPECT_LE(clock.steady() - before, minutes{2});
+}
+
+TEST_F(QosLoopTest, NothingIsSoldBeforeItIsKnownHowBusyTheHostIs) {
+    busy_host();
+    nested_provider();
+    estimate_fixed(6);
+    settings.oversubscription.publication.rise_after = Duration{0};
+    correct_load("12");
+    start();
+    Amount sold = 0;
+    const auto pass_looking = [&](Duration duration) {
+        const TimePoint until = clock.now() + duration;
+        pass([&] {
+            sold = std::max(sold, for_sale());
+            return clock.now() >= until;
+        });
+    };
+    pass_looking(minutes{3});
+    EXPECT_EQ(sold, 0) << "its load is not measured";
+    EXPECT_THAT(service().room_publisher()->hosts().front().why,
+                HasSubstr("nothing new until it is known how busy the host is"));
+    load["host1"] = 30;
+    pass_looking(minutes{10});
+    EXPECT_EQ(sold, 0);
+    load["host1"] = 4;
+    pass([&] { return for_sale() == 6; });
+    crash();
+    start();
+    pass(seconds{10});
+    EXPECT_EQ(for_sale(), 6) << "what was sold stays";
 }
 
 TEST_F(QosLoopTest, WhatWasOrderedAndDidNotGoIsNotCredited) {

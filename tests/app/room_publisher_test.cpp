@@ -6,6 +6,7 @@
 
 #include "app/oversold_house.hpp"
 #include "reaper/api/routes.hpp"
+#include "reaper/controllers/left_alone_hosts.hpp"
 #include "reaper/report/json.hpp"
 #include "tests/support/log_capture.hpp"
 
@@ -154,11 +155,30 @@ TEST_F(RoomPublisherTest, AHostThatFlapsIsLeftAloneOverARestart) {
     start();
     pass(minutes{20});
     EXPECT_LE(total(), 2);
-    const nlohmann::json hosts = shown().at("hosts");
-    EXPECT_EQ(hosts.at(0).at("left_alone"), true);
+    const nlohmann::json told = shown();
+    EXPECT_EQ(told.at("class"), revocable_vcpu.str());
+    EXPECT_EQ(told.at("hosts").at(0).at("left_alone"), true);
     pass([&] { return total() >= 6; });
     EXPECT_GE(clock.now() - flapped, minutes{30});
     EXPECT_LE(clock.now() - flapped, minutes{40});
+}
+
+TEST_F(RoomPublisherTest, AHostThatFlappedByAClockThatWasAheadIsLeftAloneFromNowOn) {
+    busy_host();
+    nested_provider();
+    estimate_fixed(6);
+    const PublicationRules& rules = settings.oversubscription.publication;
+    const TimePoint ahead = clock.now() + std::chrono::hours{5};
+    Circuit quiet;
+    quiet.open(ahead, rules.quiet);
+    journal.noted_marks.push_back(
+        left_alone_event(HostId{cloud.provider_of("host1")}, "host1", quiet, ahead));
+    start();
+    const TimePoint began = clock.now();
+    pass(minutes{25});
+    EXPECT_EQ(total(), 0);
+    pass([&] { return total() == 6; });
+    EXPECT_LE(clock.now() - began, minutes{45});
 }
 
 TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateAreEvictedAndTheJournalTellsWhy) {

@@ -287,6 +287,19 @@ TEST(EvictedServers, AreThoseThatWentOrAreOnTheirWay) {
     EXPECT_EQ(ended.front().at, noon + 5s);
 }
 
+TEST(EvictedServers, OfAClockThatWasSetBackWentNowOrAsIsKnown) {
+    const ServerId a{"a"}, b{"b"};
+    const EvictedServer ahead{host, 8, noon + 2h, a, true}, past{host, 2, noon - 1min, b, true};
+    const auto first = by_this_clock({ahead, past}, {}, noon);
+    EXPECT_EQ(first[0].at, noon);
+    EXPECT_EQ(first[1].at, noon - 1min);
+    const auto later = by_this_clock({ahead, past}, first, noon + 3h);
+    EXPECT_EQ(later[0].at, noon) << "told again when the clock has caught up";
+    EvictedServer leaving = ahead;
+    leaving.gone = false;
+    EXPECT_EQ(by_this_clock({ahead}, {leaving}, noon + 1min)[0].at, noon + 1min);
+}
+
 TEST(EvictedServers, AreTakenOffTheAveragesInAnyOrderAndOnce) {
     QosState state;
     state.in_a_row = 2;

@@ -86,6 +86,7 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::unfinished() {
     std::vector<RequestRecord> found;
     for (const auto& [id, record] : records)
         if (!record.outcome) found.push_back(record);
+    if (on_read) on_read("unfinished");
     co_return found;
 }
 
@@ -95,6 +96,7 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::culls_since(TimePoint since)
     for (const auto& [id, record] : records)
         if (record.outcome && record.outcome->at >= since && !victims_of(record).empty())
             found.push_back(record);
+    if (on_read) on_read("culls");
     co_return found;
 }
 

@@ -26,6 +26,8 @@ public:
                                        ///< `order begun`
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
+    /// Told what was read, `unfinished` or `culls`, before the reader has it.
+    std::function<void(const std::string&)> on_read;
     std::optional<Error> events_fail;  ///< of one kind can't be read
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;

@@ -84,8 +84,37 @@ TEST(Lists, OfHostsTellWhatIsOversubscribed) {
     EXPECT_THAT(table_csv(*only), HasSubstr("\r\n-2\r\n")) << "2 more than there is";
     const auto json = to_json(snapshot);
     EXPECT_EQ(json["oversubscribed"]["CUSTOM_REVOCABLE_VCPU"],
-              (nlohmann::json{{"published", 6}, {"used", 8}, {"free", 0}, {"hosts", 1}}));
+              (nlohmann::json{
+                  {"published", 6}, {"used", 8}, {"free", 0}, {"wanted", nullptr}, {"hosts", 1}}));
     EXPECT_EQ(json["hosts"][0]["oversubscribed"], nlohmann::json::object());
+}
+
+TEST(Lists, OfHostsTellWhatIsWantedWhereThatIsKnown) {
+    Snapshot snapshot = example_snapshot();
+    ASSERT_GE(snapshot.hosts.size(), 2U);
+    const ResourceClass room{"CUSTOM_REVOCABLE_VCPU"};
+    snapshot.revocable_classes.insert(room);
+    snapshot.hosts[1].providers.front().inventories[room] = Inventory{.total = 6};
+    const auto wanted = [&](const EstimatedRoom& estimated) {
+        const auto only =
+            with_columns(hosts_table(snapshot, estimated), {"CUSTOM_REVOCABLE_VCPU_wanted"});
+        return only ? table_csv(*only) : "";
+    };
+    std::string empty = "CUSTOM_REVOCABLE_VCPU_wanted\r\n";
+    for (std::size_t i = 0; i < snapshot.hosts.size(); ++i) empty += "\r\n";
+    EXPECT_EQ(wanted({}), empty);
+    const EstimatedRoom estimated{room, {{snapshot.hosts[1].id, 9}}};
+    EXPECT_THAT(wanted(estimated), HasSubstr("\r\n\r\n9\r\n"));
+    EXPECT_THAT(hosts_table(snapshot, estimated).summary, HasSubstr("6 free, 9 wanted"));
+    auto json = to_json(snapshot, estimated);
+    EXPECT_EQ(json["hosts"][1]["oversubscribed"][room.str()]["wanted"], 9);
+    EXPECT_EQ(json["oversubscribed"][room.str()]["wanted"], 9);
+    EXPECT_EQ(json["hosts"][0]["oversubscribed"], nlohmann::json::object());
+    // Nothing is published yet.
+    snapshot.hosts[1].providers.front().inventories.erase(room);
+    EXPECT_THAT(hosts_table(snapshot, estimated).summary,
+                HasSubstr("0 published on 0 hosts, 0 used, 0 free, 9 wanted"));
+    EXPECT_THAT(wanted(estimated), HasSubstr("9\r\n"));
 }
 
 }  // namespace

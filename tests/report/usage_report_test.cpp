@@ -42,6 +42,21 @@ TEST(UsageReport, AsJsonTellsTheTimeAndTheTypes) {
     EXPECT_EQ(json["usage"][1]["type"], "revocable");
     EXPECT_EQ(json["usage"][1]["reclaimed"], 1);
     EXPECT_EQ(json["usage"][0]["resource_hours"]["VCPU"], 3.25);
+    EXPECT_EQ(json["oversubscribed"], nlohmann::json::object());
+}
+
+TEST(UsageReport, TellsWhatIsOversubscribedNow) {
+    UsageReport usage = example();
+    const ResourceClass room{"CUSTOM_REVOCABLE_VCPU"};
+    usage.oversubscribed[room] = {6, 4, 2, 1};
+    EXPECT_EQ(usage_table(usage).summary,
+              "Oversubscribed now: CUSTOM_REVOCABLE_VCPU: 6 published on 1 host, 4 used, 2 free");
+    EXPECT_EQ(to_json(usage)["oversubscribed"][room.str()]["wanted"], nullptr);
+    usage.oversubscribed[room].wanted = 9;
+    EXPECT_EQ(usage_table(usage).summary,
+              "Oversubscribed now: CUSTOM_REVOCABLE_VCPU: 6 published on 1 host, 4 used, 2 free, 9 "
+              "wanted");
+    EXPECT_EQ(to_json(usage)["oversubscribed"][room.str()]["wanted"], 9);
 }
 
 TEST(UsageReport, AsATableForPeople) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reaper/cli/estimated_room.hpp"
 #include "reaper/cli/oversubscription_table.hpp"
 #include "reaper/cli/reservations_table.hpp"
 #include "reaper/cli/watch.hpp"
@@ -151,6 +152,22 @@ TEST(ListOfOversubscription, IsWhatTheDaemonTells) {
               "c4,4,6,4,2,too busy,id,because\r\n"
               ",,,,,,,\r\n");
     EXPECT_TRUE(oversubscription_table(json::object()).rows.empty());
+}
+
+TEST(EstimatedRoomOfHosts, IsWhatTheDaemonTellsAndElseNotKnown) {
+    const json said{{"class", "CUSTOM_REVOCABLE_VCPU"},
+                    {"hosts",
+                     {{{"host", "id1"}, {"wanted", 4}},
+                      {{"host", "id2"}, {"wanted", nullptr}},
+                      {{"host", 3}, {"wanted", 4}},
+                      {{"host", "id4"}},
+                      "nonsense"}}};
+    const EstimatedRoom room = estimated_room_in(said);
+    EXPECT_EQ(room.of.str(), "CUSTOM_REVOCABLE_VCPU");
+    EXPECT_EQ(room.wanted, (std::map<HostId, Amount>{{HostId{"id1"}, 4}}));
+    for (const json& other : {json::array(), json::object(), json{{"hosts", said.at("hosts")}},
+                              json{{"class", 1}, {"hosts", 2}}})
+        EXPECT_TRUE(estimated_room_in(other).wanted.empty());
 }
 
 /// Frames that end in turn with these codes, and one that is asked for beyond them.

@@ -39,14 +39,21 @@ protected:
             metrics_.measure_at(expression, labels, at, value);
     }
     Result<MeasuredHistory> read(std::set<ServerId> holders = {}) {
-        return run_task(io_, read_usage_history(metrics_, settings_, {host("a"), host("b")},
-                                                std::move(holders), span_));
+        return run_task(
+            io_, read_usage_history(metrics_, settings_, {host("a"), host("b")}, std::move(holders),
+                                    span_, [&](std::size_t piece, std::size_t pieces) {
+                                        told_.emplace_back(piece, pieces);
+                                    }));
+    }
+    static HostHistory first(const Result<MeasuredHistory>& history) {
+        return history_of(history->hosts.at(0), history->span);
     }
 
     boost::asio::io_context io_{1};
     test::FakeClock clock_;
     test::FakeMetrics metrics_{clock_};
     config::Prometheus settings_;
+    std::vector<std::pair<std::size_t, std::size_t>> told_;
     HistorySpan span_{clock_.now() - hours{1}, clock_.now(), minutes{1}};
 };
 
@@ -57,7 +64,7 @@ TEST_F(UsageHistoryOfHosts, IsPutTogetherHostByHost) {
     const auto read_now = read();
     ASSERT_TRUE(read_now) << read_now.error().what;
     ASSERT_THAT(read_now->hosts, SizeIs(1));
-    const HostHistory& a = read_now->hosts[0];
+    const HostHistory a = first(read_now);
     EXPECT_EQ(a.facts.service_host, "a");
     EXPECT_DOUBLE_EQ(a.cores, 8);
     ASSERT_THAT(a.points, SizeIs(61));
@@ -75,7 +82,7 @@ TEST_F(UsageHistoryOfHosts, OfServersIsTheirSumWithoutTheHolders) {
     measure("cores", {{"instance", "a"}}, 8);
     const auto history = read({ServerId{"s2"}});
     ASSERT_THAT(history->hosts, SizeIs(1));
-    EXPECT_EQ(history->hosts[0].points.front().used, (UsageOf{5, 5}));
+    EXPECT_EQ(first(history).points.front().used, (UsageOf{5, 5}));
 }
 
 TEST_F(UsageHistoryOfHosts, WhatIsContradictoryOrImpossibleDoesNotCount) {
@@ -90,7 +97,18 @@ TEST_F(UsageHistoryOfHosts, WhatIsContradictoryOrImpossibleDoesNotCount) {
     ASSERT_TRUE(history);
     EXPECT_EQ(history->without.at("a.example"), "several figures for its use");
     ASSERT_THAT(history->hosts, SizeIs(1));
-    EXPECT_THAT(history->hosts[0].points, SizeIs(59));
+    EXPECT_THAT(first(history).points, SizeIs(59));
+}
+
+TEST_F(UsageHistoryOfHosts, HolesStayHoles) {
+    metrics_.measure_at("usage", {{"instance", "a"}}, span_.from, 1);
+    metrics_.measure_at("usage", {{"instance", "a"}}, span_.from + minutes{30}, 2);
+    measure("cores", {{"instance", "a"}}, 8);
+    const auto points = first(read()).points;
+    ASSERT_THAT(points, SizeIs(10)) << "each is the newest value for five minutes";
+    EXPECT_EQ(points[4].at, span_.from + minutes{4});
+    EXPECT_EQ(points[5].at, span_.from + minutes{30});
+    EXPECT_EQ(points[5].used, (UsageOf{2, 2}));
 }
 
 TEST_F(UsageHistoryOfHosts, WithoutCoresThereIsNoHistory) {
@@ -119,8 +137,9 @@ TEST_F(UsageHistoryOfHosts, ALongTimeIsAskedForInPieces) {
     ASSERT_TRUE(history) << history.error().what;
     EXPECT_EQ(std::count(metrics_.asked.begin(), metrics_.asked.end(), "usage"), 1 + 3)
         << "once for how many there are; then no more than 10,000 points at a time";
+    EXPECT_THAT(told_, ElementsAre(testing::Pair(1, 3), testing::Pair(2, 3), testing::Pair(3, 3)));
     ASSERT_THAT(history->hosts, SizeIs(1));
-    EXPECT_THAT(history->hosts[0].points, SizeIs(14 * 24 * 60 + 1)) << "each minute once";
+    EXPECT_THAT(first(history).points, SizeIs(14 * 24 * 60 + 1)) << "each minute once";
 }
 
 TEST_F(UsageHistoryOfHosts, AFailureNamesTheQuery) {

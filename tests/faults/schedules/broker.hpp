@@ -58,6 +58,8 @@ public:
     const std::deque<Stored>& queue() const { return queue_; }
     /// Is it with the reaper now, as far as the broker knows?
     bool is_out(const Stored& message) const { return connected_ && message.epoch == epoch_; }
+    /// Of the present connection: a reaper that serves by another one begins anew.
+    std::uint64_t epoch() const { return epoch_; }
     std::size_t dead_letters() const { return dead_letters_; }
 
 private:

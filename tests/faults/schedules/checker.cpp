@@ -179,6 +179,8 @@ void Checker::on_kill() {
     held_looks_.clear();
     tags_.reset();
     delivered_.clear();
+    sold_flaps_.clear();
+    sold_writes_.clear();
     // What Nova refused is not in the journal as a failure.
     circuits().failed = 0;
     was_down_ = true;
@@ -348,6 +350,7 @@ void Checker::on_answer(const Exchange& call) {
     bool forced = false;
     note_authorization(call);
     if (call.response.status >= 300 && call.response.status != 404) return;
+    if (sets_inventories(call.request)) on_sold_room_answer(call);
     if (deleted_server(call.request, forced) || !call.note || call.request.method != "GET") return;
     const auto& reading = *std::static_pointer_cast<Reading>(call.note);
     if (reading.look) {

@@ -70,8 +70,10 @@ struct Tally {
     std::uint64_t with_sold_room = 0;  ///< schedules
     std::uint64_t sold_rises = 0;      ///< of published room
     std::uint64_t sold_falls = 0;
-    std::uint64_t corrected = 0;    ///< deletions for their own host
-    std::uint64_t constrained = 0;  ///< of these, for requests that some hosts refuse
+    std::uint64_t sold_left_alone = 0;     ///< times that a host went up and down too often
+    std::uint64_t corrected = 0;           ///< deletions for their own host
+    std::uint64_t corrected_for_load = 0;  ///< of these
+    std::uint64_t constrained = 0;         ///< of these, for requests that some hosts refuse
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -355,6 +357,10 @@ private:
     void note_sold_room(const Exchange& call);
     void judge_sold_room(const Exchange& call);
     void judge_rise(const Exchange& call, const std::string& host, Amount after);
+    void judge_flaps(const Exchange& call, const std::string& host);
+    void on_sold_room_answer(const Exchange& call);
+    void judge_shed(const Basis& basis, const Correction& correction, const PlanRecord& plan,
+                    double over);
     void judge_correction(const Exchange& call, const Basis& basis, const Correction& correction,
                           PlanRecord& plan);
     std::vector<std::string> wrong_sold_room() const;
@@ -400,7 +406,21 @@ private:
     const Broker* broker_ = nullptr;
     const Gateway* gateway_ = nullptr;
     const SoldRoom* sold_ = nullptr;
-    Amount sold_before_ = 0;            ///< of a call that the cloud works on
+    Amount sold_before_ = 0;  ///< of a call that the cloud works on
+    /// Room of a host that rises and falls, as one process knows it on one connection.
+    struct SoldFlaps {
+        bool rose = false;  ///< since the last fall
+        std::vector<TimePoint> at;
+        TimePoint left_alone_until{};
+    };
+    struct SoldWrite {
+        std::string host;
+        Amount before = 0, after = 0;
+        std::uint64_t epoch = 0;
+    };
+    std::map<std::string, SoldFlaps> sold_flaps_;
+    std::uint64_t sold_epoch_ = 0;
+    std::map<std::uint64_t, SoldWrite> sold_writes_;  ///< without an answer, by call
     std::optional<Uuid> unauthorized_;  ///< whose deletion was the last, and lacked a good token
     std::map<Uuid, Resources> holdings_before_;  ///< of a call that the cloud works on
     /// The same of reservations, by host.

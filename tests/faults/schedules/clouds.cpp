@@ -224,6 +224,32 @@ void draw_reservations(SchedulePlan& plan, int percent) {
     if (rng.percent(40)) add_items(plan, Kind::reservation_touched, rng.between(1, 3), rng);
 }
 
+/// How the hosts are measured, and what is not to be exceeded.
+void draw_watching(SoldPlan& sold, std::uint64_t seed) {
+    Chance rng{seed ^ 0x10ad5U};
+    sold.per_server = rng.percent(40);
+    sold.evict_all = rng.percent(25);
+    if (rng.percent(30)) sold.publication.flaps = rng.between(1, 2);
+    if (sold.load5 == 0 && !rng.percent(30)) return;
+    switch (rng.between(0, 3)) {
+        case 0: sold.load5 = rng.between(2, 8); break;
+        case 1:
+            sold.load5 = 0;
+            sold.load15 = rng.between(1, 6);
+            break;
+        case 2:
+            sold.per_core = true;
+            sold.load5 = rng.pick({0.25, 0.5, 0.75});
+            sold.load15 = rng.pick({0.0, 0.25, 0.5});
+            break;
+        default:
+            sold.load5 = 0;
+            sold.pressure = rng.pick({0.02, 0.1, 0.3});
+            sold.in_a_row = rng.pick({1, 3});
+            break;
+    }
+}
+
 void draw_sold_room(SchedulePlan& plan, int percent) {
     Chance rng{plan.seed ^ 0x501d400U};
     if (!rng.percent(percent)) return;
@@ -240,6 +266,7 @@ void draw_sold_room(SchedulePlan& plan, int percent) {
     rules.flaps = rng.pick({0, 3});
     sold.drain = rng.percent(25);
     if (rng.percent(40)) sold.load5 = rng.between(2, 8);
+    draw_watching(sold, plan.seed);
     plan.sold = sold;
     plan.storm += seconds{rng.pick({0, 120, 300})};
     const int boots = rng.between(4, 16);

@@ -1,7 +1,9 @@
 // The judgement on oversubscribed room: it is published as what was measured allows, and who holds
 // it goes only where more is held than is allowed, or where the host was loaded too much.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "faults/schedules/checker.hpp"
 
@@ -10,6 +12,9 @@ namespace reaper::faults {
 namespace {
 
 using std::chrono::seconds;
+
+/// Between what the reaper decides and what it sends for that.
+constexpr Duration decided_before = seconds{90};
 
 /// From a measurement to the write that rests on it: an interval, and calls that are slow.
 Duration may_take(const SchedulePlan& plan) {
@@ -58,7 +63,10 @@ void Checker::judge_sold_room(const Exchange& call) {
     const Amount after = sold_->published(host);
     trace_.line("sold room of " + host + ": " + std::to_string(sold_before_) + " -> " +
                 std::to_string(after));
+    const std::uint64_t epoch = broker_ == nullptr ? 0 : broker_->epoch();
+    sold_writes_[call.number] = {host, sold_before_, after, epoch};
     if (after > sold_before_) judge_rise(call, host, after);
+    if (after > sold_before_) judge_flaps(call, host);
     if (after < sold_before_) ++tally_.sold_falls;
 }
 
@@ -82,6 +90,37 @@ void Checker::judge_rise(const Exchange& call, const std::string& host, Amount a
         blame("sold-room", what + ", and nothing was told of its use");
 }
 
+/// A host that went up and down too often does not rise for a while.
+void Checker::judge_flaps(const Exchange& call, const std::string& host) {
+    const auto flaps = sold_flaps_.find(host);
+    if (flaps == sold_flaps_.end() || sold_writes_.at(call.number).epoch != sold_epoch_) return;
+    if (call.sent_at < flaps->second.left_alone_until && !plan_.has(Kind::clock_step) &&
+        !plan_.lies())
+        blame("sold-room", "room of " + host + " rises, which is to be left alone");
+}
+
+/// The reaper knows that it is written.
+void Checker::on_sold_room_answer(const Exchange& call) {
+    auto write = sold_writes_.extract(call.number);
+    if (write.empty()) return;
+    const auto& [host, before, after, epoch] = write.mapped();
+    if (broker_ == nullptr || epoch != broker_->epoch()) return;
+    if (epoch != sold_epoch_) sold_flaps_.clear();
+    sold_epoch_ = epoch;
+    SoldFlaps& flaps = sold_flaps_[host];
+    if (after > before) flaps.rose = true;
+    if (after >= before || !std::exchange(flaps.rose, false)) return;
+    const PublicationRules& rules = plan_.sold->publication;
+    std::erase_if(flaps.at, [&](TimePoint at) {
+        return call.sent_at - at > rules.flap_window - decided_before;
+    });
+    flaps.at.push_back(call.sent_at);
+    if (rules.flaps == 0 || flaps.at.size() < static_cast<std::size_t>(rules.flaps)) return;
+    flaps.at.clear();
+    flaps.left_alone_until = call.sent_at + rules.quiet.retry_after - decided_before;
+    ++tally_.sold_left_alone;
+}
+
 void Checker::judge_correction(const Exchange& call, const Basis& basis,
                                const Correction& correction, PlanRecord& plan) {
     ++tally_.corrected;
@@ -90,18 +129,16 @@ void Checker::judge_correction(const Exchange& call, const Basis& basis,
         blame("correction", what + ", and nothing is sold");
         return;
     }
+    if (plan_.has(Kind::clock_step) || plan_.lies()) return;
     // It is planned when it is found, and may wait for its turn.
     const TimePoint since = std::min(plan.at, call.sent_at) - may_take(plan_);
     const std::string& host = correction.host_name;
-    const auto of_load = [&] {
-        return plan_.sold->load5 > 0 &&
-               sold_->most_load(host, since, call.sent_at) > plan_.sold->load5;
-    };
-    if (plan_.has(Kind::clock_step) || plan_.lies()) return;
+    if (plan.request.starts_with("qos-")) {
+        judge_shed(basis, correction, plan, sold_->most_over(host, since, call.sent_at));
+        return;
+    }
     const Amount excess = plan_.sold->drain ? 0 : sold_->most_excess(host, since, call.sent_at);
-    if (excess == 0 && !of_load())
-        blame("correction", what + ", where no more is held than is allowed");
-    if (of_load()) return;
+    if (excess == 0) blame("correction", what + ", where no more is held than is allowed");
     // Without the last of them, enough would go.
     Amount others = 0;
     const HostState* const state = truth_.state_at(host, plan.at);
@@ -114,6 +151,40 @@ void Checker::judge_correction(const Exchange& call, const Basis& basis,
     if (others >= excess)
         blame("correction", what + ", and " + std::to_string(others) +
                                 " come free without it, of " + std::to_string(excess));
+}
+
+/// Those on sold room go first, and of each kind no more than it is too much.
+void Checker::judge_shed(const Basis& basis, const Correction& correction, const PlanRecord& plan,
+                         double over) {
+    ++tally_.corrected_for_load;
+    const std::string what =
+        basis.server.text() + " goes from " + correction.host_name + " for its load";
+    if (over <= 0) {
+        blame("correction", what + ", which was not above what it may be");
+        return;
+    }
+    if (plan_.sold->evict_all) return;
+    static const ResourceClass vcpu{"VCPU"};
+    Amount of_sold = 0, of_ordinary = 0;
+    bool sold = true;
+    const HostState* const state = truth_.state_at(correction.host_name, plan.at);
+    for (const HostPlan& part : plan.plan->hosts)
+        for (const Victim& victim : part.victims) {
+            const auto id = Uuid::parse(victim.server.str());
+            const Holder* const holder = state != nullptr && id ? state->holder(*id) : nullptr;
+            if (holder == nullptr) continue;
+            const bool on_sold = holder->held.get(sold_class) > 0;
+            if (*id == basis.server)
+                sold = on_sold;
+            else
+                (on_sold ? of_sold : of_ordinary) +=
+                    holder->held.get(sold_class) + holder->held.get(vcpu);
+        }
+    const Amount others = of_sold + (sold ? 0 : of_ordinary);
+    const auto needed = std::max<Amount>(1, static_cast<Amount>(std::ceil(over)));
+    if (others >= needed)
+        blame("correction", what + ", and " + std::to_string(others) +
+                                " come free without it, of " + std::to_string(needed));
 }
 
 bool Checker::awaits_sold_room() const {

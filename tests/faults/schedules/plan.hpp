@@ -121,8 +121,16 @@ struct SoldPlan {
     double margin = 0.1;
     Duration peak{};
     PublicationRules publication{};
-    bool drain = false;  ///< who holds too much stays
-    int load5 = 0;       ///< load average that is not to be exceeded; 0: nobody looks
+    bool drain = false;       ///< who holds too much stays
+    bool per_server = false;  ///< the metrics tell servers apart
+    /// What is not to be exceeded; 0: nobody looks at it.
+    double load5 = 0, load15 = 0;
+    bool per_core = false;  ///< the two are for each core
+    double pressure = 0;    ///< the part of the time in which threads wait
+    int in_a_row = 1;       ///< of the pressure
+    bool evict_all = false;
+
+    bool watches() const { return load5 > 0 || load15 > 0 || pressure > 0; }
 };
 
 struct SchedulePlan {

@@ -23,6 +23,27 @@ std::string text(Duration span) {
     return std::to_string(span.count() / 1000) + "s";
 }
 
+std::string decimal(double value) {
+    return std::to_string(value).substr(0, 4);
+}
+
+config::Plugin qos_by(const SoldPlan& sold) {
+    config::Plugin qos{"noop", {}};
+    if (!sold.watches()) return qos;
+    qos.parameters["evict"] = std::string{sold.evict_all ? "all" : "step"};
+    if (sold.pressure > 0) {
+        qos.name = "pressure";
+        qos.parameters["pressure_threshold"] = decimal(sold.pressure);
+        qos.parameters["for"] = std::int64_t{sold.in_a_row};
+        return qos;
+    }
+    qos.name = "load";
+    if (sold.load5 > 0) qos.parameters["load_threshold_5min"] = decimal(sold.load5);
+    if (sold.load15 > 0) qos.parameters["load_threshold_15min"] = decimal(sold.load15);
+    if (sold.per_core) qos.parameters["per_core"] = std::string{"true"};
+    return qos;
+}
+
 config::Oversubscription sold_by(const SchedulePlan& plan) {
     config::Oversubscription sold;
     if (!plan.sold) return sold;
@@ -38,13 +59,15 @@ config::Oversubscription sold_by(const SchedulePlan& plan) {
                            {"smoothing", std::string{"0s"}},
                            {"peak", text(plan.sold->peak)}}};
     }
-    if (plan.sold->load5 > 0)
-        sold.qos = {"load", {{"load_threshold_5min", std::to_string(plan.sold->load5)}}};
+    sold.qos = qos_by(*plan.sold);
+    if (plan.sold->per_server) sold.prometheus.server_label = SoldQueries::server;
     sold.prometheus.url = "http://prometheus";
     sold.prometheus.usage_query = SoldQueries::use;
     sold.prometheus.cores_query = SoldQueries::cores;
     sold.prometheus.age_query = SoldQueries::age;
     sold.prometheus.load5_query = SoldQueries::load5;
+    sold.prometheus.load15_query = SoldQueries::load15;
+    sold.prometheus.pressure_query = SoldQueries::pressure;
     return sold;
 }
 

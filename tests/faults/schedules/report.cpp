@@ -55,7 +55,9 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "schedules with sold vCPUs", tally.with_sold_room);
     row(table, "rises of what is sold", tally.sold_rises);
     row(table, "falls of it", tally.sold_falls);
+    row(table, "hosts left alone, as they went up and down", tally.sold_left_alone);
     row(table, "deletions for their own host", tally.corrected);
+    row(table, "... for its load", tally.corrected_for_load);
     table += "requests with a way that found none, by excuse\n";
     for (const auto& [excuse, number] : tally.first_tries_excused) row(table, excuse, number);
     table += "outcomes\n";

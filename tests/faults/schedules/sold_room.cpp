@@ -50,25 +50,39 @@ bool SoldRoom::has(Fault fault) const {
     });
 }
 
+SoldRoom::Point SoldRoom::measured(Measured& host, const HostState* state, TimePoint now) const {
+    Point point;
+    point.at = now;
+    if (state != nullptr)
+        for (const Holder& holder : state->holders) {
+            point.allocated += holder.held.get(vcpu);
+            point.held += holder.held.get(sold_class);
+        }
+    const double busy = lightly * host.history.used_part(now - began_);
+    const double revocable = host.history.revocable_part() * static_cast<double>(point.held);
+    point.regular = busy * static_cast<double>(point.allocated);
+    const double wanted = point.regular + revocable;
+    point.whole = std::min(wanted, size());
+    host.load.pass(between_measurements, wanted);
+    point.load5 = host.load.of_5_minutes();
+    point.load15 = host.load.of_15_minutes();
+    point.pressure = wanted > size() ? 1 - size() / wanted : 0;
+    if (!plan_.sold->per_server || state == nullptr) return point;
+    const double gets = wanted > size() ? size() / wanted : 1;
+    for (const Holder& holder : state->holders) {
+        const double wants =
+            busy * static_cast<double>(holder.held.get(vcpu)) +
+            host.history.revocable_part() * static_cast<double>(holder.held.get(sold_class));
+        point.servers.emplace_back(holder.consumer, wants * gets);
+    }
+    return point;
+}
+
 void SoldRoom::measure() {
     const TimePoint now = timeline_.true_now();
     for (auto& [name, host] : hosts_) {
-        const HostState* const state = truth_.state_at(name, now);
-        Point point;
-        point.at = now;
-        double revocable = 0;
-        if (state != nullptr)
-            for (const Holder& holder : state->holders) {
-                point.allocated += holder.held.get(vcpu);
-                point.held += holder.held.get(sold_class);
-            }
-        point.regular =
-            lightly * host.history.used_part(now - began_) * static_cast<double>(point.allocated);
-        revocable = host.history.revocable_part() * static_cast<double>(point.held);
-        point.whole = std::min(point.regular + revocable, size());
-        host.load.pass(between_measurements, point.regular + revocable);
-        point.load5 = host.load.of_5_minutes();
-        if (!has(Fault::stale)) host.points.push_back(point);
+        Point point = measured(host, truth_.state_at(name, now), now);
+        if (!has(Fault::stale)) host.points.push_back(std::move(point));
     }
     timeline_.after(between_measurements, [this] { measure(); });
 }
@@ -85,7 +99,13 @@ std::optional<double> SoldRoom::value(const Point& point, const std::string& exp
     if (expression == SoldQueries::use) return point.whole;
     if (expression == SoldQueries::cores) return size();
     if (expression == SoldQueries::load5) return point.load5;
+    if (expression == SoldQueries::load15) return point.load15;
+    if (expression == SoldQueries::pressure) return point.pressure;
     return std::nullopt;
+}
+
+bool SoldRoom::of_servers(const std::string& expression) const {
+    return plan_.sold->per_server && expression == SoldQueries::use;
 }
 
 std::vector<Sample> SoldRoom::samples(const std::string& expression, TimePoint at) const {
@@ -94,10 +114,19 @@ std::vector<Sample> SoldRoom::samples(const std::string& expression, TimePoint a
     for (const auto& [name, host] : hosts_) {
         const Point* const point = last(host, at);
         if (point == nullptr) continue;
+        const std::string instance = name + ":9100";
+        const auto tell = [&](std::map<std::string, std::string> labels, double told) {
+            if (has(Fault::no_number)) told = std::numeric_limits<double>::quiet_NaN();
+            labels["instance"] = instance;
+            all.push_back(Sample{std::move(labels), told, at + ahead});
+        };
+        if (of_servers(expression)) {
+            for (const auto& [server, used] : point->servers)
+                tell({{SoldQueries::server, server.text()}}, used);
+            continue;
+        }
         const double age = std::chrono::duration<double>(at - point->at).count();
-        double told = expression == SoldQueries::age ? age : value(*point, expression).value_or(0);
-        if (has(Fault::no_number)) told = std::numeric_limits<double>::quiet_NaN();
-        all.push_back(Sample{{{"instance", name + ":9100"}}, told, at + ahead});
+        tell({}, expression == SoldQueries::age ? age : value(*point, expression).value_or(0));
     }
     return all;
 }
@@ -123,12 +152,21 @@ ResultTask<std::vector<SampleSeries>> SoldRoom::query_range(std::string expressi
         co_return Error{Errc::unreachable, "prometheus: nobody listens"};
     std::vector<SampleSeries> all;
     for (const auto& [name, host] : hosts_) {
-        SampleSeries series{{{"instance", name + ":9100"}}, {}};
-        for (TimePoint at = from; at <= to; at += step)
-            if (const Point* const point = last(host, at))
-                if (const auto told = value(*point, expression))
-                    series.points.emplace_back(at, *told);
-        if (!series.points.empty()) all.push_back(std::move(series));
+        std::map<std::string, SampleSeries> series;  // by server
+        for (TimePoint at = from; at <= to; at += step) {
+            const Point* const point = last(host, at);
+            if (point == nullptr) continue;
+            if (of_servers(expression))
+                for (const auto& [server, used] : point->servers)
+                    series[server.text()].points.emplace_back(at, used);
+            else if (const auto told = value(*point, expression))
+                series[""].points.emplace_back(at, *told);
+        }
+        for (auto& [server, one] : series) {
+            one.labels["instance"] = name + ":9100";
+            if (!server.empty()) one.labels[SoldQueries::server] = server;
+            all.push_back(std::move(one));
+        }
     }
     co_return all;
 }
@@ -167,10 +205,20 @@ Amount SoldRoom::most_excess(const std::string& host, TimePoint from, TimePoint 
     return std::max<Amount>(most_held(host, from, to) - room(peak, std::nullopt), 0);
 }
 
-double SoldRoom::most_load(const std::string& host, TimePoint from, TimePoint to) const {
-    double most = 0;
+double SoldRoom::over(const Point& point) const {
+    const SoldPlan& sold = *plan_.sold;
+    const double each = sold.per_core ? size() : 1;
+    double most = -1;
+    if (sold.load5 > 0) most = std::max(most, point.load5 - sold.load5 * each);
+    if (sold.load15 > 0) most = std::max(most, point.load15 - sold.load15 * each);
+    if (sold.pressure > 0) most = std::max(most, (point.pressure - sold.pressure) * size());
+    return most;
+}
+
+double SoldRoom::most_over(const std::string& host, TimePoint from, TimePoint to) const {
+    double most = -1;
     for (const Point& point : hosts_.at(host).points)
-        if (point.at >= from && point.at <= to) most = std::max(most, point.load5);
+        if (point.at >= from && point.at <= to) most = std::max(most, over(point));
     return most;
 }
 

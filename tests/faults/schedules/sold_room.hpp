@@ -25,6 +25,10 @@ struct SoldQueries {
     static constexpr const char* cores = "cores";
     static constexpr const char* age = "age";
     static constexpr const char* load5 = "load5";
+    static constexpr const char* load15 = "load15";
+    static constexpr const char* pressure = "pressure";
+    static constexpr const char* server =
+        "domain";  ///< the label of one, where they are told apart
 };
 
 class SoldRoom final : public Metrics {
@@ -48,8 +52,9 @@ public:
     /// Of sold room, held beyond what no regular server used, at some moment of [from, to], at
     /// most.
     Amount most_excess(const std::string& host, TimePoint from, TimePoint to) const;
-    /// The highest load average of 5 minutes that was measured then.
-    double most_load(const std::string& host, TimePoint from, TimePoint to) const;
+    /// By how many vCPUs what was measured then was above what is not to be exceeded, at most; 0 or
+    /// less: it was not above.
+    double most_over(const std::string& host, TimePoint from, TimePoint to) const;
     /// Of sold room, held at some moment of [from, to], at most.
     Amount most_held(const std::string& host, TimePoint from, TimePoint to) const;
     /// In Placement, now; 0: no inventory, or a closed one.
@@ -62,7 +67,10 @@ private:
         TimePoint at{};
         double whole = 0;    ///< cores in use
         double regular = 0;  ///< ... by others than the holders of sold room
-        double load5 = 0;
+        double load5 = 0, load15 = 0;
+        double pressure = 0;
+        std::vector<std::pair<Uuid, double>>
+            servers{};         ///< cores in use, where they are told apart
         Amount allocated = 0;  ///< VCPU
         Amount held = 0;       ///< of sold room
     };
@@ -77,6 +85,10 @@ private:
     bool has(Fault fault) const;
     const Point* last(const Measured& host, TimePoint at) const;
     std::optional<double> value(const Point& point, const std::string& expression) const;
+    /// More than one figure: of each server.
+    bool of_servers(const std::string& expression) const;
+    Point measured(Measured& host, const HostState* state, TimePoint now) const;
+    double over(const Point& point) const;
     std::vector<Sample> samples(const std::string& expression, TimePoint at) const;
     double size() const { return static_cast<double>(plan_.cloud.host.vcpus); }
     Amount room(double in_use, std::optional<Amount> allocated) const;
