@@ -4,6 +4,7 @@
 
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_values.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {
@@ -28,6 +29,22 @@ double hours_of(const UsageLine& line, const ResourceClass& resource_class) {
     return at == line.resource_hours.end() ? 0 : at->second;
 }
 
+UsageLine usage_line_in(const JsonPlace& in) {
+    UsageLine line;
+    line.project = ProjectId{in["project"].text()};
+    const JsonPlace type = in["type"];
+    line.revocable = type.text() == "revocable";
+    type.expect(line.revocable || type.text() == "regular", "regular or revocable");
+    line.servers = in["servers"].count();
+    line.reclaimed = in["reclaimed"].count();
+    line.hours = in["hours"].number();
+    const JsonPlace hours = in["resource_hours"];
+    hours.each_member([&](const std::string& name, const JsonPlace& value) {
+        line.resource_hours[ResourceClass{name}] = value.number();
+    });
+    return line;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const UsageReport& usage) {
@@ -47,6 +64,16 @@ nlohmann::json to_json(const UsageReport& usage) {
             {"from", iso_time(usage.from)},
             {"to", iso_time(usage.to)},
             {"usage", std::move(lines)}};
+}
+
+Result<UsageReport> usage_from_json(const nlohmann::json& document) {
+    return read_json(document, "usage", [](const JsonPlace& in) {
+        UsageReport usage;
+        usage.from = in["from"].time();
+        usage.to = in["to"].time();
+        usage.lines = list(in["usage"], usage_line_in);
+        return usage;
+    });
 }
 
 Table usage_table(const UsageReport& usage) {

@@ -190,7 +190,7 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
 ResultTask<std::vector<ServerRecord>> FakeCloud::ended_servers(TimePoint) {
     co_await breathe();
     if (auto error = note("ended servers")) co_return *error;
-    co_return std::vector<ServerRecord>{};
+    co_return ended;
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers_on(std::string service_host) {

@@ -99,6 +99,7 @@ public:
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;
+    std::vector<ServerRecord> ended;  ///< all that Nova still knows of
     HostNumbers numbers;
     std::map<std::string, LoadAverages> load_averages_of;  ///< by host
     Duration deletion_takes{2000};

@@ -1,22 +1,15 @@
 // `reaper history --api`: what is asked of the daemon, and what is shown of its answers.
 #include "reaper/cli/history_remote.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <mutex>
-#include <thread>
 
-#include "reaper/cli/commands.hpp"
+#include "app/cli/remote_daemon.hpp"
 #include "reaper/report/json.hpp"
-#include "support/http_server.hpp"
 
 namespace reaper::cli::history_remote_test {
 namespace {
 
 using nlohmann::json;
-using test::Reply;
-using test::ServerRequest;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using What = HistoryCommand::What;
@@ -28,60 +21,13 @@ RequestSummary summary(const std::string& id) {
     return line;
 }
 
-/// Answers by target, and keeps what was asked.
-class HistoryRemote : public testing::Test {
+class HistoryRemote : public RemoteDaemon {
 protected:
-    ~HistoryRemote() override {
-        io_.stop();
-        if (runs_.joinable()) runs_.join();
-    }
-    void answers(const std::string& target, const json& body) {
-        replies_[target] = test::json_reply(200, body.dump());
-    }
-    void answers_no_more(const std::string& target) {
-        const std::scoped_lock lock{mutex_};
-        replies_.erase(target);
-    }
-    void serve() {
-        runs_ = std::thread{[this] { io_.run(); }};
-    }
     ExitCode run(const HistoryCommand& command, bool as_json = false) {
-        GlobalOptions global;
-        global.api.url = server_.url();
-        global.json = as_json;
-        if (as_json) global.list.format = ListFormat::json;
-        const Terminal terminal{global};
-        testing::internal::CaptureStdout();
-        testing::internal::CaptureStderr();
-        const ExitCode code = history_remotely(global, command, terminal);
-        out_ = testing::internal::GetCapturedStdout();
-        err_ = testing::internal::GetCapturedStderr();
-        return code;
+        return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
+            return history_remotely(global, command, terminal);
+        });
     }
-    Reply reply_to(const ServerRequest& request) {
-        const std::scoped_lock lock{mutex_};
-        asked_.push_back(request.target);
-        const auto known = replies_.find(request.target);
-        return known == replies_.end() ? test::json_reply(503, R"({"error": {"message": "none"}})")
-                                       : known->second;
-    }
-    std::vector<std::string> asked() {
-        const std::scoped_lock lock{mutex_};
-        return asked_;
-    }
-
-    std::map<std::string, Reply> replies_;
-    std::string out_, err_;
-
-private:
-    boost::asio::io_context io_{1};
-    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
-        io_.get_executor()};
-    std::mutex mutex_;
-    std::vector<std::string> asked_;
-    test::HttpServer server_{io_,
-                             [this](const ServerRequest& request) { return reply_to(request); }};
-    std::thread runs_;
 };
 
 json page(const char* name, const json& lines, const std::string& next = "") {
