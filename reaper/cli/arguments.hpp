@@ -73,7 +73,6 @@ struct RequestCommand : DescribedRequest {};
 
 /// What there is room for.
 struct RoomCommand : DescribedRequest {
-    std::string flavor;         ///< name or id; empty: the resources
     std::string snapshot_file;  ///< instead of the cloud
 };
 

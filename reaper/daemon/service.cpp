@@ -261,7 +261,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
            refresher, service.rooms_.ledger(), service.settings_, coordinator,
            [this] { return safeguards.paused_reason().has_value(); }, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
-                 coordinator, service.stopping_}),
+                 coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
       gateway(
           executor,
           {service.cloud_, refresher, service.rooms_, service.kept_rooms_, service.ports_.messages,
