@@ -113,6 +113,11 @@ ResultTask<std::string> FakeCloud::own_user() {
     co_return own_user_id;
 }
 
+ResultTask<std::optional<TimePoint>> FakeCloud::credential_expires() {
+    co_await breathe();
+    co_return own_credential_expires;
+}
+
 ResultTask<std::optional<TokenOwner>> FakeCloud::owner_of(std::string token) {
     co_await breathe();
     if (auto error = note("token")) co_return *error;
