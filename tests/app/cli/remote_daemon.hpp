@@ -3,6 +3,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <deque>
 #include <gtest/gtest.h>
 #include <map>
 #include <mutex>
@@ -25,6 +26,11 @@ protected:
     void answers(const std::string& target, const nlohmann::json& body, int status = 200) {
         const std::scoped_lock lock{mutex_};
         replies_[target] = test::json_reply(status, body.dump());
+    }
+    /// One after the other, before what `answers` says.
+    void answers_first(const std::string& target, std::vector<test::Reply> replies) {
+        const std::scoped_lock lock{mutex_};
+        for (auto& reply : replies) first_[target].push_back(std::move(reply));
     }
     void answers_no_more(const std::string& target) {
         const std::scoped_lock lock{mutex_};
@@ -50,13 +56,15 @@ protected:
         return code;
     }
     std::vector<std::string> asked() {
-        const std::scoped_lock lock{mutex_};
-        return asked_;
+        std::vector<std::string> targets;
+        for (const auto& each : requests()) targets.push_back(each.target);
+        return targets;
     }
-    std::vector<std::string> bodies() {
+    std::vector<test::ServerRequest> requests() {
         const std::scoped_lock lock{mutex_};
-        return bodies_;
+        return requests_;
     }
+    std::string url() const { return server_.url(); }
 
     std::map<std::string, test::Reply> replies_;
     std::string out_, err_;
@@ -64,8 +72,12 @@ protected:
 private:
     test::Reply reply_to(const test::ServerRequest& request) {
         const std::scoped_lock lock{mutex_};
-        asked_.push_back(request.target);
-        bodies_.push_back(request.body);
+        requests_.push_back(request);
+        if (auto& first = first_[request.target]; !first.empty()) {
+            test::Reply reply = std::move(first.front());
+            first.pop_front();
+            return reply;
+        }
         const auto known = replies_.find(request.target);
         return known == replies_.end() ? test::json_reply(503, R"({"error": {"message": "none"}})")
                                        : known->second;
@@ -75,7 +87,8 @@ private:
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
         io_.get_executor()};
     std::mutex mutex_;
-    std::vector<std::string> asked_, bodies_;
+    std::vector<test::ServerRequest> requests_;
+    std::map<std::string, std::deque<test::Reply>> first_;
     test::HttpServer server_{
         io_, [this](const test::ServerRequest& request) { return reply_to(request); }};
     std::thread runs_;
