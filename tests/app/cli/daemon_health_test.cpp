@@ -60,7 +60,8 @@ TEST(DaemonHealth, IsAskedOnTheSocketOrElseOnAPortInTheClear) {
     config::LocalSettings settings;
     EXPECT_EQ(where_to_ask(settings), "");
     EXPECT_EQ(local_health(settings).state, State::unknown);
-    EXPECT_THAT(to_text(local_health(settings)), HasSubstr("set admin.socket or metrics.listen"));
+    EXPECT_THAT(to_text(local_health(settings)),
+                HasSubstr("neither admin.socket nor metrics.listen"));
     settings.admin.listen = "0.0.0.0:8787";
     EXPECT_EQ(where_to_ask(settings), "http://127.0.0.1:8787");
     settings.admin.cert_file = "cert.pem";
