@@ -15,8 +15,8 @@ constexpr std::size_t max_listed = 100;
 /// Mistakes that are told.
 constexpr std::size_t max_mistakes = 100;
 
-const std::vector<std::string> fields{"group_policy", "groups", "id",     "project", "res_type",
-                                      "resources",    "slots",  "traits", "zone"};
+const std::vector<std::string> fields{"flavor",   "group_policy", "groups", "id",     "project",
+                                      "res_type", "resources",    "slots",  "traits", "zone"};
 
 bool is_utf8(std::string_view text) {
     while (!text.empty()) {
@@ -46,18 +46,28 @@ public:
             if (!seen.insert(name).second) wrong(member.first, name, "is there twice", "one");
             read_member(name, member.first, member.second, entry);
         }
-        for (const char* const needed : {"project", "resources"})
-            if (!seen.contains(needed)) wrong(node, needed, "missing", "");
+        if (!seen.contains("project")) wrong(node, "project", "missing", "");
+        check_what(node, seen);
         return entry;
     }
 
 private:
+    /// What one server is: a flavor, or resources.
+    void check_what(const YAML::Node& node, const std::set<std::string>& seen) {
+        const bool flavor = seen.contains("flavor");
+        if (!flavor && !seen.contains("resources")) wrong(node, "resources", "missing", "");
+        for (const char* const part : {"resources", "groups", "group_policy"})
+            if (flavor && seen.contains(part))
+                wrong(node, part, "stands beside a flavor, which says that itself", "");
+    }
     void read_member(const std::string& name, const YAML::Node& key, const YAML::Node& value,
                      RequestEntry& entry) {
         if (name == "id") {
             entry.id = text(value, name);
         } else if (name == "project") {
             entry.project = text(value, name);
+        } else if (name == "flavor") {
+            entry.flavor = text(value, name);
         } else if (name == "zone") {
             entry.zone = text(value, name);
         } else if (name == "res_type") {

@@ -17,13 +17,15 @@ struct RequestEntry {
     int line = 0;
     std::string id;  ///< may be empty
     std::string project;
-    std::string resources;  ///< `VCPU=4,MEMORY_MB=2048`, also if it is written as a mapping
+    /// `VCPU=4,MEMORY_MB=2048`, also if it is written as a mapping; empty if it is of a flavor.
+    std::string resources;
     int slots = 1;
     std::string zone;                   ///< may be empty
     std::vector<std::string> traits;    ///< `NAME=required`
     std::string res_type{};             ///< a constraint such as `~regular`; may be empty
     std::vector<std::string> groups{};  ///< `VGPU=1,NAME=required`
     std::string group_policy{};         ///< none or isolate; may be empty
+    std::string flavor{};               ///< id or name; empty: the resources tell
 };
 
 inline constexpr int max_requests = 10'000;

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <boost/system/error_code.hpp>
+#include <chrono>
+#include <ctime>
+#include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509.h>
 
 namespace reaper {
@@ -38,6 +42,18 @@ Result<std::shared_ptr<ssl::context>> make_server_tls(const HttpServerTls& files
         return Error{Errc::bad_input,
                      name + ": can't use " + file + " for TLS: " + error.message()};
     return context;
+}
+
+Result<TimePoint> certificate_expires(const std::string& file) {
+    const std::unique_ptr<BIO, decltype(&BIO_free)> in{BIO_new_file(file.c_str(), "r"), BIO_free};
+    std::unique_ptr<X509, decltype(&X509_free)> certificate{nullptr, X509_free};
+    if (in) certificate.reset(PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr));
+    std::tm parts{};
+    const bool known =
+        certificate && ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &parts) == 1;
+    ERR_clear_error();
+    if (!known) return Error{Errc::bad_input, file + ": no certificate can be read there"};
+    return TimePoint{std::chrono::seconds{timegm(&parts)}};
 }
 
 std::string name_of_peer(SSL& connection) {

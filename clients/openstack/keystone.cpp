@@ -55,6 +55,22 @@ public:
         co_return who->user_id;
     }
 
+    ResultTask<std::optional<TimePoint>> credential_expires() {
+        auto who = co_await session_->who();
+        if (!who) co_return who.error();
+        if (who->application_credential.empty()) co_return who->password_expires;
+        ServiceCall call;
+        call.path = "/users/" + http::escape(who->user_id) + "/application_credentials/" +
+                    http::escape(who->application_credential);
+        auto answer = co_await session_->call(CloudService::identity, std::move(call));
+        if (!answer) co_return answer.error();
+        const int status = answer->response.status;
+        // A right that nothing else needs.
+        if (status == 403 || status == 404) co_return std::optional<TimePoint>();
+        if (status != 200) co_return session_->refusal(*answer);
+        co_return read_credential_expires(answer->response.body, answer->where);
+    }
+
     ResultTask<std::optional<TokenOwner>> owner_of(std::string token) {
         ServiceCall call;
         call.path = "/auth/tokens?nocatalog";
@@ -136,6 +152,9 @@ public:
 
     ResultTask<std::string> own_user() override {
         return http::keeping(keystone_, keystone_->own_user());
+    }
+    ResultTask<std::optional<TimePoint>> credential_expires() override {
+        return http::keeping(keystone_, keystone_->credential_expires());
     }
     ResultTask<std::optional<TokenOwner>> owner_of(std::string token) override {
         return http::keeping(keystone_, keystone_->owner_of(std::move(token)));

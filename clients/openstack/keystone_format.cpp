@@ -35,6 +35,10 @@ TokenBody token_from(const JsonPlace& token) {
     const JsonPlace user = token["user"];
     body.info.user_id = user["id"].text();
     body.info.user_name = user["name"].text();
+    if (const auto expires = user.maybe("password_expires_at"))
+        body.info.password_expires = expires->time();
+    if (const auto credential = token.maybe("application_credential"))
+        body.info.application_credential = (*credential)["id"].text();
     const JsonPlace domain = user["domain"];
     body.info.user_domain = domain["name"].text();
     const auto project = token.maybe("project");
@@ -73,6 +77,15 @@ Result<TokenBody> read_token(std::string_view body, const std::string& where) {
 Result<TokenOwner> read_token_owner(std::string_view body, const std::string& where) {
     return read_answer(body, where,
                        [](const JsonPlace& top) { return token_owner_from(top["token"]); });
+}
+
+Result<std::optional<TimePoint>> read_credential_expires(std::string_view body,
+                                                         const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        const JsonPlace credential = top["application_credential"];
+        const auto expires = credential.maybe("expires_at");
+        return expires ? std::optional{expires->time()} : std::nullopt;
+    });
 }
 
 Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where,

@@ -31,6 +31,9 @@ Result<std::vector<Project>> read_projects(std::string_view body, const std::str
                                            Listed listed = Listed::all);
 /// `{"project": {...}}`
 Result<Project> read_project(std::string_view body, const std::string& where);
+/// `{"application_credential": {"expires_at": ...}}`; none: never.
+Result<std::optional<TimePoint>> read_credential_expires(std::string_view body,
+                                                         const std::string& where);
 /// `{"version": {"id": "v3.14"}}`: 3.14
 Result<std::string> read_keystone_version(std::string_view body, const std::string& where);
 

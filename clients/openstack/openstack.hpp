@@ -37,6 +37,8 @@ struct AuthInfo {
     std::string project_name, project_id, project_domain;
     std::vector<std::string> roles;  ///< names, in order
     TimePoint expires{};
+    std::optional<TimePoint> password_expires{};  ///< none: never
+    std::string application_credential{};         ///< its id; empty: a password, or it is not told
 };
 
 /// Where a service is, and which version of its API we speak with it.

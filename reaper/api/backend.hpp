@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ struct Backend {
     /// This one, and the one that serves if it is another; an error: that can't be told.
     std::function<ResultTask<std::vector<KnownReaper>>()> reapers{};
     std::string program_version{};
+    /// Whether usage is being counted: that is done for one at a time. Never null.
+    std::shared_ptr<bool> counts_usage = std::make_shared<bool>(false);
 };
 
 }  // namespace reaper::api

@@ -15,6 +15,7 @@
 #include "reaper/report/json_status.hpp"
 #include "reaper/requests/approved_plan.hpp"
 #include "reaper/triggers/described_requests.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::api {
 namespace {
@@ -65,6 +66,21 @@ Result<DescribedRequest> described_in(const std::string& body) {
     return std::move(described.front());
 }
 
+Task<BuiltRequest> of_named_flavor(const Backend& backend, Request request, std::string written) {
+    if (backend.compute == nullptr) co_return refuse(503, "this daemon knows no flavors");
+    const auto view = backend.view();
+    if (!view) co_return cloud_not_read();
+    SchedulerRules rules = view->policy.scheduler;
+    auto made = co_await with_flavor(*backend.compute, std::move(request), std::move(written),
+                                     std::move(rules));
+    if (!made) co_return refuse(503, "Nova can't be asked: " + made.error().what);
+    if (const auto* const unknown = std::get_if<UnknownFlavor>(&*made))
+        co_return refuse(404, "flavor: " + unknown->why);
+    if (const auto* const refused = std::get_if<Refused>(&*made))
+        co_return refuse(400, refused->reason);
+    co_return std::get<Request>(std::move(*made));
+}
+
 Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
@@ -80,7 +96,12 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     const TimePoint now = backend.clock->now();
     RequestId id{described->id.empty() ? "plan-" + std::to_string(now.time_since_epoch().count())
                                        : described->id};
-    const Request wanted = request_of(*described, std::move(id), project->found->id, now);
+    BuiltRequest built = request_of(*described, std::move(id), project->found->id, now);
+    if (!described->flavor.empty())
+        built = co_await of_named_flavor(backend, std::get<Request>(std::move(built)),
+                                         described->flavor);
+    if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
+    const Request wanted = std::get<Request>(std::move(built));
     const auto before = backend.view();
     if (!before) co_return cloud_not_read();
     if (auto why = why_unknown(wanted, before->cache.index())) co_return refuse(404, *why);

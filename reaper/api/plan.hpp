@@ -2,6 +2,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
 
 #include "reaper/api/routes.hpp"
 
@@ -9,9 +11,9 @@ namespace reaper::api {
 
 /// The body is one request in the words of `reaper plan --requests`. {version, request, decision,
 /// remarks[], taken_at}; `request` and `decision` as in records. It is decided on the cache as it
-/// is: nothing is read from the cloud but the project's name, nothing is written or promised. 400:
-/// the body is wrong, or there is no such project; 503: the cloud has not been read yet, or
-/// Keystone can't be asked.
+/// is: nothing is read from the cloud but the project's name and the flavor, nothing is written or
+/// promised. 400: the body is wrong, or there is no such project; 503: the cloud has not been read
+/// yet, or Keystone can't be asked.
 Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request);
 
 /// What is to be known about a plan: why nothing would be done now, and what makes the cache
@@ -20,6 +22,11 @@ nlohmann::json plan_remarks(const Backend& backend, const DaemonView& view);
 
 /// 503, as long as there is no cache.
 HttpResponse cloud_not_read();
+
+/// A request, or why there is none.
+using BuiltRequest = std::variant<Request, HttpResponse>;
+/// The request, for servers of the flavor that is written; 404 if there is none.
+Task<BuiltRequest> of_named_flavor(const Backend& backend, Request request, std::string written);
 
 /// The one request that a body describes; what is wrong with it is `bad_input`.
 Result<DescribedRequest> described_in(const std::string& body);

@@ -10,6 +10,7 @@
 
 #include "reaper/api/plan.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::api {
 namespace {
@@ -74,6 +75,10 @@ Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
     if (operators == nullptr) co_return refuse(503, "the daemon has not started yet");
     auto described = described_in(request.body);
     if (!described) co_return refuse(400, described.error().what);
+    if (!described->flavor.empty() && backend.compute != nullptr) {
+        auto search = co_await find_flavor(*backend.compute, described->flavor);
+        if (search && !search->found) co_return refuse(404, "flavor: " + search->why_not);
+    }
     // Who shows who he is does not act in another's name.
     if (described->approved && request.principal) described->approved->by = *request.principal;
     const auto executor = co_await asio::this_coro::executor;

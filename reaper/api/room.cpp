@@ -7,7 +7,6 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/cloud_reader/flavor_search.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
@@ -72,25 +71,7 @@ Result<Asked> asked_in(const Query& query) {
     return asked;
 }
 
-/// A request, or why there is none.
-using Built = std::variant<Request, HttpResponse>;
-
-Task<Built> with_flavor(const Backend& backend, Request request, std::string written) {
-    if (backend.compute == nullptr) co_return refuse(503, "this daemon knows no flavors");
-    auto search = co_await find_flavor(*backend.compute, std::move(written));
-    if (!search) co_return refuse(503, "Nova can't be asked: " + search.error().what);
-    if (!search->found) co_return refuse(404, "flavor: " + search->why_not);
-    auto release = co_await backend.compute->release();
-    if (!release) co_return refuse(503, "Nova can't be asked: " + release.error().what);
-    const auto view = backend.view();
-    if (!view) co_return cloud_not_read();
-    auto built = of_flavor(std::move(request), *search->found, *release, view->policy.scheduler);
-    if (const auto* const refused = std::get_if<Refused>(&built))
-        co_return refuse(400, "flavor: " + refused->reason);
-    co_return std::get<Request>(std::move(built));
-}
-
-Task<Built> built_of(const Backend& backend, Asked asked) {
+Task<BuiltRequest> built_of(const Backend& backend, Asked asked) {
     ProjectId project;
     if (!asked.described.project.empty()) {
         std::string written = asked.described.project;
@@ -102,7 +83,7 @@ Task<Built> built_of(const Backend& backend, Asked asked) {
     Request request =
         request_of(asked.described, RequestId{"room"}, std::move(project), backend.clock->now());
     if (asked.flavor.empty()) co_return request;
-    co_return co_await with_flavor(backend, std::move(request), std::move(asked.flavor));
+    co_return co_await of_named_flavor(backend, std::move(request), std::move(asked.flavor));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "reaper/api/room.hpp"
 #include "reaper/api/snapshot.hpp"
 #include "reaper/api/status.hpp"
+#include "reaper/api/usage.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::api {
@@ -91,6 +92,11 @@ constexpr Route table[] = {
     {"GET", "/v1/totals",
      "?since=24h - outcomes, victims, refusals and the like since then, and the room that is held",
      Access::look, get_totals},
+    {"GET", "/v1/usage",
+     "?since=168h&until=TIME&project=NAME - server-hours and resource-hours of each project, "
+     "regular "
+     "and revocable apart (since: none is the month of until)",
+     Access::look, get_usage},
     {"GET", "/v1/explain/{server}",
      "why a server was deleted, or skipped, by its id or name, or a request's id", Access::look,
      get_explanation},

@@ -40,7 +40,8 @@ void add_save_option(CLI::App& plan, std::string& file) {
 Result<void> check_save(const PlanCommand& plan, bool described) {
     if (plan.save_file.empty()) return {};
     const auto wrong = [](const char* what) { return Error{Errc::bad_input, what}; };
-    if (!described) return wrong("--save goes with --resources: one request that is described");
+    if (!described)
+        return wrong("--save goes with --resources or --flavor: one request that is described");
     if (!plan.snapshot_file.empty())
         return wrong("--save goes with the live cloud: a snapshot is not what will be deleted");
     if (plan.strategy || plan.alternatives)

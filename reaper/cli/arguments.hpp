@@ -73,7 +73,6 @@ struct RequestCommand : DescribedRequest {};
 
 /// What there is room for.
 struct RoomCommand : DescribedRequest {
-    std::string flavor;         ///< name or id; empty: the resources
     std::string snapshot_file;  ///< instead of the cloud
 };
 
@@ -181,7 +180,7 @@ struct ExplainCommand {
 
 struct UsageCommand {
     std::string project;            ///< id or name; empty: all
-    std::optional<TimePoint> from;  ///< none: `span` before now; none of both: this month
+    std::optional<TimePoint> from;  ///< none: `span` before `to`; none of both: the month of `to`
     std::optional<Duration> span;
     std::optional<TimePoint> to;  ///< none: now
 };

@@ -17,6 +17,11 @@ ExitCode ending_for(const Error& error) {
     return refused ? ExitCode::refused : ExitCode::failed;
 }
 
+/// Whether it may be otherwise at the next try.
+bool goes_by(Errc code) {
+    return code != Errc::bad_input && code != Errc::unauthorized && code != Errc::forbidden;
+}
+
 bool is_refusal(const json& said) {
     return said.is_object() && said.contains("error");
 }
@@ -70,8 +75,12 @@ bool DaemonApi::get_lines(const std::string& target,
 std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answer,
                                           const std::string& target, ExitCode missing,
                                           ExitCode& code) {
+    may_pass_ = answer ? answer->status >= 500 : goes_by(answer.error().code);
     const auto end = [&](ExitCode how, const std::string& why) {
-        terminal_.complain(why);
+        if (complain_)
+            complain_(why);
+        else
+            terminal_.complain(why);
         code = how;
         return std::nullopt;
     };

@@ -40,6 +40,12 @@ public:
                    ExitCode& code);
     /// Whether the last question may have come to the daemon: a connection was made.
     bool heard() const { return channel_->heard(); }
+    /// Of the last failure: the daemon is away, or in trouble of its own; another try may go well.
+    bool may_pass() const { return may_pass_; }
+    /// What it would complain of on the terminal goes there, until it is given an empty one.
+    void complain_to(std::function<void(const std::string&)> complain) {
+        complain_ = std::move(complain);
+    }
     std::string name() const { return channel_->name(); }
     bool remote() const { return channel_->remote(); }
 
@@ -52,6 +58,8 @@ private:
 
     std::unique_ptr<ApiChannel> channel_;
     const Terminal& terminal_;
+    std::function<void(const std::string&)> complain_;  ///< empty: to the terminal
+    bool may_pass_ = false;
 };
 
 /// `/v1/requests?limit=20&...`: what is empty is left out.

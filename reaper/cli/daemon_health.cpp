@@ -129,7 +129,10 @@ DaemonHealth local_health(const config::LocalSettings& settings) {
     const std::string where = where_to_ask(settings);
     if (where.empty()) {
         DaemonHealth health;
-        health.why = "it can't be asked: set admin.socket or metrics.listen";
+        health.why =
+            "the configuration has neither admin.socket nor metrics.listen, so nobody can ask it: "
+            "set metrics.listen: 127.0.0.1:9787 (or admin.socket: /run/reaper/admin.sock) and "
+            "restart the reaper";
         return health;
     }
     const std::string& socket = settings.admin.socket;

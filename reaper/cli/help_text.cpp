@@ -13,6 +13,7 @@ and resume switch its deletions off and on.)",
     R"(Examples:
   reaper check                       is everything in place? what to do if not
   reaper hosts                       how many servers each host has, and how much room
+  reaper plan --flavor m1.large --slots 2 --project web
   reaper plan --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --slots 2 --project web
   reaper room --flavor m1.large      how many fit now, after which deletions, or why never
   reaper snapshot --out cloud.json   the same as a file, to plan on without the cloud
@@ -100,8 +101,8 @@ const Text plan{
     R"(What the daemon would do, now: the victims, the room before and after on each host, the
 reason for each victim and each rejected host. Reads the live cloud, writes nothing. The request
 comes from captured notifications (several of one multi-create make one request, as in the
-daemon), or is described with --resources, or stands in a file of many. Room that the journal says
-is being freed or promised is taken into account, if the journal can be read.
+daemon), or is described with --flavor or --resources, or stands in a file of many. Room that the
+journal says is being freed or promised is taken into account, if the journal can be read.
 
 --group is a granular group, as a flavor's resources1:, trait1:, ... make one: what it asks for, on
 top of --resources, comes from one resource provider, with the group's own traits. Of several
@@ -127,7 +128,8 @@ its strategy, alternatives and taggers, if the file tells what they ask.)",
   reaper plan --snapshot cloud.json --requests requests.yaml
   reaper plan --resources VCPU=4,MEMORY_MB=8192 --project web --save plan.json   for 'reaper apply'
 
-A file of requests is a YAML or JSON list; project and resources must be there:
+A file of requests is a YAML or JSON list; project and resources (or flavor: m1.large, without
+resources and groups) must be there:
   - project: web
     resources: {VCPU: 4, MEMORY_MB: 8192}   # or VCPU=4,MEMORY_MB=8192
     slots: 2
@@ -144,7 +146,7 @@ With --json, one request is answered by its decision; several, or messages that 
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
 Exit code 3 says that not enough room can be freed: no servers would be deleted; 6 that the cloud
-has no such project, zone or resource class.
+has no such project, flavor, zone or resource class.
 )"};
 
 const Text request{
@@ -157,6 +159,7 @@ daemon goes on.
 The room stays promised for the time of cull.promise; it is reserved for nobody. See with 'reaper
 plan' first what would be deleted.)",
     R"(Examples:
+  reaper request --flavor m1.large --project web
   reaper request --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --project web
   reaper request --resources VCPU=2,MEMORY_MB=4096 --slots 3 --project web --id upgrade-17
 

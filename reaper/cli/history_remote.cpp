@@ -1,13 +1,12 @@
 #include "reaper/cli/history_remote.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
-#include <thread>
 #include <vector>
 
 #include "clients/http/url.hpp"
 #include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/follow_events.hpp"
 #include "reaper/cli/history_answers.hpp"
 #include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/history_follow.hpp"
@@ -137,21 +136,12 @@ ExitCode show_totals(DaemonApi& api, const JournalQuery& query, const Terminal& 
                            report::render_totals);
 }
 
-/// Of server-sent events, those that may have changed what the journal lists.
-bool tells_news(const std::string& line) {
-    return line == "event: request" || line == "event: reset" || line == "event: hello";
-}
-
-/// Asks the journal again whenever the daemon says that something happened.
 template <class Line, class News>
 ExitCode follow(DaemonApi& api, const Pages<Line>& pages, News news, std::size_t first,
                 const Terminal& terminal) {
-    constexpr std::chrono::seconds before_another_try{2};
     constexpr int looked_at_first = 200;
-    ExitCode code{};
-    bool read = true;
     std::size_t most = first;
-    const auto look = [&] {
+    const auto look = [&](ExitCode& code) {
         int limit = std::max(static_cast<int>(most == first ? first : 0), looked_at_first);
         auto found = pages.take(api, limit, terminal, code);
         while (found && static_cast<int>(found->size()) >= limit && limit < followed_at_most &&
@@ -159,22 +149,12 @@ ExitCode follow(DaemonApi& api, const Pages<Line>& pages, News news, std::size_t
             limit = std::min(limit * 2, followed_at_most);
             found = pages.take(api, limit, terminal, code);
         }
-        read = found.has_value();
-        if (!read) return;
+        if (!found) return false;
         tell_news(news.look(*found), most, terminal);
         most = all_news;
+        return true;
     };
-    look();
-    while (read) {
-        bool interrupted = false;
-        const auto on_line = [&](const std::string& line) {
-            if (tells_news(line)) look();
-        };
-        if (!api.get_lines("/v1/events", on_line, interrupted, code)) return code;
-        if (interrupted) return ExitCode::ok;
-        std::this_thread::sleep_for(before_another_try);
-    }
-    return code;
+    return follow_events(api, look, terminal);
 }
 
 ExitCode follow_remotely(DaemonApi& api, const HistoryCommand& command, const JournalQuery& query,

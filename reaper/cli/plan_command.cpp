@@ -17,6 +17,7 @@
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/cli/saved_plan.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/json_values.hpp"
@@ -199,6 +200,12 @@ ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
     if (!policy) return ExitCode::usage;
     auto inputs = read_inputs(command, terminal);
     if (!inputs) return ExitCode::usage;
+    for (const DescribedRequest& each : inputs->described)
+        if (!each.flavor.empty()) {
+            terminal.complain("flavor " + in_quotes(each.flavor) +
+                              " goes with the cloud: a snapshot has no flavors; say resources");
+            return ExitCode::usage;
+        }
     const auto cloud = open_snapshot(
         command.snapshot_file, effective_policy(std::move(*policy), command), global.config_given);
     if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);

@@ -10,6 +10,7 @@
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/rooms/room_keeper.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -102,6 +103,34 @@ std::set<ProjectId> known_projects(const CloudView& cache) {
     return known;
 }
 
+/// Those of a file that were searched: Nova is asked once about each.
+using Flavors = std::map<std::string, FlavorSearch>;
+
+/// The request, of the flavor; none, and told, if the cloud has no such flavor.
+ResultTask<std::optional<Request>> named_flavor(PlanningInputs& planning, Answers& answers,
+                                                Flavors& known, Request request,
+                                                std::string written) {
+    auto at = known.find(written);
+    if (at == known.end()) {
+        std::string name = written;
+        auto search = co_await find_flavor(planning.cloud.compute, std::move(name));
+        if (!search) co_return search.error();
+        at = known.emplace(std::move(written), std::move(*search)).first;
+    }
+    SchedulerRules rules = planning.policy->scheduler;
+    FlavorSearch found = at->second;
+    auto made = co_await with_found_flavor(planning.cloud.compute, std::move(request),
+                                           std::move(found), std::move(rules));
+    if (!made) co_return made.error();
+    if (const auto* const refused = std::get_if<Refused>(&*made))
+        co_return Error{Errc::bad_input, refused->reason};
+    if (auto* const unknown = std::get_if<UnknownFlavor>(&*made)) {
+        answers.unknown.push_back(std::move(unknown->why));
+        co_return std::optional<Request>{};
+    }
+    co_return std::optional<Request>{std::get<Request>(std::move(*made))};
+}
+
 /// The requests to plan for, each with remarks; messages that make none go to `answers`.
 ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, Answers& answers) {
     std::vector<Answer> requests;
@@ -124,6 +153,7 @@ ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, 
     const auto described = described_by(planning.command, inputs);
     const TimePoint now = planning.cloud.clock.now();
     std::map<std::string, ProjectId> projects;  // Keystone is asked once about each
+    Flavors flavors;
     for (std::size_t i = 0; i < described.size(); ++i) {
         const std::string& name = described[i].project;
         const std::size_t number = described.size() == 1 ? 0 : i + 1;
@@ -141,6 +171,13 @@ ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, 
             }
             answer.request = std::get<Request>(std::move(*request));
             projects.emplace(name, answer.request.project);
+        }
+        if (!described[i].flavor.empty()) {
+            auto made = co_await named_flavor(planning, answers, flavors, std::move(answer.request),
+                                              described[i].flavor);
+            if (!made) co_return made.error();
+            if (!*made) continue;
+            answer.request = std::move(**made);
         }
         requests.push_back(std::move(answer));
     }

@@ -20,7 +20,6 @@ struct Scope {
     Why operator()(const ReservationSetupCommand&) const { return only_here("'reaper setup'"); }
     Why operator()(const RoomSetupCommand&) const { return only_here("'reaper setup'"); }
     Why operator()(const CheckCommand&) const { return only_here("'reaper check'"); }
-    Why operator()(const UsageCommand&) const { return only_here("'reaper usage'"); }
     Why operator()(const EstimateCommand&) const { return only_here("'reaper estimate'"); }
     Why operator()(const ReportCommand&) const { return only_here("'reaper report'"); }
     Why operator()(const ConfigCommand&) const { return only_here("'reaper config'"); }

@@ -14,6 +14,8 @@ namespace {
 
 /// A request in words: what `plan` and `request` have in common.
 void add_description(CLI::App& command, Parsed& parsed, DescribedRequest& described) {
+    command.add_option("--flavor", described.flavor, "What one server is: a flavor's name or id")
+        ->type_name("FLAVOR");
     command
         .add_option("--resources", parsed.resources, "What one server needs: VCPU=4,MEMORY_MB=2048")
         ->type_name("LIST");
@@ -54,6 +56,12 @@ void add_description(CLI::App& command, Parsed& parsed, DescribedRequest& descri
 Result<void> read_description(const CLI::App& app, const Parsed& parsed,
                               DescribedRequest& described) {
     const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
+    for (const char* option : {"--resources", "--group", "--group-policy"})
+        if (!described.flavor.empty() && app.count(option) > 0)
+            return wrong(std::string(option) +
+                         " does not go with --flavor, which says that itself");
+    if (app.count("--flavor") > 0 && described.flavor.empty())
+        return wrong("--flavor needs a name");
     if (app.count("--resources") > 0) {
         Result<Resources> resources = parse_resources(parsed.resources);
         if (!resources) return wrong("--resources: " + resources.error().what);
@@ -86,7 +94,6 @@ void add_snapshot_option(CLI::App& command, std::string& file) {
 void add_request(CLI::App& app, Parsed& parsed) {
     CLI::App& request = *add_command(app, "request", help::request);
     add_description(request, parsed, parsed.request);
-    request.get_option("--resources")->required();
     request.get_option("--project")->required();
     request
         .add_option("--id", parsed.request.id,
@@ -126,6 +133,9 @@ void add_candidates(CLI::App& app, Parsed& parsed) {
 
 Result<RequestCommand> finish_request(const CLI::App& app, const Parsed& parsed) {
     RequestCommand request = parsed.request;
+    if (app.count("--resources") + app.count("--flavor") == 0)
+        return Error{Errc::bad_input,
+                     "'reaper request' needs one of --flavor FLAVOR and --resources LIST"};
     if (auto read = read_description(app, parsed, request); !read) return read.error();
     return request;
 }
@@ -134,21 +144,25 @@ Result<RequestCommand> finish_request(const CLI::App& app, const Parsed& parsed)
 Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
     PlanCommand plan = parsed.plan;
     const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
-    const bool described = app.count("--resources") > 0;
+    const bool described = app.count("--resources") > 0 || app.count("--flavor") > 0;
     const bool listed = app.count("--requests") > 0;
     if (described + listed + !plan.notifications.empty() != 1)
         return wrong(
-            "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE");
+            "'reaper plan' needs one of --notification FILE, --flavor FLAVOR, --resources LIST and "
+            "--requests FILE");
     for (const char* option : {"--slots", "--project", "--zone", "--trait", "--res-type"})
         if (!described && app.count(option) > 0)
             return wrong(
-                std::string(option) + " goes with --resources: " +
+                std::string(option) + " goes with --resources or --flavor: " +
                 (listed ? "the file says it for each request" : "a notification says it itself"));
     for (const char* option : {"--requests", "--snapshot", "--save"})
         if (app.count(option) > 0 && app[option]->as<std::string>().empty())
             return wrong(std::string(option) + " needs a file");
     if (described && plan.project.empty())
-        return wrong("--resources needs --project, to know if the requester is revocable itself");
+        return wrong(std::string(plan.flavor.empty() ? "--resources" : "--flavor") +
+                     " needs --project, to know if the requester is revocable itself");
+    if (!plan.flavor.empty() && !plan.snapshot_file.empty())
+        return wrong("--flavor goes with the cloud: a snapshot has no flavors; use --resources");
     if (auto read = read_description(app, parsed, plan); !read) return read.error();
     if (app.count("--strategy") > 0) plan.strategy = parsed.strategy;
     if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;

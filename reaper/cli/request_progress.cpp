@@ -86,9 +86,11 @@ private:
 }  // namespace
 
 json body_of(const DescribedRequest& described) {
-    json body = {{"project", described.project},
-                 {"resources", report::to_json(described.resources)},
-                 {"slots", described.slots}};
+    json body = {{"project", described.project}, {"slots", described.slots}};
+    if (described.flavor.empty())
+        body["resources"] = report::to_json(described.resources);
+    else
+        body["flavor"] = described.flavor;
     json traits = json::array();
     for (const auto& trait : described.required_traits) traits.push_back(trait + "=required");
     for (const auto& trait : described.forbidden_traits) traits.push_back(trait + "=forbidden");

@@ -12,7 +12,6 @@
 #include "reaper/cli/plan_input.hpp"
 #include "reaper/cli/reading.hpp"
 #include "reaper/cli/resolved_policy.hpp"
-#include "reaper/cloud_reader/flavor_search.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -20,8 +19,8 @@
 #include "reaper/report/json_values.hpp"
 #include "reaper/report/room.hpp"
 #include "reaper/report/text.hpp"
-#include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -100,19 +99,16 @@ ExitCode ending_of(const Error& error) {
     return error.code == Errc::bad_input ? ExitCode::usage : ExitCode::failed;
 }
 
-Built with_flavor(boost::asio::io_context& io, const Cloud& cloud, const SchedulerRules& rules,
-                  Request request, const std::string& written) {
-    Compute& compute = cloud.ports().compute;
-    auto search = run_task(io, find_flavor(compute, written));
-    if (!search) return Unanswered{ending_of(search.error()), search.error()};
-    if (!search->found)
-        return Unanswered{ExitCode::unknown, Error{Errc::not_found, search->why_not}};
-    const auto release = run_task(io, compute.release());
-    if (!release) return Unanswered{ending_of(release.error()), release.error()};
-    auto built = of_flavor(std::move(request), *search->found, *release, rules);
-    if (const auto* const refused = std::get_if<Refused>(&built))
-        return Unanswered{ExitCode::usage, Error{Errc::bad_input, "--flavor: " + refused->reason}};
-    return std::get<Request>(std::move(built));
+Built of_named_flavor(boost::asio::io_context& io, const Cloud& cloud, const SchedulerRules& rules,
+                      Request request, const std::string& written) {
+    auto made =
+        run_task(io, with_flavor(cloud.ports().compute, std::move(request), written, rules));
+    if (!made) return Unanswered{ending_of(made.error()), made.error()};
+    if (const auto* const unknown = std::get_if<UnknownFlavor>(&*made))
+        return Unanswered{ExitCode::unknown, Error{Errc::not_found, unknown->why}};
+    if (const auto* const refused = std::get_if<Refused>(&*made))
+        return Unanswered{ExitCode::usage, Error{Errc::bad_input, "--" + refused->reason}};
+    return std::get<Request>(std::move(*made));
 }
 
 Built built_of(boost::asio::io_context& io, const Cloud& cloud, const SchedulerRules& rules,
@@ -127,7 +123,7 @@ Built built_of(boost::asio::io_context& io, const Cloud& cloud, const SchedulerR
         request.project = std::get<Request>(*found).project;
     }
     if (command.flavor.empty()) return request;
-    return with_flavor(io, cloud, rules, std::move(request), command.flavor);
+    return of_named_flavor(io, cloud, rules, std::move(request), command.flavor);
 }
 
 std::string traits_text(const RoomCommand& command) {

@@ -141,6 +141,7 @@ private:
     void on_events(std::vector<CloudEvent> events);
     Task<void> wait_for_claims();
     Task<void> check_clock();
+    ResultTask<void> ask_credential_expires();
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     std::optional<std::string> why_no_help() const;
@@ -169,6 +170,7 @@ private:
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
+    std::optional<TimePoint> credential_expires_;
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
     ServiceStatus told_;     ///< as it was told last
@@ -261,7 +263,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
            refresher, service.rooms_.ledger(), service.settings_, coordinator,
            [this] { return safeguards.paused_reason().has_value(); }, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
-                 coordinator, service.stopping_}),
+                 coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
       gateway(
           executor,
           {service.cloud_, refresher, service.rooms_, service.kept_rooms_, service.ports_.messages,
@@ -378,6 +380,8 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
             {"recording the cloud", [this] { return ports_.observer->step(); }, quietly([this] {
                  if (parts_->refresher.built()) ports_.observer->keep_up(parts_->refresher.cache());
              })});
+    tasks.push_back({"asking when the credentials expire", every(hour),
+                     [this] { return ask_credential_expires(); }, hour});
     tasks.push_back({"watching the clock", every(between_clock_checks),
                      [this]() -> ResultTask<void> {
                          co_await check_clock();
@@ -450,6 +454,13 @@ Task<void> Service::Impl::check_clock() {
     if (!noted) spdlog::error("not journaled: {}", noted.error().what);
 }
 
+ResultTask<void> Service::Impl::ask_credential_expires() {
+    auto told = co_await ports_.cloud.identity.credential_expires();
+    if (!told) co_return told.error();
+    credential_expires_ = *told;
+    co_return Result<void>{};
+}
+
 void Service::Impl::stop() {
     if (stopping_) return;
     stopping_ = true;
@@ -498,10 +509,12 @@ std::optional<DaemonState> Service::Impl::state() const {
                       parts_->gateway,
                       parts_->oversubscription.publisher(),
                       parts_->oversubscription.qos(),
-                      parts_->oversubscription.reader()};
+                      parts_->oversubscription.reader(),
+                      ports_.observer};
     state.listening = listening_;
     state.cloud_answered = cloud_answered_;
     state.cloud_refused = cloud_refused_;
+    state.credential_expires = credential_expires_;
     state.stopping = stopping_;
     // Reading a long journal is no step.
     state.stepped_at = listening_ ? stepped_at_ : clock_.steady();

@@ -1,6 +1,7 @@
 // Who wants to see what decisions rest on, as they are made: a recording.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -34,6 +35,10 @@ public:
     virtual void keep_up(const CloudCache& cache) = 0;
     /// How soon again.
     virtual Duration step() const = 0;
+    /// False: nothing is kept at the moment, whatever is told.
+    virtual bool keeps() const = 0;
+    /// How often what came could not be kept, since the start.
+    virtual std::uint64_t losses() const = 0;
 };
 
 }  // namespace reaper

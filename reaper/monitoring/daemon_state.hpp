@@ -12,6 +12,7 @@
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/controllers/room_publisher.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
+#include "reaper/decision/decision_observer.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
@@ -42,9 +43,12 @@ struct DaemonState {
     const RoomPublisher& publisher;
     const QosLoop& qos;
     const MetricsReader* measured;               ///< null: nothing is
+    const DecisionObserver* recorder;            ///< null: nothing is recorded
     bool listening = false;                      ///< the journal is read, requests are taken
     bool cloud_answered = false;                 ///< since the start
     std::optional<std::string> cloud_refused{};  ///< our credentials, at the start
+    /// Of Keystone's password or application credential; none: never, or it does not tell.
+    std::optional<TimePoint> credential_expires{};
     bool stopping = false;
     Duration stepped_at{};  ///< steady: when what is done every second was done last
 };

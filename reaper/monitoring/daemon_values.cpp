@@ -199,6 +199,24 @@ void add_reservations(const DaemonState& state, Values& values) {
     add("reaper_reserved_owed", "Of reserved room, what others have.", sum.owed);
 }
 
+void add_recording(const DaemonState& state, Values& values) {
+    if (state.recorder == nullptr) return;
+    values.gauge("reaper_recording",
+                 "1: decisions are recorded; 0: nothing is, as the disk or the bound is full.",
+                 number(state.recorder->keeps()));
+    values.counter("reaper_recording_losses_total",
+                   "Times that a part of the recording was lost, and it began anew.",
+                   number(state.recorder->losses()));
+}
+
+void add_credential(const DaemonState& state, Values& values) {
+    if (!state.credential_expires) return;
+    values.gauge("reaper_credential_expiry_timestamp_seconds",
+                 "When the password or the application credential expires with which the reaper "
+                 "logs in, as Keystone tells it.",
+                 in_seconds(state.credential_expires->time_since_epoch()));
+}
+
 void add_oversubscription(const DaemonState& state, Values& values) {
     if (!state.publisher.sells()) return;
     const OversubscribedSums sums = state.publisher.sums();
@@ -249,6 +267,8 @@ void add_daemon(const DaemonState& state, Values& values) {
     add_gateway(state, values);
     add_reservations(state, values);
     add_oversubscription(state, values);
+    add_recording(state, values);
+    add_credential(state, values);
 }
 
 }  // namespace reaper::monitoring

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <prometheus/registry.h>
 #include <string>
 
@@ -35,6 +36,11 @@ public:
     /// From now on it knows the daemon; what `look` leads to must outlive the last question.
     void watch(LookAtDaemon look);
 
+    /// A certificate that one of our ports shows until the end: `admin`, `gateway`.
+    void note_certificate(const std::string& port, TimePoint expires) {
+        certificates_[port] = expires;
+    }
+
     /// The page. Others run in between: a large cloud takes some milliseconds.
     Task<std::string> metrics();
     api::Health health() const;
@@ -49,6 +55,7 @@ private:
     JournalCounters journal_{registry_};
     ApiCounters api_{registry_};
     LookAtDaemon look_;
+    std::map<std::string, TimePoint> certificates_;  ///< by port: when it expires
 };
 
 }  // namespace reaper::monitoring

@@ -30,18 +30,21 @@ OversubscribedRooms oversubscribed_room(const Host& host,
     return rooms;
 }
 
+void add(OversubscribedRooms& all, const OversubscribedRooms& here) {
+    for (const auto& [name, added] : here) {
+        OversubscribedRoom& room = all[name];
+        room.published += added.published;
+        room.used += added.used;
+        room.free += added.free;
+        room.hosts += added.hosts;
+        if (added.wanted) room.wanted = room.wanted.value_or(0) + *added.wanted;
+    }
+}
+
 OversubscribedRooms oversubscribed_room(const Snapshot& snapshot, const EstimatedRoom& estimated) {
     OversubscribedRooms all;
     for (const auto& host : snapshot.hosts)
-        for (const auto& [name, here] :
-             oversubscribed_room(host, snapshot.revocable_classes, estimated)) {
-            OversubscribedRoom& room = all[name];
-            room.published += here.published;
-            room.used += here.used;
-            room.free += here.free;
-            room.hosts += here.hosts;
-            if (here.wanted) room.wanted = room.wanted.value_or(0) + *here.wanted;
-        }
+        add(all, oversubscribed_room(host, snapshot.revocable_classes, estimated));
     return all;
 }
 

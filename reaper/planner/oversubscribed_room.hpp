@@ -34,6 +34,9 @@ OversubscribedRooms oversubscribed_room(const Host& host,
                                         const std::set<ResourceClass>& revocable_classes,
                                         const EstimatedRoom& estimated = {});
 
+/// Those of one more host.
+void add(OversubscribedRooms& all, const OversubscribedRooms& here);
+
 /// Of all hosts together.
 OversubscribedRooms oversubscribed_room(const Snapshot& snapshot,
                                         const EstimatedRoom& estimated = {});

@@ -31,6 +31,9 @@ public:
     virtual ResultTask<ProjectSearch> find_project(std::string written) = 0;
     /// The id of the user that the reaper is.
     virtual ResultTask<std::string> own_user() = 0;
+    /// When what we log in with expires: a password, or an application credential. None: never, or
+    /// Keystone does not let us see it.
+    virtual ResultTask<std::optional<TimePoint>> credential_expires() = 0;
     /// None: Keystone does not take the token, or any more. The token is in no error.
     virtual ResultTask<std::optional<TokenOwner>> owner_of(std::string token) = 0;
 };

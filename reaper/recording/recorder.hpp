@@ -48,6 +48,8 @@ public:
     void on_decision(const DecisionSight& sight) override;
     void keep_up(const CloudCache& cache) override;
     Duration step() const override;
+    bool keeps() const override { return writer_.writes(); }
+    std::uint64_t losses() const override { return writer_.losses(); }
 
     // What the journal is told, after it was written there.
     void on_plan(const Request& request, const PlanEntry& plan);

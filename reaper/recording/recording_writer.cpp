@@ -178,6 +178,7 @@ Result<void> RecordingWriter::open_segment() {
     if (file_ < 0) return Error{Errc::storage, trouble(path_ + " can't be made")};
     if (std::exchange(told_, false)) spdlog::info("recording goes on in {}", path_);
     lost_ = false;
+    writes_ = true;
     size_ = base_size_ = 0;
     opened_at_ = steady_clock::now();
     wants_segment_ = false;
@@ -193,6 +194,7 @@ void RecordingWriter::close_segment() {
 }
 
 void RecordingWriter::lose(const std::string& why) {
+    writes_ = false;
     if (!std::exchange(told_, true)) {
         failed_at_ = steady_clock::now();
         spdlog::error("nothing is recorded until it can be again: {}", why);

@@ -74,6 +74,9 @@ public:
     bool submit(std::vector<Item> items);
     /// Grows with each loss: what follows needs a new base.
     std::uint64_t losses() const { return losses_.load(); }
+    /// False: the disk refused, or all hosts are more than may be kept, and it was not tried again
+    /// since.
+    bool writes() const { return writes_.load(); }
     /// The segment is full: another one should begin.
     bool wants_segment() const { return wants_segment_.load(); }
     /// Waits until all that was submitted is written, or lost. For tests.
@@ -102,6 +105,7 @@ private:
     bool busy_ = false;
     std::atomic<std::uint64_t> losses_{0};
     std::atomic<bool> wants_segment_{false};
+    std::atomic<bool> writes_{true};
 
     // Of the thread alone.
     int file_ = -1;

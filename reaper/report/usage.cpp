@@ -5,6 +5,7 @@
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_values.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {
@@ -29,6 +30,32 @@ double hours_of(const UsageLine& line, const ResourceClass& resource_class) {
     return at == line.resource_hours.end() ? 0 : at->second;
 }
 
+UsageLine usage_line_in(const JsonPlace& in) {
+    UsageLine line;
+    line.project = ProjectId{in["project"].text()};
+    const JsonPlace type = in["type"];
+    line.revocable = type.text() == "revocable";
+    type.expect(line.revocable || type.text() == "regular", "regular or revocable");
+    line.servers = in["servers"].count();
+    line.reclaimed = in["reclaimed"].count();
+    line.hours = in["hours"].number();
+    const JsonPlace hours = in["resource_hours"];
+    hours.each_member([&](const std::string& name, const JsonPlace& value) {
+        line.resource_hours[ResourceClass{name}] = value.number();
+    });
+    return line;
+}
+
+OversubscribedRoom oversubscribed_in(const JsonPlace& in) {
+    OversubscribedRoom room;
+    room.published = in["published"].integer();
+    room.used = in["used"].integer();
+    room.free = in["free"].integer();
+    room.hosts = static_cast<std::size_t>(in["hosts"].count());
+    if (const auto wanted = in.maybe("wanted")) room.wanted = wanted->integer();
+    return room;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const UsageReport& usage) {
@@ -49,6 +76,21 @@ nlohmann::json to_json(const UsageReport& usage) {
             {"to", iso_time(usage.to)},
             {"usage", std::move(lines)},
             {"oversubscribed", to_json(usage.oversubscribed)}};
+}
+
+Result<UsageReport> usage_from_json(const nlohmann::json& document) {
+    return read_json(document, "usage", [](const JsonPlace& in) {
+        UsageReport usage;
+        usage.from = in["from"].time();
+        usage.to = in["to"].time();
+        usage.lines = list(in["usage"], usage_line_in);
+        // A daemon of an older version tells none.
+        if (const auto rooms = in.maybe("oversubscribed"))
+            rooms->each_member([&](const std::string& name, const JsonPlace& room) {
+                usage.oversubscribed[ResourceClass{name}] = oversubscribed_in(room);
+            });
+        return usage;
+    });
 }
 
 Table usage_table(const UsageReport& usage) {

@@ -22,6 +22,8 @@ struct UsageReport {
 };
 
 nlohmann::json to_json(const UsageReport& usage);
+/// What that wrote; `bad_answer` names what is wrong.
+Result<UsageReport> usage_from_json(const nlohmann::json& document);
 /// A row for each project and type; a column for each resource class that any of them has;
 /// below it the oversubscribed room.
 Table usage_table(const UsageReport& usage);

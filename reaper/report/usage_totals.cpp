@@ -27,6 +27,11 @@ std::vector<ServerRun> one_each(const std::vector<ServerRun>& runs) {
     return each;
 }
 
+TimePoint first_of_month(TimePoint time) {
+    const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(time)};
+    return TimePoint{std::chrono::sys_days{day.year() / day.month() / 1}};
+}
+
 }  // namespace
 
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to) {
@@ -50,6 +55,16 @@ std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint fr
     std::vector<UsageLine> all;
     for (auto& [key, line] : lines) all.push_back(std::move(line));
     return all;
+}
+
+UsagePeriod usage_period(std::optional<TimePoint> from, std::optional<Duration> span,
+                         std::optional<TimePoint> to, TimePoint now) {
+    UsagePeriod period;
+    const TimePoint asked = to.value_or(now);
+    period.to = std::min(asked, now);
+    // What ends with a month is of that month.
+    period.from = from ? *from : span ? asked - *span : first_of_month(asked - Duration{1});
+    return period;
 }
 
 }  // namespace reaper

@@ -42,4 +42,12 @@ struct UsageLine {
 /// runs of one server that of the first is taken, marked as reclaimed if any of them is.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
+struct UsagePeriod {
+    TimePoint from{}, to{};
+};
+/// What is asked for: to `to` (none, or later than now: now), from `from`, else from `span` before
+/// `to`, else from the first of the month in which `to` lies. `from` may be later than `to`.
+UsagePeriod usage_period(std::optional<TimePoint> from, std::optional<Duration> span,
+                         std::optional<TimePoint> to, TimePoint now);
+
 }  // namespace reaper

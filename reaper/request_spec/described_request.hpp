@@ -14,7 +14,8 @@ namespace reaper {
 
 struct DescribedRequest {
     std::string id;       ///< empty: one is made
-    Resources resources;  ///< of one slot
+    Resources resources;  ///< of one slot; empty if it is of a flavor
+    std::string flavor;   ///< id or name; empty: the resources tell
     int slots = 1;
     std::string project;  ///< id or name
     std::optional<std::string> availability_zone;
@@ -37,7 +38,7 @@ std::string written(const RequestGroup& group);
 /// `none` or `isolate`; to be told last: of two groups and more it has to be.
 Result<void> set_group_policy(DescribedRequest& described, std::string_view text);
 
-/// The request, for the project of this id.
+/// The request, for the project of this id; of a flavor, without what that takes.
 Request request_of(const DescribedRequest& described, RequestId id, ProjectId project,
                    TimePoint now);
 

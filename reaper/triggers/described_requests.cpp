@@ -30,9 +30,12 @@ Result<DescribedRequest> described_of(const config::RequestEntry& entry) {
         if (!phases) return wrong("res_type: " + phases.error().what);
         described.phases = *phases;
     }
-    auto resources = parse_resources(entry.resources);
-    if (!resources) return wrong("resources: " + resources.error().what);
-    described.resources = std::move(*resources);
+    described.flavor = entry.flavor;
+    if (entry.flavor.empty()) {
+        auto resources = parse_resources(entry.resources);
+        if (!resources) return wrong("resources: " + resources.error().what);
+        described.resources = std::move(*resources);
+    }
     for (const std::string& text : entry.traits)
         if (const auto added = add_trait(described, text); !added)
             return wrong("traits: " + added.error().what);

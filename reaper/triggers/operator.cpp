@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 #include "reaper/triggers/serving_lease.hpp"
 
 namespace reaper {
@@ -32,12 +33,17 @@ Result<void> OperatorTrigger::submit(DescribedRequest described, RequestId id,
     triggered.lease = std::move(lease);
     triggered.complete = [this, described, id, now] { return complete(described, id, now); };
     triggered.done = std::move(done);
-    spdlog::info("{}: an operator asks for {}", printable(id.str()), to_string(triggered.request));
+    if (described.flavor.empty())
+        spdlog::info("{}: an operator asks for {}", printable(id.str()),
+                     to_string(triggered.request));
+    else
+        spdlog::info("{}: an operator asks for {} of flavor {}", printable(id.str()),
+                     described.slots, in_quotes(described.flavor));
     dependencies_.sink.submit(std::move(triggered));
     return {};
 }
 
-/// With the project's id, whose name may have been given.
+/// With the project's id, whose name may have been given, and with what its flavor takes.
 ResultTask<std::variant<Request, Refused>> OperatorTrigger::complete(DescribedRequest described,
                                                                      RequestId id,
                                                                      TimePoint asked_at) {
@@ -45,8 +51,17 @@ ResultTask<std::variant<Request, Refused>> OperatorTrigger::complete(DescribedRe
     if (!project) co_return project.error();
     if (!project->found)
         co_return std::variant<Request, Refused>{Refused{std::move(project->why_not)}};
-    co_return std::variant<Request, Refused>{
-        request_of(described, std::move(id), project->found->id, asked_at)};
+    Request request = request_of(described, std::move(id), project->found->id, asked_at);
+    if (described.flavor.empty()) co_return std::variant<Request, Refused>{std::move(request)};
+    SchedulerRules rules = dependencies_.rules();
+    auto made = co_await with_flavor(dependencies_.cloud.compute, std::move(request),
+                                     described.flavor, std::move(rules));
+    if (!made) co_return made.error();
+    if (auto* const unknown = std::get_if<UnknownFlavor>(&*made))
+        co_return std::variant<Request, Refused>{Refused{std::move(unknown->why)}};
+    if (auto* const refused = std::get_if<Refused>(&*made))
+        co_return std::variant<Request, Refused>{std::move(*refused)};
+    co_return std::variant<Request, Refused>{std::get<Request>(std::move(*made))};
 }
 
 }  // namespace reaper

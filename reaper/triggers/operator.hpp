@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "config/settings.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/request_spec/described_request.hpp"
+#include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper {
 
@@ -22,8 +24,9 @@ public:
         const MessageSource& messages;  ///< who serves the queue
         RequestSink& sink;
         const bool& stopping;
+        std::function<SchedulerRules()> rules;  ///< what Nova's scheduler goes by
     };
-    explicit OperatorTrigger(Dependencies dependencies) : dependencies_(dependencies) {}
+    explicit OperatorTrigger(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
     /// The id under which it will be served; made up if it has none.
     RequestId id_of(const DescribedRequest& described);

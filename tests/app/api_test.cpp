@@ -61,6 +61,15 @@ TEST_F(ApiTest, EveryRouteIsInTheDocumentAndTheOtherWayRound) {
     }
 }
 
+TEST_F(ApiTest, ExamplesInTheDocumentAreWhatTheirSchemasSay) {
+    const auto examples = documented_examples();
+    EXPECT_GE(examples.size(), 15U);
+    for (const auto& [name, wrong] : examples) EXPECT_EQ(wrong, "") << name;
+    // Whoever may send something is shown what.
+    for (const auto& [path, methods] : openapi().at("paths").items())
+        if (methods.contains("post")) EXPECT_TRUE(examples.contains("POST " + path)) << path;
+}
+
 TEST_F(ApiTest, StatusTellsHowItIsAndWhoAsks) {
     full_host();
     start_and_read_the_cloud();

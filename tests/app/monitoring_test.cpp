@@ -349,6 +349,19 @@ std::set<std::string> names_in(const std::string& path, const std::string& chapt
     return found;
 }
 
+/// A recording that can stop.
+class FakeRecording final : public DecisionObserver {
+public:
+    void on_decision(const DecisionSight&) override {}
+    void keep_up(const CloudCache&) override {}
+    Duration step() const override { return Duration{1000}; }
+    bool keeps() const override { return going; }
+    std::uint64_t losses() const override { return lost; }
+
+    bool going = true;
+    std::uint64_t lost = 0;
+};
+
 /// A daemon that has something to say of everything: limits, a gateway, a reservation, a cull.
 class WholePageTest : public MonitoringTest {
 protected:
@@ -361,6 +374,9 @@ protected:
         settings.oversubscription.enabled = true;
         settings.oversubscription.estimator = {"usage_slack", {}};
         metrics = &measured;
+        observer = &recording;
+        cloud.own_credential_expires = clock.now() + std::chrono::hours{24};
+        monitor.note_certificate("admin", clock.now() + std::chrono::hours{48});
         cloud.add_host("spare", Resources{{"VCPU", 1}});
         cull();
         run_until([&] { return measured.asked.size() > 6; });
@@ -373,7 +389,25 @@ protected:
     }
 
     FakeMetrics measured{clock};
+    FakeRecording recording;
 };
+
+TEST_F(WholePageTest, WhatStopsOrExpiresIsTold) {
+    const auto seconds = [&](TimePoint at) {
+        return std::chrono::duration<double>(at.time_since_epoch()).count();
+    };
+    EXPECT_EQ(page()["reaper_recording"], 1);
+    EXPECT_EQ(page()["reaper_recording_losses_total"], 0);
+    recording.going = false;
+    recording.lost = 2;
+    const MetricsPage now = page();
+    EXPECT_EQ(now["reaper_recording"], 0);
+    EXPECT_EQ(now["reaper_recording_losses_total"], 2);
+    EXPECT_EQ(now["reaper_credential_expiry_timestamp_seconds"],
+              seconds(*cloud.own_credential_expires));
+    EXPECT_GT(now[R"(reaper_certificate_expiry_timestamp_seconds{port="admin"})"],
+              seconds(clock.now()));
+}
 
 TEST_F(WholePageTest, OversubscribedRoomIsTold) {
     const MetricsPage now = page();

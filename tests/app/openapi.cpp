@@ -63,6 +63,22 @@ std::string first_of(valijson::ValidationResults& results) {
     return all;
 }
 
+/// What is wrong with a value by its schema; empty: nothing.
+std::string wrong_by(const json& schema, const json& value) {
+    valijson::ValidationResults results;
+    const valijson::adapters::NlohmannJsonAdapter adapter{value};
+    valijson::Validator validator;
+    return validator.validate(compiled(schema), adapter, &results) ? "" : first_of(results);
+}
+
+/// Of the types of a body or an answer.
+void add_examples(const std::string& name, const json& content,
+                  std::map<std::string, std::string>& found) {
+    for (const auto& [type, media] : content.items())
+        if (media.contains("example"))
+            found[name] = wrong_by(media.at("schema"), media.at("example"));
+}
+
 /// A response that the document has elsewhere.
 const json& resolved(const json& response) {
     if (!response.contains("$ref")) return response;
@@ -101,12 +117,22 @@ std::string wrong_with(const std::string& route, int status, const std::string& 
     if (!responses.contains(code)) return route + ": no status " + code;
     const json& content = resolved(responses.at(code)).at("content");
     if (!content.contains(content_type)) return route + " " + code + ": no " + content_type;
-    valijson::ValidationResults results;
-    const valijson::adapters::NlohmannJsonAdapter answer{body};
-    valijson::Validator validator;
-    if (validator.validate(compiled(content.at(content_type).at("schema")), answer, &results))
-        return {};
-    return route + " " + code + ":\n" + first_of(results) + body.dump().substr(0, 2000);
+    const std::string wrong = wrong_by(content.at(content_type).at("schema"), body);
+    if (wrong.empty()) return {};
+    return route + " " + code + ":\n" + wrong + body.dump().substr(0, 2000);
+}
+
+std::map<std::string, std::string> documented_examples() {
+    std::map<std::string, std::string> found;
+    for (const auto& [path, methods] : openapi().at("paths").items())
+        for (const auto& [method, operation] : methods.items()) {
+            const std::string route = boost::algorithm::to_upper_copy(method) + " " + path;
+            if (operation.contains("requestBody"))
+                add_examples(route, operation.at("requestBody").at("content"), found);
+            for (const auto& [code, response] : operation.at("responses").items())
+                add_examples(route + " " + code, resolved(response).at("content"), found);
+        }
+    return found;
 }
 
 }  // namespace reaper::test

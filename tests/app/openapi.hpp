@@ -1,6 +1,7 @@
 // The API's document, for tests: which routes it has, and whether answers are as it says.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -19,5 +20,8 @@ std::set<std::string> documented_routes();
 /// have, a member that is missing, of another type, or not in the document. Empty: nothing.
 std::string wrong_with(const std::string& route, int status, const std::string& content_type,
                        const nlohmann::json& body);
+
+/// The examples of bodies and answers, and what is wrong with each by its schema; empty: nothing.
+std::map<std::string, std::string> documented_examples();
 
 }  // namespace reaper::test

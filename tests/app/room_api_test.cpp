@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "app/api_house.hpp"
-#include "reaper/cloud_reader/flavor_search.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::test::room_api_test {
 namespace {
@@ -109,6 +109,41 @@ TEST_F(RoomApi, AFlavorIsFoundByIdBeforeItsName) {
     EXPECT_EQ(found("id-four")->vcpus, 4);
     EXPECT_EQ(found("m1.two")->vcpus, 2);
     EXPECT_FALSE(found("M1.TWO"));
+}
+
+TEST_F(RoomApi, APlanTakesAFlavorToo) {
+    start_and_read_the_cloud();
+    const auto plan = [&](int status, const std::string& body) {
+        return answer(status, "POST /v1/plan", "/v1/plan", body);
+    };
+    const json asked = plan(200, R"({"project": "regular", "flavor": "m1.two", "slots": 2})");
+    EXPECT_EQ(asked.at("request").at("resources"),
+              json({{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
+    EXPECT_EQ(asked.at("request").at("slots"), 2);
+    EXPECT_EQ(asked.at("request").at("project"), "regular");
+    EXPECT_THAT(why(plan(404, R"({"project": "regular", "flavor": "huge"})")),
+                HasSubstr("flavor: there is no flavor 'huge'"));
+    EXPECT_THAT(
+        why(plan(400, R"({"project": "regular", "flavor": "m1.two", "resources": "VCPU=1"})")),
+        HasSubstr("beside a flavor"));
+}
+
+TEST_F(RoomApi, ARequestOfAFlavorFreesRoomForIt) {
+    start_and_read_the_cloud();
+    answer(404, "POST /v1/requests", "/v1/requests",
+           R"({"project": "regular", "flavor": "huge", "id": "none"})");
+    EXPECT_TRUE(journal.records.empty());
+    const HttpResponse said = ask({"POST",
+                                   "/v1/requests",
+                                   {},
+                                   R"({"project": "regular", "flavor": "m1.two", "slots": 5,
+                                       "id": "mine"})"});
+    EXPECT_EQ(said.status, 200);
+    const Outcome outcome = outcome_of("mine");
+    EXPECT_EQ(outcome.kind, OutcomeKind::freed) << outcome.reason;
+    const Request& asked = journal.records.at(RequestId{"mine"}).request;
+    EXPECT_EQ(asked.resources, (Resources{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
+    EXPECT_EQ(asked.slots, 5);
 }
 
 }  // namespace

@@ -130,5 +130,19 @@ TEST(Policy, ItsOwnMistakesAreStillTold) {
                 HasSubstr("none.yaml: can't be read"));
 }
 
+TEST(RequestList, AFlavorStandsForResourcesAndGroups) {
+    const auto read = good("- {project: web, flavor: m1.two, slots: 2}\n");
+    ASSERT_EQ(read.size(), 1U);
+    EXPECT_EQ(read[0].flavor, "m1.two");
+    EXPECT_EQ(read[0].resources, "");
+    EXPECT_THAT(errors("- {project: web, flavor: a, resources: VCPU=1}\n"),
+                ElementsAre(HasSubstr("resources: stands beside a flavor")));
+    EXPECT_THAT(errors("- {project: web, flavor: a, groups: [VGPU=1]}\n"),
+                ElementsAre(HasSubstr("groups: stands beside a flavor")));
+    EXPECT_THAT(errors("- {project: web, flavor: []}\n"),
+                ElementsAre(HasSubstr("flavor: not a text")));
+    EXPECT_THAT(errors("- {project: web}\n"), ElementsAre(HasSubstr("resources: missing")));
+}
+
 }  // namespace
 }  // namespace reaper::config::test::request_list_test

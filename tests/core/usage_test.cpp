@@ -82,5 +82,21 @@ TEST(Usage, OfNothingIsNothing) {
     EXPECT_TRUE(usage_of({run("a", "p", 0, 3)}, at(5), at(5)).empty());
 }
 
+TEST(UsagePeriod, ASpanEndsWhereTheTimeEnds) {
+    const TimePoint now = at(240);
+    const auto is = [](const UsagePeriod& period, TimePoint from, TimePoint to) {
+        EXPECT_EQ(period.from, from);
+        EXPECT_EQ(period.to, to);
+    };
+    is(usage_period({}, hours{24}, at(48), now), at(24), at(48));
+    is(usage_period({}, hours{24}, {}, now), at(216), now);
+    is(usage_period(at(1), {}, {}, now), at(1), now);
+    is(usage_period(at(1), hours{24}, at(48), now), at(1), at(48));
+    // This month; the month that ends then; nothing is told of what has not been yet.
+    is(usage_period({}, {}, {}, now), midnight, now);
+    is(usage_period({}, {}, midnight, now), midnight - hours{31 * 24}, midnight);
+    is(usage_period({}, {}, now + hours{1}, now), midnight, now);
+}
+
 }  // namespace
 }  // namespace reaper::usage_test

@@ -113,6 +113,11 @@ ResultTask<std::string> FakeCloud::own_user() {
     co_return own_user_id;
 }
 
+ResultTask<std::optional<TimePoint>> FakeCloud::credential_expires() {
+    co_await breathe();
+    co_return own_credential_expires;
+}
+
 ResultTask<std::optional<TokenOwner>> FakeCloud::owner_of(std::string token) {
     co_await breathe();
     if (auto error = note("token")) co_return *error;
@@ -190,7 +195,7 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
 ResultTask<std::vector<ServerRecord>> FakeCloud::ended_servers(TimePoint) {
     co_await breathe();
     if (auto error = note("ended servers")) co_return *error;
-    co_return std::vector<ServerRecord>{};
+    co_return ended;
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers_on(std::string service_host) {

@@ -90,6 +90,7 @@ public:
     void note_failed(const std::string& request, const std::string& action);
     std::map<std::string, Flavor> flavors;  ///< by id
     std::string own_user_id = "reaper-user";
+    std::optional<TimePoint> own_credential_expires;
     std::map<std::string, TokenOwner> tokens;
     std::map<ServerId, Duration> slow;  ///< reads of it take so long
     Duration lists_take{};              ///< of servers by status
@@ -99,6 +100,7 @@ public:
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
     std::map<ServerId, std::string> last_hosts;
+    std::vector<ServerRecord> ended;  ///< all that Nova still knows of
     HostNumbers numbers;
     std::map<std::string, LoadAverages> load_averages_of;  ///< by host
     Duration deletion_takes{2000};
@@ -130,6 +132,7 @@ public:
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<ProjectSearch> find_project(std::string written) override;
     ResultTask<std::string> own_user() override;
+    ResultTask<std::optional<TimePoint>> credential_expires() override;
     ResultTask<std::optional<TokenOwner>> owner_of(std::string token) override;
     ResultTask<NovaRelease> release() override;
     ResultTask<std::vector<ServerRecord>> servers(Progress progress) override;

@@ -379,6 +379,7 @@ TEST(RecordingWriter, ACloudThatIsTooLargeIsToldAndKeptWithinBounds) {
     ASSERT_TRUE(writer.submit({first}));
     writer.flush();
     EXPECT_GT(writer.losses(), 0U);
+    EXPECT_FALSE(writer.writes());
     EXPECT_LE(bytes_in(scratch.path()), limits.max_bytes);
 }
 
@@ -466,6 +467,7 @@ TEST(RecordingWriter, WhatTheDiskDoesNotTakeIsLostAndItGoesOnWhenItDoes) {
     first.begins_segment = true;
     ASSERT_TRUE(writer.submit({first}));
     writer.flush();
+    EXPECT_FALSE(writer.writes());
     const auto before = writer.losses();
     ASSERT_TRUE(writer.submit({numbered(2, 10)}));
     writer.flush();
@@ -476,6 +478,7 @@ TEST(RecordingWriter, WhatTheDiskDoesNotTakeIsLostAndItGoesOnWhenItDoes) {
     ASSERT_TRUE(writer.submit({first}));
     writer.flush();
     EXPECT_EQ(segments_in(directory).value().size(), 1U);
+    EXPECT_TRUE(writer.writes());
     const auto working = writer.losses();
     ASSERT_TRUE(writer.submit({numbered(4, 10)}));
     writer.flush();

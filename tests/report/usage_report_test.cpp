@@ -59,6 +59,20 @@ TEST(UsageReport, TellsWhatIsOversubscribedNow) {
     EXPECT_EQ(to_json(usage)["oversubscribed"][room.str()]["wanted"], 9);
 }
 
+TEST(UsageReport, FromJsonItIsTheSame) {
+    const auto again = usage_from_json(to_json(example()));
+    ASSERT_TRUE(again) << again.error().what;
+    EXPECT_EQ(again->from, example().from);
+    EXPECT_EQ(again->to, example().to);
+    EXPECT_EQ(again->lines, example().lines);
+    auto wrong = to_json(example());
+    wrong["usage"][0]["type"] = "both";
+    const auto refused = usage_from_json(wrong);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().what.find("usage[0].type"), std::string::npos)
+        << refused.error().what;
+}
+
 TEST(UsageReport, AsATableForPeople) {
     const std::string text = table_text(usage_table(example()), 80, Paint{false});
     EXPECT_EQ(text,

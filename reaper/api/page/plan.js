@@ -10,13 +10,18 @@ function otherResources(text) {
   return all;
 }
 
-function bodyOf(form) {
-  const of = (name) => form.elements[name].value.trim();
+function resourcesOf(of) {
   const resources = {};
   for (const name of ["VCPU", "MEMORY_MB", "DISK_GB"]) if (Number(of(name)) > 0) resources[name] = Number(of(name));
   Object.assign(resources, otherResources(of("other")));
   if (!Object.keys(resources).length) throw new Error("the servers ask for nothing");
-  return {project: of("project"), slots: Number(of("slots")), resources, ...(of("zone") ? {zone: of("zone")} : {})};
+  return resources;
+}
+
+function bodyOf(form) {
+  const of = (name) => form.elements[name].value.trim();
+  const what = of("flavor") ? {flavor: of("flavor")} : {resources: resourcesOf(of)};
+  return {project: of("project"), slots: Number(of("slots")), ...what, ...(of("zone") ? {zone: of("zone")} : {})};
 }
 
 async function onPlan(event) {

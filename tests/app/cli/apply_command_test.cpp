@@ -110,7 +110,7 @@ TEST(ApplyArguments, OnlyAPlanThatTheDaemonMakesByItselfIsSaved) {
     EXPECT_THAT(with({"--strategy", "strict"}), HasSubstr("--save goes without --strategy"));
     EXPECT_THAT(with({"--alternatives", "2"}), HasSubstr("--save goes without"));
     EXPECT_THAT(refused({"plan", "--requests", "r.yaml", "--save", "f"}),
-                HasSubstr("--save goes with --resources"));
+                HasSubstr("--save goes with --resources or --flavor"));
     EXPECT_THAT(refused({"plan", "--resources", "VCPU=1", "--project", "p", "--save", ""}),
                 HasSubstr("--save needs a file"));
     EXPECT_THAT(refused({"apply"}), HasSubstr("FILE"));

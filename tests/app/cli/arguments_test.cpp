@@ -326,7 +326,7 @@ TEST(Arguments, PlanTakesOneConstraintOnTheKindOfRoom) {
               std::string::npos);
     EXPECT_NE(error(with({"!=re*"})).find("--res-type: "), std::string::npos);
     EXPECT_EQ(error({"plan", "--notification", "x", "--res-type", "regular"}),
-              "--res-type goes with --resources: a notification says it itself");
+              "--res-type goes with --resources or --flavor: a notification says it itself");
 }
 
 TEST(Arguments, PlanTakesSeveralNotifications) {
@@ -390,11 +390,13 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
         {{"history", "--until", "1h"},
          "--until: is '1h'; expected a date such as 2026-11-01 or 2026-11-01T12:30:00Z (UTC)"},
         {{"plan"},
-         "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE"},
+         "'reaper plan' needs one of --notification FILE, --flavor FLAVOR, --resources LIST and "
+         "--requests FILE"},
         {{"plan", "--notification", "x", "--resources", "VCPU=1", "--project", "p"},
-         "'reaper plan' needs one of --notification FILE, --resources LIST and --requests FILE"},
+         "'reaper plan' needs one of --notification FILE, --flavor FLAVOR, --resources LIST and "
+         "--requests FILE"},
         {{"plan", "--notification", "x", "--slots", "2"},
-         "--slots goes with --resources: a notification says it itself"},
+         "--slots goes with --resources or --flavor: a notification says it itself"},
         {{"plan", "--resources", "VCPU=1"},
          "--resources needs --project, to know if the requester is revocable itself"},
         {{"plan", "--resources", "VCPU", "--project", "p"},
@@ -445,14 +447,36 @@ TEST(Arguments, ASnapshotGoesToStdoutUnlessAFileIsNamed) {
 
 TEST(Arguments, RequestsComeFromOnePlaceOnly) {
     const std::string one =
-        "'reaper plan' needs one of --notification FILE, --resources LIST and "
+        "'reaper plan' needs one of --notification FILE, --flavor FLAVOR, --resources LIST and "
         "--requests FILE";
     EXPECT_EQ(error({"plan"}), one);
     EXPECT_EQ(error({"plan", "--requests", "r", "--notification", "m"}), one);
     EXPECT_EQ(error({"plan", "--requests", "r", "--resources", "VCPU=1", "--project", "p"}), one);
     EXPECT_EQ(error({"plan", "--requests", "r", "--slots", "2"}),
-              "--slots goes with --resources: the file says it for each request");
+              "--slots goes with --resources or --flavor: the file says it for each request");
     EXPECT_EQ(error({"plan", "--requests", "", "--snapshot", "c"}), "--requests needs a file");
+}
+
+TEST(Arguments, AFlavorSaysWhatAServerIsInsteadOfResources) {
+    const auto plan = std::get<PlanCommand>(
+        good({"plan", "--flavor", "m1.two", "--project", "p", "--slots", "2"}).command);
+    EXPECT_EQ(plan.flavor, "m1.two");
+    EXPECT_EQ(plan.slots, 2);
+    EXPECT_TRUE(plan.resources.empty());
+    const auto request =
+        std::get<RequestCommand>(good({"request", "--flavor", "m1.two", "--project", "p"}).command);
+    EXPECT_EQ(request.flavor, "m1.two");
+    EXPECT_EQ(error({"plan", "--flavor", "m1.two"}),
+              "--flavor needs --project, to know if the requester is revocable itself");
+    EXPECT_EQ(error({"plan", "--flavor", "a", "--resources", "VCPU=1", "--project", "p"}),
+              "--resources does not go with --flavor, which says that itself");
+    EXPECT_EQ(error({"request", "--flavor", "a", "--group", "VGPU=1", "--project", "p"}),
+              "--group does not go with --flavor, which says that itself");
+    EXPECT_EQ(error({"plan", "--flavor", "a", "--project", "p", "--snapshot", "c"}),
+              "--flavor goes with the cloud: a snapshot has no flavors; use --resources");
+    EXPECT_EQ(error({"request", "--project", "p"}),
+              "'reaper request' needs one of --flavor FLAVOR and --resources LIST");
+    EXPECT_EQ(error({"request", "--flavor", "", "--project", "p"}), "--flavor needs a name");
 }
 
 TEST(Arguments, WhatIsUnreservedMaySayWhomItReturnsTo) {

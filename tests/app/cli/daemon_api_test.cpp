@@ -122,8 +122,8 @@ std::string why(const Command& command) {
 
 TEST(RemoteScope, WhatTheDaemonHasNoAnswerForSaysSo) {
     for (const Command& command : std::initializer_list<Command>{
-             RunCommand{}, GatewayCommand{}, SetupCommand{}, CheckCommand{}, UsageCommand{},
-             EstimateCommand{}, ReportCommand{}, ConfigCommand{}})
+             RunCommand{}, GatewayCommand{}, SetupCommand{}, CheckCommand{}, EstimateCommand{},
+             ReportCommand{}, ConfigCommand{}})
         EXPECT_THAT(why(command), HasSubstr("works without --api"));
     HistoryCommand follow;
     follow.follow = true;
@@ -148,7 +148,8 @@ TEST(RemoteScope, WhatTheDaemonHasNoAnswerForSaysSo) {
                                                                  RequestCommand{},
                                                                  ApplyCommand{},
                                                                  SnapshotCommand{},
-                                                                 CandidatesCommand{}})
+                                                                 CandidatesCommand{},
+                                                                 UsageCommand{}})
         EXPECT_THAT(why(command), IsEmpty());
 }
 

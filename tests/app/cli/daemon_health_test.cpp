@@ -1,8 +1,10 @@
 // Whether a daemon runs and is ready, by what it answers.
 #include "reaper/cli/daemon_health.hpp"
 
+#include <cstdlib>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
+
+#include "app/cli/remote_daemon.hpp"
 
 namespace reaper::cli::daemon_health_test {
 namespace {
@@ -60,7 +62,8 @@ TEST(DaemonHealth, IsAskedOnTheSocketOrElseOnAPortInTheClear) {
     config::LocalSettings settings;
     EXPECT_EQ(where_to_ask(settings), "");
     EXPECT_EQ(local_health(settings).state, State::unknown);
-    EXPECT_THAT(to_text(local_health(settings)), HasSubstr("set admin.socket or metrics.listen"));
+    EXPECT_THAT(to_text(local_health(settings)),
+                HasSubstr("neither admin.socket nor metrics.listen"));
     settings.admin.listen = "0.0.0.0:8787";
     EXPECT_EQ(where_to_ask(settings), "http://127.0.0.1:8787");
     settings.admin.cert_file = "cert.pem";
@@ -70,6 +73,38 @@ TEST(DaemonHealth, IsAskedOnTheSocketOrElseOnAPortInTheClear) {
     settings.admin.socket = "/nowhere/admin.sock";
     EXPECT_EQ(where_to_ask(settings), "unix:/nowhere/admin.sock");
     EXPECT_EQ(local_health(settings).state, State::not_running);
+}
+
+class HealthPort : public RemoteDaemon {
+protected:
+    HealthPort() {
+        ::setenv("OS_TOKEN", "swordfish", 1);
+        for (const char* const path : {"/healthz", "/readyz"})
+            replies_[path] = test::json_reply(200, probe(200, "loop", true).body);
+        serve();
+    }
+    ~HealthPort() override { ::unsetenv("OS_TOKEN"); }
+    /// Of each question: the token that came with it.
+    std::vector<std::string> tokens() {
+        std::vector<std::string> all;
+        for (const auto& each : requests()) all.push_back(each.header("x-auth-token"));
+        return all;
+    }
+};
+
+/// Whoever listens there first would have it.
+TEST_F(HealthPort, OfThisMachinesProbesNoneCarriesAToken) {
+    config::LocalSettings settings;
+    settings.metrics.listen = url().substr(std::string{"http://"}.size());
+    EXPECT_EQ(local_health(settings).state, State::ready);
+    settings.metrics.listen = "";
+    settings.admin.listen = url().substr(std::string{"http://"}.size());
+    EXPECT_EQ(local_health(settings).state, State::ready);
+    EXPECT_THAT(tokens(), testing::ElementsAre("", "", "", ""));
+    ApiOptions named;
+    named.url = url();
+    EXPECT_EQ(health_over(named).state, State::ready);
+    EXPECT_THAT(tokens(), testing::Contains("swordfish")) << "who is named by --api is told";
 }
 
 }  // namespace

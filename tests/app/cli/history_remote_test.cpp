@@ -1,24 +1,18 @@
 // `reaper history --api`: what is asked of the daemon, and what is shown of its answers.
 #include "reaper/cli/history_remote.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <mutex>
-#include <thread>
 
-#include "reaper/cli/commands.hpp"
+#include "app/cli/remote_daemon.hpp"
 #include "reaper/report/json.hpp"
-#include "support/http_server.hpp"
 
 namespace reaper::cli::history_remote_test {
 namespace {
 
 using nlohmann::json;
-using test::Reply;
-using test::ServerRequest;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using What = HistoryCommand::What;
 
 RequestSummary summary(const std::string& id) {
@@ -28,60 +22,13 @@ RequestSummary summary(const std::string& id) {
     return line;
 }
 
-/// Answers by target, and keeps what was asked.
-class HistoryRemote : public testing::Test {
+class HistoryRemote : public RemoteDaemon {
 protected:
-    ~HistoryRemote() override {
-        io_.stop();
-        if (runs_.joinable()) runs_.join();
-    }
-    void answers(const std::string& target, const json& body) {
-        replies_[target] = test::json_reply(200, body.dump());
-    }
-    void answers_no_more(const std::string& target) {
-        const std::scoped_lock lock{mutex_};
-        replies_.erase(target);
-    }
-    void serve() {
-        runs_ = std::thread{[this] { io_.run(); }};
-    }
     ExitCode run(const HistoryCommand& command, bool as_json = false) {
-        GlobalOptions global;
-        global.api.url = server_.url();
-        global.json = as_json;
-        if (as_json) global.list.format = ListFormat::json;
-        const Terminal terminal{global};
-        testing::internal::CaptureStdout();
-        testing::internal::CaptureStderr();
-        const ExitCode code = history_remotely(global, command, terminal);
-        out_ = testing::internal::GetCapturedStdout();
-        err_ = testing::internal::GetCapturedStderr();
-        return code;
+        return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
+            return history_remotely(global, command, terminal);
+        });
     }
-    Reply reply_to(const ServerRequest& request) {
-        const std::scoped_lock lock{mutex_};
-        asked_.push_back(request.target);
-        const auto known = replies_.find(request.target);
-        return known == replies_.end() ? test::json_reply(503, R"({"error": {"message": "none"}})")
-                                       : known->second;
-    }
-    std::vector<std::string> asked() {
-        const std::scoped_lock lock{mutex_};
-        return asked_;
-    }
-
-    std::map<std::string, Reply> replies_;
-    std::string out_, err_;
-
-private:
-    boost::asio::io_context io_{1};
-    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
-        io_.get_executor()};
-    std::mutex mutex_;
-    std::vector<std::string> asked_;
-    test::HttpServer server_{io_,
-                             [this](const ServerRequest& request) { return reply_to(request); }};
-    std::thread runs_;
 };
 
 json page(const char* name, const json& lines, const std::string& next = "") {
@@ -144,10 +91,11 @@ TEST_F(HistoryRemote, FollowAsksAgainWhenTheDaemonSaysThatSomethingHappened) {
     // The stream ends; the daemon that comes back says no.
     std::thread later{[this] {
         while (asked().size() < 4) std::this_thread::yield();
-        answers_no_more("/v1/events");
+        answers("/v1/events", {{"error", {{"code", 403}, {"message", "not for you"}}}}, 403);
     }};
-    EXPECT_EQ(run(command), ExitCode::failed);
+    EXPECT_EQ(run(command), ExitCode::refused);
     later.join();
+    EXPECT_THAT(err_, HasSubstr("not for you"));
     EXPECT_THAT(out_, HasSubstr("  received  "));
     EXPECT_THAT(out_, HasSubstr("req-1)\n"));
     EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 1) << out_;
@@ -156,6 +104,52 @@ TEST_F(HistoryRemote, FollowAsksAgainWhenTheDaemonSaysThatSomethingHappened) {
     EXPECT_THAT(std::vector<std::string>(all.begin(), all.begin() + 4),
                 ElementsAre("/v1/requests?limit=200", "/v1/events", "/v1/requests?limit=200",
                             "/v1/requests?limit=200"));
+}
+
+TEST_F(HistoryRemote, FollowGoesOnOverARestartAndTellsNothingTwice) {
+    HistoryCommand command;
+    command.follow = true;
+    const std::string list = "/v1/requests?limit=200";
+    const auto listed = [](std::vector<std::string> ids) {
+        json lines = json::array();
+        for (const std::string& id : ids) lines.push_back(report::to_json(summary(id)));
+        return test::json_reply(200, page("requests", lines).dump());
+    };
+    const auto stream = test::json_reply(200, "event: hello\ndata: {}\n\n");
+    const auto away = test::json_reply(503, R"({"error": {"message": "it starts"}})");
+    test::Reply cut = test::json_reply(200, "event: hello\ndata: {}\n\nevent: hello\ndata: {}\n");
+    cut.cut_body = 23;
+    // It is there, is cut off, is away, comes back with news, and refuses in the end.
+    answers_first(list, {listed({"req-1"}), listed({"req-1"}), listed({"req-2", "req-1"})});
+    answers_first("/v1/events", {cut, away, stream});
+    answers("/v1/events", {{"error", {{"code", 403}, {"message", "who are you"}}}}, 403);
+    serve();
+    EXPECT_EQ(run(command), ExitCode::refused);
+    EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 2) << out_;
+    EXPECT_LT(out_.find("req-1)"), out_.find("req-2)"));
+    const auto lost = err_.find("the connection ended");
+    const auto again = err_.find("connected again");
+    EXPECT_LT(lost, again) << err_;
+    EXPECT_NE(again, std::string::npos) << err_;
+    EXPECT_THAT(err_, HasSubstr("connecting again"));
+    EXPECT_THAT(err_, Not(HasSubstr("it starts"))) << "one line for each time";
+}
+
+TEST_F(HistoryRemote, ALookThatFailsIsMadeAgain) {
+    HistoryCommand command;
+    command.follow = true;
+    const std::string list = "/v1/requests?limit=200";
+    const auto empty = test::json_reply(200, page("requests", json::array()).dump());
+    const auto full = test::json_reply(
+        200, page("requests", json::array({report::to_json(summary("req-1"))})).dump());
+    const auto away = test::json_reply(503, R"({"error": {"message": "not now"}})");
+    answers_first(list, {empty, away, full});
+    replies_["/v1/events"] = test::json_reply(200, "event: hello\n\n: still here\n\n");
+    answers_first("/v1/events", {replies_["/v1/events"]});
+    answers("/v1/events", {{"error", {{"code", 403}, {"message", "no"}}}}, 403);
+    serve();
+    EXPECT_EQ(run(command), ExitCode::refused);
+    EXPECT_THAT(out_, HasSubstr("req-1)"));
 }
 
 TEST_F(HistoryRemote, ARequestThatTheJournalDoesNotKnowIsUnknown) {

@@ -111,6 +111,28 @@ TEST_F(Planning, RoomThatIsReservedIsForItsRoleAndIsNotTouched) {
     EXPECT_EQ(cloud_.free_on("h3").get(ResourceClass{"VCPU"}), 0);
 }
 
+TEST_F(Planning, AFlavorSaysWhatOneServerIsAndNovaIsAskedOnce) {
+    Flavor flavor{"m1.two", 2, 2048, 20, 0, 0, {}};
+    cloud_.flavors = {{"id-two", flavor}};
+    DescribedRequest one;
+    one.project = "regular";
+    one.flavor = "m1.two";
+    Inputs inputs;
+    inputs.described = {one, one};
+    const auto answers = plan(inputs);
+    ASSERT_TRUE(answers);
+    ASSERT_EQ(answers->planned.size(), 2U);
+    EXPECT_EQ(answers->planned[0].request.resources,
+              (Resources{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
+    EXPECT_EQ(cloud_.count("flavors"), 1U);
+    inputs.described[1].flavor = "huge";
+    const auto unknown = plan(inputs);
+    ASSERT_TRUE(unknown);
+    EXPECT_TRUE(unknown->planned.empty());
+    ASSERT_EQ(unknown->unknown.size(), 1U);
+    EXPECT_NE(unknown->unknown[0].find("there is no flavor 'huge'"), std::string::npos);
+}
+
 TEST_F(Planning, NothingIsWritten) {
     ASSERT_TRUE(plan());
     EXPECT_EQ(cloud_.count("DELETE"), 0U);

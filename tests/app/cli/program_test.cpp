@@ -2,6 +2,7 @@
 #include "app/cli/program.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,6 +145,39 @@ TEST(ProgramErrors, AllMistakesOfAConfigurationAreToldAtOnce) {
     EXPECT_NE(result.err.find("reaper: " + path + ":23: cull.dedline: "), std::string::npos)
         << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
+}
+
+/// Who only looks must not be taken for a reaper that ran.
+TEST(ProgramLooks, CommandsThatLookLeaveNothingBehind) {
+    const TemporaryDirectory directory;
+    const std::string config = directory.write("reaper.yaml", quiet_config(directory));
+    const std::vector<std::vector<std::string>> all{
+        {"history"},
+        {"history", "victims"},
+        {"history", "messages"},
+        {"history", "events"},
+        {"history", "totals"},
+        {"history", "show", "req-1"},
+        {"explain", "server-1"},
+        {"report"},
+        {"status"},
+        {"health"},
+        {"check"},
+        {"config"},
+        {"usage"},
+        {"hosts"},
+        {"room", "--resources", "VCPU=1"},
+        {"plan", "--resources", "VCPU=1", "--project", "p"}};
+    for (std::vector<std::string> words : all) {
+        words.insert(words.begin(), {"--config", config});
+        const ProgramResult done = run_program(words);
+        EXPECT_LT(done.exit_code, 128) << words[2] << ": " << done.err;
+        std::vector<std::string> there;
+        for (const auto& file :
+             std::filesystem::directory_iterator{std::filesystem::path{config}.parent_path()})
+            there.push_back(file.path().filename());
+        EXPECT_EQ(there, std::vector<std::string>{"reaper.yaml"}) << words[2];
+    }
 }
 
 TEST(ProgramErrors, AnUnknownStrategyIsAUsageError) {

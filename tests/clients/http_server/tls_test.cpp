@@ -1,4 +1,6 @@
 // The server with TLS, asked by our own client.
+#include "clients/http_server/tls.hpp"
+
 #include <boost/asio/io_context.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,6 +69,21 @@ TEST_F(HttpServerTlsTest, AClientWithoutACertificateIsRefusedWhereOneIsDemanded)
     const auto answer = get(*server);
     EXPECT_TRUE(answer) << answer.error().what;
     EXPECT_EQ(shown, "client");
+}
+
+TEST_F(HttpServerTlsTest, ItIsKnownWhenTheCertificateExpires) {
+    const auto day = std::chrono::hours{24};
+    const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    const auto good = certificate_expires(authority.issue("server", "").cert_file);
+    ASSERT_TRUE(good) << good.error().what;
+    EXPECT_LT(std::chrono::abs(*good - (now + day)), std::chrono::minutes{10});
+    const auto old = certificate_expires(authority.issue("server", "", true).cert_file);
+    ASSERT_TRUE(old) << old.error().what;
+    EXPECT_LT(*old, now);
+    const auto key = certificate_expires(authority.issue("server", "").key_file);
+    ASSERT_FALSE(key);
+    EXPECT_NE(key.error().what.find("no certificate"), std::string::npos);
+    EXPECT_FALSE(certificate_expires("/nowhere/cert.pem"));
 }
 
 TEST_F(HttpServerTlsTest, AFileThatCannotBeUsedIsNamed) {

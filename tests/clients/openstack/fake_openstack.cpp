@@ -74,6 +74,7 @@ Reply FakeOpenStack::token() {
     body["token"]["catalog"] = catalog;
     body["token"]["issued_at"] = iso(clock.now());
     body["token"]["expires_at"] = iso(clock.now() + token_life);
+    if (!token_has.is_null()) body["token"].merge_patch(token_has);
     Reply reply = json_reply(201, body.dump());
     reply.headers.emplace_back("X-Subject-Token", "secret-token-" + std::to_string(++issued));
     reply.bridge = auth_gate;

@@ -49,6 +49,7 @@ public:
     Reply auth_failure;                         ///< instead of a token, if its status is not 200
     std::shared_ptr<ExecutorBridge> auth_gate;  ///< holds authentications back
     nlohmann::json catalog;                     ///< of the tokens
+    nlohmann::json token_has;                   ///< merged into them
     HttpServer server;
 
 private:

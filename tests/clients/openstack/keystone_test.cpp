@@ -249,5 +249,38 @@ TEST(Service, FindsTheRootThatTellsTheVersions) {
     EXPECT_EQ(version_root("http://h:8778"), "http://h:8778/");
 }
 
+TEST_F(KeystoneTest, ThePasswordExpiresAsTheTokenSays) {
+    EXPECT_EQ(cloud.run(keystone().credential_expires()).value(), std::nullopt);
+    cloud.token_has = {{"user", {{"password_expires_at", "2026-12-01T10:00:00.000000"}}}};
+    ASSERT_TRUE(cloud.run(parts.session->authenticate()));
+    const auto told = cloud.run(keystone().credential_expires());
+    ASSERT_TRUE(told && *told);
+    EXPECT_EQ(**told,
+              std::chrono::sys_days(std::chrono::year(2026) / 12 / 1) + std::chrono::hours(10));
+}
+
+TEST_F(KeystoneTest, AnApplicationCredentialExpiresAsKeystoneSays) {
+    cloud.token_has = {{"application_credential", {{"id", "c1"}, {"name", "reaper"}}}};
+    const std::string user = recorded_answer("keystone-auth-tokens")["token"]["user"]["id"];
+    const std::string path = "GET /v3/users/" + user + "/application_credentials/c1";
+    EXPECT_EQ(cloud.run(keystone().credential_expires()).value(), std::nullopt) << "404";
+    cloud.on(path, json_reply(403, R"({"error": {"message": "no", "code": 403}})"));
+    EXPECT_EQ(cloud.run(keystone().credential_expires()).value(), std::nullopt);
+    const auto answers = [&](const json& expires) {
+        cloud.on(
+            path,
+            json_reply(
+                200,
+                json{{"application_credential", {{"id", "c1"}, {"expires_at", expires}}}}.dump()));
+    };
+    answers(nullptr);
+    EXPECT_EQ(cloud.run(keystone().credential_expires()).value(), std::nullopt) << "never";
+    answers("2026-12-01T10:00:00.000000");
+    EXPECT_EQ(cloud.run(keystone().credential_expires()).value(),
+              std::chrono::sys_days(std::chrono::year(2026) / 12 / 1) + std::chrono::hours(10));
+    cloud.on(path, json_reply(500, "{}"));
+    EXPECT_FALSE(cloud.run(keystone().credential_expires()));
+}
+
 }  // namespace
 }  // namespace reaper::keystone_test

@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/flavor_search.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 #include <algorithm>
 #include <map>
@@ -42,6 +42,25 @@ ResultTask<FlavorSearch> find_flavor(Compute& compute, std::string written) {
     if (!flavor) co_return flavor.error();
     search.found = std::move(*flavor);
     co_return search;
+}
+
+ResultTask<OfFlavor> with_flavor(Compute& compute, Request request, std::string written,
+                                 SchedulerRules rules) {
+    auto search = co_await find_flavor(compute, std::move(written));
+    if (!search) co_return search.error();
+    co_return co_await with_found_flavor(compute, std::move(request), std::move(*search),
+                                         std::move(rules));
+}
+
+ResultTask<OfFlavor> with_found_flavor(Compute& compute, Request request, FlavorSearch search,
+                                       SchedulerRules rules) {
+    if (!search.found) co_return OfFlavor{UnknownFlavor{std::move(search.why_not)}};
+    auto release = co_await compute.release();
+    if (!release) co_return release.error();
+    auto built = of_flavor(std::move(request), *search.found, *release, rules);
+    if (auto* const refused = std::get_if<Refused>(&built))
+        co_return OfFlavor{Refused{"flavor: " + refused->reason}};
+    co_return OfFlavor{std::get<Request>(std::move(built))};
 }
 
 }  // namespace reaper

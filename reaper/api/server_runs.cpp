@@ -1,0 +1,78 @@
+#include "reaper/api/server_runs.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "reaper/planner/eligibility.hpp"
+#include "reaper/request_spec/request_builder.hpp"
+
+namespace reaper {
+namespace {
+
+/// Placement has forgotten what it held: its flavor tells.
+std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& taggers,
+                               const TagData& tag_data) {
+    if (!record.server.launched || !record.terminated) return std::nullopt;
+    const auto held = resources_of(record.flavor, record.boot_from_volume);
+    const auto* const resources = std::get_if<Resources>(&held);
+    if (resources == nullptr) return std::nullopt;
+    Server server = record.server;
+    server.allocations = {{ProviderId{"its flavor"}, *resources}};
+    ServerRun run;
+    run.server = server.id;
+    run.project = server.project;
+    run.holds = *resources;
+    run.from = *server.launched;
+    run.until = record.terminated;
+    run.revocable = why_revocable(server, taggers, tag_data).has_value();
+    return run;
+}
+
+/// Those that the record's plans chose and that are gone.
+void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
+    for (const StepEntry& step : record.steps) {
+        if (step.step != Step::gone) continue;
+        for (const PlanEntry& entry : record.plans) {
+            const auto* const plan = std::get_if<Plan>(&entry.decision);
+            if (plan == nullptr) continue;
+            for (const Victim& victim : plan->victims()) {
+                if (victim.server != step.server) continue;
+                runs.push_back({victim.server, victim.project, victim.resources, victim.created,
+                                step.at, true, true});
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void add_running(const Host& host, std::vector<ServerRun>& runs) {
+    for (const Server& server : host.servers) {
+        ServerRun run;
+        run.server = server.id;
+        run.project = server.project;
+        run.holds = server.resources();
+        run.from = server.launched.value_or(server.created);
+        run.revocable = server.revocable();
+        runs.push_back(std::move(run));
+    }
+}
+
+void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
+               const TagData& tag_data, std::vector<ServerRun>& runs) {
+    for (const ServerRecord& record : records)
+        if (auto run = ended(record, taggers, tag_data)) runs.push_back(std::move(*run));
+}
+
+ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since) {
+    auto records = co_await journal.culls_since(since);
+    if (!records) co_return records.error();
+    auto unfinished = co_await journal.unfinished();
+    if (!unfinished) co_return unfinished.error();
+    std::vector<ServerRun> runs;
+    for (const RequestRecord& record : *records) add_reclaimed(record, runs);
+    for (const RequestRecord& record : *unfinished) add_reclaimed(record, runs);
+    co_return runs;
+}
+
+}  // namespace reaper

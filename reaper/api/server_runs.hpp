@@ -1,0 +1,26 @@
+// Who ran when, holding what: from the cloud as it is, from what Nova still knows of those that
+// ended, and from the journal. For `reaper usage` and `GET /v1/usage`.
+#pragma once
+
+#include <vector>
+
+#include "reaper/decision/policy.hpp"
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/report/usage_totals.hpp"
+
+namespace reaper {
+
+/// The servers of the host, as they are now.
+void add_running(const Host& host, std::vector<ServerRun>& runs);
+
+/// Of what Nova tells of servers that ended (`Compute::ended_servers`); each is as revocable as the
+/// taggers say now.
+void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
+               const TagData& tag_data, std::vector<ServerRun>& runs);
+
+/// Those that were deleted by plans of the journal since then.
+ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since);
+
+}  // namespace reaper

@@ -1,0 +1,118 @@
+#include "reaper/api/usage.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "reaper/api/answers.hpp"
+#include "reaper/api/plan.hpp"
+#include "reaper/api/server_runs.hpp"
+#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/planner/oversubscribed_room.hpp"
+#include "reaper/report/usage.hpp"
+
+namespace reaper::api {
+namespace {
+
+/// True as long as it lives.
+class Counting {
+public:
+    explicit Counting(std::shared_ptr<bool> now) : now_(std::move(now)) { *now_ = true; }
+    ~Counting() { *now_ = false; }
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+private:
+    std::shared_ptr<bool> now_;
+};
+
+Error bad_time(const char* name, const std::string& found, const char* expected) {
+    return Error{Errc::bad_input,
+                 std::string{name} + ": expected " + expected + ", found " + in_quotes(found)};
+}
+
+Result<UsagePeriod> period_of(const Query& query, TimePoint now) {
+    std::optional<TimePoint> from, to;
+    const std::string& since = query.text("since");
+    const auto span = parse_duration(since);
+    if (!since.empty() && !span) {
+        from = parse_time_or_date(since);
+        if (!from)
+            return bad_time("since", since,
+                            "a time or a duration, such as 2024-05-01T12:00:00Z or 2h");
+    }
+    if (const std::string& until = query.text("until"); !until.empty()) {
+        to = parse_time_or_date(until);
+        if (!to) return bad_time("until", until, "a time such as 2024-05-01T12:00:00Z");
+    }
+    const UsagePeriod period = usage_period(from, span, to, now);
+    if (period.from >= period.to)
+        return Error{Errc::bad_input, "since: must be before until, and before now"};
+    return period;
+}
+
+/// What this daemon's estimator allows; nothing if nothing is oversubscribed.
+EstimatedRoom estimated_room(const Backend& backend) {
+    EstimatedRoom room;
+    const RoomPublisher* const publisher =
+        backend.room_publisher ? backend.room_publisher() : nullptr;
+    const auto room_class = publisher == nullptr ? std::nullopt : publisher->room_class();
+    if (!room_class) return room;
+    room.of = *room_class;
+    for (const OversubscribedHost& each : publisher->hosts())
+        if (each.wanted) room.wanted.emplace(each.host, *each.wanted);
+    return room;
+}
+
+HttpResponse not_told(const char* by, const Error& error) {
+    return refuse(503, std::string{by} + " can't be asked: " + error.what);
+}
+
+}  // namespace
+
+Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
+    const Query query{request, {"since", "until", "project"}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    if (backend.compute == nullptr || backend.identity == nullptr || backend.clock == nullptr)
+        co_return refuse(503, "this daemon tells no usage");
+    const TimePoint now = backend.clock->now();
+    const auto period = period_of(query, now);
+    if (!period) co_return refuse(400, period.error().what);
+    std::string project = query.text("project");
+    if (!project.empty()) {
+        auto found = co_await backend.identity->find_project(std::move(project));
+        if (!found) co_return not_told("Keystone", found.error());
+        if (!found->found) co_return refuse(404, "project: " + found->why_not);
+        project = found->found->id.str();
+    }
+    if (!backend.view()) co_return cloud_not_read();
+    if (*backend.counts_usage)
+        co_return refuse(503, "usage is being counted for somebody else; try again in a moment");
+    const Counting counting{backend.counts_usage};
+    auto ended = co_await backend.compute->ended_servers(period->from);
+    if (!ended) co_return not_told("Nova", ended.error());
+    auto reclaimed = co_await reclaimed_runs(backend.feed, period->from);
+    if (!reclaimed) co_return refuse(503, "the journal can't be read: " + reclaimed.error().what);
+    const auto view = backend.view();
+    if (!view) co_return cloud_not_read();
+    // The first word on a server counts: Nova's before the journal's.
+    std::vector<ServerRun> runs;
+    report::UsageReport counted{period->from, period->to, {}, {}};
+    const EstimatedRoom estimated = estimated_room(backend);
+    for (const Host* const host : view->cache.hosts()) {
+        add_running(*host, runs);
+        add(counted.oversubscribed,
+            oversubscribed_room(*host, view->policy.revocable_classes, estimated));
+    }
+    add_ended(*ended, view->policy.taggers, view->cache.tag_data(), runs);
+    std::move(reclaimed->begin(), reclaimed->end(), std::back_inserter(runs));
+    if (!project.empty())
+        std::erase_if(runs, [&](const ServerRun& run) { return run.project.str() != project; });
+    counted.lines = usage_of(runs, counted.from, counted.to);
+    co_return answered(report::to_json(counted));
+}
+
+}  // namespace reaper::api

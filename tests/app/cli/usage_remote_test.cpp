@@ -1,0 +1,71 @@
+// `reaper usage --api`: what is asked of the daemon, and what is shown of its answer.
+#include <gmock/gmock.h>
+
+#include "app/cli/remote_daemon.hpp"
+#include "reaper/report/usage.hpp"
+
+namespace reaper::cli::usage_remote_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class UsageRemote : public RemoteDaemon {
+protected:
+    ExitCode run(const UsageCommand& command, bool as_json = false) {
+        return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
+            return show_usage(global, command, terminal);
+        });
+    }
+};
+
+TimePoint november(int day) {
+    return TimePoint{std::chrono::sys_days{std::chrono::year{2026} / 11 / day}};
+}
+
+report::UsageReport of_web() {
+    report::UsageReport usage;
+    usage.from = november(3);
+    usage.to = november(10);
+    UsageLine line;
+    line.project = ProjectId{"web"};
+    line.revocable = true;
+    line.servers = 2;
+    line.reclaimed = 1;
+    line.hours = 3.5;
+    line.resource_hours = {{ResourceClass{"VCPU"}, 7.0}};
+    usage.lines = {line};
+    return usage;
+}
+
+TEST_F(UsageRemote, ASpanEndsAtUntilAndTheListIsTheDaemons) {
+    const std::string target =
+        "/v1/usage?since=2026-11-03T00%3A00%3A00.000Z&until=2026-11-10T00%3A00%3A00.000Z&project="
+        "web";
+    answers(target, report::to_json(of_web()));
+    serve();
+    UsageCommand command;
+    command.span = std::chrono::days{7};
+    command.to = november(10);
+    command.project = "web";
+    EXPECT_EQ(run(command, true), ExitCode::ok) << err_;
+    EXPECT_THAT(asked(), ElementsAre(target));
+    EXPECT_EQ(nlohmann::json::parse(out_), report::to_json(of_web()));
+    EXPECT_EQ(run(command), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, HasSubstr("web"));
+}
+
+TEST_F(UsageRemote, WithoutTimesTheDaemonsMonthIsMeantAndUnknownProjectsEndInTheirCode) {
+    answers("/v1/usage", report::to_json(report::UsageReport{}));
+    answers("/v1/usage?project=nobody",
+            {{"error", {{"code", 404}, {"message", "project: there is no 'nobody'"}}}}, 404);
+    serve();
+    EXPECT_EQ(run({}), ExitCode::ok) << err_;
+    UsageCommand command;
+    command.project = "nobody";
+    EXPECT_EQ(run(command), ExitCode::unknown);
+    EXPECT_THAT(err_, HasSubstr("there is no 'nobody'"));
+}
+
+}  // namespace
+}  // namespace reaper::cli::usage_remote_test

@@ -1,0 +1,115 @@
+// GET /v1/usage, on a daemon's cache, on Nova and on the journal.
+#include <gtest/gtest.h>
+
+#include "app/api_house.hpp"
+#include "reaper/model/time_text.hpp"
+
+namespace reaper::usage_api_test {
+namespace {
+
+using namespace test;
+using std::chrono::hours;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class UsageApi : public ApiHouse {
+protected:
+    /// It ran from then to then, as hours before now.
+    void ended(const std::string& id, const std::string& project, int from, int until) {
+        ServerRecord record;
+        record.server.id = ServerId{id};
+        record.server.project = ProjectId{project};
+        record.server.status = "DELETED";
+        record.server.launched = clock.now() - hours{from};
+        record.flavor = flavor_of(2);
+        record.terminated = clock.now() - hours{until};
+        cloud.ended.push_back(std::move(record));
+    }
+    std::string ago(int count) { return iso_time(clock.now() - hours{count}); }
+};
+
+TEST_F(UsageApi, RunningAndEndedServersAreSummedByProject) {
+    cloud.add_host("h1", small * 4);
+    cloud.add_server("a", "h1", "regular", small).record.server.created = clock.now() - hours{10};
+    ended("b", "regular", 6, 4);
+    ended("c", "spot", 3, 2);
+    start_and_read_the_cloud();
+    const json told = get("/v1/usage?since=5h");
+    EXPECT_EQ(told.at("from"), ago(5));
+    EXPECT_EQ(told.at("to"), ago(0));
+    ASSERT_THAT(told.at("usage"), SizeIs(2));
+    const json& regular = told.at("usage")[0];
+    EXPECT_EQ(regular.at("project"), "regular");
+    EXPECT_EQ(regular.at("type"), "regular");
+    EXPECT_EQ(regular.at("servers"), 2);
+    EXPECT_DOUBLE_EQ(regular.at("hours"), 6);
+    EXPECT_DOUBLE_EQ(regular.at("resource_hours").at("VCPU"), 12);
+    EXPECT_EQ(told.at("usage")[1].at("type"), "revocable");
+}
+
+TEST_F(UsageApi, ASpanCountsBackFromUntil) {
+    cloud.add_host("h1", small * 4);
+    ended("b", "regular", 10, 4);
+    start_and_read_the_cloud();
+    const json told = get("/v1/usage?since=2h&until=" + ago(5));
+    EXPECT_EQ(told.at("from"), ago(7));
+    EXPECT_EQ(told.at("to"), ago(5));
+    ASSERT_THAT(told.at("usage"), SizeIs(1));
+    EXPECT_DOUBLE_EQ(told.at("usage")[0].at("hours"), 2);
+}
+
+TEST_F(UsageApi, WhatTheReaperDeletedIsReclaimed) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    requester();
+    const NovaFailure one = failure();
+    messages->deliver(body_of(one));
+    outcome_of(one.request_id);
+    const json told = get("/v1/usage?since=1h&project=spot");
+    ASSERT_THAT(told.at("usage"), SizeIs(1));
+    EXPECT_EQ(told.at("usage")[0].at("servers"), 4);
+    EXPECT_EQ(told.at("usage")[0].at("reclaimed"), 1);
+    EXPECT_THAT(get("/v1/usage?since=1h&project=regular").at("usage"), IsEmpty());
+}
+
+TEST_F(UsageApi, WhatIsWrongIsNamed) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    EXPECT_THAT(why(get("/v1/usage?since=often", 400)), HasSubstr("since: expected a time"));
+    EXPECT_THAT(why(get("/v1/usage?until=2h", 400)), HasSubstr("until: expected a time"));
+    EXPECT_THAT(why(get("/v1/usage?since=" + ago(1) + "&until=" + ago(2), 400)),
+                HasSubstr("before until"));
+    EXPECT_THAT(why(get("/v1/usage?days=1", 400)), HasSubstr("'days'"));
+    cloud.no_projects.insert("nobody");
+    EXPECT_THAT(why(get("/v1/usage?project=nobody", 404)), HasSubstr("nobody"));
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "ended servers") return std::nullopt;
+        return Error{Errc::unreachable, "nova: no answer"};
+    };
+    EXPECT_THAT(why(get("/v1/usage", 503)), HasSubstr("Nova can't be asked: nova: no answer"));
+    cloud.on_call = {};
+    get("/v1/usage");
+}
+
+TEST_F(UsageApi, OneIsCountedAtATime) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    const api::Backend asked = backend();
+    std::optional<HttpResponse> first, second;
+    const auto ask_for = [&](std::optional<HttpResponse>& answer) {
+        const api::Caller caller{api::Access::look, {}};
+        HttpRequest request{"GET", "/v1/usage", {}};
+        boost::asio::co_spawn(io(), api::answer(asked, caller, std::move(request)),
+                              [&](std::exception_ptr, HttpResponse said) { answer = said; });
+    };
+    ask_for(first);
+    ask_for(second);
+    run_until([&] { return first && second; });
+    EXPECT_EQ(first->status, 200);
+    EXPECT_EQ(second->status, 503);
+    EXPECT_THAT(second->body, HasSubstr("for somebody else"));
+}
+
+}  // namespace
+}  // namespace reaper::usage_api_test
