@@ -7,6 +7,7 @@
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
@@ -200,6 +201,20 @@ Task<void> FreshDecision::look_up_role(Request& request) {
 
 Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy> policy,
                                            Request request) {
+    Decision decision = co_await decide_on_cache(std::move(policy), std::move(request));
+    add_names(refresher_.cache().project_names(), decision);
+    co_return decision;
+}
+
+Task<RoomAnswer> FreshDecision::room_for(std::shared_ptr<const CompiledPolicy> policy,
+                                         Request request) {
+    RoomAnswer answer = co_await room_on_cache(std::move(policy), std::move(request));
+    add_names(refresher_.cache().project_names(), answer.decision);
+    co_return answer;
+}
+
+Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPolicy> policy,
+                                              Request request) {
     co_await look_up_role(request);
     // No pause from here on: what the question may have is in the ledger only while it is asked.
     if (reservations_ != nullptr) reservations_->tell_ledger();
@@ -220,8 +235,8 @@ Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy>
     co_return decision;
 }
 
-Task<RoomAnswer> FreshDecision::room_for(std::shared_ptr<const CompiledPolicy> policy,
-                                         Request request) {
+Task<RoomAnswer> FreshDecision::room_on_cache(std::shared_ptr<const CompiledPolicy> policy,
+                                              Request request) {
     co_await look_up_role(request);
     if (reservations_ != nullptr) reservations_->tell_ledger();
     request.borrows = would_borrow(*policy, request);
@@ -258,8 +273,21 @@ Task<void> FreshDecision::learn_role(Request& request) {
 }
 
 ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy> policy,
-                                           Request& asked, std::map<ServerId, std::string> skipped,
+                                           Request& request,
+                                           std::map<ServerId, std::string> skipped,
                                            std::optional<std::uint64_t> builds_known) {
+    auto decision =
+        co_await decide_on_fresh(std::move(policy), request, std::move(skipped), builds_known);
+    const ProjectNames& names = refresher_.cache().project_names();
+    add_names(names, request);
+    if (decision) add_names(names, *decision);
+    co_return decision;
+}
+
+ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
+                                                    Request& asked,
+                                                    std::map<ServerId, std::string> skipped,
+                                                    std::optional<std::uint64_t> builds_known) {
     if (asked.correction)
         co_return co_await decide_correction(std::move(policy), asked, std::move(skipped));
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
