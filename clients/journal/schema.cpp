@@ -8,7 +8,7 @@ namespace {
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 6> migrations{R"sql(
+constexpr std::array<const char*, 7> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -166,6 +166,10 @@ CREATE TABLE reservation (
     user    TEXT NOT NULL,
     at      INTEGER NOT NULL
 ) WITHOUT ROWID;
+)sql",
+                                                R"sql(
+-- What Keystone called the project of a chosen server then; empty: that was not known.
+ALTER TABLE chosen ADD COLUMN project_name TEXT NOT NULL DEFAULT '';
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

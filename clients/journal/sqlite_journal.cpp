@@ -96,6 +96,10 @@ public:
         return call<std::vector<VictimEntry>>(
             [query = std::move(query)](Store& store) { return store.find_victims(query); });
     }
+    ResultTask<KnownValues> known_values(JournalQuery query) override {
+        return call<KnownValues>(
+            [query = std::move(query)](Store& store) { return store.known_values(query); });
+    }
     ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override {
         return call<std::vector<ChosenServer>>([server = std::move(server), limit](Store& store) {
             return store.chosen(server, limit);

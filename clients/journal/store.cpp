@@ -106,10 +106,11 @@ Result<void> Store::add_plan(const RequestId& id, const PlanEntry& plan) {
 void Store::note_chosen(std::int64_t request, const Plan& plan) {
     for (const auto& victim : plan.victims()) {
         auto insert = database_.statement(
-            "INSERT OR REPLACE INTO chosen (request, server, name, project, host) "
-            "VALUES (?1, ?2, ?3, ?4, ?5)");
+            "INSERT OR REPLACE INTO chosen (request, server, name, project, host, "
+            "project_name) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
         insert.bind(1, request).bind(2, victim.server.str()).bind(3, victim.name);
-        insert.bind(4, victim.project.str()).bind(5, victim.host).run();
+        insert.bind(4, victim.project.str()).bind(5, victim.host);
+        insert.bind(6, victim.project_name).run();
     }
 }
 

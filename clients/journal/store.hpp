@@ -46,6 +46,7 @@ public:
     Result<std::vector<RequestSummary>> list(int limit);
     Result<std::vector<RequestSummary>> find_requests(const JournalQuery& query);
     Result<std::vector<VictimEntry>> find_victims(const JournalQuery& query);
+    Result<KnownValues> known_values(const JournalQuery& query);
     Result<std::vector<ChosenServer>> chosen(const std::string& server, int limit);
     Result<std::optional<RequestRecord>> record(const RequestId& id);
     Result<std::vector<MessageEntry>> find_messages(const JournalQuery& query);

@@ -9,7 +9,8 @@ namespace {
 // A deletion counts from its first sending that no skipping took back. The words stand here as they
 // stand in the condition of the index.
 constexpr const char* victims_sql = R"sql(
-SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host
+SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host,
+       chosen.project_name
 FROM step AS sent
 JOIN request ON request.seq = sent.request
 LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server
@@ -36,7 +37,8 @@ Result<std::vector<VictimEntry>> Store::victims_since(TimePoint since) {
     select.bind(1, since);
     while (select.step())
         victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
-                           select.text(3), ProjectId{select.text(4)}, select.text(5)});
+                           select.text(3), ProjectId{select.text(4)}, select.text(5),
+                           select.text(6)});
     return victims;
 }
 

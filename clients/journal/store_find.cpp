@@ -43,8 +43,8 @@ constexpr const char* requests_sql = REQUEST_ROW REQUEST_DELETIONS
 
 // A deletion counts from its first sending that no skipping took back, as in victims_since.
 constexpr const char* found_victims_sql =
-    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host "
-    "FROM step AS sent JOIN request ON request.seq = sent.request "
+    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "
+    "chosen.project_name FROM step AS sent JOIN request ON request.seq = sent.request "
     "LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server "
     "WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 "
     "AND " NOT_TAKEN_BACK
@@ -72,7 +72,7 @@ constexpr const char* found_events_sql =
 
 constexpr const char* chosen_sql =
     "SELECT request.id, request.received_at, chosen.server, chosen.name, chosen.project, "
-    "chosen.host FROM chosen JOIN request ON request.seq = chosen.request "
+    "chosen.host, chosen.project_name FROM chosen JOIN request ON request.seq = chosen.request "
     "WHERE chosen.server = ?1 OR chosen.name = ?1 "
     "ORDER BY request.seq DESC, chosen.server LIMIT ?2";
 
@@ -121,7 +121,8 @@ Result<std::vector<VictimEntry>> Store::find_victims(const JournalQuery& query) 
     bind(select, query);
     while (select.step())
         victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
-                           select.text(3), ProjectId{select.text(4)}, select.text(5)});
+                           select.text(3), ProjectId{select.text(4)}, select.text(5),
+                           select.text(6)});
     return victims;
 }
 
@@ -149,7 +150,8 @@ Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int l
     select.bind(1, server).bind(2, rows_at_most(limit));
     while (select.step())
         found.push_back({RequestId{select.text(0)}, select.time(1), ServerId{select.text(2)},
-                         select.text(3), ProjectId{select.text(4)}, select.text(5)});
+                         select.text(3), ProjectId{select.text(4)}, select.text(5),
+                         select.text(6)});
     return found;
 }
 

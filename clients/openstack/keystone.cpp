@@ -49,6 +49,15 @@ public:
         co_return std::move(matches).result();
     }
 
+    ResultTask<ProjectNames> names_of_projects() {
+        ServiceCall call;
+        call.path = "/projects";
+        auto answer = co_await session_->call(CloudService::identity, std::move(call));
+        if (!answer) co_return answer.error();
+        if (answer->response.status != 200) co_return session_->refusal(*answer);
+        co_return read_project_names(answer->response.body, answer->where);
+    }
+
     ResultTask<std::string> own_user() {
         auto who = co_await session_->who();
         if (!who) co_return who.error();
@@ -150,6 +159,9 @@ public:
         return http::keeping(keystone_, keystone_->find_project(std::move(written)));
     }
 
+    ResultTask<ProjectNames> names_of_projects() override {
+        return http::keeping(keystone_, keystone_->names_of_projects());
+    }
     ResultTask<std::string> own_user() override {
         return http::keeping(keystone_, keystone_->own_user());
     }

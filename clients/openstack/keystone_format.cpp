@@ -105,6 +105,16 @@ Result<std::vector<Project>> read_projects(std::string_view body, const std::str
     });
 }
 
+Result<ProjectNames> read_project_names(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        ProjectNames names;
+        top["projects"].each([&](const JsonPlace& row) {
+            names.insert_or_assign(ProjectId(row["id"].id()), row["name"].text());
+        });
+        return names;
+    });
+}
+
 Result<Project> read_project(std::string_view body, const std::string& where) {
     return read_answer(body, where,
                        [](const JsonPlace& top) { return project_from(top["project"]); });

@@ -29,6 +29,8 @@ enum class Listed { all, enabled };
 /// `{"projects": [...]}`. A part of a list is `bad_answer`.
 Result<std::vector<Project>> read_projects(std::string_view body, const std::string& where,
                                            Listed listed = Listed::all);
+/// The same, of which a part will do.
+Result<ProjectNames> read_project_names(std::string_view body, const std::string& where);
 /// `{"project": {...}}`
 Result<Project> read_project(std::string_view body, const std::string& where);
 /// `{"application_credential": {"expires_at": ...}}`; none: never.

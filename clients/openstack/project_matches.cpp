@@ -72,6 +72,7 @@ ProjectSearch ProjectMatches::result() && {
         search.found = std::move(found_.begin()->second);
     else
         search.why_not = found_.empty() ? none() : several();
+    search.several = found_.size() > 1;
     return search;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/api/answers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/resources_text.hpp"
@@ -23,17 +24,14 @@ constexpr std::size_t at_a_time = 25;
 const char* const usage =
     "expected ?resources=CLASS:AMOUNT,... (example: resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)";
 
-Result<Resources> resources_of(const ApiRequest& request) {
+Result<Resources> resources_of(const Query& query, const ApiRequest& request) {
     const auto wrong = [](const std::string& why) { return Error{Errc::bad_input, why}; };
-    const std::string* wanted = nullptr;
-    for (const auto& [name, value] : request.parameters) {
-        if (name != "resources")
-            return wrong("unknown parameter '" + printable(name, 60) + "'; " + usage);
-        if (wanted != nullptr) return wrong(std::string{"resources is given twice; "} + usage);
-        wanted = &value;
-    }
-    if (wanted == nullptr) return wrong(usage);
-    auto resources = parse_resources(*wanted);
+    if (query.wrong()) return wrong(*query.wrong() + "; " + usage);
+    const auto& given = request.parameters;
+    if (std::none_of(given.begin(), given.end(),
+                     [](const auto& each) { return each.first == "resources"; }))
+        return wrong(usage);
+    auto resources = parse_resources(query.text("resources"));
     if (!resources) return wrong("resources: " + resources.error().what);
     return resources;
 }
@@ -45,14 +43,19 @@ HttpResponse not_read_yet() {
 }  // namespace
 
 Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request) {
-    const auto resources = resources_of(request);
+    const Query query{request, {"resources", "zone"}};
+    const auto resources = resources_of(query, request);
     if (!resources) co_return refuse(400, resources.error().what);
     const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;
     TimePoint taken_at;
     if (const auto view = backend.view()) {
         if (auto why = why_unknown(*resources, view->cache.index())) co_return refuse(404, *why);
-        for (const Host* host : view->cache.hosts()) ids.push_back(host->id);
+        const std::string& zone = query.text("zone");
+        auto no_zone = zone.empty() ? std::nullopt : why_unknown_zone(zone, view->cache.index());
+        if (no_zone) co_return refuse(404, *no_zone);
+        for (const Host* host : view->cache.hosts())
+            if (zone.empty() || host->availability_zone == zone) ids.push_back(host->id);
         taken_at = view->cache.ages().oldest_read_at;
     } else {
         co_return not_read_yet();

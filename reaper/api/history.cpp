@@ -1,10 +1,14 @@
 #include "reaper/api/history.hpp"
 
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/history_query.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud_reader/settled_query.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
@@ -33,6 +37,28 @@ HttpResponse page_of_lines(const ApiRequest& request, const char* name, Lines li
     return answered(std::move(body));
 }
 
+/// Names those projects that the journal has no names of.
+template <class Lines>
+void name_projects(const Backend& backend, Lines& lines) {
+    const auto view = backend.view();
+    if (!view) return;
+    for (auto& line : lines) add_names(view->cache.project_names(), line);
+}
+
+void name_projects(const Backend&, std::vector<MessageEntry>&) {}
+void name_projects(const Backend&, std::vector<JournalEvent>&) {}
+
+/// What the query names is found; else why it is not.
+Task<std::variant<JournalQuery, HttpResponse>> settled(const Backend& backend, JournalQuery query) {
+    using Settled = std::variant<JournalQuery, HttpResponse>;
+    const WhoKnows cloud{backend.identity, backend.compute};
+    auto found = co_await settle(std::move(query), backend.feed, cloud);
+    if (!found) co_return Settled{not_readable(found.error())};
+    if (found->ambiguous) co_return Settled{refuse(400, "project: " + *found->ambiguous)};
+    if (found->unknown) co_return Settled{refuse(404, *found->unknown)};
+    co_return Settled{std::move(found->query)};
+}
+
 const std::vector<std::string_view> filters{"limit",  "marker", "outcome", "project", "host",
                                             "flavor", "server", "since",   "until"};
 const std::vector<std::string_view> only_times{"limit", "marker", "since", "until"};
@@ -50,11 +76,14 @@ Task<HttpResponse> list_by_time(const Backend& backend, ApiRequest request,
     if (!marker) co_return refuse(400, marker.error().what);
     auto asked = journal_query_of(query, backend.clock);
     if (!asked) co_return refuse(400, asked.error().what);
-    JournalQuery wanted = std::move(*asked);
+    auto named = co_await settled(backend, std::move(*asked));
+    if (auto* const refused = std::get_if<HttpResponse>(&named)) co_return std::move(*refused);
+    JournalQuery wanted = std::get<JournalQuery>(std::move(named));
     narrow(wanted, *marker);
     wanted.limit = static_cast<int>(page->limit) + 1;
     auto found = co_await find(std::move(wanted));
     if (!found) co_return not_readable(found.error());
+    name_projects(backend, *found);
     co_return page_of_lines(request, name, std::move(*found), *page, *marker);
 }
 
@@ -67,7 +96,9 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
     if (!page) co_return refuse(400, page.error().what);
     auto asked = journal_query_of(query, backend.clock);
     if (!asked) co_return refuse(400, asked.error().what);
-    JournalQuery wanted = std::move(*asked);
+    auto named = co_await settled(backend, std::move(*asked));
+    if (auto* const refused = std::get_if<HttpResponse>(&named)) co_return std::move(*refused);
+    JournalQuery wanted = std::get<JournalQuery>(std::move(named));
     wanted.after = page->marker;
     wanted.limit = static_cast<int>(page->limit) + 1;
     auto found = co_await backend.feed.find_requests(std::move(wanted));
@@ -76,6 +107,7 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
     if (!found) co_return not_readable(found.error());
     const bool more = found->size() > page->limit;
     if (more) found->pop_back();
+    name_projects(backend, *found);
     json links = json::array();
     if (more) links = next_link(request, found->back().request.id.str());
     co_return answered(
@@ -122,6 +154,7 @@ Task<HttpResponse> get_request(const Backend& backend, ApiRequest request) {
     auto record = co_await backend.feed.record(std::move(id));
     if (!record) co_return not_readable(record.error());
     if (!*record) co_return refuse(404, "the journal knows no request " + in_quotes(request.id));
+    if (const auto view = backend.view()) add_names(view->cache.project_names(), **record);
     co_return answered(report::to_json(**record));
 }
 

@@ -17,6 +17,7 @@
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/natural_order.hpp"
 #include "reaper/rooms/room.hpp"
 
 namespace reaper::api {
@@ -89,19 +90,30 @@ HttpResponse no_cloud_yet() {
     return refuse(503, "the cloud has not been read yet; try again in a moment");
 }
 
+/// The order in which commands list hosts.
+bool listed_before(const Host* a, const Host* b) {
+    if (report::natural_less(a->name, b->name)) return true;
+    return !report::natural_less(b->name, a->name) && a->id < b->id;
+}
+
 /// Those of the page, and one more if there is one.
 std::vector<HostId> chosen(const CloudCache& cache, const PageAsked& page, const std::string& name,
                            bool& marker_known) {
-    std::vector<HostId> ids;
-    marker_known = page.marker.empty() || cache.find(HostId{page.marker}) != nullptr;
+    const Host* const marker = page.marker.empty() ? nullptr : cache.find(HostId{page.marker});
+    marker_known = page.marker.empty() || marker != nullptr;
+    std::vector<const Host*> hosts;
     for (const Host* const host : cache.hosts()) {
-        if (!page.marker.empty() && host->id <= HostId{page.marker}) continue;
+        if (marker != nullptr && !listed_before(marker, host)) continue;
         if (!name.empty() && host->name.find(name) == std::string::npos &&
             host->service_host.find(name) == std::string::npos)
             continue;
-        ids.push_back(host->id);
-        if (ids.size() > page.limit) break;
+        hosts.push_back(host);
     }
+    const std::size_t count = std::min(hosts.size(), page.limit + 1);
+    std::partial_sort(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(count),
+                      hosts.end(), listed_before);
+    std::vector<HostId> ids;
+    for (std::size_t i = 0; i < count; ++i) ids.push_back(hosts[i]->id);
     return ids;
 }
 
@@ -112,8 +124,9 @@ const Host* find_host(const CloudCache& cache, const std::string& text) {
     return nullptr;
 }
 
-json server_json(const Server& server, const Host& host, const Ledger& ledger) {
-    json object = report::to_json(server);
+json server_json(const Server& server, const Host& host, const DaemonView& view) {
+    const Ledger& ledger = view.ledger;
+    json object = report::to_json(server, view.cache.project_names());
     object["resources"] = report::to_json(held_on(server, host));
     object["evicting"] = comes_free(server, ledger);
     const Role* const lender = ledger.lender_of(server.id);
@@ -173,8 +186,7 @@ Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
     const Host* const host = find_host(view->cache, request.id);
     if (host == nullptr) co_return refuse(404, "there is no host " + in_quotes(request.id));
     json servers = json::array();
-    for (const Server& server : host->servers)
-        servers.push_back(server_json(server, *host, view->ledger));
+    for (const Server& server : host->servers) servers.push_back(server_json(server, *host, *view));
     co_return answered({{"host", host_json(*host, *view, reserved_on(backend), "")},
                         {"servers", std::move(servers)}});
 }

@@ -80,17 +80,21 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     const bool more = ids.size() > page->limit;
     if (more) ids.pop_back();
     json hosts = json::array();
+    json names = json::object();
     for (std::size_t begin = 0; begin < ids.size(); begin += whole_hosts_at_a_time) {
         // The cache may have changed since: hosts are looked up anew, some may be gone.
         const auto view = backend.view();
         if (!view) co_return cloud_not_read();
         const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids.size());
         for (std::size_t i = begin; i < end; ++i)
-            if (const Host* const host = view->cache.find(ids[i]))
+            if (const Host* const host = view->cache.find(ids[i])) {
                 hosts.push_back(for_everybody(report::host_json(*host)));
+                report::add_project_names(names, *host, view->cache.project_names());
+            }
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
     body["hosts"] = std::move(hosts);
+    body["project_names"] = std::move(names);
     body["hosts_links"] = json::array();
     if (more) body["hosts_links"] = next_link(request, ids.back().str());
     co_return answered(std::move(body));

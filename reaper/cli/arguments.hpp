@@ -93,6 +93,7 @@ struct HostsCommand {
 
 struct CandidatesCommand {
     Resources resources;        ///< of one server
+    std::string zone{};         ///< of the hosts; empty: any
     std::string snapshot_file;  ///< instead of the cloud
 };
 

@@ -22,19 +22,30 @@
 namespace reaper::cli {
 namespace {
 
-ExitCode show(const CloudIndex& index, TimePoint taken_at, const Resources& resources,
+void by_name(std::vector<CullingCandidate>& candidates) {
+    std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+        return report::natural_less(a.host_name, b.host_name);
+    });
+}
+
+ExitCode show(const CloudIndex& index, TimePoint taken_at, const CandidatesCommand& command,
               const Ledger& ledger, const Protection& protection, const Terminal& terminal) {
-    if (const auto why = why_unknown(resources, index)) {
+    const Resources& resources = command.resources;
+    const std::string& zone = command.zone;
+    auto why = why_unknown(resources, index);
+    if (!why && !zone.empty()) why = why_unknown_zone(zone, index);
+    if (why) {
         terminal.complain(*why);
         return ExitCode::unknown;
     }
     std::vector<CullingCandidate> candidates;
-    for (const std::uint32_t row : index.order())
-        if (auto candidate = culling_candidate(*index.row(row).host, resources, ledger, protection))
+    for (const std::uint32_t row : index.order()) {
+        const Host& host = *index.row(row).host;
+        if (!zone.empty() && host.availability_zone != zone) continue;
+        if (auto candidate = culling_candidate(host, resources, ledger, protection))
             candidates.push_back(std::move(*candidate));
-    std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-        return report::natural_less(a.host_name, b.host_name);
-    });
+    }
+    by_name(candidates);
     const auto document = [&] {
         report::CullingJson list;
         for (const auto& candidate : candidates) list.add(candidate);
@@ -52,8 +63,8 @@ ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     Ledger ledger = cloud->ledger;
     ledger.expire(cloud->cache.snapshot, cloud->cache.snapshot.taken_at);
-    return show(CloudIndex{cloud->cache.snapshot}, cloud->cache.snapshot.taken_at,
-                command.resources, ledger, cloud->policy->protection, terminal);
+    return show(CloudIndex{cloud->cache.snapshot}, cloud->cache.snapshot.taken_at, command, ledger,
+                cloud->policy->protection, terminal);
 }
 
 /// By the daemon that --api names: on its cache, by its policy.
@@ -63,11 +74,13 @@ ExitCode candidates_remotely(const GlobalOptions& global, const CandidatesComman
     if (!api) return ExitCode::usage;
     ExitCode code{};
     const auto said =
-        api->get(target_of("/v1/culling_candidates", {{"resources", written(command.resources)}}),
+        api->get(target_of("/v1/culling_candidates",
+                           {{"resources", written(command.resources)}, {"zone", command.zone}}),
                  code, ExitCode::unknown);
     if (!said) return code;
-    const auto candidates = taken(report::candidates_from_json(*said), *api, terminal, code);
+    auto candidates = taken(report::candidates_from_json(*said), *api, terminal, code);
     if (!candidates) return code;
+    by_name(*candidates);
     return show_list(terminal,
                      {report::candidates_table(*candidates, command.resources, std::nullopt),
                       [&said] { return *said; }, ""});
@@ -99,8 +112,8 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     terminal.end_progress();
     if (!read) return terminal.fail(read.error());
     for (const auto& remark : reading.remarks()) spdlog::warn("{}", remark);
-    return show(reading.cache().index(), reading.cache().ages().built_at, command.resources,
-                reading.ledger(), policy->protection, terminal);
+    return show(reading.cache().index(), reading.cache().ages().built_at, command, reading.ledger(),
+                policy->protection, terminal);
 }
 
 }  // namespace reaper::cli

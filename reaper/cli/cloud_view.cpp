@@ -41,6 +41,12 @@ Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
     auto cache = run_task(io, read_cloud(cloud.ports(), unfinished, policy.taggers,
                                          CloudDepth::exact, std::move(progress)));
     terminal.end_progress();
+    if (!cache) return cache;
+    auto names = run_task(io, cloud.ports().identity.names_of_projects());
+    if (names)
+        cache->snapshot.project_names = std::move(*names);
+    else
+        spdlog::debug("names of projects are not known: {}", names.error().what);
     return cache;
 }
 
@@ -50,7 +56,7 @@ std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& c
     const auto search = run_task(io, cloud.ports().identity.find_project(project));
     if (!search) return terminal.fail(search.error());
     if (!search->found)
-        return terminal.fail(ExitCode::unknown,
+        return terminal.fail(search->several ? ExitCode::usage : ExitCode::unknown,
                              Error{Errc::not_found, "--project: " + search->why_not});
     project = search->found->id.str();
     return std::nullopt;

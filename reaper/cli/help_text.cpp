@@ -46,8 +46,8 @@ Exit codes:
   4  check: something needs attention; status: the reaper is paused; health: it is not ready
   5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
      or Keystone, refused the token or the credentials
-  6  there is no such flavor, zone, project, resource class, trait or host in this cloud; explain,
-     history show: the journal knows no such server or request
+  6  there is no such flavor, zone, project, resource class, trait or host in this cloud; history:
+     nor in the journal; explain, history show: the journal knows no such server or request
   7  apply: the saved plan is not what would be done now, no servers deleted
 
 Environment:
@@ -201,10 +201,11 @@ GET /v1/culling_candidates?resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)",
     R"(Examples:
   reaper candidates --resources VCPU:1,MEMORY_MB:2048,DISK_GB:20
   reaper candidates --resources VCPU:4,CUSTOM_GPU:1 --json
+  reaper candidates --resources VCPU:4 --zone nova
   reaper candidates --resources VCPU:4 --snapshot cloud.json
   reaper candidates --resources VCPU:4 -o name | xargs -n 1 openstack hypervisor show
 
-Exit code 6: no host of this cloud offers such a resource class.
+Exit code 6: no host of this cloud offers such a resource class, or is in that zone.
 )"};
 
 const Text setup{
@@ -345,11 +346,14 @@ Exit code 4 says that something needs attention.
 const Text history{
     "What happened: requests, plans, deletions, outcomes",
     R"(What the journal holds: the requests, newest first, with how each ended. It may be read while
-the daemon runs. The filters choose among all that it holds; --limit counts what they leave. Of
-projects the journal has the ids, not the names. Why one server went: reaper explain.)",
+the daemon runs. The filters choose among all that it holds; --limit counts what they leave.
+Projects have the names that they had then, as far as those were known. Of a project, host or
+flavor that the journal does not know the cloud is asked; exit code 6: that has none either. Why
+one server went: reaper explain.)",
     R"(Examples:
   reaper history --limit 50
   reaper history --since 24h --outcome not-enough
+  reaper history --since 7d --project web
   reaper history --follow --host compute-7
   reaper history --watch 5
   reaper history --columns received,request,outcome,reason

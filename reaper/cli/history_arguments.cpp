@@ -103,7 +103,7 @@ void add_history_filters(CLI::App& command, HistoryTexts& texts, const std::stri
     command.add_option("--until", texts.until, "Before then, UTC (default now)")->type_name("DATE");
     command
         .add_option("--project", texts.project,
-                    "Only of this project, by its id: the requester's; of victims their own")
+                    "Only of this project, id or name: the requester's; of victims their own")
         ->type_name("PROJECT");
     command.add_option("--host", texts.host, "Only where servers of this host were deleted")
         ->type_name("HOST");

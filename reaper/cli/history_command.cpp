@@ -1,5 +1,7 @@
 // `reaper history`: reads the journal, also while the daemon writes it.
 #include <boost/asio/io_context.hpp>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "clients/journal/sqlite_journal.hpp"
@@ -10,6 +12,8 @@
 #include "reaper/cli/history_remote.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
+#include "reaper/cloud_reader/settled_query.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/history_tables.hpp"
 #include "reaper/report/json.hpp"
@@ -46,6 +50,30 @@ ExitCode show_record(boost::asio::io_context& io, Journal& journal, const std::s
     return answer_document(terminal, Result<RequestRecord>{**record}, report::render_record);
 }
 
+/// The query with what it names found, in the journal or else in the cloud; or how the command
+/// ends. Whoever may not read the configuration has no cloud to ask.
+std::variant<JournalQuery, ExitCode> settled(boost::asio::io_context& io, Journal& journal,
+                                             const GlobalOptions& global, JournalQuery query,
+                                             const Terminal& terminal) {
+    const bool names = !query.project.empty() || !query.host.empty() || !query.flavor.empty();
+    if (!names) return query;
+    const auto nobody = [](const std::string&) {};
+    const auto settings = load_config(global.config_file, nobody, nobody);
+    auto cloud = settings ? connect_cloud(io, *settings)
+                          : Result<Cloud>{Error{Errc::bad_input, "no configuration"}};
+    WhoKnows who;
+    if (cloud) who = {cloud->parts.identity.get(), cloud->parts.compute.get()};
+    auto found = run_task(io, settle(std::move(query), journal, who));
+    if (!found) return terminal.fail(ExitCode::failed, found.error());
+    if (found->ambiguous)
+        return terminal.fail(ExitCode::usage,
+                             Error{Errc::bad_input, "--project: " + *found->ambiguous});
+    if (found->unknown)
+        return terminal.fail(ExitCode::unknown, Error{Errc::not_found, *found->unknown});
+    for (const std::string& line : found->not_asked) terminal.warn(line);
+    return std::move(found->query);
+}
+
 }  // namespace
 
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
@@ -56,8 +84,10 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
     auto journal = open_journal_for_reading(settings->journal.path);
     if (!journal) return terminal.fail(ExitCode::failed, journal.error());
-    if (command.follow) return follow_history(io, **journal, command, terminal);
-    const JournalQuery query = query_of(command, now());
+    const auto found = settled(io, **journal, global, query_of(command, now()), terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&found)) return *code;
+    const JournalQuery& query = std::get<JournalQuery>(found);
+    if (command.follow) return follow_history(io, **journal, command.what, query, terminal);
     switch (command.what) {
         case HistoryCommand::What::show:
             return show_record(io, **journal, command.request, terminal);

@@ -78,9 +78,8 @@ void tell_news(std::vector<report::NewsLine> lines, std::size_t most, const Term
         terminal.answer((terminal.json() ? report::dump(lines[i].json) : lines[i].text) + "\n");
 }
 
-ExitCode follow_history(boost::asio::io_context& io, Journal& journal,
-                        const HistoryCommand& command, const Terminal& terminal) {
-    JournalQuery query = query_of(command, now());
+ExitCode follow_history(boost::asio::io_context& io, Journal& journal, HistoryCommand::What what,
+                        JournalQuery query, const Terminal& terminal) {
     const auto first = static_cast<std::size_t>(std::max(query.limit, 0));
     const auto victims = [&](int limit) {
         query.limit = limit;
@@ -90,7 +89,7 @@ ExitCode follow_history(boost::asio::io_context& io, Journal& journal,
         query.limit = limit;
         return journal.find_requests(query);
     };
-    if (command.what == HistoryCommand::What::victims)
+    if (what == HistoryCommand::What::victims)
         return follow(io, victims, report::VictimNews{}, first, terminal);
     return follow(io, requests, report::RequestNews{}, first, terminal);
 }

@@ -53,7 +53,7 @@ struct Pages {
         std::vector<Line> all;
         std::string target = target_of(path, asked(wanted));
         while (!target.empty() && all.size() < wanted) {
-            const auto said = api.get(target, code);
+            const auto said = api.get(target, code, ExitCode::unknown);
             if (!said) return std::nullopt;
             auto page = taken(read(said->value(name, nlohmann::json{})), api, terminal, code);
             if (!page) return std::nullopt;

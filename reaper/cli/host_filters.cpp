@@ -52,6 +52,19 @@ std::optional<std::string> unknown_in(const Snapshot& snapshot, const HostFilter
            " with hosts in this cloud; there are: " + some_of(zones);
 }
 
+Result<std::string> project_in(const Snapshot& snapshot, const std::string& written) {
+    if (written.empty() || snapshot.project_names.contains(ProjectId{written})) return written;
+    const auto is_its = [&](const Server& server) { return server.project.str() == written; };
+    for (const Host& host : snapshot.hosts)
+        if (std::any_of(host.servers.begin(), host.servers.end(), is_its)) return written;
+    const auto named = projects_named(snapshot.project_names, written);
+    if (named.size() == 1) return named.front().str();
+    if (named.size() > 1)
+        return Error{Errc::bad_input, "--project: " + several_projects(written, named)};
+    return Error{Errc::not_found, "--project: no project of the id or name " + in_quotes(written) +
+                                      " has servers there"};
+}
+
 Snapshot filtered(Snapshot snapshot, const HostFilters& filters, bool servers) {
     const bool of_servers =
         !filters.project.empty() || !filters.flavor.empty() || !filters.type.empty();

@@ -6,11 +6,16 @@
 
 #include "reaper/cli/arguments.hpp"
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/error.hpp"
 
 namespace reaper::cli {
 
 /// What the filters name and the cloud does not have: a host, a zone; none: nothing.
 std::optional<std::string> unknown_in(const Snapshot& snapshot, const HostFilters& filters);
+
+/// The id of the project that is written as its id or name; `not_found`: neither servers nor names
+/// tell of it; `bad_input`: several have the name. Empty stays empty.
+Result<std::string> project_in(const Snapshot& snapshot, const std::string& written);
 
 /// Hosts of the name and zone that have such a server, by name as people count. `servers`: of each
 /// only the servers that are meant.

@@ -30,13 +30,26 @@ ExitCode show(Snapshot whole, const EstimatedRoom& estimated, const HostsCommand
                                 [&] { return report::to_json(snapshot, estimated); }, "hosts"});
 }
 
+/// The project by its name too, as far as the servers' own snapshot tells.
+ExitCode show_named(Snapshot whole, const EstimatedRoom& estimated, const HostsCommand& command,
+                    const Terminal& terminal) {
+    const auto project = project_in(whole, command.filters.project);
+    if (!project) {
+        const bool unknown = project.error().code == Errc::not_found;
+        return terminal.fail(unknown ? ExitCode::unknown : ExitCode::usage, project.error());
+    }
+    HostsCommand asked = command;
+    asked.filters.project = *project;
+    return show(std::move(whole), estimated, asked, terminal);
+}
+
 ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
                    const Terminal& terminal) {
     auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    return show(std::move(cloud->cache.snapshot), {}, command, terminal);
+    return show_named(std::move(cloud->cache.snapshot), {}, command, terminal);
 }
 
 ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command,
@@ -47,7 +60,7 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
     auto cloud = cloud_of(*api, terminal, code);
     if (!cloud) return code;
     const EstimatedRoom estimated = estimated_room(cloud->snapshot, *api);
-    return show(std::move(cloud->snapshot), estimated, command, terminal);
+    return show_named(std::move(cloud->snapshot), estimated, command, terminal);
 }
 
 }  // namespace

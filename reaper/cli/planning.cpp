@@ -8,6 +8,7 @@
 #include "reaper/cli/reading.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/triggers/flavor_search.hpp"
@@ -47,10 +48,13 @@ void decide_in_turn(const CompiledPolicy& policy, const CloudView& cache, Ledger
     const TimePoint now = cache.snapshot.taken_at;
     RoomKeeper rooms;
     rooms.restore(std::move(ledger));
+    const ProjectNames& names = cache.snapshot.project_names;
     for (Answer& answer : answers.planned) {
         tell_unknown(answer.request, hosts, answers);
         answer.decision =
             decide(policy, answer.request, hosts, cache.tag_data, rooms.ledger(), now, safeguards);
+        add_names(names, answer.request);
+        add_names(names, answer.decision);
         hold_for_later(rooms, answer, now, [&](const HostId& id) { return hosts.find(id); });
     }
 }
@@ -67,6 +71,7 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
         planning.cloud,        planning.policy,  std::move(planning.ledger), planning.safeguards,
         planning.reservations, planning.journal, planning.progress};
     CloudReading reading{executor, std::move(parts)};
+    co_await reading.learn_names();
     // Without reservations the first decision reads it.
     if (planning.reservations.enabled) {
         auto read = co_await reading.read(CloudReading::Depth::bulk);

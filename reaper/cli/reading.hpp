@@ -39,6 +39,9 @@ public:
     enum class Depth { bulk, exact };
     ResultTask<void> read(Depth depth);
 
+    /// What Keystone calls projects, for decisions to name them.
+    Task<void> learn_names() { return refresher_.read_project_names(); }
+
     const CloudCache& cache() const { return refresher_.cache(); }
     /// With what reservations lack and lend.
     const Ledger& ledger() const { return rooms_.ledger(); }

@@ -24,6 +24,11 @@ Result<std::string> take_page(const nlohmann::json& said, report::SnapshotFile& 
             if (!ledger) in.fail(ledger.error().what);
             file.ledger = std::move(*ledger);
         }
+        if (in.has("project_names")) {
+            auto names = report::project_names_from_json(in["project_names"].value());
+            if (!names) in.fail(names.error().what);
+            snapshot.project_names.merge(*names);
+        }
         in["hosts"].each([&](const JsonPlace& each) {
             auto host = report::host_from_json(each.value());
             if (!host) each.fail(host.error().what);

@@ -128,6 +128,9 @@ void add_candidates(CLI::App& app, Parsed& parsed) {
         .add_option("--resources", parsed.wanted, "What one server needs: VCPU:1,MEMORY_MB:2048")
         ->required()
         ->type_name("LIST");
+    candidates
+        .add_option("--zone,--az", parsed.candidates.zone, "Only hosts of this availability zone")
+        ->type_name("AZ");
     add_snapshot_option(candidates, parsed.candidates.snapshot_file);
 }
 

@@ -13,6 +13,7 @@
 #include "reaper/cli/reading.hpp"
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
@@ -62,6 +63,12 @@ ExitCode show(const Request& request, const Answered& told, const Terminal& term
     return fits ? ExitCode::ok : ExitCode::not_enough;
 }
 
+Task<RoomAnswer> room_for(CloudReading& reading, std::shared_ptr<const CompiledPolicy> policy,
+                          Request request) {
+    co_await reading.learn_names();
+    co_return co_await reading.decisions().room_for(std::move(policy), std::move(request));
+}
+
 ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
                       const Terminal& terminal) {
     auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
@@ -82,6 +89,7 @@ ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
     if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
     told.answer = room_for(*cloud->policy, request, hosts, cloud->cache.tag_data, ledger, taken_at,
                            safeguards);
+    add_names(snapshot.project_names, told.answer.decision);
     told.cloud_remarks = snapshot.remarks;
     told.taken_at = taken_at;
     return show(request, told, terminal);
@@ -200,7 +208,7 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
     told.remarks = pause_remarks(pause_in_force(settings->pause_file));
     for (auto& remark : policy_remarks) told.remarks.push_back(std::move(remark));
     if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
-    told.answer = run_task(io, reading.decisions().room_for(policy, request));
+    told.answer = run_task(io, room_for(reading, policy, request));
     told.cloud_remarks = reading.remarks();
     told.taken_at = reading.cache().ages().built_at;
     return show(request, told, terminal);

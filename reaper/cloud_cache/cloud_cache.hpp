@@ -18,6 +18,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "reaper/cloud_cache/assemble.hpp"
@@ -26,6 +27,7 @@
 #include "reaper/cloud_cache/reading_order.hpp"
 #include "reaper/model/cloud_event.hpp"
 #include "reaper/model/interner.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/planner/cloud_index.hpp"
 
 namespace reaper {
@@ -70,6 +72,10 @@ public:
     void erase(const HostId& id);
     /// `arrived`: now, on our clock; Nova's clock only orders the events of one server.
     void apply(const CloudEvent& event, TimePoint arrived);
+
+    /// What Keystone calls projects, for people. It stays when the cloud is read anew.
+    void set_project_names(ProjectNames names) { project_names_ = std::move(names); }
+    const ProjectNames& project_names() const noexcept { return project_names_; }
 
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
@@ -134,6 +140,7 @@ private:
     Interner interner_;
     std::shared_ptr<const Taggers> taggers_;
     TagData tag_data_;
+    ProjectNames project_names_;
     std::vector<std::string> remarks_;
     TimePoint built_at_{};
     bool services_seen_ = false;  ///< since the cache was replaced

@@ -136,6 +136,21 @@ ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const Compiled
     co_return Result<void>{};
 }
 
+Task<void> CacheRefresher::read_project_names() {
+    if (names_refused_) co_return;
+    names_build_ = build_;
+    names_at_ = ports_.clock.now();
+    auto names = co_await ports_.identity.names_of_projects();
+    if (names) {
+        cache_.set_project_names(std::move(*names));
+        co_return;
+    }
+    names_refused_ = names.error().code == Errc::forbidden;
+    spdlog::log(names_refused_ ? spdlog::level::info : spdlog::level::debug,
+                "names of projects are not known, their ids are shown alone: {}",
+                names.error().what);
+}
+
 ResultTask<bool> CacheRefresher::refresh_unfinished() {
     auto soft_deleted = co_await unfinished_.list(false);
     if (!soft_deleted) co_return soft_deleted.error();
@@ -235,7 +250,7 @@ ResultTask<void> CacheRefresher::locate(std::set<ServerId> servers) {
 
 void CacheRefresher::on_clock_step(Duration by) {
     // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
-    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
+    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_, &names_at_})
         if (*time != TimePoint{}) *time += by;
     cache_.shift(by);
     unfinished_.on_clock_step();
@@ -273,6 +288,10 @@ void CacheRefresher::on_events(std::vector<CloudEvent> events) {
 ResultTask<void> CacheRefresher::refresh() {
     auto done = co_await refresh_parts();
     if (!done) co_return done.error();
+    const bool names_due =
+        built() && names_build_ != build_ &&
+        (names_at_ == TimePoint{} || ports_.clock.now() - names_at_ >= between_builds);
+    if (names_due) co_await read_project_names();
     if (!flowing_ && built()) co_return Result<void>{};
     const double per_step =
         settings_.hosts_per_second * std::chrono::duration<double>(step).count();

@@ -51,6 +51,10 @@ public:
     /// The wall clock was set forward by so much, or back.
     void on_clock_step(Duration by);
 
+    /// What Keystone calls projects, in one call. Without the right to list them (403) it is not
+    /// asked again; names that are not told are no error.
+    Task<void> read_project_names();
+
     // For a decision.
 
     /// The number of the bulk reading that was begun last; 0: none yet.
@@ -143,6 +147,9 @@ private:
 
     std::uint64_t changes_ = 0;
     TimePoint services_at_{};
+    std::uint64_t names_build_ = 0;  ///< the bulk reading after which names were asked for last
+    TimePoint names_at_{};           ///< when
+    bool names_refused_ = false;
     double readable_ = 0;  ///< hosts that may be read in the background now
 };
 

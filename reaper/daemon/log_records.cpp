@@ -31,12 +31,14 @@ std::vector<std::pair<std::string, std::string>> fields_in(
     std::vector<std::pair<std::string, std::string>> found;
     const LogFields* const fields = fields_of(message);
     if (fields == nullptr) return found;
-    const std::array<std::pair<const char*, const std::string*>, 5> all{
+    const std::array<std::pair<const char*, const std::string*>, 7> all{
         {{"request", &fields->request},
          {"server", &fields->server},
          {"server_name", &fields->server_name},
          {"host", &fields->host},
-         {"project", &fields->project}}};
+         {"project", &fields->project},
+         {"project_name", &fields->project_name},
+         {"flavor", &fields->flavor}}};
     for (const auto& [name, value] : all)
         if (!value->empty()) found.emplace_back(name, printable(*value));
     return found;

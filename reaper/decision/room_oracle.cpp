@@ -84,15 +84,6 @@ bool had(const Trait& trait, const CloudIndex& hosts) {
     return false;
 }
 
-std::optional<std::string> unknown_zone(const std::string& zone, const CloudIndex& hosts) {
-    std::set<std::string> known;
-    for (const std::uint32_t row : hosts.order())
-        known.insert(hosts.row(row).host->availability_zone);
-    if (known.contains(zone)) return std::nullopt;
-    return "there is no availability zone " + in_quotes(zone) +
-           " with hosts in this cloud; there are: " + some_of(known);
-}
-
 }  // namespace
 
 RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
@@ -140,10 +131,20 @@ std::optional<std::string> zone_remark(const Request& request, const CloudIndex&
            "other zone are counted";
 }
 
+std::optional<std::string> why_unknown_zone(const std::string& zone, const CloudIndex& hosts) {
+    if (hosts.empty()) return std::nullopt;
+    std::set<std::string> known;
+    for (const std::uint32_t row : hosts.order())
+        known.insert(hosts.row(row).host->availability_zone);
+    if (known.contains(zone)) return std::nullopt;
+    return "there is no availability zone " + in_quotes(zone) +
+           " with hosts in this cloud; there are: " + some_of(known);
+}
+
 std::optional<std::string> why_unknown(const Request& request, const CloudIndex& hosts) {
     if (hosts.empty()) return std::nullopt;
     if (request.availability_zone)
-        if (auto why = unknown_zone(*request.availability_zone, hosts)) return why;
+        if (auto why = why_unknown_zone(*request.availability_zone, hosts)) return why;
     if (request.flavor.empty())
         for (const Trait& trait : all_required_traits(request))
             if (!had(trait, hosts))

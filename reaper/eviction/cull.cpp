@@ -17,7 +17,9 @@ LogFields about(const Cull& cull, const Victim& victim) {
             .server = victim.server.str(),
             .server_name = victim.name,
             .host = victim.host,
-            .project = victim.project.str()};
+            .project = victim.project.str(),
+            .project_name = victim.project_name,
+            .flavor = victim.flavor};
 }
 
 Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,

@@ -9,6 +9,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/shared.hpp"
 #include "reaper/model/shared_text.hpp"
@@ -129,6 +130,7 @@ struct Snapshot {
     std::vector<std::string> remarks;
     /// Classes whose inventories are room that is offered as revocable (reaper/restype).
     std::set<ResourceClass> revocable_classes{};
+    ProjectNames project_names{};  ///< for people; empty where Keystone did not tell them
 };
 
 }  // namespace reaper

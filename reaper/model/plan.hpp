@@ -27,7 +27,8 @@ struct Victim {
     std::string reason;  ///< why it is revocable and why it is needed
     /// What names its workload in its metadata (`thrash.workload_key`); empty: its name does.
     std::string workload{};
-    std::string flavor{};  ///< its name
+    std::string flavor{};        ///< its name
+    std::string project_name{};  ///< as Keystone called it then; empty: not known
 
     friend bool operator==(const Victim&, const Victim&) = default;
 };
@@ -55,6 +56,7 @@ struct SparedServer {
     TimePoint created{};
     std::string reason;
     bool might_have_gone = false;  ///< the strategy could choose it, and chose others
+    std::string project_name{};    ///< as of a victim
 
     friend bool operator==(const SparedServer&, const SparedServer&) = default;
 };

@@ -160,6 +160,7 @@ struct Project {
 struct ProjectSearch {
     std::optional<Project> found;
     std::string why_not{};  ///< none or several; one line, with what would do
+    bool several = false;
 };
 
 }  // namespace reaper

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -114,7 +115,8 @@ std::string to_string(const Request& request) {
         return counted(request.correction->servers.size(), "server") + " to go from " +
                printable(request.correction->host_name, 64) + " (" + request.id.str() + ")";
     return std::to_string(request.slots) + " x " + to_string(request.resources) + " for project " +
-           request.project.str() + " (" + std::string{to_string(request.operation)} + ", " +
+           project_text(request.project, request.project_name) + " (" +
+           std::string{to_string(request.operation)} + ", " +
            (request.groups.empty() ? ""
                                    : groups_text(request.groups, request.group_policy) + ", ") +
            (request.phases == Phases{} ? "" : "res-type " + to_string(request.phases) + ", ") +

@@ -70,7 +70,8 @@ struct Request {
     RequestId id;  ///< key in the journal: one cull for each, ever
     Operation operation = Operation::build;
     ProjectId project;
-    Resources resources;  ///< of one slot, its groups included
+    std::string project_name{};  ///< as Keystone called it then, for people; empty: not known
+    Resources resources;         ///< of one slot, its groups included
     int slots = 1;
     std::vector<ServerId> requesters;              ///< the servers that wait, as far as known
     std::optional<std::string> availability_zone;  ///< any, if absent

@@ -67,6 +67,7 @@ VictimEntry victim_of(const RequestRecord& record, const ServerId& server) {
             if (victim.server != server) continue;
             entry.name = victim.name;
             entry.project = victim.project;
+            entry.project_name = victim.project_name;
             entry.host = victim.host;
         }
     }

@@ -120,7 +120,8 @@ struct VictimEntry {
     ServerId server;
     std::string name;
     ProjectId project;
-    std::string host;  ///< service host
+    std::string host;            ///< service host
+    std::string project_name{};  ///< as the plan had it; empty: not known
 };
 
 /// Those of one record, in the order of their deletions. A deletion that did not happen (its victim
@@ -134,7 +135,8 @@ struct ChosenServer {
     ServerId server;
     std::string name;
     ProjectId project;
-    std::string host;  ///< service host
+    std::string host;            ///< service host
+    std::string project_name{};  ///< as the plan had it; empty: not known
 };
 
 /// What is looked for among requests or victims; what is empty leaves nothing out.
@@ -150,6 +152,14 @@ struct JournalQuery {
     std::string after{};                   ///< requests: only those older than this one, by its id
     int skip = 0;                          ///< so many of the newest that fit are left out
     int limit = 20;
+};
+
+/// What the journal tells of the values that a query names, at any time. What it does not name is
+/// known.
+struct KnownValues {
+    std::vector<ProjectId> projects{};  ///< the one of that id; else those that had that name
+    bool host = true;
+    bool flavor = true;
 };
 
 /// A message that did not become a request, or joined one.

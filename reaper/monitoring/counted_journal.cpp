@@ -129,6 +129,10 @@ ResultTask<std::vector<VictimEntry>> CountedJournal::find_victims(JournalQuery q
     return inner_.find_victims(std::move(query));
 }
 
+ResultTask<KnownValues> CountedJournal::known_values(JournalQuery query) {
+    return inner_.known_values(std::move(query));
+}
+
 ResultTask<std::vector<ChosenServer>> CountedJournal::chosen(std::string server, int limit) {
     return inner_.chosen(std::move(server), limit);
 }

@@ -26,6 +26,7 @@ public:
     ResultTask<std::vector<RequestSummary>> list(int limit) override;
     ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override;
     ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override;
+    ResultTask<KnownValues> known_values(JournalQuery query) override;
     ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override;
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override;
     ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/task.hpp"
@@ -29,6 +30,9 @@ public:
     /// by DOMAIN/NAME, the domain by its id or name. Found is what all of these lead to, if it is
     /// one.
     virtual ResultTask<ProjectSearch> find_project(std::string written) = 0;
+    /// Of all projects, in one call. Of a truncated answer, those that it tells: names are for
+    /// people, and some are better than none.
+    virtual ResultTask<ProjectNames> names_of_projects() = 0;
     /// The id of the user that the reaper is.
     virtual ResultTask<std::string> own_user() = 0;
     /// When what we log in with expires: a password, or an application credential. None: never, or

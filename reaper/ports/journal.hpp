@@ -45,6 +45,9 @@ public:
     /// Those that are looked for, newest first. `not_found`: the journal does not know `after`.
     virtual ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) = 0;
     virtual ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) = 0;
+    /// Does it know the project, the host and the flavor that the query names? The project may be
+    /// named by its id or its name.
+    virtual ResultTask<KnownValues> known_values(JournalQuery query) = 0;
     /// Where plans chose a server of that id or name, the newest request first.
     virtual ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) = 0;
     virtual ResultTask<std::optional<RequestRecord>> record(RequestId id) = 0;

@@ -17,6 +17,7 @@ using AllReplacements = std::array<Replacements, name_kinds>;
 void change(SnapshotFile& file, const NameChanger& changer) {
     file.anonymous = true;
     file.snapshot.remarks.clear();
+    file.snapshot.project_names.clear();
     for (Host& host : file.snapshot.hosts) changer.change(host);
     changer.change(file.tag_data);
     changer.change(file.ledger);

@@ -174,7 +174,9 @@ std::vector<std::string> unknown_of(const Explanation& told) {
         hosts_not_known(told.decision->decision, unknown);
     }
     room_not_known(told, unknown);
-    unknown.push_back("names of projects and of the servers that waited: it has their ids");
+    unknown.push_back(told.request.project_name.empty()
+                          ? "names of projects and of the servers that waited: it has their ids"
+                          : "names of the servers that waited: it has their ids");
     return unknown;
 }
 
@@ -244,6 +246,17 @@ ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::s
     if (*record) told = of_newest(**record, std::move(*chosen));
     if (told) told->asked = std::move(asked);
     co_return told;
+}
+
+void add_names(const ProjectNames& names, Explanation& told) {
+    const auto name = [&](auto& named) {
+        if (named.project_name.empty()) named.project_name = name_of_project(names, named.project);
+    };
+    name(told.request);
+    for (auto* const servers : {&told.servers, &told.others})
+        for (ExplainedServer& server : *servers) name(server.victim);
+    if (told.decision) reaper::add_names(names, told.decision->decision);
+    for (ChosenServer& chosen : told.also) name(chosen);
 }
 
 std::string not_explained(const std::string& asked) {

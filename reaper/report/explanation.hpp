@@ -4,9 +4,9 @@
 // As JSON: {version, asked, request, received_at, servers[], others[], rounds, decision (round, at,
 // decision; or null), outcome (or null), freed_room (or null), times[{at, what}], unknown[],
 // also[]}. `servers` are those that were asked about, `others` those that were chosen with them:
-// {server, name, project, host, flavor, resources, created, fate, fate_reason, reason, round,
-// chosen_at, sent_at (or null), gone_at (or null)}; also: {request, received_at, server, name,
-// project, host}. The rest is as in json.hpp.
+// {server, name, project, project_name (where it is known), host, flavor, resources, created, fate,
+// fate_reason, reason, round, chosen_at, sent_at (or null), gone_at (or null)}; also: {request,
+// received_at, server, name, project, host}. The rest is as in json.hpp.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reaper/model/named_records.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/report/render.hpp"
 
@@ -71,6 +72,9 @@ Explanation explain(const RequestRecord& record, const std::set<ServerId>& asked
 /// The request of that id; else what plans chose of that id or name, in the newest request. None:
 /// the journal knows neither.
 ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked);
+
+/// Names the projects that have no name yet: what was recorded stays.
+void add_names(const ProjectNames& names, Explanation& told);
 
 /// The same line wherever the journal knows nothing: what was asked for, and what to do.
 std::string not_explained(const std::string& asked);

@@ -13,20 +13,22 @@ nlohmann::json moment_or_null(const std::optional<TimePoint>& time) {
 
 nlohmann::json to_json(const ExplainedServer& server) {
     const Victim& victim = server.victim;
-    return {{"server", victim.server.str()},
-            {"name", victim.name},
-            {"project", victim.project.str()},
-            {"host", victim.host},
-            {"flavor", victim.flavor},
-            {"resources", to_json(victim.resources)},
-            {"created", iso_time(victim.created)},
-            {"fate", std::string{to_string(server.fate)}},
-            {"fate_reason", server.fate_reason},
-            {"reason", victim.reason},
-            {"round", server.round},
-            {"chosen_at", iso_time(server.chosen_at)},
-            {"sent_at", moment_or_null(server.sent_at)},
-            {"gone_at", moment_or_null(server.gone_at)}};
+    nlohmann::json object{{"server", victim.server.str()},
+                          {"name", victim.name},
+                          {"project", victim.project.str()},
+                          {"host", victim.host},
+                          {"flavor", victim.flavor},
+                          {"resources", to_json(victim.resources)},
+                          {"created", iso_time(victim.created)},
+                          {"fate", std::string{to_string(server.fate)}},
+                          {"fate_reason", server.fate_reason},
+                          {"reason", victim.reason},
+                          {"round", server.round},
+                          {"chosen_at", iso_time(server.chosen_at)},
+                          {"sent_at", moment_or_null(server.sent_at)},
+                          {"gone_at", moment_or_null(server.gone_at)}};
+    if (!victim.project_name.empty()) object["project_name"] = victim.project_name;
+    return object;
 }
 
 nlohmann::json to_json(const Moment& moment) {

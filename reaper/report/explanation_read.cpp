@@ -11,6 +11,7 @@ ExplainedServer explained_in(const JsonPlace& in) {
     victim.server = ServerId{in["server"].text()};
     victim.name = in["name"].text();
     victim.project = ProjectId{in["project"].text()};
+    victim.project_name = in.text_or_empty("project_name");
     victim.host = in["host"].text();
     victim.flavor = in["flavor"].text();
     victim.resources = in["resources"].resources(std::numeric_limits<Amount>::min());
@@ -28,7 +29,8 @@ ExplainedServer explained_in(const JsonPlace& in) {
 ChosenServer chosen_in(const JsonPlace& in) {
     return {RequestId{in["request"].text()}, in["received_at"].time(),
             ServerId{in["server"].text()},   in["name"].text(),
-            ProjectId{in["project"].text()}, in["host"].text()};
+            ProjectId{in["project"].text()}, in["host"].text(),
+            in.text_or_empty("project_name")};
 }
 
 Explanation explanation_in(const JsonPlace& in) {

@@ -79,7 +79,8 @@ private:
     }
 
     std::string about(const Victim& victim) const {
-        std::string text = "on " + victim.host + ", project " + victim.project.str();
+        std::string text =
+            "on " + victim.host + ", project " + project_text(victim.project, victim.project_name);
         if (!victim.flavor.empty()) text += ", flavor " + victim.flavor;
         text += ", created " + iso_time(victim.created) + ", held " + to_string(victim.resources);
         return text;
@@ -148,8 +149,9 @@ private:
 
     std::string neighbour(const SparedServer& spared) const {
         return wrapped(spared.name + " " + spared.server.str() + " (project " +
-                           spared.project.str() + ", created " + iso_time(spared.created) + ", " +
-                           to_string(spared.resources) + "): " + spared.reason,
+                           project_text(spared.project, spared.project_name) + ", created " +
+                           iso_time(spared.created) + ", " + to_string(spared.resources) +
+                           "): " + spared.reason,
                        6, width_);
     }
 

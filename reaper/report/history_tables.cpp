@@ -28,10 +28,11 @@ std::vector<Cell> request_cells(const RequestSummary& line) {
             std::int64_t{request.slots},
             text_cell(to_string(request.resources)),
             what_of(request),
-            text_cell(request.project.str()),
+            project_cell(request.project, request.project_name),
             std::string{to_string(request.source)},
             outcome ? Cell{outcome->at} : Cell{},
             outcome ? text_cell(outcome->safeguard) : Cell{},
+            text_cell(request.project.str()),
             outcome ? text_cell(outcome->reason) : Cell{},
             text_cell(room_text(room))};
 }
@@ -44,7 +45,7 @@ Table requests_table(const std::vector<RequestSummary>& requests) {
                      column("room"),     number("victims"),   number("slots"),
                      column("of"),       column("operation"), column("project"),
                      wide("source"),     wide("ended"),       wide("safeguard"),
-                     under("reason"),    under("room_reason")};
+                     wide("project_id"), under("reason"),     under("room_reason")};
     table.key = 1;
     table.none = "No requests.";
     for (const auto& line : requests) table.rows.push_back(request_cells(line));
@@ -66,13 +67,14 @@ Table messages_table(const std::vector<MessageEntry>& messages) {
 
 Table victims_table(const std::vector<VictimEntry>& victims) {
     Table table;
-    table.columns = {column("at"),      column("name"), column("server"),
-                     column("request"), column("host"), column("project")};
+    table.columns = {column("at"),   column("name"),    column("server"),  column("request"),
+                     column("host"), column("project"), wide("project_id")};
     table.key = 2;
     table.none = "No victims.";
     for (const auto& victim : victims)
         table.rows.push_back({victim.at, text_cell(victim.name), text_cell(victim.server.str()),
                               text_cell(victim.request.str()), text_cell(victim.host),
+                              project_cell(victim.project, victim.project_name),
                               text_cell(victim.project.str())});
     return table;
 }

@@ -113,18 +113,19 @@ std::string summary_of(const Snapshot& snapshot) {
            counted_servers(all, revocable);
 }
 
-std::vector<Cell> server_cells(const Host& host, const Server& server) {
+std::vector<Cell> server_cells(const Host& host, const Server& server, const ProjectNames& names) {
     return {text_cell(host.name),
             text_cell(server.name),
             text_cell(server.id.str()),
             std::string{server.revocable() ? "revocable" : "regular"},
             text_cell(server.status.str() + (server.locked ? " locked" : "")),
             server.created,
-            text_cell(server.project.str()),
+            project_cell(server.project, name_of_project(names, server.project)),
             text_cell(to_string(server.resources())),
             text_cell(server.flavor_name),
             text_cell(server.task_state),
             text_cell(server.revocable_by),
+            text_cell(server.project.str()),
             server.revocable_because ? text_cell(*server.revocable_because) : Cell{}};
 }
 
@@ -170,10 +171,12 @@ Table servers_table(const Snapshot& snapshot) {
     Table table;
     table.columns = {column("host"),   column("server"),  column("id"),      column("type"),
                      column("status"), column("created"), column("project"), column("holds"),
-                     wide("flavor"),   wide("task"),      wide("tagger"),    under("because")};
+                     wide("flavor"),   wide("task"),      wide("tagger"),    wide("project_id"),
+                     under("because")};
     table.key = 2;
     for (const Host& host : snapshot.hosts)
-        for (const Server& server : host.servers) table.rows.push_back(server_cells(host, server));
+        for (const Server& server : host.servers)
+            table.rows.push_back(server_cells(host, server, snapshot.project_names));
     table.none = "No servers.";
     table.summary = summary_of(snapshot);
     table.remarks = snapshot.remarks;
@@ -184,7 +187,7 @@ nlohmann::json servers_json(const Snapshot& snapshot) {
     nlohmann::json servers = nlohmann::json::array();
     for (const Host& host : snapshot.hosts)
         for (const Server& server : host.servers) {
-            servers.push_back(to_json(server));
+            servers.push_back(to_json(server, snapshot.project_names));
             servers.back()["host"] = host.name;
         }
     return {{"version", json_version},

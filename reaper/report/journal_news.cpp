@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
@@ -80,12 +81,12 @@ std::vector<NewsLine> VictimNews::look(const std::vector<VictimEntry>& newest) {
         const std::pair key{each->request, each->server};
         seen.insert(key);
         if (seen_.contains(key)) continue;
-        lines.push_back(
-            {each->at,
-             iso_time(each->at) + "  " +
-                 safe(each->server.str() + " " + each->name + " on " + each->host + ", project " +
-                      each->project.str() + ", for " + each->request.str()),
-             to_json(*each)});
+        lines.push_back({each->at,
+                         iso_time(each->at) + "  " +
+                             safe(each->server.str() + " " + each->name + " on " + each->host +
+                                  ", project " + project_text(each->project, each->project_name) +
+                                  ", for " + each->request.str()),
+                         to_json(*each)});
     }
     seen_ = std::move(seen);
     in_order(lines);

@@ -104,6 +104,7 @@ json to_json(const Request& request) {
                 {"res_type_because", request.phases_because},
                 {"source", std::string{to_string(request.source)}},
                 {"sent_at", iso_time(request.sent_at)}};
+    if (!request.project_name.empty()) object["project_name"] = request.project_name;
     if (!request.flavor.empty()) object["flavor"] = request.flavor;
     if (!request.image.empty()) object["image"] = request.image;
     if (!request.root_required_traits.empty())
@@ -137,17 +138,20 @@ json to_json(const Victim& victim) {
                 {"reason", victim.reason}};
     if (!victim.workload.empty()) object["workload"] = victim.workload;
     if (!victim.flavor.empty()) object["flavor"] = victim.flavor;
+    if (!victim.project_name.empty()) object["project_name"] = victim.project_name;
     return object;
 }
 
 json to_json(const SparedServer& spared) {
-    return {{"server", spared.server.str()},
-            {"name", spared.name},
-            {"project", spared.project.str()},
-            {"resources", to_json(spared.resources)},
-            {"created", iso_time(spared.created)},
-            {"reason", spared.reason},
-            {"might_have_gone", spared.might_have_gone}};
+    json object{{"server", spared.server.str()},
+                {"name", spared.name},
+                {"project", spared.project.str()},
+                {"resources", to_json(spared.resources)},
+                {"created", iso_time(spared.created)},
+                {"reason", spared.reason},
+                {"might_have_gone", spared.might_have_gone}};
+    if (!spared.project_name.empty()) object["project_name"] = spared.project_name;
+    return object;
 }
 
 json to_json(const PendingRelease& pending_release) {
@@ -211,6 +215,13 @@ json to_json(const Server& server) {
             {"revocable_by", server.revocable() ? json(server.revocable_by) : json(nullptr)}};
 }
 
+json to_json(const Server& server, const ProjectNames& names) {
+    json object = to_json(server);
+    const std::string name = name_of_project(names, server.project);
+    if (!name.empty()) object["project_name"] = name;
+    return object;
+}
+
 namespace {
 
 json wrapped_host(const Host& host, ResType type, const ResourceClasses& revocable_classes) {
@@ -230,8 +241,14 @@ json oversubscribed_json(const OversubscribedRooms& rooms, bool of_all) {
     return object;
 }
 
+json servers_of(const Host& host, const ProjectNames& names) {
+    json servers = json::array();
+    for (const Server& server : host.servers) servers.push_back(to_json(server, names));
+    return servers;
+}
+
 json host_json(const Host& host, const ResourceClasses& revocable_classes,
-               const EstimatedRoom& estimated) {
+               const EstimatedRoom& estimated, const ProjectNames& names) {
     const Room room = room_of(host);
     return {{"id", host.id.str()},
             {"name", host.name},
@@ -249,7 +266,7 @@ json host_json(const Host& host, const ResourceClasses& revocable_classes,
             {"revocable_room", wrapped_host(host, ResType::revocable, revocable_classes)},
             {"oversubscribed",
              oversubscribed_json(oversubscribed_room(host, revocable_classes, estimated), false)},
-            {"servers", array_of(host.servers)}};
+            {"servers", servers_of(host, names)}};
 }
 
 }  // namespace
@@ -261,7 +278,8 @@ json to_json(const OversubscribedRooms& rooms) {
 json to_json(const Snapshot& snapshot, const EstimatedRoom& estimated) {
     json hosts = json::array();
     for (const auto& host : snapshot.hosts)
-        hosts.push_back(host_json(host, snapshot.revocable_classes, estimated));
+        hosts.push_back(
+            host_json(host, snapshot.revocable_classes, estimated, snapshot.project_names));
     json labels = json::object();
     for (const auto& [label, count] : count_labels(snapshot))
         labels[std::string{to_string(label)}] = count;

@@ -86,6 +86,8 @@ nlohmann::json to_json(const std::vector<JournalEvent>& events);
 nlohmann::json to_json(const InventoryHold& hold);
 nlohmann::json to_json(const JournalTotals& totals);
 nlohmann::json to_json(const Server& server);
+/// With `project_name`, if it is among the names.
+nlohmann::json to_json(const Server& server, const ProjectNames& names);
 /// {version, taken_at, hosts: [{id, name, service_host, enabled, up, why_unavailable,
 /// availability_zone, aggregates[], res_type (the label: regular, revocable or any), capacity,
 /// used, free, regular_room and revocable_room ({total, free}, or null: none of the kind),

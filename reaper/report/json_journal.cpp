@@ -85,9 +85,11 @@ json to_json(const std::vector<MessageEntry>& messages) {
 }
 
 json to_json(const VictimEntry& victim) {
-    return {{"at", iso_time(victim.at)},       {"request", victim.request.str()},
-            {"server", victim.server.str()},   {"name", victim.name},
-            {"project", victim.project.str()}, {"host", victim.host}};
+    json object{{"at", iso_time(victim.at)},       {"request", victim.request.str()},
+                {"server", victim.server.str()},   {"name", victim.name},
+                {"project", victim.project.str()}, {"host", victim.host}};
+    if (!victim.project_name.empty()) object["project_name"] = victim.project_name;
+    return object;
 }
 
 json to_json(const std::vector<VictimEntry>& victims) {
@@ -95,9 +97,11 @@ json to_json(const std::vector<VictimEntry>& victims) {
 }
 
 json to_json(const ChosenServer& chosen) {
-    return {{"request", chosen.request.str()}, {"received_at", iso_time(chosen.received_at)},
-            {"server", chosen.server.str()},   {"name", chosen.name},
-            {"project", chosen.project.str()}, {"host", chosen.host}};
+    json object{{"request", chosen.request.str()}, {"received_at", iso_time(chosen.received_at)},
+                {"server", chosen.server.str()},   {"name", chosen.name},
+                {"project", chosen.project.str()}, {"host", chosen.host}};
+    if (!chosen.project_name.empty()) object["project_name"] = chosen.project_name;
+    return object;
 }
 
 json to_json(const JournalEvent& event) {

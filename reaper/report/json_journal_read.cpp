@@ -73,8 +73,13 @@ InventoryHold hold_in(const JsonPlace& in) {
 }
 
 VictimEntry victim_entry_in(const JsonPlace& in) {
-    return {in["at"].time(),   RequestId{in["request"].text()}, ServerId{in["server"].text()},
-            in["name"].text(), ProjectId{in["project"].text()}, in["host"].text()};
+    return {in["at"].time(),
+            RequestId{in["request"].text()},
+            ServerId{in["server"].text()},
+            in["name"].text(),
+            ProjectId{in["project"].text()},
+            in["host"].text(),
+            in.text_or_empty("project_name")};
 }
 
 MessageEntry message_in(const JsonPlace& in) {

@@ -41,6 +41,7 @@ Victim victim(const JsonPlace& in) {
     result.reason = in["reason"].text();
     result.workload = in.text_or_empty("workload");
     result.flavor = in.text_or_empty("flavor");
+    result.project_name = in.text_or_empty("project_name");
     return result;
 }
 
@@ -53,6 +54,7 @@ SparedServer spared_server(const JsonPlace& in) {
     result.created = in["created"].time();
     result.reason = in["reason"].text();
     result.might_have_gone = in["might_have_gone"].boolean();
+    result.project_name = in.text_or_empty("project_name");
     return result;
 }
 
@@ -160,6 +162,7 @@ Request request(const JsonPlace& in) {
     result.id = RequestId{in["id"].text()};
     result.operation = meaning(in["operation"], operation_from);
     result.project = ProjectId{in["project"].text()};
+    result.project_name = in.text_or_empty("project_name");
     result.resources = in["resources"].resources(any_amount);
     result.slots = in["slots"].count();
     in["requesters"].each(

@@ -199,6 +199,7 @@ void NameChanger::change(PlacementConstraints& placement) const {
 void NameChanger::change(Request& request) const {
     request.id = of(NameKind::request, request.id);
     request.project = of(NameKind::project, request.project);
+    request.project_name.clear();
     for (ServerId& requester : request.requesters) requester = of(NameKind::consumer, requester);
     if (request.availability_zone)
         request.availability_zone = of(NameKind::zone, *request.availability_zone);
@@ -240,11 +241,13 @@ void NameChanger::change(HostPlan& host) const {
         victim.reason = left_out;
         victim.workload = of(NameKind::value, victim.workload);
         victim.flavor = of(NameKind::flavor, victim.flavor);
+        victim.project_name.clear();
     }
     for (SparedServer& spared : host.spared) {
         spared.server = of(NameKind::consumer, spared.server);
         spared.name = of(NameKind::server, spared.name);
         spared.project = of(NameKind::project, spared.project);
+        spared.project_name.clear();
         spared.reason = left_out;
     }
     for (PendingRelease& release : host.pending_releases) {

@@ -84,9 +84,10 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
             safe(to_string(request.resources)) + "\n";
     if (!request.groups.empty())
         text += wrapped(groups_text(request.groups, request.group_policy), 2, width);
-    std::string about =
-        std::string{to_string(request.operation)} + " for " +
-        (request.project.empty() ? "no project" : "project " + request.project.str());
+    std::string about = std::string{to_string(request.operation)} + " for " +
+                        (request.project.empty()
+                             ? "no project"
+                             : "project " + project_text(request.project, request.project_name));
     if (request.availability_zone) about += ", availability zone " + *request.availability_zone;
     text += wrapped(about, 2, width);
     const std::string constraints = constraint_words(request);
@@ -128,11 +129,16 @@ TextTable room_table(const Resources& request, const Resources& before, const Re
     return table;
 }
 
+std::string shown_project(const ProjectId& project, const std::string& name) {
+    return name.empty() ? project.str() : shortened(safe(name), 40);
+}
+
 TextTable victim_table(const std::vector<Victim>& victims, const RenderOptions& options) {
     TextTable table{{{"VICTIM"}, {"ID"}, {"PROJECT"}, {age_head(options)}, {"FREES"}}};
     for (const auto& victim : victims) {
-        table.row({shortened(safe(victim.name), 40), victim.server.str(), victim.project.str(),
-                   age(victim.created, options), to_string(victim.resources)});
+        table.row({shortened(safe(victim.name), 40), victim.server.str(),
+                   shown_project(victim.project, victim.project_name), age(victim.created, options),
+                   to_string(victim.resources)});
         table.note(victim.reason);
     }
     return table;

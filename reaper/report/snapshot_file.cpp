@@ -153,20 +153,31 @@ json remarks_of(const Snapshot& snapshot) {
 
 /// All but the hosts.
 json frame(const SnapshotFile& file) {
-    return {{"format", "reaper-snapshot"},
-            {"version", snapshot_version},
-            {"taken_at", iso_time(file.snapshot.taken_at)},
-            {"anonymous", file.anonymous},
-            {"facts", whole(file.tag_data)},
-            {"revocable_classes", texts(file.snapshot.revocable_classes)},
-            {"ledger", whole(file.ledger)},
-            {"remarks", remarks_of(file.snapshot)}};
+    json members{{"format", "reaper-snapshot"},
+                 {"version", snapshot_version},
+                 {"taken_at", iso_time(file.snapshot.taken_at)},
+                 {"anonymous", file.anonymous},
+                 {"facts", whole(file.tag_data)},
+                 {"revocable_classes", texts(file.snapshot.revocable_classes)},
+                 {"ledger", whole(file.ledger)},
+                 {"remarks", remarks_of(file.snapshot)}};
+    json names = json::object();
+    for (const Host& host : file.snapshot.hosts)
+        add_project_names(names, host, file.snapshot.project_names);
+    if (!names.empty()) members["project_names"] = std::move(names);
+    return members;
 }
 
 }  // namespace
 
 json host_json(const Host& host) {
     return whole(host, nullptr);
+}
+
+void add_project_names(json& object, const Host& host, const ProjectNames& names) {
+    for (const Server& server : host.servers)
+        if (const auto known = names.find(server.project); known != names.end())
+            object[known->first.str()] = known->second;
 }
 
 json ledger_json(const Ledger& ledger) {

@@ -212,6 +212,14 @@ TagData facts_of(const JsonPlace& in) {
     return tag_data;
 }
 
+ProjectNames names_of(const JsonPlace& in) {
+    ProjectNames names;
+    in.each_member([&](const std::string& id, const JsonPlace& name) {
+        names.emplace(ProjectId{id}, name.text());
+    });
+    return names;
+}
+
 void check_version(const json& version) {
     if (version == snapshot_version) return;
     throw WrongJson{"version " + printable(version.dump(), 30) +
@@ -295,9 +303,9 @@ void check_holdings(const Snapshot& snapshot) {
 
 /// Takes each host as soon as it is read; the version stands before them.
 json read_parts(std::string_view text, std::vector<Host>& hosts) {
-    static const std::set<std::string> known{"format",    "version", "taken_at",
-                                             "anonymous", "facts",   "revocable_classes",
-                                             "ledger",    "remarks", "hosts"};
+    static const std::set<std::string> known{"format", "version",           "taken_at", "anonymous",
+                                             "facts",  "revocable_classes", "ledger",   "remarks",
+                                             "hosts",  "project_names"};
     JsonParts parts;
     parts.keeps = [](const std::string& member) { return known.contains(member); };
     parts.hands_out = [](const std::string& member) { return member == "hosts"; };
@@ -336,6 +344,7 @@ SnapshotFile read(std::string_view text) {
         classes->each([&](const JsonPlace& each) {
             snapshot.revocable_classes.emplace(upper_name(each, each.text()));
         });
+    if (const auto names = in.maybe("project_names")) snapshot.project_names = names_of(*names);
     file.ledger = ledger_of(in["ledger"]);
     read_remarks(in["remarks"], snapshot);
     in["hosts"].each([](const JsonPlace&) {});
@@ -377,6 +386,10 @@ Result<Ledger> ledger_from_json(const json& document) {
 
 Result<TagData> tag_data_from_json(const json& document) {
     return guarded([&] { return facts_of(JsonPlace(document, "facts")); });
+}
+
+Result<ProjectNames> project_names_from_json(const json& document) {
+    return guarded([&] { return names_of(JsonPlace(document, "project_names")); });
 }
 
 }  // namespace reaper::report

@@ -69,6 +69,10 @@ Cell text_cell(std::string text) {
     return text.empty() ? Cell{} : Cell{std::move(text)};
 }
 
+Cell project_cell(const ProjectId& project, const std::string& name) {
+    return text_cell(name.empty() ? project.str() : name);
+}
+
 Column column(std::string name) {
     return {std::move(name), Column::Place::always, false};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
+#include "reaper/model/ids.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper::report {
@@ -25,6 +26,9 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, Decimal, Ti
 
 /// Text, or nothing if it is empty.
 Cell text_cell(std::string text);
+
+/// Its name, or its id where the name is not known.
+Cell project_cell(const ProjectId& project, const std::string& name);
 
 struct Column {
     enum class Place {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/runtime/log_about.hpp"
@@ -296,6 +297,7 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
         co_return ended;
     }
     let_join(ended.request.id);
+    add_names(services_.refresher.cache().project_names(), ended.request);
     const bool admitted = co_await admit(ended.request, known.recorded);
     if (!admitted) co_return ended;
     const auto unknown = co_await until_policy_known(ended.request);

@@ -6,7 +6,7 @@
 
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
-#include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
@@ -182,65 +182,6 @@ bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& re
            why_requester_revocable(policy, request, cache.index(), cache.tag_data());
 }
 
-// ---- who only asks ----
-
-std::optional<std::string> FreshDecision::why_without_reservations() const {
-    if (reservations_ == nullptr) return std::nullopt;
-    const auto why = reservations_->why_not_known();
-    if (!why) return std::nullopt;
-    return why->what;
-}
-
-/// The role is known then; no wait but Keystone's, and nobody else is kept from asking.
-Task<void> FreshDecision::look_up_role(Request& request) {
-    if (reservations_ == nullptr || reservations_->why_not_known()) co_return;
-    ProjectId project = request.project;
-    request.role = co_await reservations_->role_of(std::move(project), Giving::look);
-}
-
-Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy> policy,
-                                           Request request) {
-    co_await look_up_role(request);
-    // No pause from here on: what the question may have is in the ledger only while it is asked.
-    if (reservations_ != nullptr) reservations_->tell_ledger();
-    request.borrows = would_borrow(*policy, request);
-    const RoomKeeper::Question question{rooms_, request};
-    Decision decision = decide_now(*policy, request, {});
-    ReservationController::LetGo given;
-    if (request.borrows && std::holds_alternative<Refused>(decision)) {
-        Request borrower = request;
-        given = co_await borrow(std::move(policy), std::move(borrower), Giving::look);
-    } else if (reservations_ != nullptr && !std::holds_alternative<NothingToDo>(decision)) {
-        std::map<ServerId, std::string> nobody;
-        Request for_role = request;
-        given = co_await release_reserved(std::move(policy), std::move(for_role), decision,
-                                          std::move(nobody), Giving::look);
-    }
-    if (given.would) co_return std::move(*given.would);
-    co_return decision;
-}
-
-Task<RoomAnswer> FreshDecision::room_for(std::shared_ptr<const CompiledPolicy> policy,
-                                         Request request) {
-    co_await look_up_role(request);
-    if (reservations_ != nullptr) reservations_->tell_ledger();
-    request.borrows = would_borrow(*policy, request);
-    const RoomKeeper::Question question{rooms_, request};
-    const CloudCache& cache = refresher_.cache();
-    const TimePoint now = clock_.now();
-    std::vector<Host> given;
-    if (reservations_ != nullptr) given = reservations_->as_if_given(request);
-    if (given.empty())
-        co_return reaper::room_for(*policy, request, cache.index(), cache.tag_data(),
-                                   rooms_.ledger(), now, safeguards_);
-    CloudIndex hosts;
-    hosts.protect(policy->protection);
-    for (const Host* const host : cache.hosts()) hosts.put(*host);
-    for (const Host& host : given) hosts.put(host);
-    co_return reaper::room_for(*policy, request, hosts, cache.tag_data(), rooms_.ledger(), now,
-                               safeguards_);
-}
-
 void FreshDecision::decided(const Request& request, const Decision& decision) {
     const auto* const plan = std::get_if<Plan>(&decision);
     const bool by_role = somebody_waits(request.source);
@@ -258,8 +199,21 @@ Task<void> FreshDecision::learn_role(Request& request) {
 }
 
 ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy> policy,
-                                           Request& asked, std::map<ServerId, std::string> skipped,
+                                           Request& request,
+                                           std::map<ServerId, std::string> skipped,
                                            std::optional<std::uint64_t> builds_known) {
+    auto decision =
+        co_await decide_on_fresh(std::move(policy), request, std::move(skipped), builds_known);
+    const ProjectNames& names = refresher_.cache().project_names();
+    add_names(names, request);
+    if (decision) add_names(names, *decision);
+    co_return decision;
+}
+
+ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
+                                                    Request& asked,
+                                                    std::map<ServerId, std::string> skipped,
+                                                    std::optional<std::uint64_t> builds_known) {
     if (asked.correction)
         co_return co_await decide_correction(std::move(policy), asked, std::move(skipped));
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());

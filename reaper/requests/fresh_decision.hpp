@@ -46,7 +46,7 @@ public:
     /// not overlap: the caller enters the plan into the ledger before the next one.
     /// `builds_known`: a later bulk reading than this one will do where no events flow; none: it
     /// has to be begun after the call. `request` has the role then whose reserved room is open to
-    /// its project.
+    /// its project, and both have the names of projects, as far as these are known.
     ResultTask<Decision> decide(std::shared_ptr<const CompiledPolicy> policy, Request& request,
                                 std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
@@ -69,6 +69,11 @@ public:
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
+    ResultTask<Decision> decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
+                                         Request& request, std::map<ServerId, std::string> skipped,
+                                         std::optional<std::uint64_t> builds_known);
+    Task<Decision> decide_on_cache(std::shared_ptr<const CompiledPolicy> policy, Request request);
+    Task<RoomAnswer> room_on_cache(std::shared_ptr<const CompiledPolicy> policy, Request request);
     ResultTask<Decision> decide_correction(std::shared_ptr<const CompiledPolicy> policy,
                                            Request request,
                                            std::map<ServerId, std::string> skipped);

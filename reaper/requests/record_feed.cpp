@@ -120,6 +120,10 @@ ResultTask<std::vector<VictimEntry>> RecordFeed::find_victims(JournalQuery query
     return inner_.find_victims(std::move(query));
 }
 
+ResultTask<KnownValues> RecordFeed::known_values(JournalQuery query) {
+    return inner_.known_values(std::move(query));
+}
+
 ResultTask<std::vector<ChosenServer>> RecordFeed::chosen(std::string server, int limit) {
     return inner_.chosen(std::move(server), limit);
 }

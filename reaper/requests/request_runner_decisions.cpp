@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
 #include "reaper/requests/approved_plan.hpp"
@@ -24,6 +25,14 @@ std::vector<std::string> culled_hosts(const Decision& decision) {
     return names;
 }
 
+/// `for project web (8d3f...), flavor m1.small: `; nothing if it is not told whose it is.
+std::string for_whom(const Request& request) {
+    if (request.project.empty()) return "";
+    const std::string flavor =
+        request.flavor.empty() ? "" : ", flavor " + printable(request.flavor, 64);
+    return "for project " + project_text(request.project, request.project_name) + flavor + ": ";
+}
+
 /// `; on compute-1, compute-2 and 3 more`; nothing if no servers go.
 std::string hosts_text(const std::vector<std::string>& names) {
     constexpr std::size_t most = 5;
@@ -38,8 +47,8 @@ void log_decision(const Request& request, const Decision& decision) {
     const auto hosts = culled_hosts(decision);
     LogFields fields = about(request);
     if (hosts.size() == 1) fields.host = hosts.front();
-    log_about(fields, spdlog::level::info, "{}: {}{}", request.id.str(), summary(decision),
-              hosts_text(hosts));
+    log_about(fields, spdlog::level::info, "{}: {}{}{}", request.id.str(), for_whom(request),
+              summary(decision), hosts_text(hosts));
 }
 
 }  // namespace

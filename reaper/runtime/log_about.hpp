@@ -15,12 +15,17 @@ struct LogFields {
     std::string request{};  ///< its id: the same in journal, API and commands
     std::string server{};   ///< its id
     std::string server_name{};
-    std::string host{};  ///< its name
-    std::string project{};
+    std::string host{};          ///< its name
+    std::string project{};       ///< its id
+    std::string project_name{};  ///< as far as it is known
+    std::string flavor{};        ///< its name
 };
 
 inline LogFields about(const Request& request) {
-    return {.request = request.id.str(), .project = request.project.str()};
+    return {.request = request.id.str(),
+            .project = request.project.str(),
+            .project_name = request.project_name,
+            .flavor = request.flavor};
 }
 
 namespace log_details {

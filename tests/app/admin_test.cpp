@@ -74,6 +74,16 @@ TEST_F(AdminTest, CullingCandidatesComeFromThePictureWithoutACall) {
               json::object());
 }
 
+TEST_F(AdminTest, CullingCandidatesAreThoseOfAZone) {
+    cloud.add_host("west-1", Resources{{"VCPU", 8}}, "west");
+    start_and_read_the_cloud();
+    const json found = good("/v1/culling_candidates?resources=VCPU:4&zone=west");
+    ASSERT_EQ(found.at("provider_summaries").size(), 1U) << found.dump();
+    EXPECT_EQ(found.at("provider_summaries").begin().value().at("host"), "west-1");
+    EXPECT_THAT(error_of("/v1/culling_candidates?resources=VCPU:4&zone=mars", 404),
+                HasSubstr("no availability zone 'mars'"));
+}
+
 TEST_F(AdminTest, AnyNumberOfHostsIsAnsweredInSlices) {
     for (int i = 0; i < 120; ++i)
         cloud.add_host("more-" + std::to_string(i), Resources{{"VCPU", 8}});

@@ -140,12 +140,15 @@ TEST_F(ApiTest, OneHostHasItsServersByIdAndByName) {
 }
 
 TEST_F(ApiTest, HostsHavePages) {
-    for (int i = 0; i < 7; ++i) cloud.add_host("h" + std::to_string(i), small);
+    for (const int i : {10, 9, 4, 3, 2, 1, 0}) cloud.add_host("h" + std::to_string(i), small);
     start_and_read_the_cloud();
     const auto all = names(get("/v1/hosts").at("hosts"), "/name");
     EXPECT_THAT(all, SizeIs(7));
     EXPECT_EQ(walk("/v1/hosts", "hosts", "?limit=3&resource_class=VCPU", "/name"), all);
     EXPECT_EQ(walk("/v1/hosts", "hosts", "?limit=7", "/name"), all);
+    EXPECT_THAT(walk("/v1/hosts", "hosts", "?limit=2", "/name"),
+                ElementsAre("h0", "h1", "h2", "h3", "h4", "h9", "h10"))
+        << "as commands list them";
     EXPECT_THAT(why(get("/v1/hosts?marker=nobody", 400)), HasSubstr("'nobody'"));
     EXPECT_THAT(why(get("/v1/hosts?limit=x", 400)), HasSubstr("whole number"));
     EXPECT_THAT(why(get("/v1/hosts?limit=1&limit=2", 400)), HasSubstr("twice"));
@@ -186,11 +189,15 @@ TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
     EXPECT_THAT(get("/v1/requests?project=nobody").at("requests"), IsEmpty());
     EXPECT_THAT(get("/v1/requests?project=regular").at("requests"), SizeIs(5));
     EXPECT_THAT(names(get("/v1/requests?host=h1").at("requests"), id), Contains("req-0"));
+    EXPECT_THAT(why(get("/v1/requests?host=h2", 404)), HasSubstr("knows a host 'h2'"));
+    cloud.services["h2"] = {};
     EXPECT_THAT(get("/v1/requests?host=h2").at("requests"), IsEmpty());
     EXPECT_THAT(get("/v1/requests?since=150s").at("requests"), SizeIs(::testing::Lt(5)));
     EXPECT_THAT(get("/v1/requests?since=2000-01-01").at("requests"), SizeIs(5));
     EXPECT_THAT(get("/v1/requests?until=2000-01-01").at("requests"), IsEmpty());
     EXPECT_THAT(get("/v1/requests?until=2100-01-01").at("requests"), SizeIs(5));
+    EXPECT_THAT(why(get("/v1/requests?flavor=huge", 404)), HasSubstr("knows a flavor 'huge'"));
+    cloud.flavors["1"].name = "huge";
     EXPECT_THAT(get("/v1/requests?flavor=huge").at("requests"), IsEmpty());
     EXPECT_THAT(names(get("/v1/requests?server=" + uuid_of("wanting-3")).at("requests"), id),
                 ElementsAre("req-3"));
@@ -223,7 +230,7 @@ TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
         << "pages end between servers of one moment too";
     EXPECT_THAT(get("/v1/victims?project=nobody").at("victims"), IsEmpty());
     EXPECT_THAT(get("/v1/victims?host=h1").at("victims"), SizeIs(all.size()));
-    EXPECT_THAT(get("/v1/victims?host=h2").at("victims"), IsEmpty());
+    EXPECT_THAT(why(get("/v1/victims?host=h2", 404)), HasSubstr("knows a host 'h2'"));
     EXPECT_THAT(names(get("/v1/victims?server=" + all[0]).at("victims"), "/server"),
                 ElementsAre(all[0]));
     EXPECT_THAT(get("/v1/victims?until=2000-01-01").at("victims"), IsEmpty());
@@ -243,6 +250,59 @@ TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
     const auto events = names(get("/v1/journal_events").at("events"), "/reason");
     EXPECT_THAT(events, Contains("two"));
     EXPECT_EQ(walk("/v1/journal_events", "events", "?limit=1", "/reason"), events);
+}
+
+TEST_F(ApiTest, ProjectsAreNamedAndFoundByTheirNames) {
+    cloud.listed_names = {{"spot", "<b>batch</b>"}};
+    full_host("h1");
+    start_and_read_the_cloud();
+    run_until([&] { return cloud.count("names of projects") > 0; });
+    fails("req-0", "wanting-0");
+    RequestRecord& record = journal.records.at(RequestId{"req-0"});
+    const auto victims = [&](const std::string& project) {
+        return get("/v1/victims?project=" + project).at("victims");
+    };
+    ASSERT_THAT(victims("spot"), SizeIs(1));
+    EXPECT_EQ(victims("spot").at(0).at("project_name"), "<b>batch</b>");
+    EXPECT_THAT(victims("%3Cb%3Ebatch%3C%2Fb%3E"), SizeIs(1)) << "by its name";
+
+    // Of a record without names, today's are told.
+    record.request.project_name.clear();
+    auto& victim = std::get<Plan>(record.plans.at(0).decision).hosts.at(0).victims.at(0);
+    victim.project_name.clear();
+    EXPECT_EQ(victims("spot").at(0).at("project_name"), "<b>batch</b>");
+    const json told = answer(200, "GET /v1/requests/{id}", "/v1/requests/req-0");
+    EXPECT_FALSE(told.at("request").contains("project_name")) << "nobody knows it";
+    EXPECT_EQ(told.at(json::json_pointer{"/plans/0/decision/hosts/0/victims/0/project_name"}),
+              "<b>batch</b>");
+    const json why = answer(200, "GET /v1/explain/{server}", "/v1/explain/" + victim.server.str());
+    EXPECT_EQ(why.at("servers").at(0).at("project_name"), "<b>batch</b>");
+    EXPECT_EQ(get("/v1/snapshot").at("project_names"), (json{{"spot", "<b>batch</b>"}}));
+    const json host = answer(200, "GET /v1/hosts/{host}", "/v1/hosts/h1");
+    EXPECT_EQ(host.at("servers").at(0).at("project_name"), "<b>batch</b>");
+}
+
+TEST_F(ApiTest, AFilterThatMeansNothingOrSeveralThingsIsNoEmptyList) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    fails("req-0", "wanting-0");
+    RequestRecord& record = journal.records.at(RequestId{"req-0"});
+    record.request.project_name = "web";
+    std::get<Plan>(record.plans.at(0).decision).hosts.at(0).victims.at(0).project_name = "web";
+    EXPECT_THAT(why(get("/v1/requests?project=web", 400)), HasSubstr("regular, spot"));
+    cloud.no_projects.insert("nobody");
+    for (const char* const list : {"/v1/requests", "/v1/victims"})
+        EXPECT_THAT(why(get(list + std::string{"?project=nobody"}, 404)),
+                    HasSubstr("knows a project 'nobody'"));
+    // Keystone knows it no more, but the journal tells of it.
+    cloud.no_projects.insert("regular");
+    EXPECT_THAT(get("/v1/requests?project=regular").at("requests"), SizeIs(1));
+    // What can't be asked is not denied.
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "project nobody") return std::nullopt;
+        return Error{Errc::unreachable, "keystone is away"};
+    };
+    EXPECT_THAT(get("/v1/requests?project=nobody").at("requests"), IsEmpty());
 }
 
 TEST_F(ApiTest, CandidatesForAClassThatNobodyHasAreNotFound) {

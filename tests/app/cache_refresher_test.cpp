@@ -36,5 +36,70 @@ TEST(CacheRefresher, ACloudThatCouldNotBeReadIsNoSuccessBeforeItIsRead) {
     EXPECT_TRUE(refresher.built());
 }
 
+class ProjectNamesRead : public testing::Test {
+protected:
+    ProjectNamesRead() {
+        cloud.add_host("h1", Resources{{"VCPU", 8}});
+        cloud.listed_names = {{"p-1", "web"}};
+        policy.taggers.push_back({"project", {}});
+        policy.strategy.name = "strict";
+        settings.events = true;
+        settings.max_age = std::chrono::minutes{10};
+    }
+    void pass(Duration time, CacheRefresher& refresher) {
+        clock.advance(time);
+        EXPECT_TRUE(run_task(io, refresher.refresh()));
+    }
+    CacheRefresher make() {
+        return {io.get_executor(), cloud.ports(), settings, compile_policy(policy).value(), [] {}};
+    }
+    std::size_t asked() const { return cloud.count("names of projects"); }
+
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    config::Policy policy;
+    config::Cache settings;
+    boost::asio::io_context io{1};
+};
+
+TEST_F(ProjectNamesRead, OnceForEachReadingOfTheWholeCloud) {
+    CacheRefresher refresher = make();
+    refresher.on_feed({true, ""});
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 1U);
+    EXPECT_EQ(refresher.cache().project_names(), (ProjectNames{{ProjectId{"p-1"}, "web"}}));
+    for (int i = 0; i < 20; ++i) pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 1U);
+    cloud.listed_names["p-2"] = "batch";
+    const auto builds = refresher.build();
+    while (refresher.build() == builds) pass(std::chrono::seconds{30}, refresher);
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 2U);
+    EXPECT_EQ(refresher.cache().project_names().size(), 2U);
+}
+
+TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreNotAskedForWithoutTheRight) {
+    CacheRefresher refresher = make();
+    refresher.on_feed({true, ""});
+    Errc code = Errc::server_error;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call != "names of projects") return std::nullopt;
+        return Error{code, "no"};
+    };
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_TRUE(refresher.built());
+    EXPECT_TRUE(refresher.cache().project_names().empty());
+    const auto next_build = [&] {
+        const auto builds = refresher.build();
+        while (refresher.build() == builds) pass(std::chrono::seconds{30}, refresher);
+        pass(std::chrono::seconds{1}, refresher);
+    };
+    code = Errc::forbidden;
+    next_build();
+    EXPECT_EQ(asked(), 2U);
+    next_build();
+    EXPECT_EQ(asked(), 2U) << "it was told that it may not";
+}
+
 }  // namespace
 }  // namespace reaper::test::cache_refresher_test

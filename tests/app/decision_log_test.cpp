@@ -83,5 +83,30 @@ TEST_F(DecisionLogTest, EachDecisionAndDeletionIsALineWithItsRequest) {
     EXPECT_EQ(after.fields.project, "regular");
 }
 
+TEST_F(DecisionLogTest, NamesStandBesideIds) {
+    cloud.listed_names = {{"regular", "shop"}, {"spot", "ba\ntch"}};
+    full_host();
+    requester();
+    start();
+    run_until([&] { return cloud.count("names of projects") > 0; });
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    run_until([&] { return all_acknowledged(1); });
+
+    const Line decided = line_with("1 victim on 1 host free 1 slot");
+    EXPECT_THAT(decided.text, HasSubstr("for project shop (regular), flavor flavor: "));
+    EXPECT_EQ(decided.fields.project, "regular") << "the id as before";
+    EXPECT_EQ(decided.fields.project_name, "shop");
+    EXPECT_EQ(decided.fields.flavor, "flavor");
+    EXPECT_EQ(line_with("req-1: deleting ").fields.project_name, "ba\ntch")
+        << "it is made safe where the line is written";
+
+    const RequestRecord& told = record("req-1");
+    EXPECT_EQ(told.request.project_name, "shop");
+    const auto& host = std::get<Plan>(told.plans.at(0).decision).hosts.at(0);
+    EXPECT_EQ(host.victims.at(0).project_name, "ba\ntch");
+    EXPECT_EQ(host.spared.at(0).project_name, "ba\ntch");
+}
+
 }  // namespace
 }  // namespace reaper::test::decision_log_test

@@ -172,6 +172,14 @@ ResultTask<ProjectSearch> FakeCloud::find_project(std::string written) {
     co_return search;
 }
 
+ResultTask<ProjectNames> FakeCloud::names_of_projects() {
+    co_await breathe();
+    if (auto error = note("names of projects")) co_return *error;
+    ProjectNames names;
+    for (const auto& [id, name] : listed_names) names.emplace(id, name);
+    co_return names;
+}
+
 ResultTask<std::map<std::string, Flavor>> FakeCloud::all_flavors() {
     co_await breathe();
     if (auto error = note("flavors")) co_return *error;

@@ -77,6 +77,7 @@ public:
     std::map<std::string, std::set<Trait>> traits;  ///< of a host, by its name
     std::set<ProjectId> tagged{ProjectId{"spot"}};
     std::map<std::string, std::string> project_names;  ///< id by name; other texts are ids
+    std::map<std::string, std::string> listed_names;   ///< of projects, by id
     std::set<std::string> no_projects;                 ///< texts that lead nowhere
     std::map<std::string, Project> known_projects;     ///< by id, where more matters than the name
     std::set<std::string> classes{"VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_PREEMPTIBLE"};
@@ -131,6 +132,7 @@ public:
     // The ports.
     ResultTask<std::vector<Project>> projects_with_tag(std::string tag) override;
     ResultTask<ProjectSearch> find_project(std::string written) override;
+    ResultTask<ProjectNames> names_of_projects() override;
     ResultTask<std::string> own_user() override;
     ResultTask<std::optional<TimePoint>> credential_expires() override;
     ResultTask<std::optional<TokenOwner>> owner_of(std::string token) override;

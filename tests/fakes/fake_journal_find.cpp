@@ -1,6 +1,7 @@
 // What is looked for in the journal in memory.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "fakes/breathe.hpp"
 #include "fakes/fake_journal.hpp"
@@ -106,6 +107,29 @@ ResultTask<std::vector<MessageEntry>> FakeJournal::find_messages(JournalQuery qu
 ResultTask<std::vector<JournalEvent>> FakeJournal::find_events(JournalQuery query) {
     co_await breathe();
     co_return looked_for(noted_marks, query);
+}
+
+ResultTask<KnownValues> FakeJournal::known_values(JournalQuery query) {
+    co_await breathe();
+    KnownValues known;
+    known.host = query.host.empty();
+    known.flavor = query.flavor.empty();
+    std::set<ProjectId> by_id, by_name;
+    const auto look = [&](const auto& each) {
+        if (each.project.str() == query.project) by_id.insert(each.project);
+        if (each.project_name == query.project) by_name.insert(each.project);
+        known.flavor = known.flavor || each.flavor == query.flavor;
+    };
+    for (const auto& entry : records) {
+        look(entry.second.request);
+        each_chosen(entry.second, [&](const Victim& each) {
+            look(each);
+            known.host = known.host || each.host == query.host;
+        });
+    }
+    const auto& found = by_id.empty() ? by_name : by_id;
+    if (!query.project.empty()) known.projects.assign(found.begin(), found.end());
+    co_return known;
 }
 
 ResultTask<std::vector<ChosenServer>> FakeJournal::chosen(std::string server, int limit) {

@@ -36,6 +36,32 @@ TEST(Lists, OfRequestsNameACorrection) {
     EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), HasSubstr("correction"));
 }
 
+/// People see the name; programs have the id too.
+TEST(Lists, NameProjectsWhereTheyAreKnown) {
+    RequestSummary line;
+    line.request.project = ProjectId{"8d3f"};
+    const auto text = [&](bool wide) {
+        return table_lines(requests_table({line}), wide, Paint{false});
+    };
+    EXPECT_THAT(text(false), HasSubstr("8d3f"));
+    line.request.project_name = "we\x1b[2Jb";
+    EXPECT_THAT(text(false), HasSubstr("we\\x1b[2Jb"));
+    EXPECT_THAT(text(false), Not(HasSubstr("8d3f")));
+    EXPECT_THAT(text(true), HasSubstr("8d3f"));
+    VictimEntry victim;
+    victim.project = ProjectId{"8d3f"};
+    victim.project_name = "web";
+    EXPECT_THAT(table_csv(victims_table({victim})), HasSubstr("web,8d3f"));
+    Snapshot snapshot;
+    snapshot.hosts.resize(1);
+    snapshot.hosts[0].servers.resize(1);
+    snapshot.hosts[0].servers[0].project = ProjectId{"8d3f"};
+    snapshot.project_names[ProjectId{"8d3f"}] = "web";
+    EXPECT_THAT(table_lines(servers_table(snapshot), false, Paint{false}), HasSubstr("web"));
+    EXPECT_EQ(servers_json(snapshot)["servers"][0]["project_name"], "web");
+    EXPECT_EQ(to_json(snapshot)["hosts"][0]["servers"][0]["project_name"], "web");
+}
+
 TEST(Lists, OfMessages) {
     expect_list("messages",
                 messages_table({{"m-1", "compute_task.build_instances.error", RequestId{"req-1"},

@@ -171,6 +171,6 @@ function hostPage({host, servers}) {
           server.evicting ? "evicting" : server.lent_by ? "lent" : server.revocable ? "revocable" : "regular"),
         server.revocable_because ? [el("br"), el("span", {class: "quiet"}, server.revocable_because)] : null],
         server.status + (server.task_state ? " (" + shown(server.task_state) + ")" : "") + (server.locked ? ", locked" : ""),
-        amounts(server.resources), idCell(server.project)]))) : null,
+        amounts(server.resources), projectCell(server)]))) : null,
   ].flat();
 }

@@ -97,6 +97,16 @@ function idCell(id) {
   return el("span", {class: "mono", title: text}, text.length > 12 ? text.slice(0, 8) + "\u2026" : text);
 }
 
+/// The name of whose it is, with the id at hand; the id alone where the name is not known.
+function projectCell(of) {
+  return of.project_name ? el("span", {title: shown(of.project)}, of.project_name) : idCell(of.project);
+}
+
+/// `web (8d3f...)`, likewise.
+function projectText(of) {
+  return of.project_name ? shown(of.project_name) + " (" + shown(of.project) + ")" : shown(of.project);
+}
+
 /// `4 vCPU, 8 GiB memory, 20 GiB disk`
 function amounts(resources) {
   const all = inOrder(Object.keys(resources ?? {})).map((name) => amount(name, resources[name]) + " " + (NAMES[name] ?? name));

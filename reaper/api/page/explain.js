@@ -32,7 +32,7 @@ function explanationPage(told) {
   return [
     told.servers.length ? told.servers.map(fateOf) : el("p", {class: "verdict warn"}, "No server was chosen."),
     facts([
-      ["for", slotsOf(request) + ", project " + shown(request.project)],
+      ["for", slotsOf(request) + ", project " + projectText(request)],
       ["request", el("button", {type: "button", class: "plain mono", onclick: () => showRecord(request.id)}, request.id)],
       ["waited", request.requesters.length ? el("span", {class: "mono"}, request.requesters.map(shown).join(", ")) : null],
       ["outcome", outcome ? shown(outcome.kind) + (outcome.reason ? " \u2013 " + shown(outcome.reason) : "") : "none yet"],
@@ -61,7 +61,7 @@ function fateOf(server) {
       server.sent_at ? [" at ", moment(server.sent_at, true)] : null,
       server.fate_reason ? " \u2013 " + shown(server.fate_reason) : ""),
     el("p", {}, server.reason),
-    el("p", {class: "quiet"}, "on " + shown(server.host) + ", project " + shown(server.project) +
+    el("p", {class: "quiet"}, "on " + shown(server.host) + ", project " + projectText(server) +
       (server.flavor ? ", flavor " + shown(server.flavor) : "") + ", held " + amounts(server.resources) + ", id ",
       el("span", {class: "mono"}, server.server)),
   ];
@@ -75,7 +75,7 @@ function sparedBlock(host) {
     host.spared.length ? table([{name: "Server"}, {name: "Why it stayed"}, {name: "Holds"}, {name: "Project"}],
       host.spared.map((each) => [[each.name, el("br"), el("span", {class: "quiet mono"}, each.server)],
         [each.reason, el("br"), el("span", {class: "quiet"}, "since ", moment(each.created, true))],
-        amounts(each.resources), idCell(each.project)])) : null,
+        amounts(each.resources), projectCell(each)])) : null,
     host.spared.length < host.spared_in_all ? el("p", {class: "quiet"},
       "and " + number.format(host.spared_in_all - host.spared.length) + " more") : null);
 }

@@ -53,7 +53,7 @@ function recordPage(record) {
     el("h3", {}, "Asked for"),
     facts([
       ["servers", request.slots + " \u00d7 " + amounts(request.resources)],
-      ["operation", request.operation], ["project", el("span", {class: "mono"}, request.project)],
+      ["operation", request.operation], ["project", request.project_name ? projectText(request) : el("span", {class: "mono"}, request.project)],
       ["zone", request.availability_zone], ["traits", [...request.required_traits,
         ...request.forbidden_traits.map((trait) => "not " + shown(trait))].map(shown).join(", ")],
       ["room", request.res_type], ["heard of by", request.source],
@@ -118,7 +118,7 @@ function hostBlock(host, last) {
     host.victims?.length ? table(heads, host.victims.map((victim) => [
       [last.size ? whyButton(victim) : victim.name, el("br"), el("span", {class: "quiet mono"}, victim.server)],
       [victim.reason, el("br"), el("span", {class: "quiet"}, "since ", moment(victim.created, true))],
-      amounts(victim.resources), idCell(victim.project),
+      amounts(victim.resources), projectCell(victim),
       ...(last.size ? [[last.get(victim.server)?.step ?? "\u2013"]] : []),
     ])) : null,
     sparedBlock(host),

@@ -76,7 +76,7 @@ class Requests {
       el("td", {class: "when"}, button),
       el("td", {}, outcome ? pill(outcome.kind, shown(outcome.reason)) : el("span", {class: "pill warn"}, "under way")),
       el("td", {}, asksFor(request)),
-      el("td", {class: "wide wider"}, idCell(request.project)),
+      el("td", {class: "wide wider"}, projectCell(request)),
       el("td", {class: "number"}, line.victims ? number.format(line.victims) : ""),
       el("td", {class: "wide"}, room ? pill(room.kind, shown(room.reason)) : ""));
   }

@@ -75,6 +75,22 @@ TEST(HostFilters, HostsAndZonesThatAreNotThereAreTold) {
                 HasSubstr("'mars' with hosts in this cloud; there are: 'east', 'west'"));
 }
 
+TEST(HostFilters, AProjectIsFoundByItsIdOrItsName) {
+    Snapshot named = cloud();
+    named.project_names = {{ProjectId{"batch"}, "night"},
+                           {ProjectId{"idle"}, "web"},
+                           {ProjectId{"p-1"}, "twice"},
+                           {ProjectId{"p-2"}, "twice"}};
+    EXPECT_EQ(project_in(named, "").value(), "");
+    EXPECT_EQ(project_in(named, "night").value(), "batch");
+    EXPECT_EQ(project_in(named, "web").value(), "web") << "an id before another's name";
+    EXPECT_EQ(project_in(named, "idle").value(), "idle") << "it has no servers";
+    EXPECT_EQ(project_in(named, "nobody").error().code, Errc::not_found);
+    const auto several = project_in(named, "twice");
+    EXPECT_EQ(several.error().code, Errc::bad_input);
+    EXPECT_THAT(several.error().what, HasSubstr("p-1, p-2"));
+}
+
 TEST(NaturalOrder, NumbersCountAsNumbers) {
     using report::natural_less;
     EXPECT_TRUE(natural_less("host-2", "host-10"));

@@ -74,6 +74,7 @@ TEST(ProgramLists, WhatThisCloudDoesNotHaveIsUnknown) {
          {std::vector<std::string>{"candidates", "--resources", "FOO:1"},
           {"hosts", "--host", "nobody"},
           {"hosts", "--zone", "mars"},
+          {"candidates", "--resources", "VCPU:1", "--zone", "mars"},
           {"room", "--resources", "VCPU:1", "--trait", "CUSTOM_NOPE=required"}}) {
         auto asked = words;
         asked.insert(asked.end(), {"--snapshot", cloud});
@@ -124,6 +125,7 @@ std::string journaled(const TemporaryDirectory& directory) {
         Request request;
         request.id = RequestId{id};
         request.project = ProjectId{"p"};
+        request.project_name = "shop";
         done((*journal)->admit(request, at));
         Plan plan;
         plan.hosts.resize(1);
@@ -153,6 +155,21 @@ TEST(ProgramLists, OfTheHistoryHaveEachFormat) {
     EXPECT_EQ(answer({"--config", config, "history", "victims", "-o", "name"}, {}),
               "server-of-req-2\nserver-of-req-1\n")
         << "newest first";
+}
+
+/// No cloud is configured: what the journal does not know can't be denied.
+TEST(ProgramLists, OfTheHistoryAreFilteredByAProjectsName) {
+    const TemporaryDirectory directory;
+    const std::string config = journaled(directory);
+    const auto history = [&](const std::string& project) {
+        return run_program({"--config", config, "history", "--project", project, "-o", "name"});
+    };
+    EXPECT_EQ(history("p").out, "req-2\nreq-1\n");
+    EXPECT_EQ(history("shop").out, "req-2\nreq-1\n");
+    const auto unknown = history("nobody");
+    EXPECT_EQ(unknown.exit_code, 0) << unknown.err;
+    EXPECT_THAT(unknown.err, HasSubstr("the journal knows no project 'nobody', and whether there "
+                                       "is one could not be asked"));
 }
 
 TEST(ProgramLists, WhatIsNoListIsATextOrADocument) {

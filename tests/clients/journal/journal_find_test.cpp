@@ -27,7 +27,7 @@ protected:
     }
 
     struct Chosen {
-        std::string server, name, project, host, flavor;
+        std::string server, name, project, host, flavor, project_name{};
     };
     void cull(const std::string& id, const std::string& project, const std::string& flavor, int at,
               const std::vector<Chosen>& chosen) {
@@ -47,6 +47,7 @@ protected:
             victim.project = ProjectId{each.project};
             victim.host = each.host;
             victim.flavor = each.flavor;
+            victim.project_name = each.project_name;
             host.victims.push_back(victim);
         }
         wait(journal_->add_plan(RequestId{id}, entry)).value();
@@ -241,6 +242,46 @@ TEST_F(JournalFind, ChosenServersAreFoundDeletedOrNot) {
     EXPECT_EQ(first.name, "render");
     EXPECT_EQ(first.project, ProjectId{"cheaper"});
     EXPECT_EQ(first.host, "host-2");
+}
+
+TEST_F(JournalFind, VictimsAndChosenServersHaveTheProjectsNameOfThen) {
+    cull("req-4", "web", "m1.large", 300, {{"v-4", "x", "p-4", "host-1", "m1.small", "batch"}});
+    JournalQuery query;
+    query.limit = 1;
+    EXPECT_EQ(wait(journal_->find_victims(query)).value().at(0).project_name, "batch");
+    EXPECT_EQ(wait(journal_->victims_since(noon(300))).value().at(0).project_name, "batch");
+    EXPECT_EQ(wait(journal_->chosen("v-4", 1)).value().at(0).project_name, "batch");
+    EXPECT_EQ(wait(journal_->chosen("v-1", 1)).value().at(0).project_name, "") << "not known";
+}
+
+TEST_F(JournalFind, ItTellsWhichProjectsHostsAndFlavorsItKnows) {
+    Request named = request("req-4");
+    named.project = ProjectId{"p-4"};
+    named.project_name = "web";
+    wait(journal_->admit(named, noon(300))).value();
+    cull("req-5", "p-5", "m1.large", 400, {{"v-5", "x", "p-6", "host-5", "gpu", "batch"}});
+    const auto known = [&](const JournalQuery& query) {
+        return wait(journal_->known_values(query)).value();
+    };
+    const auto projects = [&](const char* text) {
+        return known(with(&JournalQuery::project, text)).projects;
+    };
+    EXPECT_THAT(projects("web"), ElementsAre(ProjectId{"web"})) << "an id before a name";
+    EXPECT_THAT(projects("batch"), ElementsAre(ProjectId{"p-6"})) << "a victim's";
+    EXPECT_THAT(projects("cheap"), ElementsAre(ProjectId{"cheap"}));
+    EXPECT_THAT(projects("nobody"), IsEmpty());
+    EXPECT_THAT(projects("' OR '1' = '1"), IsEmpty());
+    named.id = RequestId{"req-6"};
+    named.project = ProjectId{"p-7"};
+    named.project_name = "batch";
+    wait(journal_->admit(named, noon(500))).value();
+    EXPECT_THAT(projects("batch"), ElementsAre(ProjectId{"p-6"}, ProjectId{"p-7"}));
+    EXPECT_TRUE(known(with(&JournalQuery::host, "host-5")).host);
+    EXPECT_FALSE(known(with(&JournalQuery::host, "host-6")).host);
+    EXPECT_TRUE(known(with(&JournalQuery::flavor, "m1.huge")).flavor);
+    EXPECT_TRUE(known(with(&JournalQuery::flavor, "gpu")).flavor) << "a victim's";
+    EXPECT_FALSE(known(with(&JournalQuery::flavor, "m1")).flavor);
+    EXPECT_TRUE(known({}).host && known({}).flavor) << "what is not asked is known";
 }
 
 TEST_F(JournalFind, AReaderFindsWhileTheReaperWrites) {

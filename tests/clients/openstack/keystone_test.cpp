@@ -92,6 +92,22 @@ test::Reply projects(const std::vector<json>& rows) {
     return json_reply(200, json{{"projects", rows}}.dump());
 }
 
+TEST_F(KeystoneTest, NamesAllProjectsInOneCallAndAPartWillDo) {
+    json body{{"projects", {project("p1", "web"), project("p2", "web"), project("p3", "a\nb")}}};
+    body["truncated"] = true;
+    cloud.on("GET /v3/projects", json_reply(200, body.dump()));
+    const auto names = cloud.run(keystone().names_of_projects());
+    ASSERT_TRUE(names) << names.error().what;
+    const ProjectNames expected{
+        {ProjectId{"p1"}, "web"}, {ProjectId{"p2"}, "web"}, {ProjectId{"p3"}, "a\nb"}};
+    EXPECT_EQ(*names, expected);
+}
+
+TEST_F(KeystoneTest, NamesThatMayNotBeListedAreForbidden) {
+    cloud.on("GET /v3/projects", json_reply(403, "{}"));
+    EXPECT_EQ(cloud.run(keystone().names_of_projects()).error().code, Errc::forbidden);
+}
+
 TEST_F(KeystoneTest, FindsAProjectByIdBeforeName) {
     cloud.on("GET /v3/projects/p1", json_reply(200, json{{"project", project("p1", "n")}}.dump()));
     cloud.on("GET /v3/projects?name=p1", projects({project("p2", "p1")}));

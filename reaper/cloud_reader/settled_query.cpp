@@ -1,0 +1,102 @@
+#include "reaper/cloud_reader/settled_query.hpp"
+
+#include <utility>
+
+#include "reaper/cloud_reader/flavor_search.hpp"
+#include "reaper/model/project_names.hpp"
+#include "reaper/model/text.hpp"
+
+namespace reaper {
+namespace {
+
+std::string nobody_knows(const char* what, const std::string& value) {
+    return "neither the journal nor the cloud knows a " + std::string{what} + " " +
+           in_quotes(value);
+}
+
+std::string only_journal_asked(const char* what, const std::string& value, const std::string& why) {
+    return "the journal knows no " + std::string{what} + " " + in_quotes(value) +
+           ", and whether there is one could not be asked: " + why;
+}
+
+constexpr const char* nobody_to_ask = "there is no cloud to ask";
+
+/// None: it could not be asked.
+using Known = std::optional<bool>;
+
+void note(Known known, const char* what, const std::string& value, const std::string& why,
+          SettledQuery& settled) {
+    if (!known)
+        settled.not_asked.push_back(only_journal_asked(what, value, why));
+    else if (!*known && !settled.unknown)
+        settled.unknown = nobody_knows(what, value);
+}
+
+Task<void> find_in_keystone(Identity* identity, SettledQuery& settled) {
+    std::string& project = settled.query.project;
+    if (identity == nullptr) {
+        note({}, "project", project, nobody_to_ask, settled);
+        co_return;
+    }
+    std::string written = project;
+    auto search = co_await identity->find_project(std::move(written));
+    if (!search) {
+        note({}, "project", project, search.error().what, settled);
+    } else if (search->found) {
+        project = search->found->id.str();
+    } else if (search->several) {
+        settled.ambiguous = std::move(search->why_not);
+    } else {
+        settled.unknown = nobody_knows("project", project) + ": " + search->why_not;
+    }
+}
+
+Task<void> find_host(Compute* compute, SettledQuery& settled) {
+    const std::string& host = settled.query.host;
+    if (compute == nullptr) {
+        note({}, "host", host, nobody_to_ask, settled);
+        co_return;
+    }
+    std::string name = host;
+    auto service = co_await compute->compute_service(std::move(name));
+    if (service)
+        note(service->has_value(), "host", host, "", settled);
+    else
+        note({}, "host", host, service.error().what, settled);
+}
+
+Task<void> find_its_flavor(Compute* compute, SettledQuery& settled) {
+    const std::string& flavor = settled.query.flavor;
+    if (compute == nullptr) {
+        note({}, "flavor", flavor, nobody_to_ask, settled);
+        co_return;
+    }
+    std::string name = flavor;
+    auto search = co_await find_flavor(*compute, std::move(name));
+    if (search)
+        note(search->found.has_value(), "flavor", flavor, "", settled);
+    else
+        note({}, "flavor", flavor, search.error().what, settled);
+}
+
+}  // namespace
+
+ResultTask<SettledQuery> settle(JournalQuery query, Journal& journal, WhoKnows cloud) {
+    SettledQuery settled;
+    settled.query = query;
+    if (query.project.empty() && query.host.empty() && query.flavor.empty()) co_return settled;
+    auto known = co_await journal.known_values(std::move(query));
+    if (!known) co_return known.error();
+    std::string& project = settled.query.project;
+    if (known->projects.size() > 1)
+        settled.ambiguous = several_projects(project, known->projects);
+    else if (known->projects.size() == 1)
+        project = known->projects.front().str();
+    else if (!project.empty())
+        co_await find_in_keystone(cloud.identity, settled);
+    if (!known->host) co_await find_host(cloud.compute, settled);
+    if (!known->flavor) co_await find_its_flavor(cloud.compute, settled);
+    co_return settled;
+}
+
+}  // namespace reaper
