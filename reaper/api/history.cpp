@@ -6,8 +6,8 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/history_query.hpp"
+#include "reaper/api/settled_query.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/cloud_reader/settled_query.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clients/journal/sqlite_journal.hpp"
+#include "reaper/api/settled_query.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/history_answers.hpp"
 #include "reaper/cli/history_arguments.hpp"
@@ -12,7 +13,6 @@
 #include "reaper/cli/history_remote.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
-#include "reaper/cloud_reader/settled_query.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/history_tables.hpp"

@@ -1,5 +1,5 @@
 // What filters of the history name: found in the journal, else in the cloud.
-#include "reaper/cloud_reader/settled_query.hpp"
+#include "reaper/api/settled_query.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
-#include "reaper/cloud_reader/settled_query.hpp"
+#include "reaper/api/settled_query.hpp"
 
 #include <utility>
 
-#include "reaper/cloud_reader/flavor_search.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper {
 namespace {
