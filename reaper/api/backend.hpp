@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/api/daemon_view.hpp"
+#include "reaper/api/settled_query.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/room_answer.hpp"
 #include "reaper/ports/compute.hpp"
@@ -62,6 +63,8 @@ struct Backend {
     std::string program_version{};
     /// Whether usage is being counted: that is done for one at a time. Never null.
     std::shared_ptr<bool> counts_usage = std::make_shared<bool>(false);
+    /// Never null.
+    std::shared_ptr<RecentlySettled> settled = std::make_shared<RecentlySettled>();
 };
 
 }  // namespace reaper::api

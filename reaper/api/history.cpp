@@ -51,11 +51,17 @@ void name_projects(const Backend&, std::vector<JournalEvent>&) {}
 /// What the query names is found; else why it is not.
 Task<std::variant<JournalQuery, HttpResponse>> settled(const Backend& backend, JournalQuery query) {
     using Settled = std::variant<JournalQuery, HttpResponse>;
+    const JournalQuery asked = query;
+    if (backend.clock != nullptr)
+        if (auto known = backend.settled->find(asked, backend.clock->steady()))
+            co_return Settled{std::move(*known)};
     const WhoKnows cloud{backend.identity, backend.compute};
     auto found = co_await settle(std::move(query), backend.feed, cloud);
     if (!found) co_return Settled{not_readable(found.error())};
     if (found->ambiguous) co_return Settled{refuse(400, "project: " + *found->ambiguous)};
     if (found->unknown) co_return Settled{refuse(404, *found->unknown)};
+    if (backend.clock != nullptr && found->not_asked.empty())
+        backend.settled->keep(asked, found->query, backend.clock->steady());
     co_return Settled{std::move(found->query)};
 }
 

@@ -92,7 +92,8 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     std::string written = described->project;
     auto project = co_await backend.identity->find_project(std::move(written));
     if (!project) co_return refuse(503, "Keystone can't be asked: " + project.error().what);
-    if (!project->found) co_return refuse(404, "project: " + project->why_not);
+    if (!project->found)
+        co_return refuse(project->several ? 400 : 404, "project: " + project->why_not);
     const TimePoint now = backend.clock->now();
     RequestId id{described->id.empty() ? "plan-" + std::to_string(now.time_since_epoch().count())
                                        : described->id};

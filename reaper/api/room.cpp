@@ -77,7 +77,8 @@ Task<BuiltRequest> built_of(const Backend& backend, Asked asked) {
         std::string written = asked.described.project;
         auto found = co_await backend.identity->find_project(std::move(written));
         if (!found) co_return refuse(503, "Keystone can't be asked: " + found.error().what);
-        if (!found->found) co_return refuse(404, "project: " + found->why_not);
+        if (!found->found)
+            co_return refuse(found->several ? 400 : 404, "project: " + found->why_not);
         project = found->found->id;
     }
     Request request =

@@ -48,6 +48,7 @@ void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
 
 void add_running(const Host& host, std::vector<ServerRun>& runs) {
     for (const Server& server : host.servers) {
+        if (server.being_deleted() && server.project.str().empty()) continue;  // Nova tells its end
         ServerRun run;
         run.server = server.id;
         run.project = server.project;

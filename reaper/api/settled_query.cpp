@@ -59,10 +59,23 @@ Task<void> find_host(Compute* compute, SettledQuery& settled) {
     }
     std::string name = host;
     auto service = co_await compute->compute_service(std::move(name));
-    if (service)
-        note(service->has_value(), "host", host, "", settled);
-    else
+    if (!service) {
         note({}, "host", host, service.error().what, settled);
+        co_return;
+    }
+    if (service->has_value()) co_return;
+    // People know a host by its hypervisor's name, too.
+    auto hypervisors = co_await compute->hypervisors();
+    if (!hypervisors) {
+        note({}, "host", host, hypervisors.error().what, settled);
+        co_return;
+    }
+    for (const HypervisorRecord& each : *hypervisors)
+        if (each.name == host || each.id.str() == host) {
+            settled.query.host = each.service_host;
+            co_return;
+        }
+    note(false, "host", host, "", settled);
 }
 
 Task<void> find_its_flavor(Compute* compute, SettledQuery& settled) {
@@ -79,7 +92,29 @@ Task<void> find_its_flavor(Compute* compute, SettledQuery& settled) {
         note({}, "flavor", flavor, search.error().what, settled);
 }
 
+constexpr Duration kept_for{60'000};
+constexpr std::size_t most_kept = 64;
+
 }  // namespace
+
+std::string RecentlySettled::key_of(const JournalQuery& asked) {
+    return asked.project + '\n' + asked.host + '\n' + asked.flavor;
+}
+
+std::optional<JournalQuery> RecentlySettled::find(const JournalQuery& asked, Duration now) {
+    std::erase_if(answers_, [&](const auto& each) { return now - each.second.used_at > kept_for; });
+    const auto at = answers_.find(key_of(asked));
+    if (at == answers_.end()) return std::nullopt;
+    at->second.used_at = now;
+    JournalQuery settled = asked;
+    settled.project = at->second.project;
+    settled.host = at->second.host;
+    return settled;
+}
+
+void RecentlySettled::keep(const JournalQuery& asked, const JournalQuery& settled, Duration now) {
+    if (answers_.size() < most_kept) answers_[key_of(asked)] = {settled.project, settled.host, now};
+}
 
 ResultTask<SettledQuery> settle(JournalQuery query, Journal& journal, WhoKnows cloud) {
     SettledQuery settled;

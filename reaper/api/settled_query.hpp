@@ -3,6 +3,7 @@
 // cloud: it tells of what is gone.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@
 namespace reaper {
 
 struct SettledQuery {
-    JournalQuery query;  ///< its project by its id
+    JournalQuery query;  ///< its project by its id, its host by its service's name
     /// What neither the journal nor the cloud knows; one line.
     std::optional<std::string> unknown{};
     /// Several projects have that name; one line with their ids.
@@ -34,5 +35,24 @@ struct WhoKnows {
 /// An error: the journal can't be read. The cloud is asked only about what the journal does not
 /// know.
 ResultTask<SettledQuery> settle(JournalQuery query, Journal& journal, WhoKnows cloud);
+
+/// What was settled lately, so that pages of one list, and whoever follows it, are not asked about
+/// again and again, and go on when what they named is no more. One thread.
+class RecentlySettled {
+public:
+    /// As it was asked, within a minute before.
+    std::optional<JournalQuery> find(const JournalQuery& asked, Duration now);
+    /// `now`: of the steady clock.
+    void keep(const JournalQuery& asked, const JournalQuery& settled, Duration now);
+
+private:
+    struct Answer {
+        std::string project;
+        std::string host;
+        Duration used_at{};
+    };
+    static std::string key_of(const JournalQuery& asked);
+    std::map<std::string, Answer> answers_;
+};
 
 }  // namespace reaper

@@ -85,7 +85,8 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     if (!project.empty()) {
         auto found = co_await backend.identity->find_project(std::move(project));
         if (!found) co_return not_told("Keystone", found.error());
-        if (!found->found) co_return refuse(404, "project: " + found->why_not);
+        if (!found->found)
+            co_return refuse(found->several ? 400 : 404, "project: " + found->why_not);
         project = found->found->id.str();
     }
     if (!backend.view()) co_return cloud_not_read();

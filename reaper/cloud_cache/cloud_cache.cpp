@@ -68,6 +68,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
         }
         auto& [key, entry] = *hosts_.try_emplace(id).first;
         entry.host = std::move(kept);
+        entry.traits_at = host.read_at;
         put_in_order(key, entry);
         index_.put(*entry.host);
     }
@@ -166,7 +167,8 @@ bool CloudCache::apply(const HostReading& reading) {
     const TimePoint before = reading.began - Duration{1};
     for (const auto& id : reading.gone)
         if (!told_.told_since(id, reading.began)) told_.remember(id, before, before, true);
-    if (reading.servers) read_servers(host, reading);
+    if (reading.servers && read_servers(host, reading))
+        at->second.touched_at = std::max(at->second.touched_at, reading.began);
     set_room(host, reading);
     for (auto& server : host.servers) tag(server, *taggers_, tag_data_);
     interner_.share(host);
@@ -225,7 +227,7 @@ void CloudCache::erase(const HostId& id) {
 }
 
 /// Nova's list for the host. Where an event told of a server since, the event is newer.
-void CloudCache::read_servers(Host& host, const HostReading& reading) {
+bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     std::set<ServerId> listed;
     for (const auto& record : *reading.servers) {
         const ServerId& id = record.server.id;
@@ -245,15 +247,21 @@ void CloudCache::read_servers(Host& host, const HostReading& reading) {
         put_server(host, record, false);
     }
     std::vector<ServerId> left;
-    for (const auto& server : host.servers)
-        if (!listed.contains(server.id) && !told_.told_since(server.id, reading.began))
+    for (auto& server : host.servers) {
+        if (listed.contains(server.id) || told_.told_since(server.id, reading.began)) continue;
+        if (is_leaving(server.id, reading) && holds_on(server.id, reading))
+            server.status = "DELETED";
+        else
             left.push_back(server.id);
+    }
     for (const auto& id : left) {
         where_.erase(id);
         soft_deleted_.erase(id);
         host.servers.erase(place_for(host, id));
     }
     add_leavers(host, reading);
+    return std::any_of(host.servers.begin(), host.servers.end(),
+                       [](const Server& server) { return server.status == "DELETED"; });
 }
 
 /// Nova tells that a server is gone, by an event or when asked, a moment before its room leaves
@@ -262,8 +270,8 @@ void CloudCache::read_servers(Host& host, const HostReading& reading) {
 void CloudCache::add_leavers(Host& host, const HostReading& reading) {
     for (const auto& [provider, state] : reading.states)
         for (const auto& [id, held] : state.allocations) {
-            if (held.empty() || !told_.is_gone(id) || find_server(host, id) != nullptr) continue;
-            if (!told_.told_since(id, reading.began - room_leaves_within)) continue;
+            if (held.empty() || !is_leaving(id, reading) || find_server(host, id) != nullptr)
+                continue;
             ServerRecord record;
             for (const auto& listed : *reading.servers)
                 if (listed.server.id == id) record = listed;
@@ -273,6 +281,10 @@ void CloudCache::add_leavers(Host& host, const HostReading& reading) {
             record.server.task_state = {};
             put_server(host, record, false);
         }
+}
+
+bool CloudCache::is_leaving(const ServerId& server, const HostReading& reading) const {
+    return told_.is_gone(server) && told_.told_since(server, reading.began - room_leaves_within);
 }
 
 std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {

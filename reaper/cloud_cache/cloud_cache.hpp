@@ -119,7 +119,8 @@ private:
     void put_server(Host& host, const ServerRecord& record, bool estimate);
     const Server* server_at(const ServerId& id) const;
     void take_server(const ServerId& server, TimePoint arrived);
-    void read_servers(Host& host, const HostReading& reading);
+    bool read_servers(Host& host, const HostReading& reading);
+    bool is_leaving(const ServerId& server, const HostReading& reading) const;
     void add_leavers(Host& host, const HostReading& reading);
     void drop_gone(Host& host) const;
     void keep_limits(Host& host) const;

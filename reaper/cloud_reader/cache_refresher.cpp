@@ -11,6 +11,9 @@
 namespace reaper {
 namespace {
 
+/// Servers of one host that vanish at once, and are asked for.
+constexpr std::size_t most_unlisted = 16;
+
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -228,7 +231,9 @@ Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Er
 
 /// What Nova can't tell now stays unknown: their room is held by somebody.
 Task<void> CacheRefresher::ask_for_unlisted(HostReading& reading) {
-    for (const auto& id : cache_.unlisted(reading)) {
+    std::vector<ServerId> unlisted = cache_.unlisted(reading);
+    if (unlisted.size() > most_unlisted) unlisted.resize(most_unlisted);
+    for (const auto& id : unlisted) {
         const auto record = co_await ports_.compute.server(id);
         if (record && !*record) reading.gone.insert(id);
     }

@@ -306,6 +306,8 @@ ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish
             for (const HostId& host : hosts)
                 for (const ReservationId& id : giveaway->by)
                     if (books_[host].reservations.contains(id)) books_[host].lent_since.insert(id);
+        if (!done && promises_nothing && surely_not_done(done.error().code))
+            dependencies_.rooms.not_enough(request.id);
         if (!done) co_return done.error();
         const std::string kind = wish.borrowed ? "loan" : "reservation";
         for (const std::string& each : giveaway->told) {

@@ -421,6 +421,13 @@ void Service::Impl::listen_to_events() {
     ports_.events->start(std::move(handlers));
 }
 
+/// That a server is gone, or goes for good.
+static bool tells_end(const CloudEvent& event) {
+    const auto* const seen = std::get_if<ServerSeen>(&event);
+    return std::holds_alternative<ServerGone>(event) ||
+           (seen != nullptr && seen->record.server.status == "DELETED");
+}
+
 /// Searches for hosts are remembered, everything else changes the cache. Who leaves may have waited
 /// for room.
 void Service::Impl::on_events(std::vector<CloudEvent> events) {
@@ -433,7 +440,18 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
     });
     if (events.empty()) return;
     parts_->tracker.note_left(events);
-    parts_->refresher.on_events(std::move(events));
+    // Who goes took his slot before: that is counted while he is still to be seen.
+    std::vector<CloudEvent> batch;
+    for (CloudEvent& event : events) {
+        if (tells_end(event) && rooms_.ledger().promises_anything()) {
+            parts_->refresher.on_events(std::exchange(batch, {}));
+            const CloudCache& cache = parts_->refresher.cache();
+            rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
+                           cache.index().changes(), now);
+        }
+        batch.push_back(std::move(event));
+    }
+    parts_->refresher.on_events(std::move(batch));
 }
 
 Task<void> Service::Impl::check_clock() {

@@ -28,8 +28,12 @@ Decision Attempts::run(std::vector<Thrashing> thrashing,
     thrashing_ = std::move(thrashing);
     in_cooldown_ = std::move(in_cooldown);
     // Room in the making for this very request is not left lying.
-    for (const auto* const promise : ledger_.promises_of(request_.id))
-        in_cooldown_.erase(promise->host);
+    for (const auto* const promise : ledger_.promises_of(request_.id)) {
+        const auto at = in_cooldown_.find(promise->host);
+        if (at == in_cooldown_.end()) continue;
+        if (promise->let_go) let_go_there_.insert(*at);
+        in_cooldown_.erase(at);
+    }
     std::erase_if(in_cooldown_, [&](const auto& each) {
         return cloud_.row_of(each.first) == CloudIndex::no_row;
     });
@@ -67,9 +71,10 @@ Decision Attempts::attempt(bool keep, bool leave_out) {
 void Attempts::explain(Decision& decision) const {
     const auto use_in_cooldown = [&](const std::vector<HostPlan>& hosts, std::string& text) {
         for (const auto& host : hosts)
-            if (const auto at = in_cooldown_.find(host.host); at != in_cooldown_.end())
-                append(text, host.host_name + " is used although " + at->second +
-                                 ": nothing else is enough");
+            for (const auto* const cooling : {&in_cooldown_, &let_go_there_})
+                if (const auto at = cooling->find(host.host); at != cooling->end())
+                    append(text, host.host_name + " is used although " + at->second +
+                                     ": nothing else is enough");
     };
     if (auto* nothing = std::get_if<NothingToDo>(&decision))
         return use_in_cooldown(nothing->hosts, nothing->reason);

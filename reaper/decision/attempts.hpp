@@ -47,6 +47,7 @@ private:
     const PlanOptions& options_;
     std::vector<Thrashing> thrashing_;
     std::map<HostId, std::string> in_cooldown_;
+    std::map<HostId, std::string> let_go_there_;  ///< in cooldown, and let go of for the request
 };
 
 }  // namespace reaper

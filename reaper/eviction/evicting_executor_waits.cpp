@@ -12,6 +12,9 @@ namespace reaper {
 
 using Kind = FreshVerdict::Kind;
 
+/// Room that a server holds so long after Nova forgot it was left behind.
+static constexpr Duration left_behind_after{60'000};
+
 /// What a reaper deleted softly and left. All or nothing: it is gone before anybody else is
 /// deleted.
 Task<void> EvictingExecutor::finish_all(Cull& cull) {
@@ -50,10 +53,16 @@ Task<void> EvictingExecutor::wait_for_others(Cull& cull) {
 Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     Duration interval = settings_.cull.poll_interval;
     const Duration longest = settings_.cull.poll_interval * 10;
+    Duration ask_at = cloud_.clock.steady() + left_behind_after;
     while (true) {
         auto held = co_await cloud_.placement.allocations(server);
         if (held && held->empty()) co_return;
         if (cloud_.clock.steady() >= cull.deadline) break;
+        if (cloud_.clock.steady() >= ask_at) {
+            const auto record = co_await cloud_.compute.server(server);
+            if (record && (!*record || (*record)->server.status == "DELETED")) break;
+            ask_at = cloud_.clock.steady() + left_behind_after;
+        }
         co_await cloud_.clock.sleep(interval);
         interval = std::min(interval * 3 / 2, longest);
     }

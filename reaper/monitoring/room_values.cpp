@@ -66,7 +66,8 @@ void RoomValues::add(const Host& host, const ResourceClasses& revocable_classes,
     ++hosts_[{label, status_of(host)}];
     Servers& servers = servers_[label];
     for (const Server& server : host.servers)
-        ++(server.revocable() ? servers.revocable : servers.regular);
+        if (server.status != "DELETED")
+            ++(server.revocable() ? servers.revocable : servers.regular);
     for (const auto& [resource_class, room] : rooms_of(host, ledger)) {
         Room& sum = sums_[label][resource_class];
         grow(sum.capacity, room.capacity);

@@ -27,9 +27,11 @@ void RoomKeeper::let_go_for(const Request& request, const std::vector<HostPlan>&
     there.hosts = plans;
     const bool victims = std::any_of(plans.begin(), plans.end(),
                                      [](const HostPlan& plan) { return !plan.victims.empty(); });
-    if (!acts_ || victims || !promises_room(request.source, there, false)) return;
+    if (!acts_ || victims || request.source != RequestSource::gateway) return;
+    if (!promises_room(request.source, there, false)) return;
     if (!ledger_.promises_of(request.id).empty() || ledger_.has_evictions_of(request.id)) return;
     ledger_.enter(request, plans, now);
+    ledger_.mark_let_go(request.id);
 }
 
 void RoomKeeper::not_journaled(const RequestId& request, const Decision& decision,

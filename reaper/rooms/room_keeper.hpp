@@ -34,8 +34,9 @@ public:
     void takes(const Request& request, const NothingToDo& nothing, TimePoint now) {
         ledger_.enter(request, nothing.hosts, now);
     }
-    /// Reserved room is let go of for the request, whose decision comes next: it is promised to it
-    /// from now on, unless something is already, or servers go for it.
+    /// Reserved room is let go of for the request, whose decision comes next: if it waits in the
+    /// gateway, the room is promised to it from now on, unless something is already, or servers go
+    /// for it.
     void let_go_for(const Request& request, const std::vector<HostPlan>& plans, TimePoint now);
     /// The decision could not be journaled: it does not count.
     void not_journaled(const RequestId& request, const Decision& decision, bool somebody_died);

@@ -42,6 +42,8 @@ struct RoomPromise {
     Role role{};
     /// Of a reservation: others have the room now.
     bool occupied = false;
+    /// A reservation lets go of it for the request, which decides next.
+    bool let_go = false;
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
 

@@ -62,6 +62,21 @@ TEST_F(GatewayLendingTest, WhenTheTenantLeavesTheReservationGrowsBack) {
     EXPECT_EQ(lent(), 0);
 }
 
+TEST_F(GatewayLendingTest, WhoCameAndWentAtOnceLeavesNoPromiseBehind) {
+    start_and_hold();
+    borrow("stays", "req-1");
+    const ServerId tenant = booting("tenant", "spot");
+    ASSERT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    ASSERT_EQ(claimed(claim("req-2", tenant, "rp-host1")), 204);
+    comes("tenant", "spot");
+    cloud.remove(uuid_of("tenant"));
+    tell_gone(uuid_of("tenant"));  // before anybody looked
+    const ServerId first = booting("first", "eng");
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(claimed(claim("req-3", first, "rp-host1")), 204);
+}
+
 TEST_F(GatewayLendingTest, WhoDoesNotComeForItLosesIt) {
     start_and_hold();
     booting("tenant", "spot");

@@ -64,6 +64,7 @@ protected:
         cloud.remove(uuid_of(name));
         auto& server = cloud.add_server(uuid_of(name), host, project, small);
         server.record.server.created = clock.now();
+        server.record.flavor = record.flavor;
         tell_of(uuid_of(name));
     }
     /// It borrows, claims what it was told of, and is there.

@@ -58,6 +58,28 @@ TEST_F(SettledQueryTest, WhatTheCloudAloneKnowsIsKnown) {
     EXPECT_THAT(settled.not_asked, IsEmpty());
 }
 
+TEST_F(SettledQueryTest, AHostIsKnownByItsHypervisorTooAndNamedByItsService) {
+    cloud.add_host("h1", Resources{{"VCPU", 8}});
+    const SettledQuery settled = ask({.host = cloud.provider_of("h1")});
+    EXPECT_EQ(settled.query.host, "h1");
+    EXPECT_FALSE(settled.unknown) << *settled.unknown;
+}
+
+TEST_F(SettledQueryTest, WhoeverFollowsIsNotAskedAboutAgain) {
+    RecentlySettled recently;
+    const JournalQuery asked{.project = "web", .host = "h1", .limit = 7};
+    EXPECT_FALSE(recently.find(asked, Duration{0}));
+    recently.keep(asked, {.project = "p-2", .host = "h1"}, Duration{0});
+    for (int second = 50; second < 500; second += 50) {
+        const auto settled = recently.find(asked, std::chrono::seconds{second});
+        ASSERT_TRUE(settled) << second;
+        EXPECT_EQ(settled->project, "p-2");
+        EXPECT_EQ(settled->limit, 7);
+        EXPECT_FALSE(recently.find({.project = "web"}, std::chrono::seconds{second}));
+    }
+    EXPECT_FALSE(recently.find(asked, std::chrono::seconds{600})) << "nobody asked for a minute";
+}
+
 TEST_F(SettledQueryTest, WhatNobodyKnowsIsUnknown) {
     for (const auto& [query, what] :
          {std::pair{JournalQuery{.project = "typo"}, "a project 'typo'"},

@@ -249,6 +249,8 @@ TEST_F(LivePictureTest, WhoVanishesWhileItsHostIsReadIsAskedForAndGoes) {
     cache.apply(mixed);
     ASSERT_THAT(on("a"), ElementsAre("s1", "s2"));
     EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
+    EXPECT_EQ(cache.find(HostId{"a"})->servers.front().project, ProjectId{"cheap"});
+    EXPECT_THAT(cache.due(1, at(9), at(0)), ElementsAre(HostId{"a"})) << "to see its room go";
     mixed.gone.clear();
     mixed.began = at(6);
     EXPECT_THAT(cache.unlisted(mixed), IsEmpty());  // Nova said so

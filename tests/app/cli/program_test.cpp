@@ -361,8 +361,11 @@ TEST(ProgramHealth, TellsWhetherADaemonRuns) {
     const std::string text = quiet_config(directory);
     const auto unasked = switched(directory.write("a.yaml", text), {"health"});
     EXPECT_EQ(unasked.exit_code, 1);
-    EXPECT_EQ(unasked.out,
-              "daemon: not known (it can't be asked: set admin.socket or metrics.listen)\n");
+    EXPECT_EQ(
+        unasked.out,
+        "daemon: not known (the configuration has neither admin.socket nor metrics.listen, so "
+        "nobody can ask it: set metrics.listen: 127.0.0.1:9787 (or admin.socket: "
+        "/run/reaper/admin.sock) and restart the reaper)\n");
     const std::string path =
         directory.write("b.yaml", text + "admin: {socket: " + directory.file("admin.sock") + "}\n");
     for (const std::vector<std::string>& words :
