@@ -9,6 +9,7 @@
 #include "reaper/api/status.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
@@ -102,9 +103,10 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
         built = co_await of_named_flavor(backend, std::get<Request>(std::move(built)),
                                          described->flavor);
     if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
-    const Request wanted = std::get<Request>(std::move(built));
+    Request wanted = std::get<Request>(std::move(built));
     const auto before = backend.view();
     if (!before) co_return cloud_not_read();
+    add_names(before->cache.project_names(), wanted);
     if (auto why = why_unknown(wanted, before->cache.index())) co_return refuse(404, *why);
     Request asked = wanted;
     const auto decision = co_await backend.would_decide(std::move(asked));

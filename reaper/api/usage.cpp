@@ -1,6 +1,7 @@
 #include "reaper/api/usage.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -16,6 +17,9 @@
 
 namespace reaper::api {
 namespace {
+
+/// All that ended since then is held in memory at once.
+constexpr Duration longest_past = std::chrono::days{93};
 
 /// True as long as it lives.
 class Counting {
@@ -51,6 +55,10 @@ Result<UsagePeriod> period_of(const Query& query, TimePoint now) {
     const UsagePeriod period = usage_period(from, span, to, now);
     if (period.from >= period.to)
         return Error{Errc::bad_input, "since: must be before until, and before now"};
+    if (now - period.from > longest_past)
+        return Error{Errc::bad_input,
+                     "since: more than 93 days back is too much for the daemon beside its work; "
+                     "`reaper usage` where the journal is counts it"};
     return period;
 }
 

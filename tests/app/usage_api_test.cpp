@@ -80,6 +80,7 @@ TEST_F(UsageApi, WhatIsWrongIsNamed) {
     EXPECT_THAT(why(get("/v1/usage?until=2h", 400)), HasSubstr("until: expected a time"));
     EXPECT_THAT(why(get("/v1/usage?since=" + ago(1) + "&until=" + ago(2), 400)),
                 HasSubstr("before until"));
+    EXPECT_THAT(why(get("/v1/usage?since=2400h", 400)), HasSubstr("93 days"));
     EXPECT_THAT(why(get("/v1/usage?days=1", 400)), HasSubstr("'days'"));
     cloud.no_projects.insert("nobody");
     EXPECT_THAT(why(get("/v1/usage?project=nobody", 404)), HasSubstr("nobody"));
