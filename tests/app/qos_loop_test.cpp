@@ -435,7 +435,7 @@ TEST_F(QosLoopTest, AHostThatIsFilledAgainAndAgainIsLeftAlone) {
     for (int i = 0; i < 40 && !left_alone(); ++i) pass_with_user(minutes{3});
     EXPECT_TRUE(left_alone());
     EXPECT_GE(booted, 4);
-    EXPECT_LE(booted, 10);
+    EXPECT_LE(booted, 16);  // so often at most that it is told within three minutes
     const int before = booted;
     pass_with_user(minutes{25});
     EXPECT_EQ(booted, before);

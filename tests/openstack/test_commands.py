@@ -310,8 +310,14 @@ def test_a_daemon_elsewhere_answers_as_the_machine_itself(
     assert nobody.returncode == 5 and "OS_TOKEN" in nobody.stderr, nobody.stderr
     forged = reaper.elsewhere(*here, "status", OS_TOKEN="forged-token")
     assert forged.returncode == 5 and "forged-token" not in forged.stderr, forged.stderr
-    usage_elsewhere = reaper.elsewhere("usage", REAPER_API=f"http://{address}", **login)
-    assert usage_elsewhere.returncode == 2 and "works without --api" in usage_elsewhere.stderr
+    usage = reaper.elsewhere("--json", "usage", REAPER_API=f"http://{address}", **login)
+    counted = [
+        [(line["project"], line["type"], line["servers"], line["reclaimed"]) for line in told["usage"]]
+        for told in (json.loads(usage.stdout), reaper.json("usage"))
+    ]
+    assert counted[0] == counted[1] and counted[0], usage.stderr
+    check = reaper.elsewhere("check", REAPER_API=f"http://{address}", **login)
+    assert check.returncode == 2 and "works without --api" in check.stderr
     reaper.stop()
     silence = reaper.elsewhere(*here, "status", **login)
     assert silence.returncode == 1 and "admin.listen" in silence.stderr, silence.stderr
