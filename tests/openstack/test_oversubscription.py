@@ -183,8 +183,11 @@ def test_a_day_of_oversubscription(
         eventually(f"{server.name} is labelled", lambda: label() == "revocable")
         exporter[one].server(server.id, 2.0)
     assert (held(cloud, one), published(cloud, one)) == (6, 7)
-    shown = {"published": 7, "used": 6, "free": 1, "hosts": 1}
-    assert seller.json("hosts")["oversubscribed"] == {OVERSOLD: shown}
+    shown = seller.json("hosts")["oversubscribed"][OVERSOLD]
+    # Where no daemon can be asked, nobody tells what the estimator wants.
+    wanted = shown.pop("wanted")
+    assert wanted is None or wanted >= 7
+    assert shown == {"published": 7, "used": 6, "free": 1, "hosts": 1}
     spot = [line for line in seller.json("usage")["usage"] if line["project"] == cloud.project_id("spot")]
     assert any(line["resource_hours"].get(OVERSOLD, 0) > 0 for line in spot), spot
     checked = seller.command("check")
