@@ -119,6 +119,7 @@ private:
     void put_server(Host& host, const ServerRecord& record, bool estimate);
     const Server* server_at(const ServerId& id) const;
     void take_server(const ServerId& server, TimePoint arrived);
+    /// True if somebody there is leaving: the host is to be read again soon.
     bool read_servers(Host& host, const HostReading& reading);
     bool is_leaving(const ServerId& server, const HostReading& reading) const;
     void add_leavers(Host& host, const HostReading& reading);

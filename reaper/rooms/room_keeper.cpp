@@ -23,12 +23,9 @@ void RoomKeeper::decided(const Request& request, const Decision& decision, bool 
 
 void RoomKeeper::let_go_for(const Request& request, const std::vector<HostPlan>& plans,
                             TimePoint now) {
-    NothingToDo there;
-    there.hosts = plans;
     const bool victims = std::any_of(plans.begin(), plans.end(),
                                      [](const HostPlan& plan) { return !plan.victims.empty(); });
     if (!acts_ || victims || request.source != RequestSource::gateway) return;
-    if (!promises_room(request.source, there, false)) return;
     if (!ledger_.promises_of(request.id).empty() || ledger_.has_evictions_of(request.id)) return;
     ledger_.enter(request, plans, now);
     ledger_.mark_let_go(request.id);
