@@ -118,7 +118,8 @@ def test_a_backlog_of_hours(cloud: SimCloud, reaper: Reaper) -> None:
     cloud.messages.publish_many([message])
     reaper.start()
     eventually("the new one is served", lambda: unfinished_and_finished(reaper)[1] == 1)
-    dropped = "SELECT COUNT(*) FROM message WHERE verdict = 'too-old'"
+    # A connection that is lost meanwhile brings some of them twice, and each delivery is told.
+    dropped = "SELECT COUNT(DISTINCT message_id) FROM message WHERE verdict = 'too-old'"
     eventually("the old ones are dropped", lambda: reaper.rows(dropped) == [(BACKLOG,)])
     reaper.wait_messages_done()
     assert len(cloud.reaper_deletions(mark)) == 2
