@@ -78,6 +78,11 @@ std::vector<HostId> Cull::hosts_of_untouched() {
     return {found.begin(), found.end()};
 }
 
+bool Cull::begun() const {
+    return std::any_of(sent.begin(), sent.end(),
+                       [&](const ServerId& id) { return !not_out.contains(id); });
+}
+
 void Cull::fail(Error error) {
     stopped = true;
     if (!failure) failure = std::move(error);
@@ -96,7 +101,7 @@ Execution Cull::conclude() const {
     execution.deleted = static_cast<int>(ours.size());
     const std::string of_all =
         std::to_string(gone) + " of " + std::to_string(victims.size()) + " victims are gone";
-    if (gone == victims.size() && overdue == 0) {
+    if (gone == victims.size() && overdue == 0 && !taken) {
         execution.end = Execution::End::freed;
         execution.reason = of_all;
     } else if (blocked) {

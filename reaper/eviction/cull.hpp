@@ -32,6 +32,8 @@ struct Cull {
     /// Nothing was done yet about so many of them.
     std::size_t count_untouched() const { return count(State::planned) + count(State::unfinished); }
     std::vector<HostId> hosts_of_untouched();
+    /// May Nova have heard of a deletion of this process?
+    bool begun() const;
     /// No further deletion is sent; the first failure is told.
     void fail(Error error);
     /// What it came to.
@@ -50,6 +52,7 @@ struct Cull {
     std::set<ServerId> sent;                  ///< deletions that went out, by this process
     std::set<ServerId> to_repeat;   ///< of the unheard ones: to be sent again, after another look
     std::map<ServerId, int> tries;  ///< how often a deletion went out
+    std::set<ServerId> not_out;     ///< of the unheard ones: those of which nothing was written yet
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written

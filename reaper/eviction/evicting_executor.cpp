@@ -83,13 +83,19 @@ Task<void> EvictingExecutor::take_free_room(Cull& cull, std::vector<HostPlan> ho
     cull.taken = std::move(taken);
 }
 
+/// Is anybody to go yet, and has it not been asked just now whether somebody waits?
+bool EvictingExecutor::need_is_open(const Cull& cull) const {
+    if (cull.stopped || cull.begun()) return false;
+    if (cull.count_untouched() == 0 && cull.not_out.empty()) return false;
+    return !cull.needed_at || cloud_.clock.steady() - *cull.needed_at > need_valid_for;
+}
+
 /// No servers are deleted for a requester that is gone. Who comes while somebody asks waits for the
 /// answer.
 Task<void> EvictingExecutor::ask_whether_needed(Cull& cull) {
     const auto turn = co_await cull.asking.acquire();
-    if (cull.stopped || !cull.sent.empty() || cull.count_untouched() == 0) co_return;
+    if (!need_is_open(cull)) co_return;
     const Duration now = cloud_.clock.steady();
-    if (cull.needed_at && now - *cull.needed_at <= need_valid_for) co_return;
     auto no_longer_needed = co_await guard_.still_needed();
     if (!no_longer_needed) {
         cull.fail(no_longer_needed.error());
@@ -103,6 +109,7 @@ Task<void> EvictingExecutor::ask_whether_needed(Cull& cull) {
 
 void EvictingExecutor::not_done(Cull& cull, const Victim& victim) {
     cull.sent.erase(victim.server);
+    cull.not_out.erase(victim.server);
     cull.ours.erase(victim.server);
     guard_.on_not_done(victim);
 }
@@ -134,9 +141,17 @@ Task<void> EvictingExecutor::remove_all(Cull& cull) {
 }
 
 Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
-    const auto permit = co_await deletions_.acquire();
-    // It may have waited long for its turn.
-    co_await ask_whether_needed(cull);
+    std::optional<AsyncSemaphore::Permit> permit;
+    auto turn = co_await deletions_.acquire();
+    permit.emplace(std::move(turn));
+    // It may have waited long for its turn. Who asks may wait as well, and is in nobody's way then.
+    if (need_is_open(cull)) {
+        permit.reset();
+        co_await ask_whether_needed(cull);
+        auto next = co_await deletions_.acquire();
+        permit.emplace(std::move(next));
+        co_await ask_whether_needed(cull);
+    }
     if (cull.stopped || !may_delete(cull)) co_return;
     // The first ones go together, right after all were looked at.
     std::optional<RecheckResult> earlier;
@@ -206,6 +221,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         co_return;
     }
     const bool sent_before = cull.state(victim) == Cull::State::sent;
+    const bool heard_before = sent_before && !cull.not_out.contains(victim.server);
     // Meanwhile another one may have found a reason to stop.
     bool goes_on = (sent_before || !cull.stopped) && may_delete(cull);
     if (goes_on) {
@@ -224,17 +240,26 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     guard_.on_sent(victim);
     log_about(about(cull, victim), spdlog::level::info, "{}: deleting {}: {}",
               cull.request.id.str(), label(victim), victim.reason);
-    // Its turn may have come late.
-    cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     // Heard once for each look. It may go out late (the service was busy).
+    bool went_out = false;
     bool repeats = false;
     const bool may_repeat = ++cull.tries[victim.server] < tries_at_most;
-    Compute::StillWanted wanted = [this, &cull, &repeats, may_repeat, look](bool may_be_heard) {
+    Compute::StillWanted wanted = [this, &cull, &went_out, &repeats, may_repeat,
+                                   look](bool may_be_heard) {
         if (!cull.look.is_fresh(look) || !may_delete(cull)) return false;
         repeats = may_be_heard && may_repeat;
+        went_out = went_out || !may_be_heard;
         return !may_be_heard;
     };
     auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
+    const bool cancelled = !answer && answer.error().code == Errc::cancelled;
+    if (cancelled && !went_out && !heard_before) {
+        cull.not_out.insert(victim.server);
+    } else {
+        cull.not_out.erase(victim.server);
+        // Its turn may have come late.
+        cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
+    }
     if (!answer && repeats) {
         cull.unheard.insert(victim.server);
         cull.to_repeat.insert(victim.server);
@@ -251,13 +276,15 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         } else {
             // It may have been heard: look again while waiting, and send no other meanwhile.
             cull.unheard.insert(victim.server);
-            if (answer.error().code != Errc::cancelled) {
+            if (!cancelled) {
                 cull.erred.insert(victim.server);
                 cull.fail(answer.error());
             }
-            log_about(about(cull, victim), spdlog::level::warn,
-                      "{}: the answer to the deletion of {} was lost: {}", cull.request.id.str(),
-                      label(victim), what);
+            const bool unsent = cull.not_out.contains(victim.server);
+            log_about(about(cull, victim), spdlog::level::warn, "{}: the deletion of {}{}: {}",
+                      cull.request.id.str(), label(victim),
+                      unsent ? " came too late to be sent, looking again" : ": its answer was lost",
+                      what);
         }
     } else if (*answer == DeleteAnswer::conflict) {
         not_done(cull, victim);
@@ -288,6 +315,7 @@ Task<bool> EvictingExecutor::record(Cull& cull, const Victim& victim, Step step,
 Task<void> EvictingExecutor::skip(Cull& cull, const Victim& victim, std::string reason) {
     log_about(about(cull, victim), spdlog::level::info, "{}: skipping {}: {}",
               cull.request.id.str(), label(victim), reason);
+    if (cull.not_out.contains(victim.server)) not_done(cull, victim);
     cull.stopped = true;
     cull.state(victim) = Cull::State::skipped;
     cull.skipped[victim.server] = reason;

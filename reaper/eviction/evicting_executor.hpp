@@ -53,6 +53,7 @@ private:
     Task<void> verify_all(Cull& cull);
     Task<void> hold_room(Cull& cull);
     Task<void> take_free_room(Cull& cull, std::vector<HostPlan> hosts);
+    bool need_is_open(const Cull& cull) const;
     Task<void> ask_whether_needed(Cull& cull);
     Task<void> finish_all(Cull& cull);
     Task<void> finish(Cull& cull, const Victim& victim, RecheckResult look);

@@ -6,6 +6,7 @@
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/eviction/evicting_executor.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/planner/eligibility.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
@@ -54,10 +55,24 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     Duration interval = settings_.cull.poll_interval;
     const Duration longest = settings_.cull.poll_interval * 10;
     Duration ask_at = cloud_.clock.steady() + left_behind_after;
+    // Another request's victim, which that one may come to leave alone.
+    bool planned = rooms_.ledger().evicting(server);
     while (true) {
         auto held = co_await cloud_.placement.allocations(server);
         if (held && held->empty()) co_return;
         if (cloud_.clock.steady() >= cull.deadline) break;
+        if (planned && !rooms_.ledger().evicting(server)) {
+            const auto record = co_await cloud_.compute.server(server);
+            if (record && *record && !is_being_deleted((*record)->server) &&
+                !(*record)->server.soft_deleted()) {
+                log_about(about(cull.request), spdlog::level::info,
+                          "{}: server {} stays: the request that was to delete it leaves it alone",
+                          cull.request.id.str(), printable(server.str(), 64));
+                ++cull.overdue;
+                co_return;
+            }
+            planned = !record;
+        }
         if (cloud_.clock.steady() >= ask_at) {
             const auto record = co_await cloud_.compute.server(server);
             if (record && (!*record || (*record)->server.status == "DELETED")) break;
@@ -85,6 +100,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         push = push || began + interval >= cull.deadline;
         auto held = co_await cloud_.placement.allocations(victim.server);
         if (held && held->empty()) {
+            if (cull.not_out.contains(victim.server)) not_done(cull, victim);
             cull.state(victim) = Cull::State::gone;
             if (cull.ours.contains(victim.server)) guard_.on_deletion(true);
             co_await record(cull, victim, Step::gone, "");
@@ -104,6 +120,10 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
             co_return;
         co_await cloud_.clock.sleep(interval);
         interval = std::min(interval * 3 / 2, longest);
+    }
+    if (cull.not_out.contains(victim.server)) {
+        co_await abandon(cull, victim);
+        co_return;
     }
     cull.state(victim) = Cull::State::stuck;
     if (seen && cull.ours.contains(victim.server)) guard_.on_deletion(false);
@@ -135,6 +155,7 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Al
         cull.unheard.erase(victim.server);
         // Of a former process: much may have changed since its plan, so that a new one decides.
         const bool of_this_process = cull.sent.contains(victim.server);
+        co_await ask_whether_needed(cull);
         if (cull.stopped || !of_this_process || !may_delete(cull))
             co_await abandon(cull, victim);
         else

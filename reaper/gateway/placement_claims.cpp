@@ -163,7 +163,8 @@ Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, GatewayCall&
 Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Allocations asked,
                                         GatewayCall& call) {
     if (why_full() || too_many_looks() || passes_through()) co_return false;
-    if (std::exchange(offers_.at(id).served, true)) co_return false;
+    const auto offer = offers_.find(id);  // an old one may be forgotten by now
+    if (offer == offers_.end() || std::exchange(offer->second.served, true)) co_return false;
     const Counted looking{counts_.looking};
     auto wanted = co_await who_claims(id, server, asked, call);
     if (!wanted) co_return false;

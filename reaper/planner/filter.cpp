@@ -196,6 +196,8 @@ std::optional<std::string> why_kept(const Server& server, const Host& host,
                                     const FilterInput& input) {
     if (const auto at = input.skipped.find(server.id); at != input.skipped.end())
         return at->second.empty() ? "it is skipped" : at->second;
+    const auto& among = input.request.victims_among;
+    if (!among.empty() && !among.contains(server.id)) return "it is not of this loan";
     if (input.checker != nullptr && input.checker->company().contains(server.id))
         return "the request is to run beside it";
     if (auto why = why_no_victim(server)) return why;

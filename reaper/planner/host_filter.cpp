@@ -81,7 +81,8 @@ void HostFilter::prepare() {
 }
 
 /// Rows where a skipped server may be, or one that has to stay, or room is promised to this
-/// request, or reserved for it in a way that no other request shares.
+/// request, or reserved for it in a way that no other request shares. All of them where it is said
+/// who alone may go.
 void HostFilter::flag_special() {
     static const std::set<ServerId> nobody;
     const auto& company = input_.checker != nullptr ? input_.checker->company() : nobody;
@@ -96,12 +97,15 @@ void HostFilter::flag_special() {
                 if (!input_.ledger.stays_for(server, id)) tenants.push_back(server);
             });
     }
+    // A loan that ends: of all others, on each host, nobody goes.
+    const bool among = !input_.request.victims_among.empty();
     if (promises.empty() && reserved.empty() && tenants.empty() && input_.skipped.empty() &&
-        company.empty())
+        company.empty() && !among)
         return;
     std::uint32_t rows = 0;
     for (const std::uint32_t row : cloud_.order()) rows = std::max(rows, row + 1);
-    special_.assign(rows, 0);
+    special_.assign(rows, among ? 1 : 0);
+    if (among) return;
     const auto flag = [&](std::uint32_t row) { special_[row] = 1; };
     for (const auto& [server, why] : input_.skipped) ledger_rows_.each_row_of(cloud_, server, flag);
     for (const auto& server : company) ledger_rows_.each_row_of(cloud_, server, flag);

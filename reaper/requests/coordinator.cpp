@@ -39,10 +39,18 @@ bool not_served(const RequestRecord& record) {
             record.outcome->kind == OutcomeKind::failed);
 }
 
+/// Did the gateway's time end before there was a plan? Nova's message of the same failure has a
+/// time of its own.
+bool only_the_gateways(const RequestRecord& record, const TriggeredRequest& triggered) {
+    return record.request.source == RequestSource::gateway &&
+           triggered.request.source == RequestSource::nova_failure && record.plans.empty() &&
+           record.outcome->kind == OutcomeKind::failed;
+}
+
 /// Is its outcome that of this event too? A refusal is that of its own servers alone, and one of a
 /// message that Nova does not confirm that of the message.
 bool settles(const RequestRecord& record, const TriggeredRequest& triggered) {
-    if (!record.outcome) return false;
+    if (!record.outcome || only_the_gateways(record, triggered)) return false;
     if (!not_served(record)) return true;
     if (record.outcome->safeguard == unconfirmed) return false;
     const auto& settled = record.request.requesters;
@@ -53,6 +61,15 @@ bool settles(const RequestRecord& record, const TriggeredRequest& triggered) {
 }
 
 }  // namespace
+
+/// Who hears of the gateway's request from Nova waits for its end, and is looked at by himself
+/// then.
+bool RequestCoordinator::InFlight::takes(const TriggeredRequest& triggered) const {
+    if (triggered.event_id == first_event) return true;
+    const bool of_the_gateway =
+        source == RequestSource::gateway && triggered.request.source == RequestSource::nova_failure;
+    return whole && !of_the_gateway;
+}
 
 void RequestCoordinator::InFlight::add(TriggeredRequest& triggered) {
     leases.push_back(std::move(triggered.lease));
@@ -92,6 +109,7 @@ void RequestCoordinator::submit(TriggeredRequest triggered) {
 void RequestCoordinator::begin(TriggeredRequest triggered) {
     InFlight& request = in_flight_[triggered.request.id];
     request.first_event = triggered.event_id;
+    request.source = triggered.request.source;
     request.approved = triggered.request.approved;
     request.events.insert(triggered.event_id);
     request.add(triggered);
@@ -110,7 +128,7 @@ void RequestCoordinator::join(InFlight& known, TriggeredRequest triggered) {
                                " waits for the same request";
     log_about({.request = entry.request.str()}, spdlog::level::info, "{}: message {}: {}",
               entry.request.str(), entry.verdict, entry.reason);
-    if (known.whole || triggered.event_id == known.first_event)
+    if (known.takes(triggered))
         known.add(triggered);
     else
         known.waiting.push_back(std::move(triggered));
@@ -121,8 +139,16 @@ void RequestCoordinator::join(InFlight& known, TriggeredRequest triggered) {
 void RequestCoordinator::let_join(const RequestId& id) {
     const auto at = in_flight_.find(id);
     if (at == in_flight_.end()) return;
-    at->second.whole = true;
-    for (auto& triggered : std::exchange(at->second.waiting, {})) at->second.add(triggered);
+    InFlight& known = at->second;
+    known.whole = true;
+    std::vector<TriggeredRequest> later;
+    for (auto& triggered : std::exchange(known.waiting, {})) {
+        if (known.takes(triggered))
+            known.add(triggered);
+        else
+            later.push_back(std::move(triggered));
+    }
+    known.waiting = std::move(later);
 }
 
 /// The request ended before. Who waited with this message is settled with it, if nothing else would

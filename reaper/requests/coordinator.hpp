@@ -51,11 +51,14 @@ private:
     struct InFlight {
         bool whole = false;                  ///< it is known what it asks for
         std::optional<Approval> approved{};  ///< a person's plan
-        std::string first_event;             ///< the one that is looked into until it is whole
-        std::set<std::string> events;        ///< ids
+        RequestSource source = RequestSource::nova_failure;
+        std::string first_event;       ///< the one that is looked into until it is whole
+        std::set<std::string> events;  ///< ids
         std::vector<std::shared_ptr<const Lease>> leases;
         std::vector<std::function<void(const Outcome&)>> done;
         std::vector<TriggeredRequest> waiting;  ///< to join it when it is whole
+        /// Is its outcome that of this event too?
+        bool takes(const TriggeredRequest& triggered) const;
         void add(TriggeredRequest& triggered);
     };
     /// How a request ended; no outcome if it did not.

@@ -255,6 +255,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
             auto aggregates = co_await refresher_.refresh_aggregates();
             if (!aggregates) co_return aggregates.error();
             aggregates_known = refresher_.build();
+            if (build != refresher_.build()) continue;
         }
         const CloudCache& cache = refresher_.cache();
         const TimePoint now = clock_.now();

@@ -141,6 +141,8 @@ std::optional<std::string> RequestRunner::outdated_reason() const {
 }
 
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
+    // What is not begun in time never is.
+    if (deleted_ == 0 && out_of_time()) co_return "its time is over";
     if (request_.correction) co_return std::nullopt;  // nobody waits for it
     // Whether a newer request is one is known in a moment.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&

@@ -74,7 +74,6 @@ private:
     Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();
-    void skip_all_but_tenants(std::map<ServerId, std::string>& skipped) const;
     ResultTask<void> read_where_kept_room_ended();
     ResultTask<Decision> decide_now();
     ResultTask<std::optional<std::string>> nobody_waits();

@@ -56,15 +56,17 @@ void log_decision(const Request& request, const Decision& decision) {
 ResultTask<std::optional<Decision>> RequestRunner::decide() {
     Backoff backoff{services_.cloud.clock};
     std::optional<JournalTrouble::Wait> wait;
+    std::optional<Error> before;
     while (true) {
         if (services_.stopping && deleted_ == 0) co_return std::optional<Decision>{};
         auto decision = co_await decide_now();
         if (decision) co_return std::optional<Decision>{std::move(*decision)};
-        if (out_of_time()) co_return decision.error();
+        if (out_of_time()) co_return before.value_or(decision.error());
         // The journal has what was begun: the next start goes on with it.
         if (services_.stopping) co_return std::optional<Decision>{};
         log_about(about(request_), spdlog::level::warn, "{}: no decision yet, trying again: {}",
                   request_.id.str(), decision.error().what);
+        before = decision.error();
         wait.reset();
         if (decision.error().code == Errc::storage)
             wait.emplace(journal_trouble_, decision.error().what);
@@ -118,13 +120,10 @@ ResultTask<Decision> RequestRunner::consult() {
         auto prepared = co_await prepare_search();
         if (!prepared) co_return prepared.error();
     }
+    // Whose loan it was, and who holds it, the journal does not tell.
+    if (request_.source == RequestSource::reservation && request_.victims_among.empty())
+        co_return Decision{Refused{"interrupted: the reservation looks at its loans anew"}};
     auto skipped = skipped_;
-    if (request_.source == RequestSource::reservation) {
-        // Whose loan it was, and who holds it, the journal does not tell.
-        if (request_.victims_among.empty())
-            co_return Decision{Refused{"interrupted: the reservation looks at its loans anew"}};
-        skip_all_but_tenants(skipped);
-    }
     planned_under_ = settings_.policy;  // refreshing may have taken a while
     auto decided =
         co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
@@ -145,16 +144,6 @@ ResultTask<Decision> RequestRunner::consult() {
     if (first && less != nullptr)
         refusals_.note(request_, *less, planned_under_, services_.cloud.clock.steady());
     co_return std::move(*decided);
-}
-
-/// On the host of the loan.
-void RequestRunner::skip_all_but_tenants(std::map<ServerId, std::string>& skipped) const {
-    for (const Host* const host : services_.refresher.cache().hosts()) {
-        if (!request_.placement.only_hosts.contains(host->service_host)) continue;
-        for (const Server& server : host->servers)
-            if (server.revocable() && !request_.victims_among.contains(server.id))
-                skipped.emplace(server.id, "it is not of this loan");
-    }
 }
 
 std::optional<std::string> RequestRunner::served_by_another() {
@@ -204,6 +193,12 @@ ResultTask<Decision> RequestRunner::decide_now() {
     const Duration asked_at = services_.cloud.clock.steady();
     // nova-scheduler waits; the others' users have been refused already.
     const auto turn = co_await services_.planning.take(request_.source == RequestSource::gateway);
+    // The turn may have come late. A correction that is not begun is no failure.
+    if (deleted_ == 0 && out_of_time()) {
+        std::string why = "its time was over before there was a plan";
+        if (request_.correction) co_return Decision{Refused{std::move(why)}};
+        co_return Error{Errc::timeout, std::move(why)};
+    }
     if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0) {
         auto why = co_await nobody_waits();
         if (!why) co_return why.error();

@@ -166,6 +166,16 @@ TEST_F(CorrectionTest, OneThatIsTooOldAfterARestartIsNotBegun) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(CorrectionTest, OneWhoseLookTookTooLongIsNotBegun) {
+    full_host();
+    admit("qos-1", {"host1a"});
+    cloud.slow[ServerId{"host1a"}] = minutes{2};
+    start();
+    EXPECT_EQ(outcome_of("qos-1").kind, OutcomeKind::refused);
+    EXPECT_THAT(outcome_of("qos-1").reason, HasSubstr("its time is over"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(CorrectionTest, ADryRunTellsAndDeletesNobody) {
     full_host();
     dry_run = true;

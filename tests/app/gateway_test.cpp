@@ -61,6 +61,27 @@ TEST_F(GatewayTest, TheMessageOfTheSameRequestCausesNoSecondCull) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(GatewayTest, TheMessageOfARequestThatCouldNotBeDecidedInTimeIsServed) {
+    full_host();
+    settings.gateway.deadline = std::chrono::seconds{5};
+    booting("requester-1");
+    start();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("projects")) return std::nullopt;
+        return Error{Errc::unreachable, "keystone: no answer"};
+    };
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    requester();  // it is in ERROR now
+    messages->deliver(body_of(failure()));
+    run_until([&] { return record("req-1").outcome.has_value(); });
+    EXPECT_EQ(record("req-1").outcome->kind, OutcomeKind::failed);
+    cloud.on_call = {};
+    run_until([&] { return all_acknowledged(1); });
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(record("req-1").request.source, RequestSource::nova_failure);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
 TEST_F(GatewayTest, NorDoesItUnderAnotherId) {
     full_host();
     cloud.deletion_takes = std::chrono::seconds{30};

@@ -8,6 +8,7 @@ namespace reaper::test::still_ours_test {
 namespace {
 
 using std::chrono::hours;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 class StillOursTest : public FullHouse {};
@@ -125,6 +126,40 @@ TEST_F(StillOursTest, ADeletionOfOthersThatNeverEndsIsGivenUpAndAnotherServerTak
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_TRUE(cloud.exists("host1a"));
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
+}
+
+TEST_F(StillOursTest, AVictimOfAnotherRequestThatStaysAfterAllIsNotWaitedFor) {
+    cloud.add_host("host1", small * 4);
+    cloud.add_server("big", "host1", "spot", small * 4);
+    cloud.slow[ServerId{"big"}] = seconds{20};
+    for (const char* const id : {"r1", "r2"}) requester(id);
+    start();
+    messages->deliver(body_of(another("req-1", "r1")));
+    messages->deliver(body_of(another("req-2", "r2")));
+    for (const char* const id : {"req-1", "req-2"})
+        run_until([&] {
+            const auto known = journal.records.find(RequestId{id});
+            return known != journal.records.end() && !known->second.plans.empty();
+        });
+    cloud.server_at("big").record.server.locked = true;
+    const TimePoint then = clock.now();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::not_enough);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::not_enough);
+    EXPECT_LT(clock.now() - then, minutes{2});
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(StillOursTest, WhoseTurnComesAfterItsTimeIsNotServed) {
+    full_host();
+    for (const char* const id : {"r1", "r2"}) requester(id);
+    start();
+    before("projects", [&] { clock.advance(minutes{11}); });
+    messages->deliver(body_of(another("req-1", "r1")));
+    messages->deliver(body_of(another("req-2", "r2")));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::failed);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::failed);
+    EXPECT_THAT(outcome_of("req-2").reason, ::testing::HasSubstr("its time was over"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
 // ---- the kill switch ----

@@ -115,7 +115,10 @@ INSTANTIATE_TEST_SUITE_P(
             "deleted"},
         Row{"Locked", [](Host& h, Request&) { h.servers[0].locked = true; },
             RejectionCode::not_enough_revocable,
-            "1 revocable server can't be deleted: it is locked"}),
+            "1 revocable server can't be deleted: it is locked"},
+        Row{"NotOfTheLoan", [](Host&, Request& r) { r.victims_among = {ServerId{"another"}}; },
+            RejectionCode::not_enough_revocable,
+            "1 revocable server can't be deleted: it is not of this loan"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Filters, TraitsAreThoseOfTheProvidersThatGiveSomething) {
