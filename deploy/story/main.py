@@ -117,7 +117,7 @@ REAL_CLOUD = """
 How to use it on a real cloud (deploy/README.md has the rest)
   1. Nova tells of failures and changes; in nova.conf of the controllers and compute nodes:
        [oslo_messaging_notifications]  driver = messagingv2
-       [notifications]                 notification_format = versioned
+       [notifications]                 notification_format = both
   2. Say which projects are revocable:
        openstack project set --tag preemptible PROJECT
   3. Install, and say where the cloud and its RabbitMQ are (all keys: deploy/reaper.yaml):
