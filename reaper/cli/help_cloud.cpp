@@ -83,7 +83,8 @@ all hosts, with what they hold and why they are revocable. With --snapshot, from
 the cloud; --config is optional then, and its taggers are applied if it is given.
 
 --host and --zone choose hosts; --project, --flavor and --type choose servers, and hosts that have
-such servers.)",
+such servers. A project without servers has no rows; of a file, which tells of no others, it ends
+with exit code 6.)",
     R"(Examples:
   reaper hosts
   reaper hosts --zone nova --project web
