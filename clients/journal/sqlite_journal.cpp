@@ -80,9 +80,10 @@ public:
     ResultTask<std::vector<RequestRecord>> unfinished() override {
         return call<std::vector<RequestRecord>>([](Store& store) { return store.unfinished(); });
     }
-    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override {
+    ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since,
+                                                         TimePoint until) override {
         return call<std::vector<RequestRecord>>(
-            [since](Store& store) { return store.culls_since(since); });
+            [since, until](Store& store) { return store.culls_between(since, until); });
     }
     ResultTask<std::vector<RequestSummary>> list(int limit) override {
         return call<std::vector<RequestSummary>>(
@@ -170,10 +171,6 @@ public:
     ResultTask<std::vector<JournalEvent>> events(int limit) override {
         return call<std::vector<JournalEvent>>(
             [limit](Store& store) { return store.events(limit); });
-    }
-    ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) override {
-        return call<std::vector<JournalEvent>>(
-            [kind = std::move(kind), since](Store& store) { return store.events_of(kind, since); });
     }
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override {
         return call<std::vector<JournalEvent>>(

@@ -42,7 +42,7 @@ public:
                           const InventoryHoldEnd& end);
 
     Result<std::vector<RequestRecord>> unfinished();
-    Result<std::vector<RequestRecord>> culls_since(TimePoint since);
+    Result<std::vector<RequestRecord>> culls_between(TimePoint since, TimePoint until);
     Result<std::vector<RequestSummary>> list(int limit);
     Result<std::vector<RequestSummary>> find_requests(const JournalQuery& query);
     Result<std::vector<VictimEntry>> find_victims(const JournalQuery& query);
@@ -53,7 +53,6 @@ public:
     Result<std::vector<VictimEntry>> victims_since(TimePoint since);
     Result<std::vector<RequestRecord>> freed_rooms_since(TimePoint since);
     Result<std::vector<JournalEvent>> events(int limit);
-    Result<std::vector<JournalEvent>> events_of(const std::string& kind, TimePoint since);
     Result<std::vector<JournalEvent>> find_events(const JournalQuery& query);
     Result<JournalTotals> totals(TimePoint since);
     Result<std::vector<InventoryHold>> holds();

@@ -48,16 +48,6 @@ Result<std::vector<JournalEvent>> Store::events(int limit) {
     return find_events(query);
 }
 
-Result<std::vector<JournalEvent>> Store::events_of(const std::string& kind, TimePoint since) {
-    std::vector<JournalEvent> events;
-    auto select = database_.statement(
-        "SELECT kind, reason, at FROM event WHERE at >= ?1 AND kind = ?2 ORDER BY at, seq");
-    select.bind(1, since);
-    select.bind(2, kind);
-    while (select.step()) events.push_back({select.text(0), select.text(1), select.time(2)});
-    return events;
-}
-
 std::map<std::string, std::int64_t> Store::counts(const char* sql, TimePoint since) {
     std::map<std::string, std::int64_t> counted;
     auto select = database_.statement(sql);

@@ -62,12 +62,12 @@ constexpr const char* found_victims_sql =
     "AND victim.value ->> 'server' = sent.server AND victim.value ->> 'flavor' = ?5))"
     " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8 OFFSET ?9";
 
-// Of these two: ?1 since, ?2 until, ?3 limit, ?4 skip.
+// Of these two: ?1 since, ?2 until, ?3 limit, ?4 skip; of events ?5 kind, empty: of any.
 constexpr const char* found_messages_sql =
     "SELECT message_id, event_type, request, verdict, reason, at FROM message "
     "WHERE at >= ?1 AND at < ?2 ORDER BY at DESC, seq DESC LIMIT ?3 OFFSET ?4";
 constexpr const char* found_events_sql =
-    "SELECT kind, reason, at FROM event WHERE at >= ?1 AND at < ?2 "
+    "SELECT kind, reason, at FROM event WHERE at >= ?1 AND at < ?2 AND (?5 = '' OR kind = ?5) "
     "ORDER BY at DESC, seq DESC LIMIT ?3 OFFSET ?4";
 
 constexpr const char* chosen_sql =
@@ -140,6 +140,7 @@ Result<std::vector<JournalEvent>> Store::find_events(const JournalQuery& query) 
     std::vector<JournalEvent> events;
     auto select = database_.statement(found_events_sql);
     bind_time(select, query);
+    select.bind(5, query.kind);
     while (select.step()) events.push_back({select.text(0), select.text(1), select.time(2)});
     return events;
 }

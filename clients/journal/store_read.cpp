@@ -151,14 +151,14 @@ Result<std::vector<RequestRecord>> Store::unfinished() {
     return records_of(rows);
 }
 
-Result<std::vector<RequestRecord>> Store::culls_since(TimePoint since) {
+Result<std::vector<RequestRecord>> Store::culls_between(TimePoint since, TimePoint until) {
     std::vector<Row> rows;
     auto select = database_.statement(
         REQUEST_ROW
-        " FROM request WHERE finished_at >= ?1 AND EXISTS "
+        " FROM request WHERE finished_at >= ?1 AND finished_at < ?2 AND EXISTS "
         "(SELECT 1 FROM step WHERE step.request = request.seq "
         " AND step.step IN ('delete-sent', 'force-delete-sent')) ORDER BY finished_at, seq");
-    select.bind(1, since);
+    select.bind(1, since).bind(2, until);
     while (select.step()) rows.push_back(row_of(select));
     return records_of(rows);
 }

@@ -27,13 +27,19 @@ HttpResponse not_readable(const Error& error) {
 
 /// The page with its link to the next one. `lines`: one more than the page has, if there is one.
 template <class Lines>
-HttpResponse page_of_lines(const ApiRequest& request, const char* name, Lines lines,
-                           const PageAsked& page, const TimeMarker& former) {
+json page_of_lines(const ApiRequest& request, const char* name, Lines lines, const PageAsked& page,
+                   const TimeMarker& former) {
     const bool more = lines.size() > page.limit;
     if (more) lines.pop_back();
     const std::string links = std::string{name} + "_links";
     json body = {{name, report::array_of(lines)}, {links, json::array()}};
     if (more) body[links] = next_link(request, to_string(marker_after(lines, former)));
+    return body;
+}
+
+/// With what the cloud could not be asked about, if there is any.
+HttpResponse with_remarks(json body, const SettledQuery& settled) {
+    if (!settled.not_asked.empty()) body["remarks"] = settled.not_asked;
     return answered(std::move(body));
 }
 
@@ -49,12 +55,12 @@ void name_projects(const Backend&, std::vector<MessageEntry>&) {}
 void name_projects(const Backend&, std::vector<JournalEvent>&) {}
 
 /// What the query names is found; else why it is not.
-Task<std::variant<JournalQuery, HttpResponse>> settled(const Backend& backend, JournalQuery query) {
-    using Settled = std::variant<JournalQuery, HttpResponse>;
+Task<std::variant<SettledQuery, HttpResponse>> settled(const Backend& backend, JournalQuery query) {
+    using Settled = std::variant<SettledQuery, HttpResponse>;
     const JournalQuery asked = query;
     if (backend.clock != nullptr)
         if (auto known = backend.settled->find(asked, backend.clock->steady()))
-            co_return Settled{std::move(*known)};
+            co_return Settled{SettledQuery{std::move(*known)}};
     const WhoKnows cloud{backend.identity, backend.compute};
     auto found = co_await settle(std::move(query), backend.feed, cloud);
     if (!found) co_return Settled{not_readable(found.error())};
@@ -62,7 +68,7 @@ Task<std::variant<JournalQuery, HttpResponse>> settled(const Backend& backend, J
     if (found->unknown) co_return Settled{refuse(404, *found->unknown)};
     if (backend.clock != nullptr && found->not_asked.empty())
         backend.settled->keep(asked, found->query, backend.clock->steady());
-    co_return Settled{std::move(found->query)};
+    co_return Settled{std::move(*found)};
 }
 
 const std::vector<std::string_view> filters{"limit",  "marker", "outcome", "project", "host",
@@ -84,13 +90,15 @@ Task<HttpResponse> list_by_time(const Backend& backend, ApiRequest request,
     if (!asked) co_return refuse(400, asked.error().what);
     auto named = co_await settled(backend, std::move(*asked));
     if (auto* const refused = std::get_if<HttpResponse>(&named)) co_return std::move(*refused);
-    JournalQuery wanted = std::get<JournalQuery>(std::move(named));
+    const SettledQuery& known = std::get<SettledQuery>(named);
+    JournalQuery wanted = known.query;
     narrow(wanted, *marker);
     wanted.limit = static_cast<int>(page->limit) + 1;
     auto found = co_await find(std::move(wanted));
     if (!found) co_return not_readable(found.error());
     name_projects(backend, *found);
-    co_return page_of_lines(request, name, std::move(*found), *page, *marker);
+    json body = page_of_lines(request, name, std::move(*found), *page, *marker);
+    co_return with_remarks(std::move(body), known);
 }
 
 }  // namespace
@@ -104,7 +112,8 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
     if (!asked) co_return refuse(400, asked.error().what);
     auto named = co_await settled(backend, std::move(*asked));
     if (auto* const refused = std::get_if<HttpResponse>(&named)) co_return std::move(*refused);
-    JournalQuery wanted = std::get<JournalQuery>(std::move(named));
+    const SettledQuery& known = std::get<SettledQuery>(named);
+    JournalQuery wanted = known.query;
     wanted.after = page->marker;
     wanted.limit = static_cast<int>(page->limit) + 1;
     auto found = co_await backend.feed.find_requests(std::move(wanted));
@@ -116,8 +125,8 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
     name_projects(backend, *found);
     json links = json::array();
     if (more) links = next_link(request, found->back().request.id.str());
-    co_return answered(
-        {{"requests", report::array_of(*found)}, {"requests_links", std::move(links)}});
+    json body = {{"requests", report::array_of(*found)}, {"requests_links", std::move(links)}};
+    co_return with_remarks(std::move(body), known);
 }
 
 Task<HttpResponse> list_victims(const Backend& backend, ApiRequest request) {

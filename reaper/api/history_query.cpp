@@ -51,6 +51,8 @@ Result<JournalQuery> journal_query_of(const Query& query, Clock* clock) {
     auto since = since_of(query, clock);
     if (!since) return since.error();
     asked.since = *since;
+    if (asked.since && asked.until && *asked.since >= *asked.until)
+        return bad("since: must be before until; a duration counts from now");
     return asked;
 }
 

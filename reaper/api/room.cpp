@@ -7,7 +7,9 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/plan.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -99,9 +101,10 @@ Task<HttpResponse> get_room(const Backend& backend, ApiRequest request) {
     if (!backend.view()) co_return cloud_not_read();
     auto built = co_await built_of(backend, std::move(*asked));
     if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
-    const Request& wanted = std::get<Request>(built);
+    Request wanted = std::get<Request>(std::move(built));
     const auto before = backend.view();
     if (!before) co_return cloud_not_read();
+    add_names(before->cache.project_names(), wanted);
     if (auto why = why_unknown(wanted, before->cache.index())) co_return refuse(404, *why);
     Request question = wanted;
     const auto answer = co_await backend.room_for(std::move(question));

@@ -1,5 +1,6 @@
 #include "reaper/api/server_runs.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -27,6 +28,8 @@ std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& tagger
     run.revocable = why_revocable(server, taggers, tag_data).has_value();
     return run;
 }
+
+constexpr int most_readings = 1000;
 
 /// Those that the record's plans chose and that are gone.
 void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
@@ -65,13 +68,20 @@ void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
         if (auto run = ended(record, taggers, tag_data)) runs.push_back(std::move(*run));
 }
 
-ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since) {
-    auto records = co_await journal.culls_since(since);
-    if (!records) co_return records.error();
+ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since,
+                                                  TimePoint now) {
+    const Duration step = std::max<Duration>(std::chrono::days{1}, (now - since) / most_readings);
+    std::vector<ServerRun> runs;
+    // Before the finished ones: what ends meanwhile is told twice, and counts once.
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    std::vector<ServerRun> runs;
-    for (const RequestRecord& record : *records) add_reclaimed(record, runs);
+    for (TimePoint from = since; from < TimePoint::max();) {
+        const TimePoint until = now - from > step ? from + step : TimePoint::max();
+        auto records = co_await journal.culls_between(from, until);
+        if (!records) co_return records.error();
+        for (const RequestRecord& record : *records) add_reclaimed(record, runs);
+        from = until;
+    }
     for (const RequestRecord& record : *unfinished) add_reclaimed(record, runs);
     co_return runs;
 }

@@ -20,7 +20,8 @@ void add_running(const Host& host, std::vector<ServerRun>& runs);
 void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
                const TagData& tag_data, std::vector<ServerRun>& runs);
 
-/// Those that were deleted by plans of the journal since then.
-ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since);
+/// Those that were deleted by plans of the journal since then. It is read a day at a time: others
+/// are not kept from it, and no more records are held at once.
+ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since, TimePoint now);
 
 }  // namespace reaper

@@ -4,12 +4,16 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/snapshot_parts.hpp"
@@ -61,13 +65,38 @@ json for_everybody(json host) {
     return host;
 }
 
+/// The project of this id or name: the daemon has it in its cache, or Keystone is asked. Else why
+/// there is none.
+Task<std::variant<ProjectId, HttpResponse>> project_of(const Backend& backend,
+                                                       std::string written) {
+    using Found = std::variant<ProjectId, HttpResponse>;
+    if (const auto view = backend.view()) {
+        const ProjectNames& names = view->cache.project_names();
+        if (names.contains(ProjectId{written})) co_return Found{ProjectId{written}};
+        auto named = projects_named(names, written);
+        if (named.size() == 1) co_return Found{std::move(named.front())};
+    }
+    if (backend.identity == nullptr)
+        co_return Found{refuse(503, "this daemon has no Keystone to ask for projects")};
+    auto search = co_await backend.identity->find_project(std::move(written));
+    if (!search) co_return Found{refuse(503, "Keystone can't be asked: " + search.error().what)};
+    if (search->found) co_return Found{std::move(search->found->id)};
+    co_return Found{refuse(search->several ? 400 : 404, "project: " + search->why_not)};
+}
+
 }  // namespace
 
 Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
-    const Query query{request, {"limit", "marker"}};
+    const Query query{request, {"limit", "marker", "project"}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     const auto page = page_of(query, most_whole_hosts, most_whole_hosts);
     if (!page) co_return refuse(400, page.error().what);
+    std::optional<std::string> project;
+    if (std::string written = query.text("project"); !written.empty()) {
+        auto found = co_await project_of(backend, std::move(written));
+        if (auto* const refused = std::get_if<HttpResponse>(&found)) co_return std::move(*refused);
+        project = std::get<ProjectId>(found).str();
+    }
     const auto executor = co_await boost::asio::this_coro::executor;
     json body;
     std::vector<HostId> ids;
@@ -95,6 +124,7 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     }
     body["hosts"] = std::move(hosts);
     body["project_names"] = std::move(names);
+    if (project) body["project"] = std::move(*project);
     body["hosts_links"] = json::array();
     if (more) body["hosts_links"] = next_link(request, ids.back().str());
     co_return answered(std::move(body));

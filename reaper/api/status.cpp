@@ -84,7 +84,8 @@ Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     if (!backend.status) co_return refuse(503, "the daemon has not started yet");
-    const DaemonStatus state = backend.status();
+    DaemonStatus state = backend.status();
+    if (const auto view = backend.view()) add_names(view->cache.project_names(), state.left_alone);
     json body = {
         {"program_version", backend.program_version},
         {"machine", machine_name()},

@@ -54,7 +54,8 @@ Result<UsagePeriod> period_of(const Query& query, TimePoint now) {
     }
     const UsagePeriod period = usage_period(from, span, to, now);
     if (period.from >= period.to)
-        return Error{Errc::bad_input, "since: must be before until, and before now"};
+        return Error{Errc::bad_input,
+                     "since: must be before until, and before now; a duration counts from now"};
     if (now - period.from > longest_past)
         return Error{Errc::bad_input,
                      "since: more than 93 days back is too much for the daemon beside its work; "
@@ -103,7 +104,7 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     const Counting counting{backend.counts_usage};
     auto ended = co_await backend.compute->ended_servers(period->from);
     if (!ended) co_return not_told("Nova", ended.error());
-    auto reclaimed = co_await reclaimed_runs(backend.feed, period->from);
+    auto reclaimed = co_await reclaimed_runs(backend.feed, period->from, now);
     if (!reclaimed) co_return refuse(503, "the journal can't be read: " + reclaimed.error().what);
     const auto view = backend.view();
     if (!view) co_return cloud_not_read();
@@ -121,6 +122,7 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     if (!project.empty())
         std::erase_if(runs, [&](const ServerRun& run) { return run.project.str() != project; });
     counted.lines = usage_of(runs, counted.from, counted.to);
+    add_names(view->cache.project_names(), counted.lines);
     co_return answered(report::to_json(counted));
 }
 

@@ -19,7 +19,6 @@ namespace reaper::cli {
 namespace {
 
 constexpr std::string_view socket_scheme = "unix:";
-constexpr Duration longest_call{60'000};
 
 class SocketChannel final : public ApiChannel {
 public:
@@ -28,7 +27,7 @@ public:
     Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
                                   const std::string& body) override {
         heard_ = true;
-        return method == http::Method::get ? http::get_locally(path_, target)
+        return method == http::Method::get ? http::get_locally(path_, target, longest_)
                                            : http::post_locally(path_, target, body, heard_);
     }
     bool heard() const override { return heard_; }
@@ -96,7 +95,7 @@ public:
         tls_.cert_file = options_.cert_file;
         tls_.key_file = options_.key_file;
         how.tls = tls_;
-        how.call_timeout = longest_call;
+        how.call_timeout = longest_;
         how.max_retries = 0;
         auto client = http::make_client(io_.get_executor(), std::move(how), *clock_);
         if (!client) return client.error();
@@ -141,6 +140,7 @@ private:
         request.method = method;
         request.url = name() + url_.path + target;
         request.service = "reaper";
+        if (method == http::Method::get) request.deadline = longest_;
         const config::Secret& token = token_ ? *token_ : *options_.fetched;
         if (!token.empty()) {
             if (const auto fits = may_be_told_a_token(); !fits) return fits.error();

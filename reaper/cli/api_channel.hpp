@@ -15,6 +15,8 @@ namespace reaper::cli {
 class ApiChannel {
 public:
     virtual ~ApiChannel() = default;
+    /// How long a whole answer to a GET may take from now on; a minute if nothing is said.
+    void wait_for(Duration longest) { longest_ = longest; }
     /// The answer with its whole body, whatever its status; `body` is JSON, or empty. Failures say
     /// where it was, and what to do: `unreachable`, `timeout`, `tls`, `bad_input` (a token that
     /// can't be read or must not be sent), `unauthorized` and `forbidden` (Keystone's), ...
@@ -31,6 +33,9 @@ public:
     virtual bool heard() const { return true; }
     /// Over the network, or through whatever --api names.
     virtual bool remote() const { return true; }
+
+protected:
+    Duration longest_{60'000};
 };
 
 /// The socket of this machine's daemon.

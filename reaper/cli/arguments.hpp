@@ -181,7 +181,7 @@ struct ExplainCommand {
 
 struct UsageCommand {
     std::string project;            ///< id or name; empty: all
-    std::optional<TimePoint> from;  ///< none: `span` before `to`; none of both: the month of `to`
+    std::optional<TimePoint> from;  ///< none: `span` before now; none of both: the month of `to`
     std::optional<Duration> span;
     std::optional<TimePoint> to;  ///< none: now
 };

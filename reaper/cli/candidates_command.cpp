@@ -7,17 +7,14 @@
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
-#include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/exact_reading.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
-#include "reaper/cli/reading.hpp"
-#include "reaper/cli/resolved_policy.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
 #include "reaper/report/natural_order.hpp"
-#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -96,24 +93,16 @@ ExitCode show_candidates(const GlobalOptions& global, const CandidatesCommand& c
     if (!settings) return ExitCode::usage;
 
     boost::asio::io_context io{1};
-    auto reached = cloud_to_look_at(io, *settings, terminal);
+    const auto reached = cloud_to_look_at(io, *settings, terminal);
     if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
-    auto& [cloud, policy, policy_remarks] = std::get<CloudToLookAt>(reached);
-    for (const auto& remark : policy_remarks) spdlog::warn("{}", remark);
-    Safeguards safeguards = known_safeguards(io, *settings, cloud.clock->now(), "answered");
-    const auto journal = no_journal();
-    if (!journal) return terminal.fail(ExitCode::failed, journal.error());
-    CloudReading reading{
-        io.get_executor(),
-        {cloud.ports(), policy, known_ledger(io, *settings, cloud.clock->now(), "answered"),
-         safeguards, settings->reservations, **journal,
-         [&](const std::string& what) { terminal.progress(what); }}};
-    const auto read = run_task(io, reading.read(CloudReading::Depth::exact));
-    terminal.end_progress();
-    if (!read) return terminal.fail(read.error());
+    const CloudToLookAt& look = std::get<CloudToLookAt>(reached);
+    for (const auto& remark : look.remarks) spdlog::warn("{}", remark);
+    const auto read = read_exactly(io, *settings, look, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&read)) return *code;
+    const CloudReading& reading = std::get<0>(read)->reading;
     for (const auto& remark : reading.remarks()) spdlog::warn("{}", remark);
     return show(reading.cache().index(), reading.cache().ages().built_at, command, reading.ledger(),
-                policy->protection, terminal);
+                look.policy->protection, terminal);
 }
 
 }  // namespace reaper::cli

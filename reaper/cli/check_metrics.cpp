@@ -1,7 +1,5 @@
 #include "reaper/cli/check_metrics.hpp"
 
-#include "reaper/model/text.hpp"
-
 namespace reaper::cli {
 namespace {
 
@@ -31,16 +29,6 @@ HostFigures figures_of(const std::vector<Sample>& samples, const HostNames& name
             figures.strangers.insert(*name);
     }
     return figures;
-}
-
-std::string some_of(const std::set<std::string>& names) {
-    constexpr std::size_t most = 10;
-    std::string text;
-    std::size_t shown = 0;
-    for (const auto& name : names)
-        if (shown++ < most) text += (text.empty() ? "" : ", ") + printable(name, 100);
-    if (shown > most) text += " and " + std::to_string(shown - most) + " more";
-    return text;
 }
 
 }  // namespace reaper::cli

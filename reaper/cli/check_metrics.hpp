@@ -24,7 +24,4 @@ HostFigures figures_of(const std::vector<Sample>& samples, const HostNames& name
                        const std::string& host_label, const std::string& server_label,
                        TimePoint now);
 
-/// `a, b, c and 4 more`, made safe; at most 10.
-std::string some_of(const std::set<std::string>& names);
-
 }  // namespace reaper::cli

@@ -6,6 +6,7 @@
 
 #include "reaper/cli/check_metrics.hpp"
 #include "reaper/cli/checks.hpp"
+#include "reaper/model/name_list.hpp"
 #include "reaper/model/nova_release.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -180,15 +181,15 @@ private:
                                     (samples == 1 ? "s" : "") + " none of the hosts in label " +
                                     in_quotes(settings_.prometheus.host_label));
         else if (!without.empty())
-            tell(Verdict::warn, query.key, measured + "; not: " + some_of(without));
+            tell(Verdict::warn, query.key, measured + "; not: " + name_list(without));
         else
             tell(Verdict::ok, query.key, measured);
         if (!several.empty())
             tell(Verdict::fail, query.key,
-                 "more than one figure of a host, which counts as none: " + some_of(several));
+                 "more than one figure of a host, which counts as none: " + name_list(several));
         if (!figures.strangers.empty())
             tell(Verdict::warn, query.key,
-                 "measured, but hosts of no such name: " + some_of(figures.strangers));
+                 "measured, but hosts of no such name: " + name_list(figures.strangers));
         if (figures.unlabelled > 0)
             tell(Verdict::warn, query.key,
                  reaper::counted(figures.unlabelled, "figure") + " without the label " +
@@ -206,7 +207,7 @@ private:
                         wrong.insert(facts.name);
         if (!wrong.empty())
             tell(Verdict::warn, query.key,
-                 "impossible figures, which count as unknown: " + some_of(wrong));
+                 "impossible figures, which count as unknown: " + name_list(wrong));
     }
 
     void tell_ages(const HostFigures& figures) {
@@ -220,7 +221,7 @@ private:
             tell(Verdict::warn, "stale metrics",
                  reaper::counted(stale.size(), "host") + " not measured within max_age (" +
                      exact_duration(settings_.publication.max_age) +
-                     "), nothing new fits there: " + some_of(stale));
+                     "), nothing new fits there: " + name_list(stale));
     }
 
     /// Providers are made where they are missing, the class too.
@@ -252,7 +253,7 @@ private:
                                   reaper::counted(hosts_.size(), "host");
         tell(without.empty() ? Verdict::ok : Verdict::warn, "oversubscription.class",
              there + (without.empty() ? ""
-                                      : "; not on " + some_of(without) +
+                                      : "; not on " + name_list(without) +
                                             ": 'reaper setup oversubscription --apply'"));
     }
 
@@ -291,11 +292,11 @@ private:
                      ": nobody takes the room but who admits it by its res-type; 'reaper setup "
                      "oversubscription --apply' makes two");
         else
-            tell(Verdict::ok, "revocable flavors", some_of(names));
+            tell(Verdict::ok, "revocable flavors", name_list(names));
         if (!both.empty())
             tell(Verdict::warn, "revocable flavors",
                  "without resources:VCPU=0, so that their servers hold ordinary VCPU too: " +
-                     some_of(both));
+                     name_list(both));
     }
 
     Task<void> check_uptime() {
@@ -332,7 +333,7 @@ private:
         else
             tell(without.size() == asked ? Verdict::fail : Verdict::warn,
                  "oversubscription.qos_source",
-                 told + "; not " + some_of(without) +
+                 told + "; not " + name_list(without) +
                      ": nova-compute is down there, or its driver has no uptime; nothing is "
                      "corrected there");
     }

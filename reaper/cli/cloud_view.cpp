@@ -31,22 +31,27 @@ std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& 
     return CloudToLookAt{std::move(*cloud), std::move(*policy), std::move(in_cloud->remarks)};
 }
 
+ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
+                        const Terminal& terminal) {
+    auto told = run_task(io, names.take());
+    if (told) return std::move(*told);
+    if (const auto why = why_ids_alone(told.error())) terminal.warn(*why);
+    return {};
+}
+
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
                              const CompiledPolicy& policy, const Terminal& terminal) {
     ProgressCallback progress = [&](const std::string& what) {
         terminal.progress("reading the cloud: " + what);
     };
     terminal.progress("reading the cloud ...");
+    NamesOfProjects names{io.get_executor(), cloud.ports().identity, *cloud.clock};
     UnfinishedDeletions unfinished{cloud.ports()};
     auto cache = run_task(io, read_cloud(cloud.ports(), unfinished, policy.taggers,
                                          CloudDepth::exact, std::move(progress)));
     terminal.end_progress();
     if (!cache) return cache;
-    auto names = run_task(io, cloud.ports().identity.names_of_projects());
-    if (names)
-        cache->snapshot.project_names = std::move(*names);
-    else
-        spdlog::debug("names of projects are not known: {}", names.error().what);
+    cache->snapshot.project_names = names_told(io, names, terminal);
     return cache;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reaper/cli/arguments.hpp"
+#include "reaper/cli/names_of_projects.hpp"
 #include "reaper/cli/terminal.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/decision/policy.hpp"
@@ -30,6 +31,10 @@ struct CloudToLookAt {
 std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
                                                        const config::Settings& settings,
                                                        const Terminal& terminal);
+
+/// What Keystone told; of what it did not, the reason is told, and there are none.
+ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
+                        const Terminal& terminal);
 
 /// Shows its progress.
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,

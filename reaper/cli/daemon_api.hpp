@@ -38,6 +38,8 @@ public:
     bool get_lines(const std::string& target,
                    const std::function<void(const std::string&)>& on_line, bool& interrupted,
                    ExitCode& code);
+    /// How long a whole answer to a GET may take from now on; a minute if nothing is said.
+    void wait_for(Duration longest) { channel_->wait_for(longest); }
     /// Whether the last question may have come to the daemon: a connection was made.
     bool heard() const { return channel_->heard(); }
     /// Of the last failure: the daemon is away, or in trouble of its own; another try may go well.

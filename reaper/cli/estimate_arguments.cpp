@@ -66,6 +66,13 @@ Result<void> read_period(const PeriodTexts& texts, std::optional<TimePoint>& sin
     return {};
 }
 
+Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> until,
+                        TimePoint now) {
+    if (!span || !until || now - *span < *until) return {};
+    return Error{Errc::bad_input, "--until: must be later than --since, which counts from now: " +
+                                      iso_time(now - *span)};
+}
+
 Result<EstimateCommand> estimate_command(const EstimateTexts& texts) {
     EstimateCommand estimate;
     const auto period =

@@ -25,6 +25,10 @@ struct PeriodTexts {
 Result<void> read_period(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
                          std::optional<TimePoint>& until);
 
+/// `bad_input` if nothing lies between so long before now and `until`.
+Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> until,
+                        TimePoint now);
+
 /// `bad_input` names the option.
 Result<EstimateCommand> estimate_command(const EstimateTexts& texts);
 

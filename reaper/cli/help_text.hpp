@@ -1,4 +1,5 @@
-// What `--help` says: one paragraph and examples for each command.
+// What `--help` says: one paragraph and examples for each command. The texts are in help_program,
+// help_daemon, help_cloud, help_setup, help_past and room_help.
 #pragma once
 
 namespace reaper::cli::help {
@@ -31,7 +32,7 @@ extern const Text history_messages;
 extern const Text history_victims;
 extern const Text history_totals;
 extern const Text history_events;
-extern const Text explain;  // help_explain.cpp
+extern const Text explain;
 extern const Text usage;
 extern const Text estimate;
 extern const Text replay;

@@ -7,6 +7,7 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/api/settled_query.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/estimate_arguments.hpp"
 #include "reaper/cli/history_answers.hpp"
 #include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/history_follow.hpp"
@@ -78,6 +79,8 @@ std::variant<JournalQuery, ExitCode> settled(boost::asio::io_context& io, Journa
 
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
                       const Terminal& terminal) {
+    if (const auto fits = check_span(command.span, command.until, now()); !fits)
+        return terminal.fail(ExitCode::usage, fits.error());
     if (!global.api.url.empty()) return history_remotely(global, command, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;

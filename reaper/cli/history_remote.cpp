@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <set>
 #include <vector>
 
 #include "clients/http/url.hpp"
@@ -45,6 +47,8 @@ struct Pages {
     const char* name;
     Result<std::vector<Line>> (*read)(const nlohmann::json&);
     Parameters parameters;
+    /// Remarks of the daemon; shared, as followers look again and again.
+    std::shared_ptr<std::set<std::string>> told = std::make_shared<std::set<std::string>>();
 
     /// None: why not was told.
     std::optional<std::vector<Line>> take(DaemonApi& api, int limit, const Terminal& terminal,
@@ -55,6 +59,7 @@ struct Pages {
         while (!target.empty() && all.size() < wanted) {
             const auto said = api.get(target, code, ExitCode::unknown);
             if (!said) return std::nullopt;
+            tell_remarks(*said, terminal);
             auto page = taken(read(said->value(name, nlohmann::json{})), api, terminal, code);
             if (!page) return std::nullopt;
             target = page->empty() ? "" : next_of(*said);
@@ -65,6 +70,14 @@ struct Pages {
     }
 
 private:
+    /// Each once.
+    void tell_remarks(const nlohmann::json& said, const Terminal& terminal) const {
+        const auto remarks = said.find("remarks");
+        if (remarks == said.end()) return;
+        for (const auto& each : *remarks)
+            if (each.is_string() && told->insert(each.get<std::string>()).second)
+                terminal.warn(each.get<std::string>());
+    }
     Parameters asked(std::size_t wanted) const {
         Parameters all{{"limit", std::to_string(std::clamp(wanted, std::size_t{1}, most_in_one))}};
         all.insert(all.end(), parameters.begin(), parameters.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reaper/model/name_list.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/natural_order.hpp"
 
@@ -23,17 +24,6 @@ bool is_meant(const Server& server, const HostFilters& filters) {
     return filters.type.empty() || (filters.type == "revocable") == server.revocable();
 }
 
-std::string some_of(const std::set<std::string>& names) {
-    constexpr std::size_t most = 10;
-    std::string text;
-    std::size_t told = 0;
-    for (const std::string& name : names) {
-        if (told++ == most) return text + ", ...";
-        text += (text.empty() ? "" : ", ") + in_quotes(name);
-    }
-    return text.empty() ? "none" : text;
-}
-
 }  // namespace
 
 std::optional<std::string> unknown_in(const Snapshot& snapshot, const HostFilters& filters) {
@@ -49,7 +39,7 @@ std::optional<std::string> unknown_in(const Snapshot& snapshot, const HostFilter
     std::set<std::string> zones;
     for (const Host& host : hosts) zones.insert(host.availability_zone);
     return "there is no availability zone " + in_quotes(filters.zone) +
-           " with hosts in this cloud; there are: " + some_of(zones);
+           " with hosts in this cloud; there are: " + name_list(zones);
 }
 
 Result<std::string> project_in(const Snapshot& snapshot, const std::string& written) {

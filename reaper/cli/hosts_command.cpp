@@ -30,17 +30,9 @@ ExitCode show(Snapshot whole, const EstimatedRoom& estimated, const HostsCommand
                                 [&] { return report::to_json(snapshot, estimated); }, "hosts"});
 }
 
-/// The project by its name too, as far as the servers' own snapshot tells.
-ExitCode show_named(Snapshot whole, const EstimatedRoom& estimated, const HostsCommand& command,
-                    const Terminal& terminal) {
-    const auto project = project_in(whole, command.filters.project);
-    if (!project) {
-        const bool unknown = project.error().code == Errc::not_found;
-        return terminal.fail(unknown ? ExitCode::unknown : ExitCode::usage, project.error());
-    }
-    HostsCommand asked = command;
-    asked.filters.project = *project;
-    return show(std::move(whole), estimated, asked, terminal);
+/// How to end where the project is not found.
+ExitCode no_project(const Error& why, const Terminal& terminal) {
+    return terminal.fail(why.code == Errc::not_found ? ExitCode::unknown : ExitCode::usage, why);
 }
 
 ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
@@ -49,7 +41,12 @@ ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    return show_named(std::move(cloud->cache.snapshot), {}, command, terminal);
+    // By its name too, as far as the file tells.
+    const auto project = project_in(cloud->cache.snapshot, command.filters.project);
+    if (!project) return no_project(project.error(), terminal);
+    HostsCommand asked = command;
+    asked.filters.project = *project;
+    return show(std::move(cloud->cache.snapshot), {}, asked, terminal);
 }
 
 ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command,
@@ -59,8 +56,18 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
     ExitCode code{};
     auto cloud = cloud_of(*api, terminal, code);
     if (!cloud) return code;
+    auto project = project_in(cloud->snapshot, command.filters.project);
+    if (!project && project.error().code == Errc::not_found) {
+        // It may be there without servers.
+        auto found = project_by(*api, command.filters.project, terminal, code);
+        if (!found) return code;
+        project = std::move(*found);
+    }
+    if (!project) return no_project(project.error(), terminal);
+    HostsCommand asked = command;
+    asked.filters.project = *project;
     const EstimatedRoom estimated = estimated_room(cloud->snapshot, *api);
-    return show_named(std::move(cloud->snapshot), estimated, command, terminal);
+    return show(std::move(cloud->snapshot), estimated, asked, terminal);
 }
 
 }  // namespace

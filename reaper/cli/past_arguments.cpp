@@ -21,7 +21,7 @@ void add_history(CLI::App& app, Parsed& parsed) {
     CLI::App& history = *add_command(app, "history", help::history);
     history.require_subcommand(0, 1);
     add_history_limit(history, parsed.history);
-    const std::string since = "How far back, or from when on: 24h, 7d, 2026-11-01";
+    const std::string since = "How far back: 24h, 7d (from now), 2026-11-01";
     add_history_filters(history, parsed.history, since);
     CLI::App* const show = add_command(history, "show", help::history_show);
     show->add_option("ID", parsed.shown, "The request's id, or a server's id or name")
@@ -30,7 +30,7 @@ void add_history(CLI::App& app, Parsed& parsed) {
     add_history_times(*add_command(history, "messages", help::history_messages), parsed.history,
                       since);
     add_history_filters(*add_command(history, "victims", help::history_victims), parsed.history,
-                        "How far back: 24h, 7d, 2026-11-01 (default 24h; with a filter: all)");
+                        since + " (default 24h; filtered all)");
     add_command(history, "totals", help::history_totals)
         ->add_option("--since", parsed.history.since, since + " (default 24h)")
         ->type_name("WHEN");
@@ -41,7 +41,7 @@ void add_usage(CLI::App& app, Parsed& parsed) {
     CLI::App& usage = *add_command(app, "usage", help::usage);
     usage
         .add_option("--since,--from", parsed.from,
-                    "How far back, or from when on: 24h, 7d, 2026-11-01 (default: this month)")
+                    "How far back: 24h, 7d (from now), 2026-11-01 (default: this month)")
         ->type_name("WHEN");
     usage.add_option("--until,--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
     usage.add_option("--project", parsed.usage.project, "Only this project: id or name")
@@ -53,7 +53,7 @@ void add_estimate(CLI::App& app, Parsed& parsed) {
     CLI::App& estimate = *add_command(app, "estimate", help::estimate);
     estimate
         .add_option("--since", parsed.estimate.since,
-                    "How far back, or from when on: 24h, 7d, 2026-11-01 (default 7d)")
+                    "How far back: 24h, 7d (from --until), 2026-11-01 (default 7d)")
         ->type_name("WHEN");
     estimate.add_option("--until", parsed.estimate.until, "Until then, UTC (default now)")
         ->type_name("DATE");
@@ -93,7 +93,7 @@ void add_replay(CLI::App& app, Parsed& parsed) {
                     "The recording (default: as configured, else the journal)")
         ->type_name("");
     add_period(report, parsed.period,
-               "How far back, or from when on: 24h, 7d, 2026-11-01 (default 7d)");
+               "How far back: 24h, 7d (from --until), 2026-11-01 (default 7d)");
 }
 
 Result<UsageCommand> finish_usage(const Parsed& parsed) {

@@ -146,7 +146,9 @@ ResultTask<std::variant<Request, UnknownName>> described_request(Identity& ident
     if (!project) co_return project.error();
     if (!project->found) co_return Found{UnknownName{std::move(project->why_not)}};
     RequestId id = id_of(described, now, number);
-    co_return Found{request_of(described, std::move(id), project->found->id, now)};
+    Request request = request_of(described, std::move(id), project->found->id, now);
+    request.project_name = std::move(project->found->name);
+    co_return Found{std::move(request)};
 }
 
 }  // namespace reaper::cli

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "reaper/cli/names_of_projects.hpp"
 #include "reaper/cli/reading.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/room_oracle.hpp"
@@ -51,9 +52,9 @@ void decide_in_turn(const CompiledPolicy& policy, const CloudView& cache, Ledger
     const ProjectNames& names = cache.snapshot.project_names;
     for (Answer& answer : answers.planned) {
         tell_unknown(answer.request, hosts, answers);
+        add_names(names, answer.request);
         answer.decision =
             decide(policy, answer.request, hosts, cache.tag_data, rooms.ledger(), now, safeguards);
-        add_names(names, answer.request);
         add_names(names, answer.decision);
         hold_for_later(rooms, answer, now, [&](const HostId& id) { return hosts.find(id); });
     }
@@ -71,16 +72,18 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
         planning.cloud,        planning.policy,  std::move(planning.ledger), planning.safeguards,
         planning.reservations, planning.journal, planning.progress};
     CloudReading reading{executor, std::move(parts)};
-    co_await reading.learn_names();
-    // Without reservations the first decision reads it.
-    if (planning.reservations.enabled) {
-        auto read = co_await reading.read(CloudReading::Depth::bulk);
-        if (!read) co_return read.error();
-        if (requests.size() > 1)
-            answers.cloud_remarks.push_back(
-                "what reservations let go of is told for each request by itself: it may be the "
-                "same room");
-    }
+    NamesOfProjects asked{executor, planning.cloud.identity, planning.cloud.clock};
+    auto read = co_await reading.read(CloudReading::Depth::bulk);
+    if (!read) co_return read.error();
+    auto names = co_await asked.take();
+    if (names)
+        reading.name_projects(std::move(*names));
+    else if (auto why = why_ids_alone(names.error()))
+        answers.cloud_remarks.push_back(std::move(*why));
+    if (planning.reservations.enabled && requests.size() > 1)
+        answers.cloud_remarks.push_back(
+            "what reservations let go of is told for each request by itself: it may be the same "
+            "room");
     constexpr std::uint64_t any_build = 0;
     const CloudCache& cache = reading.cache();
     for (Answer& answer : requests) {

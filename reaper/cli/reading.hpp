@@ -40,7 +40,7 @@ public:
     ResultTask<void> read(Depth depth);
 
     /// What Keystone calls projects, for decisions to name them.
-    Task<void> learn_names() { return refresher_.read_project_names(); }
+    void name_projects(ProjectNames names) { refresher_.name_projects(std::move(names)); }
 
     const CloudCache& cache() const { return refresher_.cache(); }
     /// With what reservations lack and lend.

@@ -68,4 +68,14 @@ std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& ter
     return file;
 }
 
+std::optional<std::string> project_by(DaemonApi& api, const std::string& written,
+                                      const Terminal& terminal, ExitCode& code) {
+    const auto said = api.get(target_of("/v1/snapshot", {{"limit", "1"}, {"project", written}}),
+                              code, ExitCode::unknown);
+    if (!said) return std::nullopt;
+    return taken(report::read_json(*said, "snapshot",
+                                   [](const JsonPlace& in) { return in["project"].text(); }),
+                 api, terminal, code);
+}
+
 }  // namespace reaper::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "reaper/cli/daemon_api.hpp"
 #include "reaper/report/snapshot_file.hpp"
@@ -13,5 +14,10 @@ namespace reaper::cli {
 /// can't be read: `code` is how the command ends then.
 std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& terminal,
                                              ExitCode& code);
+
+/// The id of a project that is written by its id or name and may have no servers. None, and told,
+/// if the daemon knows of none (`unknown`), or can't tell.
+std::optional<std::string> project_by(DaemonApi& api, const std::string& written,
+                                      const Terminal& terminal, ExitCode& code);
 
 }  // namespace reaper::cli

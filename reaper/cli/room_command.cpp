@@ -6,11 +6,10 @@
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
-#include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/exact_reading.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/plan_input.hpp"
-#include "reaper/cli/reading.hpp"
 #include "reaper/cli/resolved_policy.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
@@ -63,12 +62,6 @@ ExitCode show(const Request& request, const Answered& told, const Terminal& term
     return fits ? ExitCode::ok : ExitCode::not_enough;
 }
 
-Task<RoomAnswer> room_for(CloudReading& reading, std::shared_ptr<const CompiledPolicy> policy,
-                          Request request) {
-    co_await reading.learn_names();
-    co_return co_await reading.decisions().room_for(std::move(policy), std::move(request));
-}
-
 ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
                       const Terminal& terminal) {
     auto policy = offline_policy(global, [&](const std::string& line) { terminal.complain(line); });
@@ -80,9 +73,9 @@ ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
     Ledger ledger = cloud->ledger;
     ledger.expire(cloud->cache.snapshot, taken_at);
     Safeguards safeguards{cloud->policy->safeguards};
-    const Request request =
-        request_of(command, RequestId{"room"}, ProjectId{command.project}, taken_at);
+    Request request = request_of(command, RequestId{"room"}, ProjectId{command.project}, taken_at);
     const Snapshot& snapshot = cloud->cache.snapshot;
+    add_names(snapshot.project_names, request);
     const CloudIndex hosts{snapshot, cloud->policy->protection};
     if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
     Answered told;
@@ -129,6 +122,7 @@ Built built_of(boost::asio::io_context& io, const Cloud& cloud, const SchedulerR
         if (const auto* const unknown = std::get_if<UnknownName>(&*found))
             return Unanswered{ExitCode::unknown, Error{Errc::not_found, unknown->why}};
         request.project = std::get<Request>(*found).project;
+        request.project_name = std::get<Request>(*found).project_name;
     }
     if (command.flavor.empty()) return request;
     return of_named_flavor(io, cloud, rules, std::move(request), command.flavor);
@@ -183,32 +177,26 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
     if (!settings) return ExitCode::usage;
 
     boost::asio::io_context io{1};
-    auto reached = cloud_to_look_at(io, *settings, terminal);
+    const auto reached = cloud_to_look_at(io, *settings, terminal);
     if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
-    auto& [cloud, policy, policy_remarks] = std::get<CloudToLookAt>(reached);
-    auto built = built_of(io, cloud, policy->scheduler, command);
+    const CloudToLookAt& look = std::get<CloudToLookAt>(reached);
+    auto built = built_of(io, look.cloud, look.policy->scheduler, command);
     if (const auto* const unanswered = std::get_if<Unanswered>(&built))
         return terminal.fail(unanswered->code, unanswered->error);
 
     const Request& request = std::get<Request>(built);
-    Safeguards safeguards = known_safeguards(io, *settings, cloud.clock->now(), "answered");
-    const auto journal = no_journal();
-    if (!journal) return terminal.fail(ExitCode::failed, journal.error());
-    CloudReading reading{
-        io.get_executor(),
-        {cloud.ports(), policy, known_ledger(io, *settings, cloud.clock->now(), "answered"),
-         safeguards, settings->reservations, **journal,
-         [&](const std::string& what) { terminal.progress(what); }}};
-    const auto read = run_task(io, reading.read(CloudReading::Depth::exact));
-    terminal.end_progress();
-    if (!read) return terminal.fail(read.error());
+    NamesOfProjects names{io.get_executor(), look.cloud.ports().identity, *look.cloud.clock};
+    const auto read = read_exactly(io, *settings, look, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&read)) return *code;
+    CloudReading& reading = std::get<0>(read)->reading;
+    reading.name_projects(names_told(io, names, terminal));
     const CloudIndex& hosts = reading.cache().index();
     if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
     Answered told;
     told.remarks = pause_remarks(pause_in_force(settings->pause_file));
-    for (auto& remark : policy_remarks) told.remarks.push_back(std::move(remark));
+    told.remarks.insert(told.remarks.end(), look.remarks.begin(), look.remarks.end());
     if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
-    told.answer = run_task(io, room_for(reading, policy, request));
+    told.answer = run_task(io, reading.decisions().room_for(look.policy, request));
     told.cloud_remarks = reading.remarks();
     told.taken_at = reading.cache().ages().built_at;
     return show(request, told, terminal);

@@ -1,6 +1,7 @@
 #include "reaper/cli/status_report.hpp"
 
 #include "reaper/cli/list_output.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
@@ -10,11 +11,11 @@
 namespace reaper::cli {
 namespace {
 
-/// `project 77cb...: 3 culls went unused; no servers are deleted for it until 12:30 UTC`
+/// `project web (77cb...): 3 culls went unused; no servers are deleted for it until 12:30 UTC`
 std::string left_alone_text(const std::vector<Safeguards::LeftAlone>& all) {
     std::string text;
     for (const auto& each : all) {
-        text += "  project " + report::safe(each.project.str());
+        text += "  project " + project_text(each.project, each.project_name);
         if (!each.what.empty()) text += ", " + report::safe(each.what);
         text += ": " + reaper::counted(each.wasted, "cull") + " in a row went unused; ";
         text += each.state == CircuitState::half_open ? "one cull at a time is tried\n"

@@ -10,6 +10,7 @@
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/estimate_arguments.hpp"
 #include "reaper/cli/estimated_room.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/now.hpp"
@@ -21,10 +22,14 @@
 namespace reaper::cli {
 namespace {
 
+/// Nova is asked for all that ended in the time, a thousand servers in one answer.
+constexpr Duration longest_count = std::chrono::minutes{15};
+
 /// All that is known; the first word on a server counts: Nova's before the journal's.
 struct KnownUse {
     std::vector<ServerRun> runs;
     OversubscribedRooms oversubscribed;
+    ProjectNames project_names;
 };
 
 Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& settings,
@@ -38,6 +43,7 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
     KnownUse use;
     use.oversubscribed = oversubscribed_room(
         cache->snapshot, local_estimated_room(cache->snapshot, settings.admin.socket, terminal));
+    use.project_names = cache->snapshot.project_names;
     std::vector<ServerRun>& runs = use.runs;
     for (const Host& host : cache->snapshot.hosts) add_running(host, runs);
     const auto ended = run_task(io, cloud->ports().compute.ended_servers(since));
@@ -50,7 +56,7 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
     }
     auto journal = open_journal_for_reading(settings.journal.path);
     if (!journal) return journal.error();
-    auto killed = run_task(io, reclaimed_runs(**journal, since));
+    auto killed = run_task(io, reclaimed_runs(**journal, since, now()));
     if (!killed) return killed.error();
     std::move(killed->begin(), killed->end(), std::back_inserter(runs));
     return use;
@@ -66,8 +72,9 @@ ExitCode usage_remotely(const GlobalOptions& global, const UsageCommand& command
                         const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
+    api->wait_for(longest_count);
     std::optional<TimePoint> since = command.from;
-    if (!since && command.span) since = command.to.value_or(now()) - *command.span;
+    if (!since && command.span) since = now() - *command.span;
     const auto written = [](const std::optional<TimePoint>& time) {
         return time ? iso_time(*time) : std::string{};
     };
@@ -85,11 +92,16 @@ ExitCode usage_remotely(const GlobalOptions& global, const UsageCommand& command
 
 ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal) {
+    if (const auto fits = check_span(command.span, command.to, now()); !fits)
+        return terminal.fail(ExitCode::usage, fits.error());
     if (!global.api.url.empty()) return usage_remotely(global, command, terminal);
+    const UsagePeriod period = usage_period(command.from, command.span, command.to, now());
+    if (period.from >= period.to)
+        return terminal.fail(ExitCode::usage,
+                             Error{Errc::bad_input, "--since: must be before now"});
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     report::UsageReport usage;
-    const UsagePeriod period = usage_period(command.from, command.span, command.to, now());
     usage.from = period.from;
     boost::asio::io_context io{1};
     auto use = all_use(io, *settings, terminal, usage.from);
@@ -105,6 +117,7 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
     }
     usage.to = std::min(command.to.value_or(now()), now());
     usage.lines = usage_of(runs, usage.from, usage.to);
+    add_names(use->project_names, usage.lines);
     return show(usage, terminal);
 }
 

@@ -74,8 +74,8 @@ public:
     void apply(const CloudEvent& event, TimePoint arrived);
 
     /// What Keystone calls projects, for people. It stays when the cloud is read anew.
-    void set_project_names(ProjectNames names) { project_names_ = std::move(names); }
-    const ProjectNames& project_names() const noexcept { return project_names_; }
+    void set_project_names(ProjectNames names) { index_.name_projects(std::move(names)); }
+    const ProjectNames& project_names() const noexcept { return index_.project_names(); }
 
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
@@ -142,7 +142,6 @@ private:
     Interner interner_;
     std::shared_ptr<const Taggers> taggers_;
     TagData tag_data_;
-    ProjectNames project_names_;
     std::vector<std::string> remarks_;
     TimePoint built_at_{};
     bool services_seen_ = false;  ///< since the cache was replaced

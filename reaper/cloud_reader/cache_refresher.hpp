@@ -51,9 +51,8 @@ public:
     /// The wall clock was set forward by so much, or back.
     void on_clock_step(Duration by);
 
-    /// What Keystone calls projects, in one call. Without the right to list them (403) it is not
-    /// asked again; names that are not told are no error.
-    Task<void> read_project_names();
+    /// As somebody else was told them.
+    void name_projects(ProjectNames names) { cache_.set_project_names(std::move(names)); }
 
     // For a decision.
 
@@ -96,6 +95,9 @@ public:
     std::uint64_t changes() const noexcept { return changes_; }
 
 private:
+    /// What Keystone calls projects, in one call. Without the right to list them (403) it is not
+    /// asked again; names that are not told are no error.
+    Task<void> read_project_names();
     /// Between two bulk readings that nobody waits for.
     static constexpr Duration between_builds{30'000};
 

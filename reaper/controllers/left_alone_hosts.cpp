@@ -1,6 +1,8 @@
 #include "reaper/controllers/left_alone_hosts.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -38,8 +40,11 @@ ResultTask<std::map<HostId, Circuit>> left_alone_hosts(Journal& journal, Publica
                                                        TimePoint now) {
     std::map<HostId, Circuit> hosts;
     if (rules.flaps == 0) co_return hosts;
-    std::string kind = left_alone_kind;
-    auto events = co_await journal.events_of(std::move(kind), now - remembers(rules));
+    JournalQuery query;
+    query.kind = left_alone_kind;
+    query.since = now - remembers(rules);
+    query.limit = std::numeric_limits<int>::max();
+    auto events = co_await journal.find_events(std::move(query));
     if (!events) co_return events.error();
     std::map<HostId, std::vector<TimePoint>> times;
     for (const JournalEvent& event : *events)

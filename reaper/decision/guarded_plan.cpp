@@ -12,14 +12,16 @@ namespace {
 
 Budgets budgets_left(const Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
                      const Ledger& ledger, const PlanOptions& options) {
-    return BudgetUsage{safeguards.settings().limits,
-                       options.scheduler,
-                       safeguards.history(),
-                       request.id,
-                       cloud,
-                       ledger,
-                       options.now}
-        .left();
+    Budgets left = BudgetUsage{safeguards.settings().limits,
+                               options.scheduler,
+                               safeguards.history(),
+                               request.id,
+                               cloud,
+                               ledger,
+                               options.now}
+                       .left();
+    left.project_names = &cloud.project_names();
+    return left;
 }
 
 /// A plan that deletes servers is none where none are deleted for the request now.

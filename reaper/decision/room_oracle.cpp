@@ -8,6 +8,7 @@
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/aggregate_rules.hpp"
+#include "reaper/model/name_list.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/planner.hpp"
 #include "reaper/planner/slots_there.hpp"
@@ -17,8 +18,6 @@ namespace {
 
 /// What is possible is counted up to this, as small servers may fit in any number.
 constexpr int any_number = 1'000'000;
-/// Names that a line has room for.
-constexpr std::size_t zones_told = 10;
 
 int at_once(const std::vector<HostSlots>& there) {
     const auto sum =
@@ -58,16 +57,6 @@ RoomVerdict verdict_of(const Decision& decision, int fits_now, int slots) {
     const auto* const not_enough = std::get_if<NotEnough>(&decision);
     return not_enough != nullptr && !not_enough->safeguard.empty() ? RoomVerdict::held_back
                                                                    : RoomVerdict::never;
-}
-
-std::string some_of(const std::set<std::string>& names) {
-    std::string text;
-    std::size_t told = 0;
-    for (const auto& name : names) {
-        if (told++ == zones_told) return text + ", ...";
-        text += (text.empty() ? "" : ", ") + in_quotes(name);
-    }
-    return text.empty() ? "none" : text;
 }
 
 bool offered(const ResourceClass& resource_class, const CloudIndex& hosts) {
@@ -138,7 +127,7 @@ std::optional<std::string> why_unknown_zone(const std::string& zone, const Cloud
         known.insert(hosts.row(row).host->availability_zone);
     if (known.contains(zone)) return std::nullopt;
     return "there is no availability zone " + in_quotes(zone) +
-           " with hosts in this cloud; there are: " + some_of(known);
+           " with hosts in this cloud; there are: " + name_list(known);
 }
 
 std::optional<std::string> why_unknown(const Request& request, const CloudIndex& hosts) {

@@ -149,6 +149,7 @@ struct JournalQuery {
     std::string server{};  ///< id or name of a chosen server; requests: or a requester's id
     std::optional<OutcomeKind> outcome{};  ///< of the request
     bool under_way = false;                ///< it has none yet
+    std::string kind{};                    ///< events: of that kind alone
     std::string after{};                   ///< requests: only those older than this one, by its id
     int skip = 0;                          ///< so many of the newest that fit are left out
     int limit = 20;

@@ -110,8 +110,9 @@ ResultTask<std::vector<RequestRecord>> CountedJournal::unfinished() {
     co_return records;
 }
 
-ResultTask<std::vector<RequestRecord>> CountedJournal::culls_since(TimePoint since) {
-    auto records = co_await inner_.culls_since(since);
+ResultTask<std::vector<RequestRecord>> CountedJournal::culls_between(TimePoint since,
+                                                                     TimePoint until) {
+    auto records = co_await inner_.culls_between(since, until);
     if (records)
         for (const RequestRecord& record : *records) counters_.read_back(record);
     co_return records;
@@ -155,10 +156,6 @@ ResultTask<std::vector<RequestRecord>> CountedJournal::freed_rooms_since(TimePoi
 
 ResultTask<std::vector<JournalEvent>> CountedJournal::events(int limit) {
     return inner_.events(limit);
-}
-
-ResultTask<std::vector<JournalEvent>> CountedJournal::events_of(std::string kind, TimePoint since) {
-    return inner_.events_of(std::move(kind), since);
 }
 
 ResultTask<std::vector<JournalEvent>> CountedJournal::find_events(JournalQuery query) {

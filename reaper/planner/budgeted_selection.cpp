@@ -132,9 +132,8 @@ private:
 
     std::string tell(const Choice& choice, const BudgetGroup& group) const {
         const BudgetCounter usage = spent(choice);
-        const Budget& budget = usage.budget(group);
         return "the strategy's choice of " + std::to_string(usage.of(group)) +
-               " victims is more than the limit leaves (" + format_budget(group, budget) + ")";
+               " victims is more than the limit leaves (" + usage.text(group) + ")";
     }
 
     /// The most slots that the strategy's choice gives within the budgets, as far as halving

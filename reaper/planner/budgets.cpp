@@ -22,10 +22,14 @@ const Budget* Budgets::of_aggregate(const std::string& aggregate) const {
     return at == aggregates.end() ? &*each_aggregate : &at->second;
 }
 
-std::string format_budget(const BudgetGroup& group, const Budget& budget) {
+std::string Budgets::text(const BudgetGroup& group, const Budget& budget) const {
     switch (group.kind) {
-        case BudgetGroup::Kind::project:
-            return "project " + printable(group.name, 64) + ": " + budget.used;
+        case BudgetGroup::Kind::project: {
+            const ProjectId project{group.name};
+            const std::string name =
+                project_names == nullptr ? "" : name_of_project(*project_names, project);
+            return "project " + project_text(project, name) + ": " + budget.used;
+        }
         case BudgetGroup::Kind::aggregate:
             return "aggregate " + printable(group.name, 64) + ": " + budget.used;
         case BudgetGroup::Kind::all: break;
@@ -78,11 +82,11 @@ BudgetFilter::BudgetFilter(const Budgets& budgets, const VictimFilter* other, co
     for (const auto& [project, budget] : budgets.projects)
         if (budgets.each_project && budget.left <= 0)
             close_project(project,
-                          {format_budget({BudgetGroup::Kind::project, project.str()}, budget), {}});
+                          {budgets.text({BudgetGroup::Kind::project, project.str()}, budget), {}});
     for (const auto& [aggregate, budget] : budgets.aggregates)
         if (budgets.each_aggregate && budget.left <= 0)
             aggregates_[aggregate] = {
-                format_budget({BudgetGroup::Kind::aggregate, aggregate}, budget), {}};
+                budgets.text({BudgetGroup::Kind::aggregate, aggregate}, budget), {}};
 }
 
 void BudgetFilter::close_project(const ProjectId& project, Closed closed) {
@@ -98,7 +102,7 @@ void BudgetFilter::fill(const BudgetGroup& group, std::set<ServerId> chosen) {
     const bool project = group.kind == BudgetGroup::Kind::project;
     const Budget* const budget =
         project ? budgets_.of_project(ProjectId{group.name}) : budgets_.of_aggregate(group.name);
-    Closed closed{format_budget(group, *budget) +
+    Closed closed{budgets_.text(group, *budget) +
                       (chosen.empty() ? "" : ", and others are chosen for what is left"),
                   std::move(chosen)};
     if (project)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/planner/constraint_checker.hpp"
 #include "reaper/planner/victim_filter.hpp"
@@ -25,6 +26,15 @@ struct Budget {
     std::string used;
 };
 
+/// Victims that share a budget.
+struct BudgetGroup {
+    enum class Kind { all, project, aggregate };
+    Kind kind{};
+    std::string name;  ///< of the aggregate, id of the project; of `all`, its place in the list
+
+    friend auto operator<=>(const BudgetGroup&, const BudgetGroup&) = default;
+};
+
 /// Absent: no limit.
 struct Budgets {
     std::vector<Budget> all;                   ///< that every victim counts against
@@ -35,10 +45,14 @@ struct Budgets {
     /// Hosts that are in any of several aggregates (names or UUIDs) count like one aggregate, by a
     /// label.
     std::vector<std::pair<std::string, std::set<std::string>>> shards;
+    /// For people; null: none are known. They must outlive this.
+    const ProjectNames* project_names = nullptr;
 
     bool empty() const { return all.empty() && !each_project && !each_aggregate; }
     const Budget* of_project(const ProjectId& project) const;
     const Budget* of_aggregate(const std::string& aggregate) const;
+    /// `project web (8d3f...): 10 of 10 victims in the last 1h`
+    std::string text(const BudgetGroup& group, const Budget& budget) const;
     /// Calls `visit` with the name of each aggregate and shard that the host is in, until it
     /// returns true. Whether it did.
     template <class Visit>
@@ -52,15 +66,6 @@ struct Budgets {
     }
 };
 
-/// Victims that share a budget.
-struct BudgetGroup {
-    enum class Kind { all, project, aggregate };
-    Kind kind{};
-    std::string name;  ///< of the project or aggregate; of `all`, its place in the list
-
-    friend auto operator<=>(const BudgetGroup&, const BudgetGroup&) = default;
-};
-
 /// Counts victims against their budgets.
 class BudgetCounter {
 public:
@@ -71,14 +76,14 @@ public:
     std::vector<BudgetGroup> exceeded() const;
     Amount of(const BudgetGroup& group) const;
     const Budget& budget(const BudgetGroup& group) const;
+    std::string text(const BudgetGroup& group) const {
+        return budgets_->text(group, budget(group));
+    }
 
 private:
     const Budgets* budgets_;
     std::map<BudgetGroup, Amount> used_;
 };
-
-/// `project p: 10 of 10 victims in the last 1h`
-std::string format_budget(const BudgetGroup& group, const Budget& budget);
 
 /// Keeps the victims of groups whose budget is used up, and of those that were filled: all but
 /// the ones chosen for them. Together with another victim filter.

@@ -21,6 +21,7 @@ CloudIndex::CloudIndex(const Snapshot& snapshot, Protection protection) : CloudI
     newest_.reserve(snapshot.hosts.size());
     candidates_.reserve(snapshot.hosts.size());
     for (const auto& host : snapshot.hosts) put(host);
+    project_names_ = snapshot.project_names;
 }
 
 std::uint32_t CloudIndex::new_row(const Host& host) {

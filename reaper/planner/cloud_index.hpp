@@ -17,6 +17,7 @@
 
 #include "reaper/model/change_log.hpp"
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/planner/host_row.hpp"
 #include "reaper/planner/ledger_rows.hpp"
 #include "reaper/planner/role_rows.hpp"
@@ -46,6 +47,10 @@ public:
     /// Who is never a victim; all hosts are read again if that is news.
     void protect(Protection protection);
     const Protection& protection() const noexcept { return protection_; }
+
+    /// What Keystone calls projects, for people.
+    void name_projects(ProjectNames names) { project_names_ = std::move(names); }
+    const ProjectNames& project_names() const noexcept { return project_names_; }
 
     /// Drops what earlier decisions found out, and frees its memory.
     void forget();
@@ -115,6 +120,7 @@ private:
     void count_projects(const HostRow& row, Amount sign);
 
     Protection protection_;
+    ProjectNames project_names_;
     mutable RowNames names_;  // a host that is read once more meets no new ones
     std::vector<HostRow> rows_;
     std::vector<std::uint32_t> profiles_;  // by row

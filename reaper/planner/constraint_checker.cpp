@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "reaper/model/aggregate_rules.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/cloud_index.hpp"
@@ -166,7 +167,7 @@ ConstraintChecker::Refusal ConstraintChecker::unwatched(const HostAggregates& ag
 }
 
 ConstraintChecker::Refusal ConstraintChecker::by_tenant(const HostAggregates& aggregates) const {
-    const std::string whose = "project " + printable(request_.project.str(), 64);
+    const std::string whose = "project " + project_text(request_.project, request_.project_name);
     bool ours = false;
     bool own = false;
     bool others = false;

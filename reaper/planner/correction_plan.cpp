@@ -109,8 +109,7 @@ private:
         with.add(server, host_);
         const auto exceeded = with.exceeded();
         if (exceeded.empty()) return std::nullopt;
-        const Budget& budget = with.budget(exceeded.front());
-        return Stays{format_budget(exceeded.front(), budget), budget.safeguard};
+        return Stays{with.text(exceeded.front()), with.budget(exceeded.front()).safeguard};
     }
 
     Victim victim_of(const Server& server, const std::string& reason) const {

@@ -136,9 +136,8 @@ std::string why_over_limit(const BudgetCounter& usage, const std::vector<BudgetG
                      counted(requested, "slot");
     for (const auto& group : groups) {
         const Budget& budget = usage.budget(group);
-        text += "; " + format_budget(group, budget) + ", " +
-                std::to_string(std::max<Amount>(budget.left, 0)) + " left, " +
-                std::to_string(usage.of(group)) + " needed";
+        text += "; " + usage.text(group) + ", " + std::to_string(std::max<Amount>(budget.left, 0)) +
+                " left, " + std::to_string(usage.of(group)) + " needed";
     }
     return text;
 }

@@ -37,9 +37,13 @@ public:
 
     /// Requests without an outcome, oldest first: work to resume after a restart.
     virtual ResultTask<std::vector<RequestRecord>> unfinished() = 0;
-    /// Finished requests for which a deletion was sent, and that ended at or after `since`; the
-    /// first to end first.
-    virtual ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) = 0;
+    /// Finished requests for which a deletion was sent, and that ended at or after `since`, but
+    /// before `until`; the first to end first.
+    virtual ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since,
+                                                                 TimePoint until) = 0;
+    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) {
+        return culls_between(since, TimePoint::max());
+    }
     /// Newest first.
     virtual ResultTask<std::vector<RequestSummary>> list(int limit) = 0;
     /// Those that are looked for, newest first. `not_found`: the journal does not know `after`.
@@ -59,9 +63,7 @@ public:
     virtual ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) = 0;
     /// Newest first.
     virtual ResultTask<std::vector<JournalEvent>> events(int limit) = 0;
-    /// Of one kind, at or after `since`, oldest first.
-    virtual ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) = 0;
-    /// Likewise, of a time.
+    /// Newest first, of a time and of the query's kind: nothing else of it counts.
     virtual ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) = 0;
     virtual ResultTask<JournalTotals> totals(TimePoint since) = 0;
     /// Before `reserved` is raised. The first one of a provider and class stays until it ends.

@@ -27,13 +27,15 @@ nlohmann::json json_of(const std::optional<PauseNote>& note) {
 
 nlohmann::json json_of(const std::vector<Safeguards::LeftAlone>& all) {
     nlohmann::json list = nlohmann::json::array();
-    for (const auto& each : all)
+    for (const auto& each : all) {
         list.push_back({{"safeguard", each.safeguard},
                         {"project", each.project.str()},
                         {"shape", each.what},
                         {"state", std::string{to_string(each.state)}},
                         {"wasted", each.wasted},
                         {"until", each.until ? nlohmann::json(iso_time(*each.until)) : nullptr}});
+        if (!each.project_name.empty()) list.back()["project_name"] = each.project_name;
+    }
     return list;
 }
 
@@ -60,6 +62,7 @@ Result<std::vector<Safeguards::LeftAlone>> left_alone_from_json(const nlohmann::
             Safeguards::LeftAlone left;
             left.safeguard = safeguard_from(each["safeguard"]);
             left.project = ProjectId{each["project"].text()};
+            left.project_name = each.text_or_empty("project_name");
             left.what = each["shape"].text();
             left.state = meaning(each["state"], circuit_state_from);
             left.wasted = each["wasted"].count();

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -129,15 +130,11 @@ TextTable room_table(const Resources& request, const Resources& before, const Re
     return table;
 }
 
-std::string shown_project(const ProjectId& project, const std::string& name) {
-    return name.empty() ? project.str() : shortened(safe(name), 40);
-}
-
 TextTable victim_table(const std::vector<Victim>& victims, const RenderOptions& options) {
     TextTable table{{{"VICTIM"}, {"ID"}, {"PROJECT"}, {age_head(options)}, {"FREES"}}};
     for (const auto& victim : victims) {
         table.row({shortened(safe(victim.name), 40), victim.server.str(),
-                   shown_project(victim.project, victim.project_name), age(victim.created, options),
+                   project_text(victim.project, victim.project_name), age(victim.created, options),
                    to_string(victim.resources)});
         table.note(victim.reason);
     }

@@ -33,6 +33,7 @@ double hours_of(const UsageLine& line, const ResourceClass& resource_class) {
 UsageLine usage_line_in(const JsonPlace& in) {
     UsageLine line;
     line.project = ProjectId{in["project"].text()};
+    line.project_name = in.text_or_empty("project_name");
     const JsonPlace type = in["type"];
     line.revocable = type.text() == "revocable";
     type.expect(line.revocable || type.text() == "regular", "regular or revocable");
@@ -70,6 +71,7 @@ nlohmann::json to_json(const UsageReport& usage) {
                          {"reclaimed", line.reclaimed},
                          {"hours", line.hours},
                          {"resource_hours", std::move(hours)}});
+        if (!line.project_name.empty()) lines.back()["project_name"] = line.project_name;
     }
     return {{"version", json_version},
             {"from", iso_time(usage.from)},
@@ -100,12 +102,15 @@ Table usage_table(const UsageReport& usage) {
     const auto classes = classes_used(usage);
     for (const auto& resource_class : classes)
         table.columns.push_back(number(resource_class.str() + "_hours"));
+    table.columns.push_back(wide("project_id"));
+    table.key = table.columns.size() - 1;
     for (const auto& line : usage.lines) {
-        std::vector<Cell> cells{text_cell(line.project.str()), std::string{type_of(line)},
-                                std::int64_t{line.servers}, std::int64_t{line.reclaimed},
-                                Decimal{line.hours}};
+        std::vector<Cell> cells{project_cell(line.project, line.project_name),
+                                std::string{type_of(line)}, std::int64_t{line.servers},
+                                std::int64_t{line.reclaimed}, Decimal{line.hours}};
         for (const auto& resource_class : classes)
             cells.emplace_back(Decimal{hours_of(line, resource_class)});
+        cells.push_back(text_cell(line.project.str()));
         table.rows.push_back(std::move(cells));
     }
     table.title = "From " + iso_time(usage.from) + " to " + iso_time(usage.to);

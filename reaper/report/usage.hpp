@@ -1,8 +1,9 @@
 // Resource-hours as a list, and as JSON for a program.
 //
-//  usage {version, from, to, usage: [{project, type: "regular" or "revocable", servers, reclaimed,
-//         hours, resource_hours{class: hours}}], oversubscribed{class: {published, used, free,
-//         wanted (or null), hosts}}, which is as of now}
+//  usage {version, from, to, usage: [{project, project_name (where it is known), type: "regular" or
+//         "revocable", servers, reclaimed, hours, resource_hours{class: hours}}],
+//         oversubscribed{class: {published, used, free, wanted (or null), hosts}}, which is as of
+//         now}
 #pragma once
 
 #include <nlohmann/json.hpp>

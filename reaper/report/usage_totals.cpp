@@ -57,13 +57,17 @@ std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint fr
     return all;
 }
 
+void add_names(const ProjectNames& names, std::vector<UsageLine>& lines) {
+    for (UsageLine& line : lines) line.project_name = name_of_project(names, line.project);
+}
+
 UsagePeriod usage_period(std::optional<TimePoint> from, std::optional<Duration> span,
                          std::optional<TimePoint> to, TimePoint now) {
     UsagePeriod period;
     const TimePoint asked = to.value_or(now);
     period.to = std::min(asked, now);
     // What ends with a month is of that month.
-    period.from = from ? *from : span ? asked - *span : first_of_month(asked - Duration{1});
+    period.from = from ? *from : span ? now - *span : first_of_month(asked - Duration{1});
     return period;
 }
 

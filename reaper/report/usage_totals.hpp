@@ -7,9 +7,11 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
 
@@ -34,6 +36,7 @@ struct UsageLine {
     int reclaimed = 0;  ///< of these, ended by the reaper within the time
     double hours = 0;   ///< of servers
     std::map<ResourceClass, double> resource_hours;
+    std::string project_name{};  ///< empty: not known
 
     friend bool operator==(const UsageLine&, const UsageLine&) = default;
 };
@@ -42,11 +45,13 @@ struct UsageLine {
 /// runs of one server that of the first is taken, marked as reclaimed if any of them is.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
+void add_names(const ProjectNames& names, std::vector<UsageLine>& lines);
+
 struct UsagePeriod {
     TimePoint from{}, to{};
 };
 /// What is asked for: to `to` (none, or later than now: now), from `from`, else from `span` before
-/// `to`, else from the first of the month in which `to` lies. `from` may be later than `to`.
+/// now, else from the first of the month in which `to` lies. `from` may be later than `to`.
 UsagePeriod usage_period(std::optional<TimePoint> from, std::optional<Duration> span,
                          std::optional<TimePoint> to, TimePoint now);
 

@@ -219,6 +219,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
     auto usable = co_await refresher_.ensure_usable(builds_before);
     if (!usable) co_return usable.error();
+    add_names(refresher_.cache().project_names(), asked);
     co_await learn_role(asked);
     Request request = asked;
     const bool lends = reservations_ != nullptr && reservations_->lends();

@@ -104,8 +104,8 @@ ResultTask<std::vector<RequestRecord>> RecordFeed::unfinished() {
     co_return records;
 }
 
-ResultTask<std::vector<RequestRecord>> RecordFeed::culls_since(TimePoint since) {
-    return inner_.culls_since(since);
+ResultTask<std::vector<RequestRecord>> RecordFeed::culls_between(TimePoint since, TimePoint until) {
+    return inner_.culls_between(since, until);
 }
 
 ResultTask<std::vector<RequestSummary>> RecordFeed::list(int limit) {
@@ -162,10 +162,6 @@ ResultTask<std::vector<RequestRecord>> RecordFeed::freed_rooms_since(TimePoint s
 
 ResultTask<std::vector<JournalEvent>> RecordFeed::events(int limit) {
     return inner_.events(limit);
-}
-
-ResultTask<std::vector<JournalEvent>> RecordFeed::events_of(std::string kind, TimePoint since) {
-    return inner_.events_of(std::move(kind), since);
 }
 
 ResultTask<std::vector<JournalEvent>> RecordFeed::find_events(JournalQuery query) {

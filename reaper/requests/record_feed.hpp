@@ -58,7 +58,7 @@ public:
     ResultTask<void> finish(RequestId id, Outcome outcome) override;
     ResultTask<void> note_message(MessageEntry message) override;
     ResultTask<std::vector<RequestRecord>> unfinished() override;
-    ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) override;
+    ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since, TimePoint until) override;
     ResultTask<std::vector<RequestSummary>> list(int limit) override;
     ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override;
     ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override;
@@ -71,7 +71,6 @@ public:
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
     ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override;
     ResultTask<std::vector<JournalEvent>> events(int limit) override;
-    ResultTask<std::vector<JournalEvent>> events_of(std::string kind, TimePoint since) override;
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
     ResultTask<void> add_hold(InventoryHold hold) override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -21,7 +22,7 @@ Protection::Protection(const ProtectSettings& settings)
     for (const auto& written : settings.projects) {
         const auto id = settings.project_ids.find(written);
         if (id != settings.project_ids.end())
-            projects_.emplace(id->second);
+            projects_.emplace(id->second, written);
         else if (unknown_.empty())
             unknown_ = written;
     }
@@ -53,8 +54,8 @@ std::optional<std::string> Protection::why(const Server& server) const {
         return "it is protected by its tag '" + printable(*tag, 64) + "'";
     if (const auto* key = key_of(server))
         return "it is protected by its metadata '" + printable(*key, 64) + "'";
-    if (!projects_.empty() && projects_.contains(server.project))
-        return "it is protected by its project " + printable(server.project.str(), 64);
+    if (const auto its = projects_.find(server.project); its != projects_.end())
+        return "it is protected by its project " + project_text(server.project, its->second);
     if (!unknown_.empty())
         return "it is not known which project protect.projects means by '" +
                printable(unknown_, 64) + "': until it is, every server is protected";

@@ -5,8 +5,8 @@
 // that name) protects everybody: nobody can say who it is that must not go.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +37,7 @@ private:
 
     std::vector<std::string> tags_;
     std::vector<std::string> metadata_;
-    std::set<ProjectId> projects_;
+    std::map<ProjectId, std::string> projects_;  ///< as they were written
     std::string unknown_;  ///< the first project of which it is not known which one it is
 };
 

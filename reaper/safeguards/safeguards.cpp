@@ -1,6 +1,7 @@
 #include "reaper/safeguards/safeguards.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "reaper/model/text.hpp"
@@ -18,8 +19,8 @@ std::string shape_key(const Request& request) {
     return std::to_string(project.size()) + ':' + project + request_shape(request);
 }
 
-std::string name_of(const ProjectId& project) {
-    return "project " + printable(project.str(), 64);
+std::string name_of(const Request& request) {
+    return "project " + project_text(request.project, request.project_name);
 }
 
 std::string when(const std::optional<TimePoint>& until) {
@@ -81,8 +82,9 @@ void Safeguards::note_shape(const Request& request, CullWorth worth, TimePoint a
     if (worth == CullWorth::helped) shape_names_.erase(key);
     if (!change || !change->opened) return;
     shape_names_[key] = {request.project, shape_text(request)};
+    note_name(request);
     changes.push_back({safeguard::shape_cooldown,
-                       "room freed for " + name_of(request.project) + " (" + shape_text(request) +
+                       "room freed for " + name_of(request) + " (" + shape_text(request) +
                            ") went unused, the last for " + printable(request.id.str(), 64) +
                            "; no servers are deleted for that shape of it " + when(change->until)});
 }
@@ -95,16 +97,21 @@ void Safeguards::note_project(const Request& request, CullWorth worth, bool at_o
                         : at_once                  ? projects_.wasted_at_once(key, at)
                                                    : projects_.wasted(key, at);
     if (!change) return;
+    note_name(request);
     if (!change->opened) {
-        changes.push_back({"project-breaker-closed",
-                           "the room of a cull of " + name_of(request.project) + " was taken"});
+        changes.push_back(
+            {"project-breaker-closed", "the room of a cull of " + name_of(request) + " was taken"});
         return;
     }
     changes.push_back({"project-breaker-opened",
-                       counted(change->wasted, "cull") + " in a row of " +
-                           name_of(request.project) + " went unused, the last for " +
-                           printable(request.id.str(), 64) + "; no servers are deleted for it " +
-                           when(change->until) + ", then one cull is tried"});
+                       counted(change->wasted, "cull") + " in a row of " + name_of(request) +
+                           " went unused, the last for " + printable(request.id.str(), 64) +
+                           "; no servers are deleted for it " + when(change->until) +
+                           ", then one cull is tried"});
+}
+
+void Safeguards::note_name(const Request& request) {
+    if (!request.project_name.empty()) project_names_[request.project] = request.project_name;
 }
 
 void Safeguards::note_move(const Request& request, std::optional<bool> taken, TimePoint at) {
@@ -148,6 +155,7 @@ void Safeguards::reset_circuits() {
     projects_.clear();
     shapes_.clear();
     shape_names_.clear();
+    project_names_.clear();
 }
 
 // ---- may a plan begin? ----
@@ -166,7 +174,7 @@ std::optional<Safeguards::Held> Safeguards::why_not_now(const Request& request,
     if (!somebody_waits(request.source)) return std::nullopt;
 
     const std::string& project = request.project.str();
-    const std::string who = name_of(request.project);
+    const std::string who = name_of(request);
     const CircuitState of_project = projects_.state(project, now);
     const int unproven = unproven_.of_project(request.project);
     if (of_project == CircuitState::open)
@@ -207,7 +215,13 @@ std::vector<Safeguards::LeftAlone> Safeguards::left_alone(TimePoint now) const {
         all.push_back({safeguard::shape_cooldown, name->second.project, name->second.what,
                        open.state, open.wasted, open.until});
     }
+    add_names(project_names_, all);
     return all;
+}
+
+void add_names(const ProjectNames& known, std::vector<Safeguards::LeftAlone>& all) {
+    for (Safeguards::LeftAlone& each : all)
+        if (each.project_name.empty()) each.project_name = name_of_project(known, each.project);
 }
 
 // ---- time ----
@@ -240,7 +254,15 @@ void Safeguards::prune(TimePoint now) {
     std::erase_if(shape_names_, [&](const auto& each) {
         return shapes_.state(each.first, now) == CircuitState::closed;
     });
+    prune_names(now);
     cell_cooldowns_.prune(now, settings_.host_cooldown);
+}
+
+void Safeguards::prune_names(TimePoint now) {
+    if (project_names_.empty()) return;
+    std::set<ProjectId> left;
+    for (const LeftAlone& each : left_alone(now)) left.insert(each.project);
+    std::erase_if(project_names_, [&](const auto& each) { return !left.contains(each.first); });
 }
 
 std::vector<Thrashing> Safeguards::thrashing(TimePoint now) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/safeguards/breaker.hpp"
@@ -63,6 +64,7 @@ public:
         CircuitState state{};
         int wasted = 0;  ///< culls in a row that went unused
         std::optional<TimePoint> until;
+        std::string project_name{};  ///< empty: not known
     };
 
     Safeguards() : Safeguards(SafeguardSettings{}) {}
@@ -132,6 +134,8 @@ private:
                       std::vector<Change>& changes);
     void note_shape(const Request& request, CullWorth worth, TimePoint at,
                     std::vector<Change>& changes);
+    void note_name(const Request& request);
+    void prune_names(TimePoint now);
 
     SafeguardSettings settings_;
     Protection protection_;
@@ -141,9 +145,13 @@ private:
     CullCircuits projects_;
     CullCircuits shapes_;  ///< by project and shape
     std::map<std::string, NamedShape> shape_names_;
+    ProjectNames project_names_;  ///< as requests told them; of those that are left alone
     UnprovenCulls unproven_;
     CellCooldowns cell_cooldowns_;
     bool several_cells_ = false;
 };
+
+/// Names the projects that have no name yet.
+void add_names(const ProjectNames& names, std::vector<Safeguards::LeftAlone>& all);
 
 }  // namespace reaper

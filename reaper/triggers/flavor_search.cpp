@@ -5,22 +5,16 @@
 #include <set>
 #include <utility>
 
+#include "reaper/model/name_list.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
 
 std::string known_by(const std::map<std::string, Flavor>& flavors) {
-    constexpr std::size_t most = 10;
     std::set<std::string> names;
     for (const auto& [id, flavor] : flavors) names.insert(flavor.name);
-    std::string text;
-    std::size_t told = 0;
-    for (const std::string& name : names) {
-        if (told++ == most) return text + ", ...";
-        text += (text.empty() ? "" : ", ") + in_quotes(name);
-    }
-    return text.empty() ? "none" : text;
+    return name_list(names);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
+#include <functional>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,7 +28,11 @@ protected:
                           [this] { return service().operators(); },
                           [this] { return service().reservations(); },
                           [this] { return service().room_publisher(); }};
-        made.status = [this] { return service().status(); };
+        made.status = [this] {
+            DaemonStatus state = service().status();
+            if (with_status) with_status(state);
+            return state;
+        };
         made.would_decide = [this](Request request) {
             return service().would_decide(std::move(request));
         };
@@ -95,6 +100,7 @@ protected:
     }
 
     api::EventHub hub{feed, "test"};
+    std::function<void(DaemonStatus&)> with_status;  ///< what is otherwise
     Result<std::vector<api::KnownReaper>> reapers{
         std::vector<api::KnownReaper>{{"ctl-1", "/var/lib/reaper/journal", true, true}}};
 };

@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "app/api_house.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/snapshot_parts.hpp"
 
 namespace reaper::test::api_test {
@@ -90,6 +91,23 @@ TEST_F(ApiTest, StatusTellsHowItIsAndWhoAsks) {
     told = get("/v1/status");
     EXPECT_EQ(told.at("serving"), false);
     EXPECT_THAT(std::string{told.at("no_help")}, HasSubstr("another reaper"));
+}
+
+TEST_F(ApiTest, WhoIsLeftAloneHasANameIfKeystoneToldIt) {
+    full_host();
+    cloud.listed_names = {{"p-1", "web"}};
+    start_and_read_the_cloud();
+    with_status = [](DaemonStatus& state) {
+        for (const char* const project : {"p-1", "p-2"})
+            state.left_alone.push_back({safeguard::project_breaker, ProjectId{project}, "",
+                                        CircuitState::open, 3, std::nullopt});
+    };
+    run_until([&] { return !service().view()->cache.project_names().empty(); });
+    const json told = get("/v1/status").at("left_alone");
+    ASSERT_THAT(told, SizeIs(2));
+    EXPECT_EQ(told[0].at("project"), "p-1");
+    EXPECT_EQ(told[0].at("project_name"), "web");
+    EXPECT_FALSE(told[1].contains("project_name"));
 }
 
 TEST_F(ApiTest, BeforeTheCloudWasReadItSaysSo) {
@@ -208,6 +226,12 @@ TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
     EXPECT_THAT(why(get("/v1/requests?until=later", 400)), HasSubstr("until: "));
     EXPECT_THAT(why(get("/v1/requests?outcome=good", 400)), HasSubstr("not-enough"));
     EXPECT_THAT(why(get("/v1/requests?since=later", 400)), HasSubstr("2h"));
+    for (const char* const list : {"requests", "victims", "messages", "journal_events"})
+        EXPECT_THAT(why(get("/v1/" + std::string{list} +
+                                "?since=2h&until=" + iso_time(clock.now() - std::chrono::hours{3}),
+                            400)),
+                    HasSubstr("since: must be before until"))
+            << list;
     EXPECT_THAT(why(get("/v1/requests?marker=req-9", 400)), HasSubstr("'req-9'"));
 }
 
@@ -250,6 +274,46 @@ TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
     const auto events = names(get("/v1/journal_events").at("events"), "/reason");
     EXPECT_THAT(events, Contains("two"));
     EXPECT_EQ(walk("/v1/journal_events", "events", "?limit=1", "/reason"), events);
+}
+
+TEST_F(ApiTest, WhatTheCloudCouldNotBeAskedAboutIsTold) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "project typo") return std::nullopt;
+        return Error{Errc::unreachable, "keystone: no answer"};
+    };
+    for (const char* const list : {"requests", "victims"}) {
+        const std::string target = std::string{"/v1/"} + list;
+        const json told = get(target + "?project=typo");
+        EXPECT_THAT(told.at(list), IsEmpty());
+        ASSERT_THAT(told.at("remarks"), SizeIs(1));
+        EXPECT_THAT(std::string{told.at("remarks").at(0)},
+                    HasSubstr("could not be asked: keystone: no answer"));
+        EXPECT_FALSE(get(target).contains("remarks"));
+    }
+}
+
+TEST_F(ApiTest, TheSnapshotFindsAProjectThatHasNoServers) {
+    cloud.listed_names = {{"p-1", "web"}, {"p-2", "twice"}, {"p-3", "twice"}};
+    cloud.no_projects = {"typo"};
+    full_host("h1");
+    start_and_read_the_cloud();
+    run_until([&] { return !service().view()->cache.project_names().empty(); });
+    const auto found = [&](const std::string& written) {
+        return get("/v1/snapshot?limit=1&project=" + written).at("project");
+    };
+    EXPECT_EQ(found("web"), "p-1");
+    EXPECT_EQ(found("p-1"), "p-1");
+    EXPECT_EQ(cloud.count("project web"), 0U) << "it knows them by itself";
+    EXPECT_EQ(found("new"), "new") << "Keystone knows it by now";
+    EXPECT_THAT(why(get("/v1/snapshot?project=typo", 404)), HasSubstr("'typo'"));
+    EXPECT_FALSE(get("/v1/snapshot").contains("project"));
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "project twice") return std::nullopt;
+        return Error{Errc::unreachable, "keystone: no answer"};
+    };
+    EXPECT_THAT(why(get("/v1/snapshot?project=twice", 503)), HasSubstr("Keystone"));
 }
 
 TEST_F(ApiTest, ProjectsAreNamedAndFoundByTheirNames) {

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "app/api_house.hpp"
+#include "reaper/api/server_runs.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::usage_api_test {
 namespace {
@@ -48,11 +50,25 @@ TEST_F(UsageApi, RunningAndEndedServersAreSummedByProject) {
     EXPECT_EQ(told.at("usage")[1].at("type"), "revocable");
 }
 
-TEST_F(UsageApi, ASpanCountsBackFromUntil) {
+TEST_F(UsageApi, ProjectsHaveTheirNamesBesideTheirIds) {
+    cloud.listed_names = {{"regular", "web"}};
+    cloud.add_host("h1", small * 4);
+    ended("b", "regular", 6, 4);
+    ended("c", "spot", 3, 2);
+    start_and_read_the_cloud();
+    run_until([&] { return !service().view()->cache.project_names().empty(); });
+    const json told = get("/v1/usage?since=7h").at("usage");
+    ASSERT_THAT(told, SizeIs(2));
+    EXPECT_EQ(told[0].at("project"), "regular");
+    EXPECT_EQ(told[0].at("project_name"), "web");
+    EXPECT_FALSE(told[1].contains("project_name"));
+}
+
+TEST_F(UsageApi, ASpanCountsFromNowAlsoWithUntil) {
     cloud.add_host("h1", small * 4);
     ended("b", "regular", 10, 4);
     start_and_read_the_cloud();
-    const json told = get("/v1/usage?since=2h&until=" + ago(5));
+    const json told = get("/v1/usage?since=7h&until=" + ago(5));
     EXPECT_EQ(told.at("from"), ago(7));
     EXPECT_EQ(told.at("to"), ago(5));
     ASSERT_THAT(told.at("usage"), SizeIs(1));
@@ -80,6 +96,8 @@ TEST_F(UsageApi, WhatIsWrongIsNamed) {
     EXPECT_THAT(why(get("/v1/usage?until=2h", 400)), HasSubstr("until: expected a time"));
     EXPECT_THAT(why(get("/v1/usage?since=" + ago(1) + "&until=" + ago(2), 400)),
                 HasSubstr("before until"));
+    EXPECT_THAT(why(get("/v1/usage?since=2h&until=" + ago(5), 400)),
+                HasSubstr("a duration counts from now"));
     EXPECT_THAT(why(get("/v1/usage?since=2400h", 400)), HasSubstr("93 days"));
     EXPECT_THAT(why(get("/v1/usage?days=1", 400)), HasSubstr("'days'"));
     cloud.no_projects.insert("nobody");
@@ -110,6 +128,38 @@ TEST_F(UsageApi, OneIsCountedAtATime) {
     EXPECT_EQ(first->status, 200);
     EXPECT_EQ(second->status, 503);
     EXPECT_THAT(second->body, HasSubstr("for somebody else"));
+}
+
+TEST(ReclaimedRuns, AreReadADayAtATime) {
+    FakeClock clock;
+    FakeJournal journal;
+    boost::asio::io_context io{1};
+    for (const int days : {5, 2, 0}) {
+        RequestRecord record;
+        record.request.id = RequestId{"req-" + std::to_string(days)};
+        const ServerId server{"s-" + std::to_string(days)};
+        const TimePoint at = clock.now() - hours{24 * days};
+        Victim victim;
+        victim.server = server;
+        HostPlan host;
+        host.victims = {victim};
+        Plan plan;
+        plan.hosts = {host};
+        record.plans = {{1, at, plan}};
+        record.steps = {{server, Step::delete_sent, "", at}, {server, Step::gone, "", at}};
+        record.outcome = Outcome{OutcomeKind::freed, "", at};
+        journal.records[record.request.id] = record;
+    }
+    int reads = 0;
+    journal.on_read = [&](const std::string& what) { reads += what == "culls" ? 1 : 0; };
+    const auto runs =
+        run_task(io, reclaimed_runs(journal, clock.now() - hours{60}, clock.now())).value();
+    EXPECT_EQ(reads, 3);
+    std::vector<std::string> servers;
+    for (const ServerRun& run : runs) servers.push_back(run.server.str());
+    EXPECT_THAT(servers, testing::ElementsAre("s-2", "s-0"));
+    run_task(io, reclaimed_runs(journal, TimePoint{}, clock.now())).value();
+    EXPECT_LE(reads, 3 + 1001) << "however long ago it is";
 }
 
 }  // namespace

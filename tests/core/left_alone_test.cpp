@@ -60,6 +60,33 @@ TEST_F(LeftAloneTest, AShapeWhoseRoomWentUnusedCoolsDownForItsProject) {
     EXPECT_EQ(held(request("r4", "q"), 1), "") << "another project";
 }
 
+TEST_F(LeftAloneTest, ProjectsHaveTheirNamesBesideTheirIds) {
+    settings.project_breaker.wasted = 1;
+    begin();
+    Request named = request("r1");
+    named.project_name = "web";
+    safeguards.note_cull(named);
+    const auto changes = safeguards.note_freed_room(named, CullWorth::wasted, {}, at(0));
+    ASSERT_EQ(changes.size(), 2U);
+    EXPECT_THAT(changes[0].reason, HasSubstr("room freed for project web (p) (VCPU=4, image i)"));
+    EXPECT_THAT(changes[1].reason, HasSubstr("1 cull in a row of project web (p) went unused"));
+    EXPECT_THAT(safeguards.why_not_now(named, at(60))->reason, HasSubstr("of project web (p)"));
+    for (const auto& each : safeguards.left_alone(at(60))) EXPECT_EQ(each.project_name, "web");
+
+    cull(request("r2", "q"), CullWorth::wasted, 0);
+    auto all = safeguards.left_alone(at(60));
+    ASSERT_EQ(all.size(), 4U);
+    add_names({{ProjectId{"p"}, "other"}, {ProjectId{"q"}, "batch"}}, all);
+    for (const auto& each : all)
+        EXPECT_EQ(each.project_name, each.project.str() == "p" ? "web" : "batch");
+    safeguards.prune(at(60));
+    EXPECT_EQ(safeguards.left_alone(at(60))[0].project_name, "web") << "it is left alone still";
+    safeguards.reset_circuits();
+    safeguards.note_cull(request("r3"));
+    safeguards.note_freed_room(request("r3"), CullWorth::wasted, {}, at(90));
+    EXPECT_EQ(safeguards.left_alone(at(91)).at(0).project_name, "") << "that was another time";
+}
+
 TEST_F(LeftAloneTest, ThenOneIsTriedAndThePausesGrow) {
     begin();
     settings.project_breaker.wasted = 0;

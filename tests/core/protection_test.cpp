@@ -42,7 +42,7 @@ TEST(Protection, IsByTagMetadataKeyOrProject) {
     Server golden = plain();
     golden.project = ProjectId{"gold"};
     EXPECT_TRUE(protection.protects(golden));
-    EXPECT_THAT(protection.why(golden), Optional(HasSubstr("its project gold")));
+    EXPECT_THAT(protection.why(golden), Optional(HasSubstr("its project Gold (gold)")));
 }
 
 /// Nobody can say whom it means: everybody it might.
@@ -87,6 +87,18 @@ Snapshot two_halves(const Server& first, const Server& second) {
     put(only, first);
     put(only, second);
     return Snapshot{at(0), {only}, {}};
+}
+
+TEST(Protection, AProjectIsToldAsItWasWrittenBesideItsId) {
+    ProtectSettings settings;
+    settings.projects = {"Default/web", "p-2"};
+    settings.project_ids = {{"Default/web", "p-1"}, {"p-2", "p-2"}};
+    const Protection protection{settings};
+    Server server = plain("a");
+    server.project = ProjectId{"p-1"};
+    EXPECT_EQ(protection.why(server), "it is protected by its project Default/web (p-1)");
+    server.project = ProjectId{"p-2"};
+    EXPECT_EQ(protection.why(server), "it is protected by its project p-2");
 }
 
 TEST(Protection, APlanSparesTheProtectedAndTellsWhy) {

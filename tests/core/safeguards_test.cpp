@@ -57,6 +57,13 @@ const NotEnough& refusal(const Decision& decision) {
     return std::get<NotEnough>(decision);
 }
 
+/// All that it says to people.
+std::string told(const Decision& decision) {
+    std::string text = refusal(decision).reason;
+    for (const Rejection& each : refusal(decision).rejected) text += "; " + each.reason;
+    return text;
+}
+
 // ---- limits ----
 
 TEST(Limits, TheNumberForOneRequestIsKeptByOtherVictimsThanTheStrategyWants) {
@@ -167,6 +174,11 @@ TEST(Limits, AProjectThatHasGivenEnoughIsSparedAndAnotherOneGives) {
     const auto decision = decide(safeguards, cloud, request(two));
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision));
     EXPECT_EQ(refusal(decision).safeguard, "limit-project");
+    Snapshot named = cloud;
+    named.project_names[ProjectId{"cheap"}] = "web";
+    EXPECT_THAT(told(decide(safeguards, named, request(two))),
+                HasSubstr("project web (cheap): 1 of 1 victim in the last 1h"));
+    EXPECT_THAT(told(decision), HasSubstr("project cheap: 1 of 1 victim in the last 1h"));
     EXPECT_THAT(rejection_of(decision, "h1").reason,
                 HasSubstr("project cheap: 1 of 1 victim in the last 1h"));
 }

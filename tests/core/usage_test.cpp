@@ -82,13 +82,13 @@ TEST(Usage, OfNothingIsNothing) {
     EXPECT_TRUE(usage_of({run("a", "p", 0, 3)}, at(5), at(5)).empty());
 }
 
-TEST(UsagePeriod, ASpanEndsWhereTheTimeEnds) {
+TEST(UsagePeriod, ASpanCountsFromNow) {
     const TimePoint now = at(240);
     const auto is = [](const UsagePeriod& period, TimePoint from, TimePoint to) {
         EXPECT_EQ(period.from, from);
         EXPECT_EQ(period.to, to);
     };
-    is(usage_period({}, hours{24}, at(48), now), at(24), at(48));
+    is(usage_period({}, hours{216}, at(48), now), at(24), at(48));
     is(usage_period({}, hours{24}, {}, now), at(216), now);
     is(usage_period(at(1), {}, {}, now), at(1), now);
     is(usage_period(at(1), hours{24}, at(48), now), at(1), at(48));

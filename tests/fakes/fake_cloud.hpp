@@ -33,7 +33,7 @@ struct FakeNested {
     std::int64_t generation = 0;  ///< grows with each change
 };
 
-class FakeCloud final : public Identity, public Compute, public Placement, public Images {
+class FakeCloud : public Identity, public Compute, public Placement, public Images {
 public:
     explicit FakeCloud(FakeClock& clock) : clock_(clock) {}
 

@@ -90,11 +90,13 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::unfinished() {
     co_return found;
 }
 
-ResultTask<std::vector<RequestRecord>> FakeJournal::culls_since(TimePoint since) {
+ResultTask<std::vector<RequestRecord>> FakeJournal::culls_between(TimePoint since,
+                                                                  TimePoint until) {
     co_await breathe();
     std::vector<RequestRecord> found;
     for (const auto& [id, record] : records)
-        if (record.outcome && record.outcome->at >= since && !victims_of(record).empty())
+        if (record.outcome && record.outcome->at >= since && record.outcome->at < until &&
+            !victims_of(record).empty())
             found.push_back(record);
     if (on_read) on_read("culls");
     co_return found;
@@ -167,15 +169,6 @@ ResultTask<std::vector<JournalEvent>> FakeJournal::events(int limit) {
     if (newest.size() > static_cast<std::size_t>(limit))
         newest.resize(static_cast<std::size_t>(limit));
     co_return newest;
-}
-
-ResultTask<std::vector<JournalEvent>> FakeJournal::events_of(std::string kind, TimePoint since) {
-    co_await breathe();
-    if (events_fail) co_return *events_fail;
-    std::vector<JournalEvent> found;
-    for (const JournalEvent& event : noted_marks)
-        if (event.kind == kind && event.at >= since) found.push_back(event);
-    co_return found;
 }
 
 ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {

@@ -106,7 +106,12 @@ ResultTask<std::vector<MessageEntry>> FakeJournal::find_messages(JournalQuery qu
 
 ResultTask<std::vector<JournalEvent>> FakeJournal::find_events(JournalQuery query) {
     co_await breathe();
-    co_return looked_for(noted_marks, query);
+    if (events_fail && !query.kind.empty()) co_return *events_fail;
+    auto marks = noted_marks;
+    std::erase_if(marks, [&](const JournalEvent& each) {
+        return !query.kind.empty() && each.kind != query.kind;
+    });
+    co_return looked_for(marks, query);
 }
 
 ResultTask<KnownValues> FakeJournal::known_values(JournalQuery query) {

@@ -24,6 +24,19 @@ TEST(Json, HasItsDocumentedShape) {
     expect_golden("history.json", dump(to_json(example_lines()), 2) + "\n");
 }
 
+TEST(Json, WhoIsLeftAloneComesBackWithTheNameIfItIsKnown) {
+    Safeguards::LeftAlone left{
+        safeguard::project_breaker, ProjectId{"p"}, "", CircuitState::open, 3, noon(9)};
+    std::vector<Safeguards::LeftAlone> all{left};
+    all[0].project_name = "web";
+    all.push_back(left);
+    const json told = json_of(all);
+    EXPECT_EQ(told[0]["project"], "p");
+    EXPECT_EQ(told[0]["project_name"], "web");
+    EXPECT_FALSE(told[1].contains("project_name"));
+    EXPECT_EQ(json_of(left_alone_from_json(through_text(told)).value()), told);
+}
+
 TEST(Json, StoriesListsAndTotalsComeBack) {
     RequestRecord story = example_story();
     story.freed_room = FreedRoomResult{

@@ -12,6 +12,7 @@ UsageReport example() {
     usage.to = usage.from + std::chrono::hours{36};
     UsageLine regular;
     regular.project = ProjectId{"p,1"};
+    regular.project_name = "web";
     regular.servers = 2;
     regular.hours = 1.5;
     regular.resource_hours = {{ResourceClass{"MEMORY_MB"}, 1024.0}, {ResourceClass{"VCPU"}, 3.25}};
@@ -28,9 +29,9 @@ UsageReport example() {
 TEST(UsageReport, AsCsvHasAColumnForEachClassAndNoFormulas) {
     EXPECT_EQ(table_csv(usage_table(example())),
               "project,type,servers,reclaimed,hours,VCPU_hours,MEMORY_MB_hours,"
-              "CUSTOM_PREEMPTIBLE_hours\r\n"
-              "\"p,1\",regular,2,0,1.500,3.250,1024.000,0.000\r\n"
-              "'=cmd(),revocable,1,1,0.250,0.000,0.000,0.250\r\n");
+              "CUSTOM_PREEMPTIBLE_hours,project_id\r\n"
+              "web,regular,2,0,1.500,3.250,1024.000,0.000,\"p,1\"\r\n"
+              "'=cmd(),revocable,1,1,0.250,0.000,0.000,0.250,'=cmd()\r\n");
 }
 
 TEST(UsageReport, AsJsonTellsTheTimeAndTheTypes) {
@@ -39,6 +40,9 @@ TEST(UsageReport, AsJsonTellsTheTimeAndTheTypes) {
     EXPECT_EQ(json["from"], "2026-11-01T00:00:00.000Z");
     EXPECT_EQ(json["to"], "2026-11-02T12:00:00.000Z");
     EXPECT_EQ(json["usage"][0]["type"], "regular");
+    EXPECT_EQ(json["usage"][0]["project"], "p,1");
+    EXPECT_EQ(json["usage"][0]["project_name"], "web");
+    EXPECT_FALSE(json["usage"][1].contains("project_name"));
     EXPECT_EQ(json["usage"][1]["type"], "revocable");
     EXPECT_EQ(json["usage"][1]["reclaimed"], 1);
     EXPECT_EQ(json["usage"][0]["resource_hours"]["VCPU"], 3.25);
@@ -78,7 +82,7 @@ TEST(UsageReport, AsATableForPeople) {
     EXPECT_EQ(text,
               "From 2026-11-01T00:00:00.000Z to 2026-11-02T12:00:00.000Z\n"
               "PROJECT  TYPE       SERVERS  RECLAIMED  HOURS  VCPU_HOURS  MEMORY_MB_HOURS\n"
-              "p,1      regular          2          0    1.5         3.2           1024.0\n"
+              "web      regular          2          0    1.5         3.2           1024.0\n"
               "    custom_preemptible_hours 0.0\n"
               "=cmd()   revocable        1          1    0.2         0.0              0.0\n"
               "    custom_preemptible_hours 0.2\n");
@@ -86,7 +90,8 @@ TEST(UsageReport, AsATableForPeople) {
     nothing.lines.clear();
     EXPECT_EQ(table_text(usage_table(nothing), 100, Paint{false}),
               "From 2026-11-01T00:00:00.000Z to 2026-11-02T12:00:00.000Z\nNothing ran.\n");
-    EXPECT_EQ(table_csv(usage_table(nothing)), "project,type,servers,reclaimed,hours\r\n");
+    EXPECT_EQ(table_csv(usage_table(nothing)),
+              "project,type,servers,reclaimed,hours,project_id\r\n");
 }
 
 }  // namespace

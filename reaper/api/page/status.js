@@ -35,7 +35,7 @@ function drawStatus(status) {
     ["", number.format(status.served) + " served"],
     ["", "strategy " + shown(status.strategy)],
     ...(status.left_alone.length ? [["warn", number.format(status.left_alone.length) + " left alone",
-      status.left_alone.map((each) => each.project + " " + each.shape).join("; ")]] : []),
+      status.left_alone.map((each) => projectText(each) + " " + each.shape).join("; ")]] : []),
     status.you.may_act ? ["", status.you.principal ? "you: " + shown(status.you.principal) : "you may act"] : ["", "read only"],
   ];
   fill($("chips"), chips.map(([kind, text, title]) => el("li", {class: kind, title: title ? shown(title) : null}, text)));

@@ -68,6 +68,23 @@ Result<http::LocalAnswer> ask(const ApiOptions& options, const config::Environme
     return (*channel)->ask(http::Method::get, "/v1/status", "");
 }
 
+TEST(ApiChannel, WaitsForAnAnswerAsLongAsItIsTold) {
+    Elsewhere elsewhere{[](const ServerRequest&) {
+        Reply reply;
+        reply.hang = true;
+        return reply;
+    }};
+    ApiOptions options;
+    options.url = elsewhere.server.url();
+    auto channel = api_channel(options, environment_of({}));
+    ASSERT_TRUE(channel);
+    (*channel)->wait_for(std::chrono::milliseconds{20});
+    const auto answer = (*channel)->ask(http::Method::get, "/v1/usage", "");
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, Errc::timeout);
+    EXPECT_THAT(answer.error().what, HasSubstr("/v1/usage"));
+}
+
 ApiOptions to(const std::string& url) {
     ApiOptions options;
     options.url = url;

@@ -78,10 +78,10 @@ TEST_F(CheckOversubscription, AllIsWell) {
     EXPECT_EQ(told("oversubscription.hosts"), "ok   oversubscription.hosts: 2 of 2 hosts\n");
     EXPECT_EQ(told("usage_query"), "ok   usage_query: 2 of 2 hosts measured\n");
     EXPECT_EQ(told("age_query"), "ok   age_query: 2 of 2 hosts measured\n");
-    EXPECT_EQ(told("revocable flavors"), "ok   revocable flavors: revocable.small\n");
+    EXPECT_EQ(told("revocable flavors"), "ok   revocable flavors: 'revocable.small'\n");
     EXPECT_THAT(told("oversubscription.class"),
                 HasSubstr("warn oversubscription.class: CUSTOM_REVOCABLE_VCPU is there, with a "
-                          "provider on 0 of 2 hosts; not on h1, h2"));
+                          "provider on 0 of 2 hosts; not on 'h1', 'h2'"));
     EXPECT_EQ(told("load5_query"), "") << "nobody asks for it";
     EXPECT_THAT(told("right to publish"), HasSubstr("ok "));
     session_.roles = {"reaper"};
@@ -105,8 +105,8 @@ TEST_F(CheckOversubscription, HostsWithoutMetricsAndMetricsWithoutHostsAreNamed)
     metrics_.forget("usage", {{"instance", "h2:9100"}});
     measure("usage", "web:9100", 1);
     EXPECT_TRUE(run());
-    EXPECT_THAT(told("usage_query"), HasSubstr("1 of 2 hosts measured; not: h2"));
-    EXPECT_THAT(told("usage_query"), HasSubstr("hosts of no such name: web:9100"));
+    EXPECT_THAT(told("usage_query"), HasSubstr("1 of 2 hosts measured; not: 'h2'"));
+    EXPECT_THAT(told("usage_query"), HasSubstr("hosts of no such name: 'web:9100'"));
     metrics_.forget("usage", {{"instance", "h1:9100"}});
     EXPECT_FALSE(run());
     EXPECT_THAT(told("usage_query"), HasSubstr("FAIL usage_query: its 1 figure names none"));
@@ -122,7 +122,7 @@ TEST_F(CheckOversubscription, WhatCannotCountIsTold) {
     measure("age", "h2:9100", 61);
     EXPECT_FALSE(run());
     EXPECT_THAT(told("usage_query"), HasSubstr("FAIL usage_query: more than one figure of a host"));
-    EXPECT_THAT(told("usage_query"), HasSubstr("impossible figures, which count as unknown: h2"));
+    EXPECT_THAT(told("usage_query"), HasSubstr("impossible figures, which count as unknown: 'h2'"));
     EXPECT_THAT(told("cores_query"), HasSubstr("1 figure without the label 'instance'"));
     EXPECT_THAT(told("stale metrics"), HasSubstr("1 host not measured within max_age (1min)"));
 }
@@ -133,7 +133,7 @@ TEST_F(CheckOversubscription, ServersNeedTheirLabel) {
     for (const char* server : {"s1", "s2"})
         metrics_.measure("usage", {{"instance", "h2:9100"}, {"uuid", server}}, 1);
     EXPECT_TRUE(run());
-    EXPECT_THAT(told("usage_query"), HasSubstr("1 of 2 hosts measured; not: h1"));
+    EXPECT_THAT(told("usage_query"), HasSubstr("1 of 2 hosts measured; not: 'h1'"));
     EXPECT_THAT(told("usage_query"), HasSubstr("without the label 'instance' or 'uuid'"));
 }
 
@@ -161,7 +161,7 @@ TEST_F(CheckOversubscription, TheClassAndTheFlavorsAreLookedFor) {
     cloud_.flavors["f-1"].extra_specs.erase("resources:VCPU");
     EXPECT_FALSE(run());
     EXPECT_THAT(told("oversubscription.class"), HasSubstr("reaper setup oversubscription --apply"));
-    EXPECT_THAT(told("revocable flavors"), HasSubstr("hold ordinary VCPU too: revocable.small"));
+    EXPECT_THAT(told("revocable flavors"), HasSubstr("hold ordinary VCPU too: 'revocable.small'"));
     cloud_.flavors.clear();
     run();
     EXPECT_THAT(told("revocable flavors"), HasSubstr("warn revocable flavors: none asks for"));
@@ -195,7 +195,7 @@ TEST_F(CheckOversubscription, NovasUptimeIsOldSince2025_2) {
     EXPECT_THAT(
         told("oversubscription.qos_source"),
         HasSubstr("FAIL oversubscription.qos_source: nova: release 2025.1 asks the host for "
-                  "its load; 0 of 2 hosts that were tried told it; not h1, h2: "));
+                  "its load; 0 of 2 hosts that were tried told it; not 'h1', 'h2': "));
     cloud_.load_averages_of["h2"] = {1, 1};
     EXPECT_TRUE(run());
     EXPECT_THAT(told("oversubscription.qos_source"), HasSubstr("warn"));

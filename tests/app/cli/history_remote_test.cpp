@@ -56,6 +56,40 @@ TEST_F(HistoryRemote, TheFiltersGoToTheDaemonAndPagesAreFollowed) {
     EXPECT_EQ(told.at("requests").at(1).at("request").at("id"), "req-2");
 }
 
+TEST_F(HistoryRemote, ASpanIsAskedForAsCountedFromNow) {
+    serve();
+    HistoryCommand command;
+    command.span = std::chrono::hours{1};
+    command.limit = 1;
+    EXPECT_EQ(run(command), ExitCode::failed);
+    ASSERT_EQ(asked().size(), 1U);
+    EXPECT_THAT(asked()[0], HasSubstr("/v1/requests?limit=1&since="));
+    command.until = TimePoint{};
+    const ExitCode code =
+        captured(false, [&](const GlobalOptions& global, const Terminal& terminal) {
+            return show_history(global, command, terminal);
+        });
+    EXPECT_EQ(code, ExitCode::usage);
+    EXPECT_THAT(err_, HasSubstr("--until: must be later than --since, which counts from now: "));
+    EXPECT_EQ(asked().size(), 1U) << "of no time nothing is asked";
+}
+
+TEST_F(HistoryRemote, WhatTheDaemonCouldNotAskIsTold) {
+    json first =
+        page("requests", json::array({report::to_json(summary("req-1"))}), "/v1/requests?marker=a");
+    first["remarks"] = json::array({"whether there is one could not be asked"});
+    answers("/v1/requests?limit=3&project=web", first);
+    json second = page("requests", json::array({report::to_json(summary("req-2"))}));
+    second["remarks"] = first["remarks"];
+    answers("/v1/requests?marker=a", second);
+    serve();
+    HistoryCommand command;
+    command.project = "web";
+    command.limit = 3;
+    EXPECT_EQ(run(command), ExitCode::ok);
+    EXPECT_EQ(err_, "reaper: warning: whether there is one could not be asked\n") << "once";
+}
+
 TEST_F(HistoryRemote, VictimsMessagesAndEventsTooAndNoMoreThanAskedFor) {
     const TimePoint at{Duration{2'000}};
     const VictimEntry victim{at, RequestId{"req-1"}, ServerId{"s-1"}, "web", ProjectId{"p"}, "h1"};

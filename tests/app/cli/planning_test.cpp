@@ -16,6 +16,7 @@ using test::uuid_of;
 
 class Planning : public testing::Test {
 protected:
+    ~Planning() override { clock_.forget_sleepers(); }
     void SetUp() override {
         policy_settings_.taggers.push_back({"project", {}});
         policy_settings_.strategy.name = "strict";

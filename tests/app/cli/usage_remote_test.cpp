@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/cli/remote_daemon.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/report/usage.hpp"
 
 namespace reaper::cli::usage_remote_test {
@@ -38,14 +39,14 @@ report::UsageReport of_web() {
     return usage;
 }
 
-TEST_F(UsageRemote, ASpanEndsAtUntilAndTheListIsTheDaemons) {
+TEST_F(UsageRemote, TheTimeAndTheProjectGoToTheDaemonAndTheListIsItsOwn) {
     const std::string target =
         "/v1/usage?since=2026-11-03T00%3A00%3A00.000Z&until=2026-11-10T00%3A00%3A00.000Z&project="
         "web";
     answers(target, report::to_json(of_web()));
     serve();
     UsageCommand command;
-    command.span = std::chrono::days{7};
+    command.from = november(3);
     command.to = november(10);
     command.project = "web";
     EXPECT_EQ(run(command, true), ExitCode::ok) << err_;
@@ -53,6 +54,36 @@ TEST_F(UsageRemote, ASpanEndsAtUntilAndTheListIsTheDaemons) {
     EXPECT_EQ(nlohmann::json::parse(out_), report::to_json(of_web()));
     EXPECT_EQ(run(command), ExitCode::ok) << err_;
     EXPECT_THAT(out_, HasSubstr("web"));
+}
+
+TEST_F(UsageRemote, ASpanCountsFromNowAndNothingIsAskedOfNoTime) {
+    serve();
+    UsageCommand command;
+    command.span = std::chrono::days{7};
+    EXPECT_EQ(run(command), ExitCode::failed);
+    ASSERT_EQ(asked().size(), 1U);
+    const auto since = parse_time_or_date(asked()[0].substr(asked()[0].find('=') + 1, 10));
+    ASSERT_TRUE(since) << asked()[0];
+    const auto back = std::chrono::system_clock::now() - *since;
+    EXPECT_GE(back, std::chrono::days{7});
+    EXPECT_LT(back, std::chrono::days{9});
+    command.to = november(10) - std::chrono::days{3650};
+    EXPECT_EQ(run(command), ExitCode::usage);
+    EXPECT_THAT(err_, HasSubstr("--until: must be later than --since, which counts from now: "));
+    EXPECT_EQ(asked().size(), 1U);
+}
+
+TEST_F(UsageRemote, ANameStandsInThePlaceOfTheIdWhichIsToldToo) {
+    report::UsageReport usage = of_web();
+    usage.lines[0].project_name = "shop";
+    answers("/v1/usage", report::to_json(usage));
+    serve();
+    EXPECT_EQ(run({}), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, HasSubstr("shop"));
+    EXPECT_EQ(run({}, true), ExitCode::ok) << err_;
+    const auto told = nlohmann::json::parse(out_);
+    EXPECT_EQ(told["usage"][0]["project"], "web");
+    EXPECT_EQ(told["usage"][0]["project_name"], "shop");
 }
 
 TEST_F(UsageRemote, WithoutTimesTheDaemonsMonthIsMeantAndUnknownProjectsEndInTheirCode) {

@@ -158,17 +158,22 @@ TEST_F(JournalCounts, MarksAreNewestFirst) {
     EXPECT_EQ(events[1].at, noon(1));
 }
 
-TEST_F(JournalCounts, EventsOfAKindAreOldestFirstHoweverManyOthersThereAre) {
+TEST_F(JournalCounts, EventsOfAKindAreFoundHoweverManyOthersThereAre) {
     for (int i = 0; i < 4; ++i) {
         wait(journal_->note_event({"host-left-alone", "h-" + std::to_string(i), noon(i)})).value();
         wait(journal_->note_event({"paused", "by " + std::to_string(i), noon(i)})).value();
     }
-    const auto events = wait(journal_->events_of("host-left-alone", noon(1))).value();
+    JournalQuery query;
+    query.kind = "host-left-alone";
+    query.since = noon(1);
+    query.limit = 3;
+    const auto events = wait(journal_->find_events(query)).value();
     ASSERT_EQ(events.size(), 3U);
-    EXPECT_EQ(events[0].reason, "h-1");
-    EXPECT_EQ(events[2].reason, "h-3");
-    EXPECT_EQ(events[2].at, noon(3));
-    EXPECT_TRUE(wait(journal_->events_of("resumed", noon(0))).value().empty());
+    EXPECT_EQ(events[0].reason, "h-3");
+    EXPECT_EQ(events[0].at, noon(3));
+    EXPECT_EQ(events[2].reason, "h-1");
+    query.kind = "resumed";
+    EXPECT_TRUE(wait(journal_->find_events(query)).value().empty());
 }
 
 TEST_F(JournalCounts, TotalsCountWhatHappenedSince) {

@@ -170,6 +170,8 @@ TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreToldApartInOrder) {
     EXPECT_THAT(ids(wait(journal_->unfinished()).value()), testing::ElementsAre("c", "b"));
     EXPECT_THAT(ids(wait(journal_->culls_since(noon(1))).value()), testing::ElementsAre("d", "a"));
     EXPECT_THAT(ids(wait(journal_->culls_since(noon(2))).value()), testing::ElementsAre("a"));
+    EXPECT_THAT(ids(wait(journal_->culls_between(noon(1), noon(2))).value()),
+                testing::ElementsAre("d"));
 }
 
 TEST_F(JournalTest, TheListIsNewestFirstAndCountsVictims) {
