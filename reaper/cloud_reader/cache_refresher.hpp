@@ -51,9 +51,13 @@ public:
     /// The wall clock was set forward by so much, or back.
     void on_clock_step(Duration by);
 
-    /// What Keystone calls projects, in one call. Without the right to list them (403) it is not
-    /// asked again; names that are not told are no error.
+    /// What Keystone calls projects, in one call. Names that are not told are no error.
     Task<void> read_project_names();
+    /// The same, when it is due: after each bulk reading; without the right to list them (403) once
+    /// an hour. To be called every `step`, apart from `refresh`, which waits for no names.
+    ResultTask<void> refresh_project_names();
+    /// Somebody may have granted a right: what was refused for want of one is asked again at once.
+    void ask_refused_again();
 
     // For a decision.
 
@@ -102,6 +106,7 @@ private:
     // Bulk.
     bool usable(std::uint64_t builds_before) const;
     bool rebuild_due(TimePoint now) const;
+    bool names_due() const;
     ResultTask<void> rebuild();
     void see_cells(std::string why, const CompiledPolicy& policy);
     // Parts.
@@ -148,9 +153,9 @@ private:
     std::uint64_t changes_ = 0;
     TimePoint services_at_{};
     std::uint64_t names_build_ = 0;  ///< the bulk reading after which names were asked for last
-    TimePoint names_at_{};           ///< when
-    bool names_refused_ = false;
-    double readable_ = 0;  ///< hosts that may be read in the background now
+    std::optional<Duration> names_asked_;  ///< when, steady; none: they are to be asked for
+    bool names_refused_ = false;           ///< for want of the right
+    double readable_ = 0;                  ///< hosts that may be read in the background now
 };
 
 }  // namespace reaper

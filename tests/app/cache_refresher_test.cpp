@@ -49,6 +49,7 @@ protected:
     void pass(Duration time, CacheRefresher& refresher) {
         clock.advance(time);
         EXPECT_TRUE(run_task(io, refresher.refresh()));
+        EXPECT_TRUE(run_task(io, refresher.refresh_project_names()));
     }
     CacheRefresher make() {
         return {io.get_executor(), cloud.ports(), settings, compile_policy(policy).value(), [] {}};
@@ -78,7 +79,16 @@ TEST_F(ProjectNamesRead, OnceForEachReadingOfTheWholeCloud) {
     EXPECT_EQ(refresher.cache().project_names().size(), 2U);
 }
 
-TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreNotAskedForWithoutTheRight) {
+TEST_F(ProjectNamesRead, TheReadingOfTheCloudWaitsForNoNames) {
+    CacheRefresher refresher = make();
+    refresher.on_feed({true, ""});
+    clock.advance(std::chrono::seconds{1});
+    EXPECT_TRUE(run_task(io, refresher.refresh()));
+    EXPECT_TRUE(refresher.built());
+    EXPECT_EQ(asked(), 0U);
+}
+
+TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreAskedForOnceAnHourWithoutTheRight) {
     CacheRefresher refresher = make();
     refresher.on_feed({true, ""});
     Errc code = Errc::server_error;
@@ -99,6 +109,34 @@ TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreNotAskedForWithoutTheRight) {
     EXPECT_EQ(asked(), 2U);
     next_build();
     EXPECT_EQ(asked(), 2U) << "it was told that it may not";
+    clock.advance(std::chrono::hours{1});
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 3U);
+    cloud.on_call = {};
+    clock.advance(std::chrono::hours{1});
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 4U);
+    EXPECT_EQ(refresher.cache().project_names().size(), 1U) << "the right was granted";
+}
+
+TEST_F(ProjectNamesRead, ARefusalIsAskedAgainAtOnceAfterAReload) {
+    CacheRefresher refresher = make();
+    refresher.on_feed({true, ""});
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call != "names of projects") return std::nullopt;
+        return Error{Errc::forbidden, "no"};
+    };
+    pass(std::chrono::seconds{1}, refresher);
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 1U);
+    cloud.on_call = {};
+    refresher.ask_refused_again();
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 2U);
+    EXPECT_EQ(refresher.cache().project_names().size(), 1U);
+    refresher.ask_refused_again();
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 2U) << "nothing was refused";
 }
 
 }  // namespace
