@@ -36,6 +36,31 @@ TEST(CacheRefresher, ACloudThatCouldNotBeReadIsNoSuccessBeforeItIsRead) {
     EXPECT_TRUE(refresher.built());
 }
 
+TEST(CacheRefresher, OfManyServersThatVanishAtOnceSomeAreAskedFor) {
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    cloud.add_host("h1", Resources{{"VCPU", 100}});
+    for (int i = 0; i < 40; ++i)
+        cloud.add_server("s" + std::to_string(i), "h1", "web", Resources{{"VCPU", 1}});
+    config::Policy policy;
+    policy.taggers.push_back({"project", {}});
+    policy.strategy.name = "strict";
+    boost::asio::io_context io{1};
+    CacheRefresher refresher{io.get_executor(), cloud.ports(), config::Cache{},
+                             compile_policy(policy).value(), [] {}};
+    ASSERT_TRUE(run_task(io, refresher.ensure_usable(0)));
+    const Host* const host = refresher.cache().hosts().front();
+    ASSERT_EQ(host->servers.size(), 40U);
+    clock.advance(std::chrono::minutes{1});
+    // Placement has what they hold, and Nova lists none of them on the host.
+    for (int i = 0; i < 40; ++i)
+        cloud.server_at("s" + std::to_string(i)).record.server.host = "elsewhere";
+    cloud.calls.clear();
+    std::vector<HostId> hosts{host->id};
+    ASSERT_TRUE(run_task(io, refresher.read_hosts(std::move(hosts), HostDepth::all)));
+    EXPECT_EQ(cloud.count("server s"), 16U);
+}
+
 class ProjectNamesRead : public testing::Test {
 protected:
     ProjectNamesRead() {

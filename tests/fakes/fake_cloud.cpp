@@ -202,10 +202,13 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
     co_return records;
 }
 
-ResultTask<std::vector<ServerRecord>> FakeCloud::ended_servers(TimePoint) {
+ResultTask<std::vector<ServerRecord>> FakeCloud::ended_servers(TimePoint since) {
     co_await breathe();
     if (auto error = note("ended servers")) co_return *error;
-    co_return ended;
+    std::vector<ServerRecord> records;
+    for (const ServerRecord& record : ended)  // an end is a change: `changes-since`
+        if (record.terminated && *record.terminated >= since) records.push_back(record);
+    co_return records;
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers_on(std::string service_host) {
