@@ -1,5 +1,7 @@
 #include "reaper/api/server_runs.hpp"
 
+#include <chrono>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -8,6 +10,9 @@
 
 namespace reaper {
 namespace {
+
+/// From its first deletion to the last server that is gone.
+constexpr Duration longest_cull = std::chrono::days{1};
 
 /// Placement has forgotten what it held: its flavor tells.
 std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& taggers,
@@ -44,6 +49,26 @@ void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
     }
 }
 
+/// Requests for which a deletion was sent since then, in pages: each goes on at the time of the
+/// last victim of the one before.
+ResultTask<std::set<RequestId>> culled_since(Journal& journal, TimePoint since, int page) {
+    std::set<RequestId> culled;
+    JournalQuery query;
+    query.since = since;
+    query.limit = page;
+    while (true) {
+        JournalQuery asked = query;
+        auto victims = co_await journal.find_victims(std::move(asked));
+        if (!victims) co_return victims.error();
+        for (const VictimEntry& victim : *victims) culled.insert(victim.request);
+        if (static_cast<int>(victims->size()) < query.limit) break;
+        const TimePoint until = victims->back().at + Duration{1};
+        if (query.until && until >= *query.until) query.limit *= 2;  // all of one moment
+        query.until = until;
+    }
+    co_return culled;
+}
+
 }  // namespace
 
 void add_running(const Host& host, std::vector<ServerRun>& runs) {
@@ -65,14 +90,22 @@ void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
         if (auto run = ended(record, taggers, tag_data)) runs.push_back(std::move(*run));
 }
 
-ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since) {
-    auto records = co_await journal.culls_since(since);
-    if (!records) co_return records.error();
+ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since, int page) {
+    auto culled = co_await culled_since(journal, since - longest_cull, page);
+    if (!culled) co_return culled.error();
+    std::vector<ServerRun> runs;
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    std::vector<ServerRun> runs;
-    for (const RequestRecord& record : *records) add_reclaimed(record, runs);
-    for (const RequestRecord& record : *unfinished) add_reclaimed(record, runs);
+    for (const RequestRecord& record : *unfinished) {
+        culled->erase(record.request.id);
+        add_reclaimed(record, runs);
+    }
+    for (const RequestId& each : *culled) {
+        RequestId id = each;
+        auto record = co_await journal.record(std::move(id));
+        if (!record) co_return record.error();
+        if (*record) add_reclaimed(**record, runs);
+    }
     co_return runs;
 }
 

@@ -20,7 +20,9 @@ void add_running(const Host& host, std::vector<ServerRun>& runs);
 void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
                const TagData& tag_data, std::vector<ServerRun>& runs);
 
-/// Those that were deleted by plans of the journal since then.
-ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since);
+/// Those that were deleted by plans of the journal since then. It is read in pages of so many
+/// deletions: what is to be journaled meanwhile does not wait for all of them.
+ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since,
+                                                  int page = 500);
 
 }  // namespace reaper

@@ -5,8 +5,10 @@
 // held last: an earlier flavor of a resized server is not known any more.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "reaper/model/ids.hpp"
@@ -41,6 +43,24 @@ struct UsageLine {
 /// By project, regular before revocable; runs outside of `from` to `to` count nothing. Of several
 /// runs of one server that of the first is taken, marked as reclaimed if any of them is.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
+
+/// The same in steps, for who does something else between them: first all runs, then the sum.
+class UsageSum {
+public:
+    UsageSum(TimePoint from, TimePoint to) : from_(from), to_(to) {}
+
+    void add(ServerRun run);
+    /// Of the next so many servers; false when all are summed.
+    bool sum(std::size_t servers);
+    std::vector<UsageLine> lines() const;
+
+private:
+    TimePoint from_, to_;
+    std::vector<ServerRun> each_;  ///< one for each server
+    std::map<ServerId, std::size_t> known_;
+    std::size_t summed_ = 0;
+    std::map<std::pair<ProjectId, bool>, UsageLine> lines_;
+};
 
 struct UsagePeriod {
     TimePoint from{}, to{};

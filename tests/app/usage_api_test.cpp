@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "app/api_house.hpp"
+#include "reaper/api/server_runs.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::usage_api_test {
 namespace {
@@ -57,6 +59,38 @@ TEST_F(UsageApi, ASpanCountsBackFromUntil) {
     EXPECT_EQ(told.at("to"), ago(5));
     ASSERT_THAT(told.at("usage"), SizeIs(1));
     EXPECT_DOUBLE_EQ(told.at("usage")[0].at("hours"), 2);
+}
+
+TEST_F(UsageApi, AServerThatGoesAndWhoseProjectIsNotKnownIsToldByItsEnd) {
+    cloud.add_host("h1", small * 4);
+    cloud.add_server("a", "h1", "regular", small).record.server.created = clock.now() - hours{4};
+    auto& going = cloud.add_server("b", "h1", "", small).record.server;
+    going.created = clock.now() - hours{4};
+    going.task_state = "deleting";
+    start_and_read_the_cloud();
+    const json told = get("/v1/usage?since=5h");
+    ASSERT_THAT(told.at("usage"), SizeIs(1));
+    EXPECT_EQ(told.at("usage")[0].at("project"), "regular");
+    EXPECT_EQ(told.at("usage")[0].at("servers"), 1);
+}
+
+TEST_F(UsageApi, CullsAreReadPageByPage) {
+    full_host("h1");
+    full_host("h2");
+    start_and_read_the_cloud();
+    for (const char* number : {"1", "2", "3"}) {
+        const std::string server = std::string{"requester-"} + number;
+        const std::string id = std::string{"req-"} + number;
+        requester(server);
+        messages->deliver(body_of(another(id, server)));
+        ASSERT_EQ(outcome_of(id).kind, OutcomeKind::freed);
+    }
+    for (const int page : {1, 2, 500}) {
+        boost::asio::io_context own;
+        const auto runs =
+            run_task(own, reclaimed_runs(journal, clock.now() - hours{1}, page)).value();
+        EXPECT_EQ(runs.size(), 3U) << page;
+    }
 }
 
 TEST_F(UsageApi, WhatTheReaperDeletedIsReclaimed) {
