@@ -36,7 +36,7 @@ private:
 ClientConnection::ClientConnection(std::shared_ptr<Shared> shared,
                                    boost::asio::ip::tcp::socket socket)
     : shared_(std::move(shared)),
-      stream_(std::move(socket), shared_->tls),
+      stream_(std::move(socket), shared_->tls ? shared_->tls->context() : nullptr),
       open_at_(shared_->open.insert(shared_->open.end(), this)) {}
 
 ClientConnection::~ClientConnection() {

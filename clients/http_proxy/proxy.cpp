@@ -93,6 +93,10 @@ public:
 
     std::string address() const override { return to_string(here_); }
     std::uint16_t port() const override { return here_.port(); }
+    std::optional<TimePoint> certificate_expires() const override {
+        if (!shared_->tls) return std::nullopt;
+        return shared_->tls->expires();
+    }
     HttpProxyState state() const override {
         HttpProxyState state = shared_->state;
         state.connections = shared_->open.size();
@@ -132,7 +136,7 @@ Result<void> prepare(Shared& shared) {
         settings.path_prefix ? path_prefix(*settings.path_prefix) : shared.prefixes.upstream;
     shared.authority = http::host_header(endpoint);
     if (settings.tls) {
-        auto tls = make_server_tls(*settings.tls, settings.name);
+        auto tls = ServerTls::read(*settings.tls, settings.name);
         if (!tls) return tls.error();
         shared.tls = std::move(*tls);
     }

@@ -60,6 +60,8 @@ public:
     virtual std::string address() const = 0;
     virtual std::uint16_t port() const = 0;
     virtual HttpProxyState state() const = 0;
+    /// When the certificate expires that the next client is shown; none: it speaks no TLS.
+    virtual std::optional<TimePoint> certificate_expires() const = 0;
     /// Takes no new connections, lets calls under way end, and closes what is left after `most`.
     virtual Task<void> drain(Duration most) = 0;
     /// Closes everything at once. The destructor does so too.

@@ -8,6 +8,7 @@
 #include "clients/http_proxy/proxy.hpp"
 #include "clients/http_proxy/target.hpp"
 #include "clients/http_proxy/upstream.hpp"
+#include "clients/http_server/tls.hpp"
 
 namespace reaper::proxy {
 
@@ -26,8 +27,8 @@ struct Shared {
     HttpProxySettings settings;
     std::shared_ptr<ProxyHandler> handler;  ///< or null
     PathPrefixes prefixes;
-    std::string authority;  ///< the upstream's Host, for clients that know none
-    std::shared_ptr<boost::asio::ssl::context> tls;
+    std::string authority;           ///< the upstream's Host, for clients that know none
+    std::shared_ptr<ServerTls> tls;  ///< or null
     std::shared_ptr<Upstream> upstream;
 
     std::list<ClientConnection*> open;

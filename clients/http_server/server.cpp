@@ -54,7 +54,7 @@ struct Shared {
     asio::any_io_executor executor;
     HttpServerSettings settings;
     HttpHandler handler;
-    std::shared_ptr<asio::ssl::context> tls;
+    std::shared_ptr<ServerTls> tls;                       ///< or null
     std::map<std::uint64_t, std::function<void()>> open;  ///< each with how to close it
     std::uint64_t last_number = 0;
     asio::steady_timer room;  ///< ended when a connection is
@@ -86,7 +86,7 @@ void spawn(const std::shared_ptr<Shared>& shared, Stream stream) {
 
 void take(const std::shared_ptr<Shared>& shared, tcp::socket socket) {
     if (shared->tls)
-        spawn(shared, Secure{std::move(socket), *shared->tls});
+        spawn(shared, Secure{std::move(socket), *shared->tls->context()});
     else
         spawn(shared, beast::tcp_stream{std::move(socket)});
 }
@@ -131,6 +131,10 @@ public:
         if constexpr (std::is_same_v<Endpoint, TcpEndpoint>) return here_.port();
         return 0;
     }
+    std::optional<TimePoint> certificate_expires() const override {
+        if (!shared_->tls) return std::nullopt;
+        return shared_->tls->expires();
+    }
     void stop() override {
         if (std::exchange(shared_->stopped, true)) return;
         error_code ignored;
@@ -172,7 +176,7 @@ Result<std::unique_ptr<HttpServer>> listen_http(boost::asio::any_io_executor exe
     auto shared =
         std::make_shared<Shared>(std::move(executor), std::move(settings), std::move(handler));
     if (shared->settings.tls) {
-        auto tls = make_server_tls(*shared->settings.tls, shared->settings.name);
+        auto tls = ServerTls::read(*shared->settings.tls, shared->settings.name);
         if (!tls) return tls.error();
         shared->tls = std::move(*tls);
     }

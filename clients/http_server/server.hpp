@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/http_handler.hpp"
 
 namespace reaper {
@@ -29,7 +30,7 @@ struct HttpServerLimits {
     std::chrono::milliseconds idle{5'000};    ///< between two requests
 };
 
-/// PEM files.
+/// PEM files; those that change are read anew.
 struct HttpServerTls {
     std::string cert_file;  ///< with the chain
     std::string key_file;
@@ -53,6 +54,8 @@ public:
     /// `127.0.0.1:8787`, with the port that the system chose where 0 was asked for; `unix:/PATH`.
     virtual std::string address() const = 0;
     virtual std::uint16_t port() const = 0;  ///< 0: a Unix socket
+    /// When the certificate expires that the next client is shown; none: it speaks no TLS.
+    virtual std::optional<TimePoint> certificate_expires() const = 0;
     /// Closes the port and every connection. The destructor does so too.
     virtual void stop() = 0;
 };

@@ -5,15 +5,19 @@
 #include <chrono>
 #include <ctime>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
 namespace ssl = boost::asio::ssl;
 
-Result<std::shared_ptr<ssl::context>> make_server_tls(const HttpServerTls& files,
-                                                      const std::string& name) {
+namespace {
+
+Result<ServerTls::Context> read_context(const HttpServerTls& files, const std::string& name) {
     boost::system::error_code error;
     std::string file = files.cert_file;
     auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
@@ -38,22 +42,71 @@ Result<std::shared_ptr<ssl::context>> make_server_tls(const HttpServerTls& files
                                        reinterpret_cast<const unsigned char*>(whose.data()),
                                        static_cast<unsigned>(whose.size()));
     }
+    if (error) ERR_clear_error();
     if (error)
         return Error{Errc::bad_input,
                      name + ": can't use " + file + " for TLS: " + error.message()};
     return context;
 }
 
-Result<TimePoint> certificate_expires(const std::string& file) {
-    const std::unique_ptr<BIO, decltype(&BIO_free)> in{BIO_new_file(file.c_str(), "r"), BIO_free};
-    std::unique_ptr<X509, decltype(&X509_free)> certificate{nullptr, X509_free};
-    if (in) certificate.reset(PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr));
+/// Of the certificate that it shows.
+TimePoint expires_of(ssl::context& context) {
     std::tm parts{};
-    const bool known =
-        certificate && ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &parts) == 1;
-    ERR_clear_error();
-    if (!known) return Error{Errc::bad_input, file + ": no certificate can be read there"};
+    const X509* const certificate = SSL_CTX_get0_certificate(context.native_handle());
+    if (certificate != nullptr) ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &parts);
     return TimePoint{std::chrono::seconds{timegm(&parts)}};
+}
+
+}  // namespace
+
+bool ServerTls::Seen::operator==(const Seen& other) const {
+    return device == other.device && inode == other.inode && size == other.size &&
+           changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec;
+}
+
+ServerTls::AllSeen ServerTls::look_at(const HttpServerTls& files) {
+    AllSeen all;
+    Seen* seen = all.data();
+    for (const std::string* const file :
+         {&files.cert_file, &files.key_file, &files.client_ca_file}) {
+        struct stat status {};
+        if (!file->empty() && ::stat(file->c_str(), &status) == 0)
+            *seen = {status.st_dev, status.st_ino, status.st_size, status.st_ctim};
+        ++seen;
+    }
+    return all;
+}
+
+Result<std::shared_ptr<ServerTls>> ServerTls::read(HttpServerTls files, std::string name) {
+    const AllSeen seen = look_at(files);  // before: what changes meanwhile is read once more
+    auto context = read_context(files, name);
+    if (!context) return context.error();
+    return std::shared_ptr<ServerTls>(
+        new ServerTls(std::move(files), std::move(name), seen, std::move(*context)));
+}
+
+void ServerTls::renew() {
+    const AllSeen seen = look_at(files_);
+    if (seen == seen_) return;
+    seen_ = seen;
+    auto context = read_context(files_, name_);
+    if (!context) {
+        spdlog::error("{}; what was read before stays in force", context.error().what);
+        return;
+    }
+    context_ = std::move(*context);
+    spdlog::info("{}: the files for TLS are read again; the certificate expires at {}", name_,
+                 iso_time(expires_of(*context_)));
+}
+
+ServerTls::Context ServerTls::context() {
+    renew();
+    return context_;
+}
+
+TimePoint ServerTls::expires() {
+    renew();
+    return expires_of(*context_);
 }
 
 std::string name_of_peer(SSL& connection) {

@@ -8,7 +8,7 @@ namespace {
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 7> migrations{R"sql(
+constexpr std::array<const char*, 8> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -170,6 +170,26 @@ CREATE TABLE reservation (
                                                 R"sql(
 -- What Keystone called the project of a chosen server then; empty: that was not known.
 ALTER TABLE chosen ADD COLUMN project_name TEXT NOT NULL DEFAULT '';
+)sql",
+                                                R"sql(
+-- What requests and victims are looked for by; of a request that can't be read there is no row.
+CREATE TABLE request_search (
+    request      INTEGER PRIMARY KEY REFERENCES request (seq) ON DELETE CASCADE,
+    project      TEXT NOT NULL,
+    project_name TEXT NOT NULL,
+    flavor       TEXT NOT NULL
+);
+INSERT INTO request_search (request, project, project_name, flavor)
+    SELECT seq, coalesce(request ->> '$.project', ''), coalesce(request ->> '$.project_name', ''),
+           coalesce(request ->> '$.flavor', '')
+    FROM request WHERE json_valid(request);
+CREATE INDEX request_search_project ON request_search (project);
+CREATE INDEX request_search_project_name ON request_search (project_name, project)
+    WHERE project_name <> '';
+CREATE INDEX request_search_flavor ON request_search (flavor);
+CREATE INDEX chosen_project ON chosen (project);
+CREATE INDEX chosen_project_name ON chosen (project_name, project) WHERE project_name <> '';
+CREATE INDEX chosen_host ON chosen (host);
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

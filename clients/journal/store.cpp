@@ -22,6 +22,11 @@ void Store::insert(const Request& request, TimePoint now) {
     insert.bind(1, request.id.str()).bind(2, report::dump(report::to_json(request)));
     insert.bind(3, now);
     insert.run();
+    auto search = database_.statement(
+        "INSERT INTO request_search (request, project, project_name, flavor) "
+        "VALUES (?1, ?2, ?3, ?4)");
+    search.bind(1, database_.last_row()).bind(2, request.project.str());
+    search.bind(3, request.project_name).bind(4, request.flavor).run();
 }
 
 /// A record ends once: the first outcome stays.

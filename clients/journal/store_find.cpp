@@ -23,44 +23,92 @@ namespace {
     "NOT EXISTS (SELECT 1 FROM step AS later WHERE later.request = sent.request " \
     "AND later.server = sent.server AND later.step = 'skipped' AND later.seq > sent.seq)"
 
-constexpr const char* requests_sql = REQUEST_ROW REQUEST_DELETIONS
-    " FROM request WHERE received_at >= ?1 AND received_at < ?2 AND seq < ?10 AND " OUTCOME_FITS
-    " AND (?3 = '' OR " REQUEST_JSON
-    " ->> '$.project' = ?3)"
-    " AND (?5 = '' OR " REQUEST_JSON
-    " ->> '$.flavor' = ?5)"
-    " AND (?4 = '' OR EXISTS (SELECT 1 FROM chosen JOIN step AS sent "
-    "ON sent.request = chosen.request AND sent.server = chosen.server "
-    "WHERE chosen.request = request.seq AND chosen.host = ?4 AND sent.step IN " SENDS
-    " AND " NOT_TAKEN_BACK
-    "))"
-    " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq "
-    "AND (chosen.server = ?6 OR chosen.name = ?6)) "
-    "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON
-    ", '$.requesters') AS waiting "
-    "WHERE waiting.value = ?6))"
-    " ORDER BY seq DESC LIMIT ?8 OFFSET ?9";
+// `FIRST` names the rows that are looked at, by an index; all else is a condition on each of them.
+#define REQUESTS(FIRST)                                                                     \
+    REQUEST_ROW REQUEST_DELETIONS                                                           \
+        " FROM request WHERE " FIRST                                                        \
+        "received_at >= ?1 AND received_at < ?2 AND seq < ?10 AND " OUTCOME_FITS            \
+        " AND (?3 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                   \
+        "WHERE known.request = request.seq AND known.project = ?3))"                        \
+        " AND (?5 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                   \
+        "WHERE known.request = request.seq AND known.flavor = ?5))"                         \
+        " AND (?4 = '' OR EXISTS (SELECT 1 FROM chosen JOIN step AS sent "                  \
+        "ON sent.request = chosen.request AND sent.server = chosen.server "                 \
+        "WHERE chosen.request = request.seq AND chosen.host = ?4 AND sent.step IN " SENDS   \
+        " AND " NOT_TAKEN_BACK                                                              \
+        "))"                                                                                \
+        " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq " \
+        "AND (chosen.server = ?6 OR chosen.name = ?6)) "                                    \
+        "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON                                  \
+        ", '$.requesters') AS waiting "                                                     \
+        "WHERE waiting.value = ?6))"                                                        \
+        " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
+
+constexpr const char* requests_sql = REQUESTS("");
+constexpr const char* requests_of_host_sql =
+    REQUESTS("seq IN (SELECT chosen.request FROM chosen WHERE chosen.host = ?4) AND ");
+constexpr const char* requests_of_project_sql = REQUESTS(
+    "seq IN (SELECT known.request FROM request_search AS known WHERE known.project = ?3) AND ");
+constexpr const char* requests_of_flavor_sql = REQUESTS(
+    "seq IN (SELECT known.request FROM request_search AS known WHERE known.flavor = ?5) AND ");
 
 // A deletion counts from its first sending that no skipping took back, as in victims_since.
-constexpr const char* found_victims_sql =
-    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "
-    "chosen.project_name FROM step AS sent JOIN request ON request.seq = sent.request "
-    "LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server "
-    "WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 "
-    "AND " NOT_TAKEN_BACK
-    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request "
-    "AND earlier.server = sent.server AND earlier.step IN " SENDS
-    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "
-    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "
-    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq))"
-    " AND " OUTCOME_FITS
-    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"
-    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"
-    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "
-    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') "
-    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = sent.request "
-    "AND victim.value ->> 'server' = sent.server AND victim.value ->> 'flavor' = ?5))"
-    " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8 OFFSET ?9";
+#define VICTIMS(FROM, FIRST)                                                                      \
+    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "         \
+    "chosen.project_name FROM " FROM " WHERE " FIRST                                              \
+    "sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 "       \
+    "AND " NOT_TAKEN_BACK                                                                         \
+    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request "        \
+    "AND earlier.server = sent.server AND earlier.step IN " SENDS                                 \
+    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "               \
+    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "                \
+    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq)) AND " OUTCOME_FITS        \
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                     \
+    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"                                      \
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "                                               \
+    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') " \
+    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = sent.request "    \
+    "AND victim.value ->> 'server' = sent.server AND victim.value ->> 'flavor' = ?5))"            \
+    " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8 OFFSET ?9"
+
+// The newest deletions first, until enough fit.
+constexpr const char* newest_victims_sql = VICTIMS(
+    "step AS sent JOIN request ON request.seq = sent.request "
+    "LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server",
+    "");
+// CROSS: in this order.
+#define CHOSEN_FIRST                                                   \
+    "chosen CROSS JOIN step AS sent ON sent.request = chosen.request " \
+    "AND sent.server = chosen.server CROSS JOIN request ON request.seq = sent.request"
+constexpr const char* victims_of_host_sql = VICTIMS(CHOSEN_FIRST, "chosen.host = ?4 AND ");
+constexpr const char* victims_of_project_sql = VICTIMS(CHOSEN_FIRST, "chosen.project = ?3 AND ");
+
+/// So many chosen servers are looked at one by one. Where there are more of a host or project, some
+/// of the newest deletions are theirs.
+constexpr std::int64_t few = 2000;
+constexpr const char* chosen_of_host_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE host = ?1 LIMIT ?2)";
+constexpr const char* chosen_of_project_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE project = ?1 LIMIT ?2)";
+
+bool are_few(Database& database, const char* sql, const std::string& value) {
+    if (value.empty()) return false;
+    auto select = database.statement(sql);
+    select.bind(1, value).bind(2, few + 1);
+    return select.step() && select.number(0) <= few;
+}
+
+const char* sql_of_victims(Database& database, const JournalQuery& query) {
+    if (are_few(database, chosen_of_host_sql, query.host)) return victims_of_host_sql;
+    if (are_few(database, chosen_of_project_sql, query.project)) return victims_of_project_sql;
+    return newest_victims_sql;
+}
+
+const char* sql_of_requests(const JournalQuery& query) {
+    if (!query.host.empty()) return requests_of_host_sql;
+    if (!query.project.empty()) return requests_of_project_sql;
+    return query.flavor.empty() ? requests_sql : requests_of_flavor_sql;
+}
 
 // Of these two: ?1 since, ?2 until, ?3 limit, ?4 skip; of events ?5 kind, empty: of any.
 constexpr const char* found_messages_sql =
@@ -107,7 +155,7 @@ Result<std::vector<RequestSummary>> Store::find_requests(const JournalQuery& que
             return Error{Errc::not_found, "the journal knows no request " + in_quotes(query.after)};
         before = row->seq;
     }
-    auto select = database_.statement(requests_sql);
+    auto select = database_.statement(sql_of_requests(query));
     bind(select, query);
     select.bind(10, before);
     while (select.step())
@@ -117,7 +165,7 @@ Result<std::vector<RequestSummary>> Store::find_requests(const JournalQuery& que
 
 Result<std::vector<VictimEntry>> Store::find_victims(const JournalQuery& query) {
     std::vector<VictimEntry> victims;
-    auto select = database_.statement(found_victims_sql);
+    auto select = database_.statement(sql_of_victims(database_, query));
     bind(select, query);
     while (select.step())
         victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
@@ -160,5 +208,8 @@ Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int l
 #undef OUTCOME_FITS
 #undef SENDS
 #undef NOT_TAKEN_BACK
+#undef REQUESTS
+#undef VICTIMS
+#undef CHOSEN_FIRST
 
 }  // namespace reaper::journal

@@ -4,29 +4,24 @@
 namespace reaper::journal {
 namespace {
 
-#define REQUEST_JSON "CASE WHEN json_valid(request.request) THEN request.request ELSE '{}' END"
-
 constexpr const char* project_by_id_sql =
     "SELECT EXISTS (SELECT 1 FROM chosen WHERE project = ?1) "
-    "OR EXISTS (SELECT 1 FROM request WHERE " REQUEST_JSON " ->> '$.project' = ?1)";
+    "OR EXISTS (SELECT 1 FROM request_search WHERE project = ?1)";
 
 // Some of them: enough to say that there are several.
 constexpr const char* projects_by_name_sql =
-    "SELECT project FROM chosen WHERE project_name = ?1 "
-    "UNION SELECT " REQUEST_JSON " ->> '$.project' FROM request WHERE " REQUEST_JSON
-    " ->> '$.project_name' = ?1 ORDER BY 1 LIMIT 100";
+    "SELECT project FROM chosen WHERE project_name = ?1 AND project_name <> '' "
+    "UNION SELECT project FROM request_search WHERE project_name = ?1 AND project_name <> '' "
+    "ORDER BY 1 LIMIT 100";
 
 constexpr const char* host_sql = "SELECT EXISTS (SELECT 1 FROM chosen WHERE host = ?1)";
 
 constexpr const char* flavor_sql =
-    "SELECT EXISTS (SELECT 1 FROM request WHERE " REQUEST_JSON
-    " ->> '$.flavor' = ?1) "
+    "SELECT EXISTS (SELECT 1 FROM request_search WHERE flavor = ?1) "
     "OR EXISTS (SELECT 1 FROM plan, "
     "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') "
     "AS host, json_each(host.value, '$.victims') AS victim "
     "WHERE victim.value ->> 'flavor' = ?1)";
-
-#undef REQUEST_JSON
 
 bool has_row(Database& database, const char* sql, const std::string& value) {
     auto select = database.statement(sql);

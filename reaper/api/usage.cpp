@@ -1,8 +1,11 @@
 #include "reaper/api/usage.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <iterator>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -20,6 +23,9 @@ namespace {
 
 /// All that ended since then is held in memory at once.
 constexpr Duration longest_past = std::chrono::days{93};
+// What is looked at before others run again: a few milliseconds.
+constexpr std::size_t hosts_counted_at_a_time = 50;
+constexpr std::size_t servers_counted_at_a_time = 1000;
 
 /// True as long as it lives.
 class Counting {
@@ -106,23 +112,50 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     if (!ended) co_return not_told("Nova", ended.error());
     auto reclaimed = co_await reclaimed_runs(backend.feed, period->from, now);
     if (!reclaimed) co_return refuse(503, "the journal can't be read: " + reclaimed.error().what);
-    const auto view = backend.view();
-    if (!view) co_return cloud_not_read();
-    // The first word on a server counts: Nova's before the journal's.
-    std::vector<ServerRun> runs;
+    // The first word on a server counts: the cloud's, then Nova's, then the journal's.
+    UsageSum sum{period->from, period->to};
+    const ProjectId only{project};
+    const auto add_all = [&](std::vector<ServerRun> runs) {
+        for (ServerRun& run : runs)
+            if (only.empty() || run.project == only) sum.add(std::move(run));
+    };
     report::UsageReport counted{period->from, period->to, {}, {}};
     const EstimatedRoom estimated = estimated_room(backend);
-    for (const Host* const host : view->cache.hosts()) {
-        add_running(*host, runs);
-        add(counted.oversubscribed,
-            oversubscribed_room(*host, view->policy.revocable_classes, estimated));
+    const auto executor = co_await boost::asio::this_coro::executor;
+    std::vector<HostId> hosts;
+    if (const auto view = backend.view())
+        for (const Host* const host : view->cache.hosts()) hosts.push_back(host->id);
+    for (std::size_t begin = 0; begin < hosts.size(); begin += hosts_counted_at_a_time) {
+        if (begin > 0) co_await boost::asio::post(executor, boost::asio::use_awaitable);
+        const auto view = backend.view();
+        if (!view) co_return cloud_not_read();
+        std::vector<ServerRun> runs;
+        const std::size_t end = std::min(begin + hosts_counted_at_a_time, hosts.size());
+        for (std::size_t i = begin; i < end; ++i) {
+            const Host* const host = view->cache.find(hosts[i]);
+            if (host == nullptr) continue;  // it went meanwhile
+            add_running(*host, runs);
+            add(counted.oversubscribed,
+                oversubscribed_room(*host, view->policy.revocable_classes, estimated));
+        }
+        add_all(std::move(runs));
     }
-    add_ended(*ended, view->policy.taggers, view->cache.tag_data(), runs);
-    std::move(reclaimed->begin(), reclaimed->end(), std::back_inserter(runs));
-    if (!project.empty())
-        std::erase_if(runs, [&](const ServerRun& run) { return run.project.str() != project; });
-    counted.lines = usage_of(runs, counted.from, counted.to);
-    add_names(view->cache.project_names(), counted.lines);
+    for (std::size_t begin = 0; begin < ended->size(); begin += servers_counted_at_a_time) {
+        co_await boost::asio::post(executor, boost::asio::use_awaitable);
+        const auto view = backend.view();
+        if (!view) co_return cloud_not_read();
+        const auto first = ended->begin() + static_cast<std::ptrdiff_t>(begin);
+        const std::size_t count = std::min(servers_counted_at_a_time, ended->size() - begin);
+        const std::vector<ServerRecord> some(first, first + static_cast<std::ptrdiff_t>(count));
+        std::vector<ServerRun> runs;
+        add_ended(some, view->policy.taggers, view->cache.tag_data(), runs);
+        add_all(std::move(runs));
+    }
+    add_all(std::move(*reclaimed));
+    while (sum.sum(servers_counted_at_a_time))
+        co_await boost::asio::post(executor, boost::asio::use_awaitable);
+    counted.lines = sum.lines();
+    if (const auto view = backend.view()) add_names(view->cache.project_names(), counted.lines);
     co_return answered(report::to_json(counted));
 }
 

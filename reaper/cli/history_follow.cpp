@@ -62,9 +62,10 @@ ExitCode follow(boost::asio::io_context& io, const Find& find, News news, std::s
             limit = std::min(limit * 2, followed_at_most);
             found = run_task(io, find(limit));
         }
+        const bool all = found && static_cast<int>(found->size()) < limit;
         limit = followed;
         if (!found) return terminal.fail(ExitCode::failed, found.error());
-        tell_news(news.look(*found), most, terminal);
+        tell_news(news.look(*found, all), most, terminal);
         most = all_news;
     } while (looks.wait());
     return ExitCode::ok;

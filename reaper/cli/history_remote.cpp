@@ -163,7 +163,8 @@ ExitCode follow(DaemonApi& api, const Pages<Line>& pages, News news, std::size_t
             found = pages.take(api, limit, terminal, code);
         }
         if (!found) return false;
-        tell_news(news.look(*found), most, terminal);
+        const bool all = static_cast<int>(found->size()) < limit;
+        tell_news(news.look(*found, all), most, terminal);
         most = all_news;
         return true;
     };

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "clients/http_server/address.hpp"
-#include "clients/http_server/tls.hpp"
 #include "clients/pause/pause_file.hpp"
 #include "reaper/api/event_hub.hpp"
 #include "reaper/cli/commands.hpp"
@@ -66,17 +65,6 @@ std::optional<config::Admin> admin_of_dry_run(const std::string& address) {
     if (!std::get<TcpEndpoint>(*endpoint).address().is_loopback()) return std::nullopt;
     admin.listen = address;
     return admin;
-}
-
-/// What the ports show is read once, at the start: so is when it expires.
-void note_certificates(const config::Settings& settings, monitoring::Monitor& monitor) {
-    const auto note = [&](const char* port, bool listens, const std::string& file) {
-        if (!listens || file.empty()) return;
-        if (const auto expires = certificate_expires(file))
-            monitor.note_certificate(port, *expires);
-    };
-    note("admin", !settings.admin.listen.empty(), settings.admin.cert_file);
-    note("gateway", !settings.gateway.listen.empty(), settings.gateway.cert_file);
 }
 
 ExitCode leave(ExitCode code, const std::string& why) {
@@ -192,7 +180,11 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                      metrics_port.error().what);
     else if (*metrics_port)
         spdlog::info("metrics: http://{}/metrics", (*metrics_port)->address());
-    note_certificates(*settings, monitor);
+    for (const auto& server : *admin)
+        if (server->certificate_expires())
+            monitor.watch_certificate("admin", [&server] { return server->certificate_expires(); });
+    if (gateway)
+        monitor.watch_certificate("gateway", [&gateway] { return gateway->certificate_expires(); });
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
     if (!gateway) return shell.run(service, dry_run);

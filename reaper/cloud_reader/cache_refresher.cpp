@@ -25,6 +25,8 @@ constexpr int hosts_at_a_time = 16;
 constexpr Duration settling = duration_cast<Duration>(seconds{3});
 /// While a bulk reading goes on. More than that, and it is done again.
 constexpr std::size_t max_recorded = 200'000;
+/// From a refusal for want of a right until it is asked again.
+constexpr Duration right_asked_again = std::chrono::hours{1};
 
 }  // namespace
 
@@ -140,18 +142,38 @@ ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const Compiled
 }
 
 Task<void> CacheRefresher::read_project_names() {
-    if (names_refused_) co_return;
     names_build_ = build_;
-    names_at_ = ports_.clock.now();
+    names_asked_ = ports_.clock.steady();
     auto names = co_await ports_.identity.names_of_projects();
     if (names) {
+        if (std::exchange(names_refused_, false)) spdlog::info("names of projects are known now");
         cache_.set_project_names(std::move(*names));
         co_return;
     }
-    names_refused_ = names.error().code == Errc::forbidden;
-    spdlog::log(names_refused_ ? spdlog::level::info : spdlog::level::debug,
+    const bool forbidden = names.error().code == Errc::forbidden;
+    const bool news = forbidden && !names_refused_;
+    // What fails otherwise says nothing of the right.
+    names_refused_ = names_refused_ || forbidden;
+    spdlog::log(news ? spdlog::level::info : spdlog::level::debug,
                 "names of projects are not known, their ids are shown alone: {}",
                 names.error().what);
+}
+
+ResultTask<void> CacheRefresher::refresh_project_names() {
+    if (names_due()) co_await read_project_names();
+    co_return Result<void>{};
+}
+
+bool CacheRefresher::names_due() const {
+    if (!built()) return false;
+    if (!names_asked_) return true;
+    const Duration since = ports_.clock.steady() - *names_asked_;
+    if (names_refused_) return since >= right_asked_again;
+    return names_build_ != build_ && since >= between_builds;
+}
+
+void CacheRefresher::ask_refused_again() {
+    if (names_refused_) names_asked_.reset();
 }
 
 ResultTask<bool> CacheRefresher::refresh_unfinished() {
@@ -255,7 +277,7 @@ ResultTask<void> CacheRefresher::locate(std::set<ServerId> servers) {
 
 void CacheRefresher::on_clock_step(Duration by) {
     // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
-    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_, &names_at_})
+    for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
         if (*time != TimePoint{}) *time += by;
     cache_.shift(by);
     unfinished_.on_clock_step();
@@ -293,10 +315,6 @@ void CacheRefresher::on_events(std::vector<CloudEvent> events) {
 ResultTask<void> CacheRefresher::refresh() {
     auto done = co_await refresh_parts();
     if (!done) co_return done.error();
-    const bool names_due =
-        built() && names_build_ != build_ &&
-        (names_at_ == TimePoint{} || ports_.clock.now() - names_at_ >= between_builds);
-    if (names_due) co_await read_project_names();
     if (!flowing_ && built()) co_return Result<void>{};
     const double per_step =
         settings_.hosts_per_second * std::chrono::duration<double>(step).count();

@@ -53,6 +53,12 @@ public:
 
     /// As somebody else was told them.
     void name_projects(ProjectNames names) { cache_.set_project_names(std::move(names)); }
+    /// What Keystone calls projects, in one call, when it is due: after each bulk reading; without
+    /// the right to list them (403) once an hour. To be called every `step`, apart from `refresh`,
+    /// which waits for no names.
+    ResultTask<void> refresh_project_names();
+    /// Somebody may have granted a right: what was refused for want of one is asked again at once.
+    void ask_refused_again();
 
     // For a decision.
 
@@ -104,6 +110,7 @@ private:
     // Bulk.
     bool usable(std::uint64_t builds_before) const;
     bool rebuild_due(TimePoint now) const;
+    bool names_due() const;
     ResultTask<void> rebuild();
     void see_cells(std::string why, const CompiledPolicy& policy);
     // Parts.
@@ -150,9 +157,9 @@ private:
     std::uint64_t changes_ = 0;
     TimePoint services_at_{};
     std::uint64_t names_build_ = 0;  ///< the bulk reading after which names were asked for last
-    TimePoint names_at_{};           ///< when
-    bool names_refused_ = false;
-    double readable_ = 0;  ///< hosts that may be read in the background now
+    std::optional<Duration> names_asked_;  ///< when, steady; none: they are to be asked for
+    bool names_refused_ = false;           ///< for want of the right
+    double readable_ = 0;                  ///< hosts that may be read in the background now
 };
 
 }  // namespace reaper

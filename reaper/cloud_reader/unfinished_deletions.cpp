@@ -51,6 +51,7 @@ ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool anew) {
         warn(listed.error());
         co_return std::vector<ServerRecord>{};
     }
+    if (std::exchange(warned_, false)) spdlog::info("Nova shows us soft-deleted servers again");
     if (!since) listed_.clear();
     for (auto& record : *listed) listed_.insert_or_assign(record.server.id, std::move(record));
     listed_at_ = begun;

@@ -15,6 +15,8 @@ const std::string key = "res-type";
 constexpr std::size_t max_in_a_check = 50;
 constexpr std::size_t max_served = 10'000;
 constexpr int max_failures = 5;
+/// From the last failure of so many until it is tried again.
+constexpr Duration given_up_for = std::chrono::hours{1};
 /// From its creation until it has a place.
 constexpr Duration boots_within = std::chrono::minutes{5};
 /// A server that is still being built then will not be.
@@ -67,6 +69,9 @@ std::vector<ServerId> ServerLabels::due() {
     std::set<ServerId> still_there;
     for (const Host* host : dependencies_.refresher.cache().hosts())
         for (const auto& server : host->servers) {
+            const auto given_up = given_up_.find(server.id);
+            if (given_up != given_up_.end()) still_there.insert(server.id);
+            if (given_up != given_up_.end() && given_up->second > now) continue;
             if (done_.contains(server.id)) {
                 still_there.insert(server.id);
             } else if (servers.size() < max_in_a_check && settled_down(server) &&
@@ -75,6 +80,11 @@ std::vector<ServerId> ServerLabels::due() {
             }
         }
     std::erase_if(done_, [&](const ServerId& id) { return !still_there.contains(id); });
+    std::erase_if(given_up_, [&](const auto& entry) {
+        const bool gone = !still_there.contains(entry.first);
+        if (gone) failures_.erase(entry.first);
+        return gone;
+    });
     return servers;
 }
 
@@ -113,7 +123,9 @@ Task<ServerLabels::Labeled> ServerLabels::label_as(ServerId id, std::string type
     std::string name = key;
     auto set = co_await dependencies_.cloud.compute.set_metadata(id, std::move(name), type);
     if (!set) {
-        log_about({.server = id.str()}, spdlog::level::warn,
+        const auto failed = failures_.find(id);
+        const bool told = failed != failures_.end() && failed->second >= max_failures;
+        log_about({.server = id.str()}, told ? spdlog::level::debug : spdlog::level::warn,
                   "server {} could not be labeled {}: {}", id.str(), type, set.error().what);
         co_return Labeled::failed;
     }
@@ -125,14 +137,26 @@ Task<ServerLabels::Labeled> ServerLabels::label_as(ServerId id, std::string type
 
 void ServerLabels::settle(const ServerId& id, Labeled labeled) {
     if (labeled == Labeled::later) return;
-    if (labeled == Labeled::failed && ++failures_[id] < max_failures) return;
-    if (labeled == Labeled::failed)
-        log_about({.server = id.str()}, spdlog::level::warn,
-                  "server {} is not labeled: it failed {} times", id.str(), max_failures);
-    failures_.erase(id);
+    const bool all = dependencies_.settings.labels.servers == "all";
+    if (labeled == Labeled::failed) {
+        const int failures = ++failures_[id];
+        if (failures < max_failures) return;
+        if (failures == max_failures)
+            log_about({.server = id.str()}, spdlog::level::warn,
+                      "server {} is not labeled: it failed {} times", id.str(), max_failures);
+        if (all) given_up_[id] = dependencies_.cloud.clock.steady() + given_up_for;
+    } else {
+        given_up_.erase(id);
+        if (all) done_.insert(id);
+    }
+    // Of a server that is tried again, how often it failed is kept.
+    if (!given_up_.contains(id)) failures_.erase(id);
     served_.erase(id);
     placed_.erase(id);
-    if (dependencies_.settings.labels.servers == "all") done_.insert(id);
+}
+
+void ServerLabels::ask_refused_again() {
+    for (auto& each : given_up_) each.second = Duration{};
 }
 
 }  // namespace reaper

@@ -38,6 +38,8 @@ public:
     /// Labels what is due. To be called every `step`. An error: what is revocable can't be told
     /// now.
     ResultTask<void> check();
+    /// Somebody may have granted a right: servers whose labels were refused are due again.
+    void ask_refused_again();
     /// Between two calls of `check`.
     static constexpr Duration step{5000};
 
@@ -50,10 +52,11 @@ private:
     void settle(const ServerId& id, Labeled labeled);
 
     Dependencies dependencies_;
-    std::map<ServerId, Duration> served_;   ///< until when (steady) it is tried
-    std::map<ServerId, TimePoint> placed_;  ///< of these, and when
-    std::set<ServerId> done_;               ///< of those in the cache
-    std::map<ServerId, int> failures_;
+    std::map<ServerId, Duration> served_;    ///< until when (steady) it is tried
+    std::map<ServerId, TimePoint> placed_;   ///< of these, and when
+    std::set<ServerId> done_;                ///< of those in the cache
+    std::map<ServerId, int> failures_;       ///< in a row
+    std::map<ServerId, Duration> given_up_;  ///< of those in the cache, until when (steady)
 };
 
 }  // namespace reaper

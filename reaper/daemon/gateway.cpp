@@ -121,6 +121,7 @@ ResultTask<void> Gateway::run() {
     if (proxy_ == nullptr) co_await find_placement();
     while (!stopping_) {
         report();
+        if (proxy_ != nullptr) proxy_->certificate_expires();  // tells of files that changed
         co_await sleep(between_looks);
     }
     if (proxy_ != nullptr) co_await proxy_->drain(longest_drain);

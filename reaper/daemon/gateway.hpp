@@ -51,6 +51,11 @@ public:
     /// Nothing of its settings changes while it runs.
     void reload(LiveSettings) override {}
 
+    /// Of the one that its next client is shown; none: it does not listen yet, or without TLS.
+    std::optional<TimePoint> certificate_expires() const {
+        if (proxy_ == nullptr) return std::nullopt;
+        return proxy_->certificate_expires();
+    }
     /// `gateway: 127.0.0.1:8780, 3 calls`
     std::string line() const;
 

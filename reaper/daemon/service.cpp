@@ -45,6 +45,7 @@ namespace {
 
 constexpr Duration between_clock_checks{1000};
 constexpr Duration hour = std::chrono::hours{1};
+constexpr Duration between_looks_at_credentials{5000};
 /// Of requests that ended longer ago, nothing is kept.
 constexpr Duration kept_for_at_most = std::chrono::days{1};
 
@@ -171,6 +172,7 @@ private:
     bool cloud_answered_ = false;
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
     std::optional<TimePoint> credential_expires_;
+    std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
     ServiceStatus told_;     ///< as it was told last
@@ -349,6 +351,9 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
     std::vector<PeriodicTask> tasks;
     tasks.push_back({"reading the cloud", every(CacheRefresher::step),
                      [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
+    // A Keystone that hangs delays nothing else.
+    tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh_project_names(); }});
     tasks.push_back({"looking into what culls rest on", every(CullPreconditions::step),
                      [this] { return parts_->preconditions.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {
@@ -380,7 +385,7 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
             {"recording the cloud", [this] { return ports_.observer->step(); }, quietly([this] {
                  if (parts_->refresher.built()) ports_.observer->keep_up(parts_->refresher.cache());
              })});
-    tasks.push_back({"asking when the credentials expire", every(hour),
+    tasks.push_back({"asking when the credentials expire", every(between_looks_at_credentials),
                      [this] { return ask_credential_expires(); }, hour});
     tasks.push_back({"watching the clock", every(between_clock_checks),
                      [this]() -> ResultTask<void> {
@@ -472,9 +477,22 @@ Task<void> Service::Impl::check_clock() {
     if (!noted) spdlog::error("not journaled: {}", noted.error().what);
 }
 
+/// Once an hour, and after a reload: the right to see it may be granted, or taken away.
 ResultTask<void> Service::Impl::ask_credential_expires() {
+    const Duration now = ports_.cloud.clock.steady();
+    if (credential_asked_ && now - *credential_asked_ < hour) co_return Result<void>{};
+    credential_asked_ = now;
     auto told = co_await ports_.cloud.identity.credential_expires();
-    if (!told) co_return told.error();
+    if (!told) {
+        credential_asked_.reset();
+        co_return told.error();
+    }
+    if (credential_expires_ != *told) {
+        if (*told)
+            spdlog::info("what we log in with expires at {}", iso_time(**told));
+        else
+            spdlog::info("when what we log in with expires is not known any more");
+    }
     credential_expires_ = *told;
     co_return Result<void>{};
 }
@@ -491,7 +509,11 @@ void Service::Impl::stop() {
 void Service::Impl::reload(LiveSettings settings) {
     const auto before = settings_.policy;
     settings_ = with_fixed_parts(std::move(settings), settings_);
-    if (!parts_ || settings_.policy == before) return;
+    credential_asked_.reset();
+    if (!parts_) return;
+    parts_->refresher.ask_refused_again();
+    parts_->labels.ask_refused_again();
+    if (settings_.policy == before) return;
     use(settings_.policy);
     parts_->preconditions.reload(settings_.policy);
 }

@@ -60,10 +60,11 @@ Task<std::string> Monitor::metrics() {
     values.gauge("reaper_live", "1: /healthz says 200.", is_good(how.live) ? 1 : 0);
     values.gauge("reaper_ready", "1: /readyz says 200.", is_good(how.ready) ? 1 : 0);
     for (const auto& [port, expires] : certificates_)
-        values.gauge("reaper_certificate_expiry_timestamp_seconds",
-                     "When the TLS certificate expires that was read for the port at the start.",
-                     std::chrono::duration<double>(expires.time_since_epoch()).count(),
-                     {{"port", port}});
+        if (const auto at = expires())
+            values.gauge("reaper_certificate_expiry_timestamp_seconds",
+                         "When the TLS certificate expires that the port shows.",
+                         std::chrono::duration<double>(at->time_since_epoch()).count(),
+                         {{"port", port}});
     if (const auto now = state()) {
         add_daemon(*now, values);
         const auto oldest = journal_.oldest_open();

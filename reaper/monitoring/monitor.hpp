@@ -36,9 +36,11 @@ public:
     /// From now on it knows the daemon; what `look` leads to must outlive the last question.
     void watch(LookAtDaemon look);
 
-    /// A certificate that one of our ports shows until the end: `admin`, `gateway`.
-    void note_certificate(const std::string& port, TimePoint expires) {
-        certificates_[port] = expires;
+    /// When the certificate expires that a port shows (`admin`, `gateway`) is asked for each page;
+    /// none: it shows none now.
+    using CertificateExpires = std::function<std::optional<TimePoint>()>;
+    void watch_certificate(const std::string& port, CertificateExpires expires) {
+        certificates_[port] = std::move(expires);
     }
 
     /// The page. Others run in between: a large cloud takes some milliseconds.
@@ -55,7 +57,7 @@ private:
     JournalCounters journal_{registry_};
     ApiCounters api_{registry_};
     LookAtDaemon look_;
-    std::map<std::string, TimePoint> certificates_;  ///< by port: when it expires
+    std::map<std::string, CertificateExpires> certificates_;  ///< by port
 };
 
 }  // namespace reaper::monitoring

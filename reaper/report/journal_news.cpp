@@ -39,12 +39,20 @@ bool RequestNews::reach(const std::vector<RequestSummary>& newest) const {
            newest.back().received_at <= oldest_not_over_;
 }
 
-std::vector<NewsLine> RequestNews::look(const std::vector<RequestSummary>& newest) {
+std::vector<NewsLine> RequestNews::look(const std::vector<RequestSummary>& newest, bool all) {
     std::vector<NewsLine> lines;
     oldest_not_over_ = TimePoint::max();
-    std::map<RequestId, Seen> seen;
+    TimePoint newest_at{};
     for (auto each = newest.rbegin(); each != newest.rend(); ++each) {
-        const auto known = seen_.find(each->request.id);
+        auto known = seen_.find(each->request.id);
+        if (known == seen_.end() && before_.has(each->received_at)) {
+            const auto over = [&](const auto& what) {
+                return what && before_.over_by_then(what->at);
+            };
+            known =
+                seen_.emplace(each->request.id, Seen{over(each->outcome), over(each->freed_room)})
+                    .first;
+        }
         const Seen before = known == seen_.end() ? Seen{} : known->second;
         if (known == seen_.end())
             lines.push_back(
@@ -62,9 +70,12 @@ std::vector<NewsLine> RequestNews::look(const std::vector<RequestSummary>& newes
         const bool young = each->received_at > newest.front().received_at - longest_of_interest;
         if (young && (!each->outcome || waits_for_room))
             oldest_not_over_ = std::min(oldest_not_over_, each->received_at);
-        seen[each->request.id] = {each->outcome.has_value(), each->freed_room.has_value()};
+        seen_[each->request.id] = {each->outcome.has_value(), each->freed_room.has_value()};
+        newest_at = std::max(newest_at, each->received_at);
+        if (each->outcome) newest_at = std::max(newest_at, each->outcome->at);
+        if (each->freed_room) newest_at = std::max(newest_at, each->freed_room->at);
     }
-    seen_ = std::move(seen);
+    if (!newest.empty()) before_.note(newest.back().received_at, newest_at, all);
     in_order(lines);
     return lines;
 }
@@ -74,13 +85,11 @@ bool VictimNews::reach(const std::vector<VictimEntry>& newest) const {
            seen_.contains({newest.back().request, newest.back().server});
 }
 
-std::vector<NewsLine> VictimNews::look(const std::vector<VictimEntry>& newest) {
+std::vector<NewsLine> VictimNews::look(const std::vector<VictimEntry>& newest, bool all) {
     std::vector<NewsLine> lines;
-    std::set<std::pair<RequestId, ServerId>> seen;
     for (auto each = newest.rbegin(); each != newest.rend(); ++each) {
         const std::pair key{each->request, each->server};
-        seen.insert(key);
-        if (seen_.contains(key)) continue;
+        if (!seen_.insert(key).second || before_.has(each->at)) continue;
         lines.push_back({each->at,
                          iso_time(each->at) + "  " +
                              safe(each->server.str() + " " + each->name + " on " + each->host +
@@ -88,7 +97,7 @@ std::vector<NewsLine> VictimNews::look(const std::vector<VictimEntry>& newest) {
                                   ", for " + each->request.str()),
                          to_json(*each)});
     }
-    seen_ = std::move(seen);
+    if (!newest.empty()) before_.note(newest.back().at, newest.front().at, all);
     in_order(lines);
     return lines;
 }

@@ -7,26 +7,6 @@
 namespace reaper {
 namespace {
 
-/// One run for each server: who tells of it first is believed, and whoever saw it reclaimed.
-std::vector<ServerRun> one_each(const std::vector<ServerRun>& runs) {
-    std::vector<ServerRun> each;
-    std::map<ServerId, std::size_t> known;
-    for (const ServerRun& run : runs) {
-        const auto [at, is_new] = known.emplace(run.server, each.size());
-        if (is_new) {
-            each.push_back(run);
-            continue;
-        }
-        ServerRun& first = each[at->second];
-        if (!run.reclaimed) continue;
-        first.reclaimed = true;
-        // Only what is revocable is ever reclaimed; its flavor or project may have changed since.
-        first.revocable = true;
-        if (!first.until) first.until = run.until;
-    }
-    return each;
-}
-
 TimePoint first_of_month(TimePoint time) {
     const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(time)};
     return TimePoint{std::chrono::sys_days{day.year() / day.month() / 1}};
@@ -34,31 +14,59 @@ TimePoint first_of_month(TimePoint time) {
 
 }  // namespace
 
-std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to) {
-    std::map<std::pair<ProjectId, bool>, UsageLine> lines;
-    for (const ServerRun& run : one_each(runs)) {
-        const TimePoint begin = std::max(run.from, from);
-        const TimePoint end = std::min(run.until.value_or(to), to);
+/// Who tells of a server first is believed, and whoever saw it reclaimed.
+void UsageSum::add(ServerRun run) {
+    const auto [at, is_new] = known_.emplace(run.server, each_.size());
+    if (is_new) {
+        each_.push_back(std::move(run));
+        return;
+    }
+    ServerRun& first = each_[at->second];
+    if (!run.reclaimed) return;
+    first.reclaimed = true;
+    // Only what is revocable is ever reclaimed; its flavor or project may have changed since.
+    first.revocable = true;
+    if (!first.until) first.until = run.until;
+}
+
+bool UsageSum::sum(std::size_t servers) {
+    const std::size_t end = std::min(each_.size(), summed_ + servers);
+    for (; summed_ < end; ++summed_) {
+        const ServerRun& run = each_[summed_];
+        const TimePoint begin = std::max(run.from, from_);
+        const TimePoint until = std::min(run.until.value_or(to_), to_);
         // One that ended in the second of its launch is a server too, of no hours.
-        const bool over_before = run.until && *run.until <= from && run.from < from;
-        if (over_before || run.from >= to || end < begin) continue;
-        UsageLine& line = lines[{run.project, run.revocable}];
+        const bool over_before = run.until && *run.until <= from_ && run.from < from_;
+        if (over_before || run.from >= to_ || until < begin) continue;
+        UsageLine& line = lines_[{run.project, run.revocable}];
         line.project = run.project;
         line.revocable = run.revocable;
         ++line.servers;
-        line.reclaimed += run.reclaimed && run.until && *run.until <= to;
-        const double hours = std::chrono::duration<double, std::ratio<3600>>(end - begin).count();
+        line.reclaimed += run.reclaimed && run.until && *run.until <= to_;
+        const double hours = std::chrono::duration<double, std::ratio<3600>>(until - begin).count();
         line.hours += hours;
         for (const auto& [resource_class, amount] : run.holds)
             line.resource_hours[resource_class] += hours * static_cast<double>(amount);
     }
+    return summed_ < each_.size();
+}
+
+std::vector<UsageLine> UsageSum::lines() const {
     std::vector<UsageLine> all;
-    for (auto& [key, line] : lines) all.push_back(std::move(line));
+    for (const auto& each : lines_) all.push_back(each.second);
     return all;
 }
 
 void add_names(const ProjectNames& names, std::vector<UsageLine>& lines) {
     for (UsageLine& line : lines) line.project_name = name_of_project(names, line.project);
+}
+
+std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to) {
+    UsageSum sum{from, to};
+    for (const ServerRun& run : runs) sum.add(run);
+    while (sum.sum(runs.size())) {
+    }
+    return sum.lines();
 }
 
 UsagePeriod usage_period(std::optional<TimePoint> from, std::optional<Duration> span,

@@ -5,9 +5,11 @@
 // held last: an earlier flavor of a resized server is not known any more.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reaper/model/ids.hpp"
@@ -46,6 +48,23 @@ struct UsageLine {
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
 void add_names(const ProjectNames& names, std::vector<UsageLine>& lines);
+/// The same in steps, for who does something else between them: first all runs, then the sum.
+class UsageSum {
+public:
+    UsageSum(TimePoint from, TimePoint to) : from_(from), to_(to) {}
+
+    void add(ServerRun run);
+    /// Of the next so many servers; false when all are summed.
+    bool sum(std::size_t servers);
+    std::vector<UsageLine> lines() const;
+
+private:
+    TimePoint from_, to_;
+    std::vector<ServerRun> each_;  ///< one for each server
+    std::map<ServerId, std::size_t> known_;
+    std::size_t summed_ = 0;
+    std::map<std::pair<ProjectId, bool>, UsageLine> lines_;
+};
 
 struct UsagePeriod {
     TimePoint from{}, to{};

@@ -6,6 +6,7 @@
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/believed.hpp"
+#include "reaper/requests/time_left.hpp"
 #include "reaper/runtime/log_about.hpp"
 #include "reaper/runtime/retry.hpp"
 
@@ -346,8 +347,9 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
 /// that protects. What is not known when its time is over, or the reaper stops; none if all is.
 Task<std::optional<std::string>> RequestCoordinator::until_policy_known(const Request& request) {
     constexpr Duration moment{250};
+    const TimeLeft time_left{request, services_.cloud.clock};
     while (auto unknown = services_.preconditions.not_known_yet()) {
-        if (services_.stopping || services_.cloud.clock.now() > request.deadline) co_return unknown;
+        if (services_.stopping || time_left.over()) co_return unknown;
         co_await services_.cloud.clock.sleep(moment);
     }
     co_return std::nullopt;
@@ -358,10 +360,11 @@ ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     const TriggeredRequest& triggered) {
     if (!triggered.complete) co_return std::variant<Request, Refused>{triggered.request};
     Backoff backoff{services_.cloud.clock};
+    const TimeLeft time_left{triggered.request, services_.cloud.clock};
     while (true) {
         auto completed = co_await triggered.complete();
         if (completed || services_.stopping) co_return completed;
-        if (services_.cloud.clock.now() > triggered.request.deadline) co_return completed.error();
+        if (time_left.over()) co_return completed.error();
         log_about(about(triggered.request), spdlog::level::warn,
                   "{}: the requester is not known yet, trying again: {}",
                   triggered.request.id.str(), completed.error().what);

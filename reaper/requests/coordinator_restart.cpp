@@ -4,6 +4,7 @@
 
 #include "reaper/controllers/ledger_journal.hpp"
 #include "reaper/requests/coordinator.hpp"
+#include "reaper/requests/time_left.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
@@ -76,9 +77,11 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
 Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
     constexpr Duration moment{250};
     const RequestId id = record.request.id;
-    const TimePoint deadline = deadline_of(record.request);
-    const bool too_old = services_.cloud.clock.now() > deadline;
-    while (!services_.stopping && services_.cloud.clock.now() <= deadline) {
+    Request request = record.request;
+    request.deadline = deadline_of(request);
+    const TimeLeft time_left{request, services_.cloud.clock};
+    const bool too_old = time_left.over();
+    while (!services_.stopping && !time_left.over()) {
         auto told = std::move(in_flight_[id].waiting);
         if (!told.empty()) in_flight_.erase(id);
         for (auto& triggered : told) submit(std::move(triggered));

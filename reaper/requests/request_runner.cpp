@@ -61,13 +61,6 @@ Plan what_was_sent(Plan plan, const std::map<ServerId, Progress>& known) {
     return plan;
 }
 
-/// Not more than it had when it was sent, as the wall clock may have been set back since.
-Duration left_of(const Request& request, TimePoint now) {
-    constexpr TimePoint::duration longest = std::chrono::hours{24 * 365};
-    const auto left = std::min(request.deadline - now, request.deadline - request.sent_at);
-    return std::chrono::ceil<Duration>(std::min(left, longest));
-}
-
 }  // namespace
 
 RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, Arrival arrival)
@@ -81,7 +74,7 @@ RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, A
       executor_(make_executor(services_, *this)),
       slots_asked_(request_.slots),
       arrival_(arrival),
-      ends_at_(services_.cloud.clock.steady() + left_of(request_, services_.cloud.clock.now())),
+      time_left_(request_, services_.cloud.clock),
       backoff_(services_.cloud.clock) {}
 
 Task<std::optional<Outcome>> RequestRunner::serve() {
@@ -345,12 +338,6 @@ Outcome RequestRunner::cut_short(OutcomeKind none_deleted, const std::string& re
         return outcome(none_deleted, "no servers deleted: " + reason, std::move(safeguard));
     return outcome(OutcomeKind::incomplete, deletions_text(deleted_) + ", then: " + reason,
                    std::move(safeguard));
-}
-
-bool RequestRunner::out_of_time() const {
-    // A wall clock that is set back gives nobody more time.
-    return services_.cloud.clock.now() > request_.deadline ||
-           services_.cloud.clock.steady() > ends_at_;
 }
 
 }  // namespace reaper

@@ -15,6 +15,7 @@
 #include "reaper/eviction/eviction_guard.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/requests/services.hpp"
+#include "reaper/requests/time_left.hpp"
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper {
@@ -91,7 +92,7 @@ private:
     /// `incomplete` if servers were deleted, else `none_deleted`; both with how many.
     Outcome cut_short(OutcomeKind none_deleted, const std::string& reason,
                       std::string safeguard = {}) const;
-    bool out_of_time() const;
+    bool out_of_time() const { return time_left_.over(); }
 
     RequestServices services_;
     const ActiveRequests& active_;
@@ -104,7 +105,7 @@ private:
     std::unique_ptr<PlanExecutor> executor_;
     const int slots_asked_;
     const Arrival arrival_;
-    const Duration ends_at_;                 ///< its deadline, by the steady clock
+    const TimeLeft time_left_;
     std::optional<Duration> group_read_at_;  ///< by the steady clock; none: not by this process
     Backoff backoff_;                        ///< after failures of the outside, over all rounds
     bool failing_ = false;                   ///< the last round ended by such a failure

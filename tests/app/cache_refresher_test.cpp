@@ -36,6 +36,31 @@ TEST(CacheRefresher, ACloudThatCouldNotBeReadIsNoSuccessBeforeItIsRead) {
     EXPECT_TRUE(refresher.built());
 }
 
+TEST(CacheRefresher, OfManyServersThatVanishAtOnceSomeAreAskedFor) {
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    cloud.add_host("h1", Resources{{"VCPU", 100}});
+    for (int i = 0; i < 40; ++i)
+        cloud.add_server("s" + std::to_string(i), "h1", "web", Resources{{"VCPU", 1}});
+    config::Policy policy;
+    policy.taggers.push_back({"project", {}});
+    policy.strategy.name = "strict";
+    boost::asio::io_context io{1};
+    CacheRefresher refresher{io.get_executor(), cloud.ports(), config::Cache{},
+                             compile_policy(policy).value(), [] {}};
+    ASSERT_TRUE(run_task(io, refresher.ensure_usable(0)));
+    const Host* const host = refresher.cache().hosts().front();
+    ASSERT_EQ(host->servers.size(), 40U);
+    clock.advance(std::chrono::minutes{1});
+    // Placement has what they hold, and Nova lists none of them on the host.
+    for (int i = 0; i < 40; ++i)
+        cloud.server_at("s" + std::to_string(i)).record.server.host = "elsewhere";
+    cloud.calls.clear();
+    std::vector<HostId> hosts{host->id};
+    ASSERT_TRUE(run_task(io, refresher.read_hosts(std::move(hosts), HostDepth::all)));
+    EXPECT_EQ(cloud.count("server s"), 16U);
+}
+
 class ProjectNamesRead : public testing::Test {
 protected:
     ProjectNamesRead() {
@@ -49,6 +74,7 @@ protected:
     void pass(Duration time, CacheRefresher& refresher) {
         clock.advance(time);
         EXPECT_TRUE(run_task(io, refresher.refresh()));
+        EXPECT_TRUE(run_task(io, refresher.refresh_project_names()));
     }
     CacheRefresher make() {
         return {io.get_executor(), cloud.ports(), settings, compile_policy(policy).value(), [] {}};
@@ -78,7 +104,16 @@ TEST_F(ProjectNamesRead, OnceForEachReadingOfTheWholeCloud) {
     EXPECT_EQ(refresher.cache().project_names().size(), 2U);
 }
 
-TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreNotAskedForWithoutTheRight) {
+TEST_F(ProjectNamesRead, TheReadingOfTheCloudWaitsForNoNames) {
+    CacheRefresher refresher = make();
+    refresher.on_feed({true, ""});
+    clock.advance(std::chrono::seconds{1});
+    EXPECT_TRUE(run_task(io, refresher.refresh()));
+    EXPECT_TRUE(refresher.built());
+    EXPECT_EQ(asked(), 0U);
+}
+
+TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreAskedForOnceAnHourWithoutTheRight) {
     CacheRefresher refresher = make();
     refresher.on_feed({true, ""});
     Errc code = Errc::server_error;
@@ -99,6 +134,34 @@ TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreNotAskedForWithoutTheRight) {
     EXPECT_EQ(asked(), 2U);
     next_build();
     EXPECT_EQ(asked(), 2U) << "it was told that it may not";
+    clock.advance(std::chrono::hours{1});
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 3U);
+    cloud.on_call = {};
+    clock.advance(std::chrono::hours{1});
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 4U);
+    EXPECT_EQ(refresher.cache().project_names().size(), 1U) << "the right was granted";
+}
+
+TEST_F(ProjectNamesRead, ARefusalIsAskedAgainAtOnceAfterAReload) {
+    CacheRefresher refresher = make();
+    refresher.on_feed({true, ""});
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call != "names of projects") return std::nullopt;
+        return Error{Errc::forbidden, "no"};
+    };
+    pass(std::chrono::seconds{1}, refresher);
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 1U);
+    cloud.on_call = {};
+    refresher.ask_refused_again();
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 2U);
+    EXPECT_EQ(refresher.cache().project_names().size(), 1U);
+    refresher.ask_refused_again();
+    pass(std::chrono::seconds{1}, refresher);
+    EXPECT_EQ(asked(), 2U) << "nothing was refused";
 }
 
 }  // namespace

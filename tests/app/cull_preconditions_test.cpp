@@ -103,6 +103,20 @@ TEST_F(CullPreconditionsTest, WhatStaysUnknownFailsTheRequestWithItsReason) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(CullPreconditionsTest, AWallClockThatIsSetBackLetsNobodyWaitLonger) {
+    full_host();
+    requester();
+    protect({"gold"});
+    silence();
+    start();
+    messages->deliver(body_of(failure()));
+    run_for(seconds{10});
+    ASSERT_FALSE(is_served("req-1"));
+    clock.step(-std::chrono::hours{24});
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::failed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(CullPreconditionsTest, AReloadThatProtectsMoreHoldsUntilItIsKnownWhom) {
     full_host();
     requester();

@@ -376,7 +376,7 @@ protected:
         metrics = &measured;
         observer = &recording;
         cloud.own_credential_expires = clock.now() + std::chrono::hours{24};
-        monitor.note_certificate("admin", clock.now() + std::chrono::hours{48});
+        monitor.watch_certificate("admin", [this] { return certificate_expires; });
         cloud.add_host("spare", Resources{{"VCPU", 1}});
         cull();
         run_until([&] { return measured.asked.size() > 6; });
@@ -390,6 +390,7 @@ protected:
 
     FakeMetrics measured{clock};
     FakeRecording recording;
+    std::optional<TimePoint> certificate_expires = clock.now() + std::chrono::hours{48};
 };
 
 TEST_F(WholePageTest, WhatStopsOrExpiresIsTold) {
@@ -405,8 +406,32 @@ TEST_F(WholePageTest, WhatStopsOrExpiresIsTold) {
     EXPECT_EQ(now["reaper_recording_losses_total"], 2);
     EXPECT_EQ(now["reaper_credential_expiry_timestamp_seconds"],
               seconds(*cloud.own_credential_expires));
-    EXPECT_GT(now[R"(reaper_certificate_expiry_timestamp_seconds{port="admin"})"],
-              seconds(clock.now()));
+    const std::string certificate = R"(reaper_certificate_expiry_timestamp_seconds{port="admin"})";
+    EXPECT_EQ(now[certificate], seconds(*certificate_expires));
+    *certificate_expires += std::chrono::hours{1000};
+    EXPECT_EQ(page()[certificate], seconds(*certificate_expires)) << "it was renewed";
+    certificate_expires.reset();
+    EXPECT_FALSE(page().has(certificate));
+}
+
+TEST_F(WholePageTest, AnExpiryThatMayBeSeenNowIsToldWithinAnHourAndAtOnceAfterAReload) {
+    const std::string name = "reaper_credential_expiry_timestamp_seconds";
+    const auto some_time = [&] {
+        const TimePoint until = clock.now() + std::chrono::seconds{10};
+        run_until([&] { return clock.now() >= until; });
+    };
+    const auto first = cloud.own_credential_expires;
+    cloud.own_credential_expires.reset();
+    some_time();
+    EXPECT_TRUE(page().has(name)) << "it is asked once an hour";
+    service().reload(live_settings());
+    some_time();
+    EXPECT_FALSE(page().has(name)) << "it may not be seen any more";
+    cloud.own_credential_expires = first;
+    const TimePoint asked = clock.now();
+    run_until([&] { return service().state()->credential_expires.has_value(); });
+    EXPECT_TRUE(page().has(name));
+    EXPECT_LE(clock.now() - asked, std::chrono::minutes{61});
 }
 
 TEST_F(WholePageTest, OversubscribedRoomIsTold) {

@@ -102,6 +102,31 @@ TEST_F(ServerMarksTest, AMarkThatNovaRefusesIsGivenUpAfterAFewTries) {
     EXPECT_EQ(cloud.count("MARK"), 8U);
 }
 
+TEST_F(ServerMarksTest, AMarkThatWasRefusedIsTriedAgainOnceAnHourAndAfterAReload) {
+    full_host();
+    settings.labels.servers = "all";
+    bool may = false;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!may && call.starts_with("MARK host1a"))
+            return Error{Errc::forbidden, "nova: 403: not you"};
+        return std::nullopt;
+    };
+    start();
+    run_until([&] { return cloud.count("MARK host1a") == 5; });
+    const TimePoint given_up = clock.now();
+    run_until([&] { return cloud.count("MARK host1a") == 6; });
+    EXPECT_GE(clock.now() - given_up, std::chrono::minutes{59});
+    some_time();
+    EXPECT_EQ(cloud.count("MARK host1a"), 6U) << "one try an hour";
+    may = true;
+    service().reload(live_settings());
+    some_time();
+    EXPECT_EQ(cloud.count("MARK host1a"), 7U);
+    EXPECT_EQ(metadata_of("host1a").at("res-type"), "revocable");
+    some_time();
+    EXPECT_EQ(cloud.count("MARK host1a"), 7U);
+}
+
 TEST_F(ServerMarksTest, NobodyIsMarkedInADryRunNorWhereItIsOff) {
     for (const bool off_by_dry_run : {true, false}) {
         full_host();

@@ -20,6 +20,17 @@ TEST_F(ServiceTest, FreesTheRoomOfOneServerAndAcknowledgesAfterwards) {
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
 }
 
+TEST_F(ServiceTest, AKeystoneThatHangsAtTheNamesOfProjectsDelaysNoReadingOfTheCloud) {
+    full_host();
+    with_events = true;
+    cloud.names_take = std::chrono::hours{20};
+    start();
+    run_until([&] { return cloud.count("names of projects") == 1; });
+    const auto readings = cloud.count("servers");
+    run_until([&] { return cloud.count("servers") > readings + 1; });
+    EXPECT_EQ(cloud.count("names of projects"), 1U);
+}
+
 TEST_F(ServiceTest, Rule6AMessageIsNotAcknowledgedBeforeItsOutcomeIsJournalled) {
     full_host();
     requester();

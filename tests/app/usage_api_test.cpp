@@ -75,6 +75,19 @@ TEST_F(UsageApi, ASpanCountsFromNowAlsoWithUntil) {
     EXPECT_DOUBLE_EQ(told.at("usage")[0].at("hours"), 2);
 }
 
+TEST_F(UsageApi, AServerThatGoesAndWhoseProjectIsNotKnownIsToldByItsEnd) {
+    cloud.add_host("h1", small * 4);
+    cloud.add_server("a", "h1", "regular", small).record.server.created = clock.now() - hours{4};
+    auto& going = cloud.add_server("b", "h1", "", small).record.server;
+    going.created = clock.now() - hours{4};
+    going.task_state = "deleting";
+    start_and_read_the_cloud();
+    const json told = get("/v1/usage?since=5h");
+    ASSERT_THAT(told.at("usage"), SizeIs(1));
+    EXPECT_EQ(told.at("usage")[0].at("project"), "regular");
+    EXPECT_EQ(told.at("usage")[0].at("servers"), 1);
+}
+
 TEST_F(UsageApi, WhatTheReaperDeletedIsReclaimed) {
     full_host("h1");
     start_and_read_the_cloud();

@@ -307,6 +307,24 @@ TEST_F(LivePictureTest, AReadingThatCameLateChangesNothing) {
     EXPECT_THAT(on("a"), ElementsAre("s1"));
 }
 
+TEST_F(LivePictureTest, AReadingFromBeforeABulkReadingTakesNoTraitsBack) {
+    Snapshot snapshot;
+    snapshot.hosts.push_back(host("a", small * 4));
+    snapshot.hosts.back().read_at = at(9);
+    snapshot.hosts.back().providers.front().traits = {Trait{"CUSTOM_NEW"}};
+    cache.replace(std::move(snapshot), taggers_, tag_data_);
+    auto older = reading("a", 8, {});
+    older.with_traits = true;
+    older.states.begin()->second.traits = {Trait{"CUSTOM_OLD"}};
+    cache.apply(older);
+    const Provider& root = cache.find(HostId{"a"})->root();
+    EXPECT_TRUE(root.traits.contains(Trait{"CUSTOM_NEW"}));
+    EXPECT_FALSE(root.traits.contains(Trait{"CUSTOM_OLD"}));
+    older.began = at(10);
+    cache.apply(older);
+    EXPECT_TRUE(root.traits.contains(Trait{"CUSTOM_OLD"}));
+}
+
 TEST_F(LivePictureTest, WhatOnlyAnOlderReadingAskedForIsKnownThoughItCameLate) {
     cache.apply(reading("a", 5, {record("s1", "a")}));
     auto older = reading("a", 4, {});

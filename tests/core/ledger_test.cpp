@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
+#include "reaper/rooms/room_keeper.hpp"
 
 namespace reaper::ledger_test {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 using namespace reaper::testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 const Resources slot{{"VCPU", 2}, {"MEMORY_MB", 1024}};
 const HostId on_a{"a"};
@@ -288,6 +290,19 @@ TEST(Ledger, ALikeServerDoesNotTakeTheSlotOfAKnownRequester) {
     ledger.expire(cloud({second_try("mover", 120)}), at(150));
     EXPECT_EQ(ledger.promised_to_others(on_a, RequestId{"req-1"}), Resources{});
     EXPECT_EQ(ledger.promised_to_others(on_a, RequestId{"req-2"}), slot);
+}
+
+TEST(RoomKeeper, APlanThatCouldNotBeJournaledLeavesNoEarlierPromise) {
+    for (const bool somebody_died : {false, true}) {
+        RoomKeeper rooms{true};
+        Request waiting = request(slot, 1, "req-1");
+        waiting.source = RequestSource::gateway;
+        rooms.let_go_for(waiting, plan_on("a", 1, {}).hosts, at(10));
+        ASSERT_THAT(rooms.ledger().promises_of(waiting.id), SizeIs(1));
+        rooms.not_journaled(waiting.id, plan_on("a", 1, {"v"}), somebody_died);
+        EXPECT_THAT(rooms.ledger().promises_of(waiting.id), SizeIs(somebody_died ? 1 : 0))
+            << "what earlier rounds freed stays its own";
+    }
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ ResultTask<std::string> FakeCloud::own_user() {
 
 ResultTask<std::optional<TimePoint>> FakeCloud::credential_expires() {
     co_await breathe();
+    if (auto error = note("credential expiry")) co_return *error;
     co_return own_credential_expires;
 }
 
@@ -175,6 +176,7 @@ ResultTask<ProjectSearch> FakeCloud::find_project(std::string written) {
 ResultTask<ProjectNames> FakeCloud::names_of_projects() {
     co_await breathe();
     if (auto error = note("names of projects")) co_return *error;
+    if (names_take > Duration{0}) co_await clock_.sleep(names_take);
     ProjectNames names;
     for (const auto& [id, name] : listed_names) names.emplace(id, name);
     co_return names;
@@ -200,10 +202,13 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers(Progress progress) {
     co_return records;
 }
 
-ResultTask<std::vector<ServerRecord>> FakeCloud::ended_servers(TimePoint) {
+ResultTask<std::vector<ServerRecord>> FakeCloud::ended_servers(TimePoint since) {
     co_await breathe();
     if (auto error = note("ended servers")) co_return *error;
-    co_return ended;
+    std::vector<ServerRecord> records;
+    for (const ServerRecord& record : ended)  // an end is a change: `changes-since`
+        if (record.terminated && *record.terminated >= since) records.push_back(record);
+    co_return records;
 }
 
 ResultTask<std::vector<ServerRecord>> FakeCloud::servers_on(std::string service_host) {

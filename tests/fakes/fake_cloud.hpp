@@ -95,6 +95,7 @@ public:
     std::map<std::string, TokenOwner> tokens;
     std::map<ServerId, Duration> slow;  ///< reads of it take so long
     Duration lists_take{};              ///< of servers by status
+    Duration names_take{};              ///< of projects
     std::set<ServerId> not_listed;      ///< by status: as between two pages
     /// By statuses: since when they were asked for last; none: whenever they changed.
     std::map<std::string, std::optional<TimePoint>> listed_since;

@@ -8,6 +8,7 @@
 
 #include "reaper/planner/planner.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/name_changer.hpp"
 #include "strategies/strategy_table.hpp"
 #include "tests/report/random_snapshot.hpp"
 
@@ -51,6 +52,37 @@ TEST(Anonymize, NothingOfTheOriginalIsLeft) {
         }
     }
     EXPECT_GT(looked_for, 1'000);
+}
+
+TEST(Anonymize, NamesOfProjectsAreLeftOut) {
+    SnapshotFile file = RandomSnapshot(1).make();
+    for (const Host& host : file.snapshot.hosts)
+        for (const Server& server : host.servers)
+            file.snapshot.project_names[server.project] = "named-by-keystone";
+    ASSERT_NE(to_json(file).dump().find("named-by-keystone"), std::string::npos);
+    const SnapshotFile changed = anonymized(file);
+    EXPECT_TRUE(changed.snapshot.project_names.empty());
+    EXPECT_EQ(to_json(changed).dump().find("named-by-keystone"), std::string::npos);
+}
+
+TEST(Anonymize, OfRequestsVictimsAndSparedServersTheProjectsNameIsLeftOut) {
+    const NameChanger changer([](NameKind, const std::string&) { return std::string{"x"}; });
+    Request request;
+    request.project = ProjectId{"p"};
+    request.project_name = "named-by-keystone";
+    changer.change(request);
+    EXPECT_EQ(request.project_name, "");
+    Plan plan;
+    plan.hosts.emplace_back();
+    plan.hosts[0].victims.emplace_back();
+    plan.hosts[0].victims[0].project_name = "named-by-keystone";
+    plan.hosts[0].spared.emplace_back();
+    plan.hosts[0].spared[0].project_name = "named-by-keystone";
+    Decision decision = plan;
+    changer.change(decision);
+    const HostPlan& changed = std::get<Plan>(decision).hosts.at(0);
+    EXPECT_EQ(changed.victims.at(0).project_name, "");
+    EXPECT_EQ(changed.spared.at(0).project_name, "");
 }
 
 TEST(Anonymize, TheSameIsReplacedByTheSameAndStaysReadable) {

@@ -90,6 +90,33 @@ TEST(JournalNews, ItIsToldWhenToLookFurtherBack) {
     EXPECT_TRUE(news.reach({late})) << "what hangs for hours is not waited for";
 }
 
+TEST(JournalNews, ALookThatGoesFartherBackTellsNothingAgain) {
+    RequestNews news;
+    const RequestSummary oldest = summary_of("req-0", 0);
+    const RequestSummary first = summary_of("req-1", 1);
+    const RequestSummary second = summary_of("req-2", 2);
+    RequestSummary third = summary_of("req-3", 2);  // in the same moment
+    EXPECT_THAT(news.look({second, first}), SizeIs(2));
+    EXPECT_THAT(told(news.look({third, second})), ElementsAre("received req-3"));
+    EXPECT_THAT(news.look({third, second, first}), IsEmpty()) << "the first was told";
+    EXPECT_THAT(news.look({third, second, first, oldest}), IsEmpty()) << "it was before the look";
+    RequestSummary ended = oldest;
+    ended.outcome = Outcome{OutcomeKind::freed, "", noon(50)};
+    EXPECT_THAT(told(news.look({third, second, first, ended})), ElementsAre("ended req-0"));
+}
+
+TEST(JournalNews, VictimsOfALookThatGoesFartherBackAreNotToldAgain) {
+    VictimNews news;
+    const auto victim = [](const char* server, int at) {
+        return VictimEntry{noon(at), RequestId{"req-1"}, ServerId{server},
+                           "batch",  ProjectId{"p"},     "compute-1"};
+    };
+    EXPECT_THAT(news.look({victim("s-2", 2), victim("s-1", 1)}), SizeIs(2));
+    EXPECT_THAT(news.look({victim("s-3", 2), victim("s-2", 2)}), SizeIs(1));
+    EXPECT_THAT(news.look({victim("s-3", 2), victim("s-2", 2), victim("s-1", 1)}), IsEmpty());
+    EXPECT_THAT(news.look({victim("s-1", 1), victim("s-0", 0)}), IsEmpty());
+}
+
 TEST(JournalNews, ALineIsALine) {
     RequestNews news;
     RequestSummary line = summary_of("req-\n1", 0);

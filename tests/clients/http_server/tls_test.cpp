@@ -2,6 +2,7 @@
 #include "clients/http_server/tls.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "clients/http_server/server.hpp"
 #include "tests/clients/http/client_harness.hpp"
 #include "tests/support/http_server_tls.hpp"
+#include "tests/support/log_capture.hpp"
 
 namespace reaper::server_tls_test {
 namespace {
@@ -74,16 +76,57 @@ TEST_F(HttpServerTlsTest, AClientWithoutACertificateIsRefusedWhereOneIsDemanded)
 TEST_F(HttpServerTlsTest, ItIsKnownWhenTheCertificateExpires) {
     const auto day = std::chrono::hours{24};
     const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    const auto good = certificate_expires(authority.issue("server", "").cert_file);
-    ASSERT_TRUE(good) << good.error().what;
+    const auto pair = authority.issue("server", "");
+    const auto good = start({pair.cert_file, pair.key_file})->certificate_expires();
+    ASSERT_TRUE(good);
     EXPECT_LT(std::chrono::abs(*good - (now + day)), std::chrono::minutes{10});
-    const auto old = certificate_expires(authority.issue("server", "", true).cert_file);
-    ASSERT_TRUE(old) << old.error().what;
+    const auto expired = authority.issue("server", "", true);
+    const auto old = start({expired.cert_file, expired.key_file})->certificate_expires();
+    ASSERT_TRUE(old);
     EXPECT_LT(*old, now);
-    const auto key = certificate_expires(authority.issue("server", "").key_file);
-    ASSERT_FALSE(key);
-    EXPECT_NE(key.error().what.find("no certificate"), std::string::npos);
-    EXPECT_FALSE(certificate_expires("/nowhere/cert.pem"));
+    HttpServerSettings plain{"test", "127.0.0.1:0", std::nullopt, {}};
+    const auto made = listen_http(io.get_executor(), std::move(plain), HttpHandler{});
+    ASSERT_TRUE(made);
+    EXPECT_FALSE((*made)->certificate_expires());
+}
+
+/// A certificate that a client takes is put in the place of one that it does not.
+class RenewedTest : public HttpServerTlsTest {
+protected:
+    void put(const std::string& from, const std::string& to) {
+        std::filesystem::copy_file(from, to + ".new");
+        std::filesystem::rename(to + ".new", to);
+    }
+    test::KeyPair old = authority.issue("server", "IP:127.0.0.1", true);
+    test::KeyPair renewed = authority.issue("server", "IP:127.0.0.1");
+};
+
+TEST_F(RenewedTest, ACertificateThatIsRenewedIsShownToTheNextClient) {
+    const auto server = start({old.cert_file, old.key_file});
+    EXPECT_FALSE(get(*server)) << "it has expired";
+    const auto before = server->certificate_expires();
+    put(renewed.key_file, old.key_file);
+    put(renewed.cert_file, old.cert_file);
+    const auto answer = get(*server);
+    ASSERT_TRUE(answer) << answer.error().what;
+    EXPECT_GT(server->certificate_expires(), before);
+}
+
+TEST_F(RenewedTest, FilesThatCanNotBeUsedLeaveThoseBeforeInForceAndAreToldOnce) {
+    const auto server = start({renewed.cert_file, renewed.key_file});
+    ASSERT_TRUE(get(*server));
+    const auto before = server->certificate_expires();
+    const auto other = authority.issue("server", "IP:127.0.0.1");
+    test::LogCapture log;
+    put(other.cert_file, renewed.cert_file);  // the key is still that of the old one
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(get(*server));
+    EXPECT_EQ(server->certificate_expires(), before);
+    std::filesystem::remove(renewed.key_file);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(get(*server));
+    EXPECT_EQ(log.lines_with("stays in force").size(), 2U) << "one line for each change";
+    put(other.key_file, renewed.key_file);
+    EXPECT_TRUE(get(*server));
+    EXPECT_EQ(log.lines_with("read again").size(), 1U);
 }
 
 TEST_F(HttpServerTlsTest, AFileThatCannotBeUsedIsNamed) {

@@ -397,6 +397,48 @@ TEST(JournalVersion5, HasOrdersAndReservationsAfterwards) {
     EXPECT_EQ(wait(journal->note_order(order)).value(), 1);
 }
 
+TEST(JournalVersion7, FindsByProjectNameHostAndFlavorThroughIndexes) {
+    const Folder folder;
+    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
+        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-7.sql"));
+    auto journal = open_journal(folder.path()).value();
+    JournalQuery of_project;
+    of_project.project = "project-1";
+    const auto found = wait(journal->find_requests(of_project)).value();
+    ASSERT_EQ(found.size(), 2U) << "of one that can't be read it is not known";
+    EXPECT_EQ(found[1].request.id, RequestId{"req-done"});
+    JournalQuery of_flavor;
+    of_flavor.flavor = "m1.large";
+    EXPECT_EQ(wait(journal->find_requests(of_flavor)).value().size(), 1U);
+    JournalQuery of_host;
+    of_host.host = "host-1";
+    EXPECT_EQ(wait(journal->find_requests(of_host)).value().size(), 1U);
+    EXPECT_EQ(wait(journal->find_victims(of_host)).value().size(), 1U);
+    const auto named = [&](const char* name) {
+        JournalQuery query;
+        query.project = name;
+        return wait(journal->known_values(query)).value().projects;
+    };
+    EXPECT_EQ(named("web"), std::vector<ProjectId>{ProjectId{"project-1"}});
+    EXPECT_EQ(named("batch"), std::vector<ProjectId>{ProjectId{"cheap"}});
+    Database database{folder.path(), SQLITE_OPEN_READONLY};
+#define HOW "EXPLAIN QUERY PLAN SELECT 1 FROM "
+    const std::pair<const char*, const char*> looks[] = {
+        {HOW "request_search WHERE project = 'a'", "request_search_project"},
+        {HOW "request_search WHERE project_name = 'a' AND project_name <> ''",
+         "request_search_project_name"},
+        {HOW "request_search WHERE flavor = 'a'", "request_search_flavor"},
+        {HOW "chosen WHERE project = 'a'", "chosen_project"},
+        {HOW "chosen WHERE project_name = 'a' AND project_name <> ''", "chosen_project_name"},
+        {HOW "chosen WHERE host = 'a'", "chosen_host"}};
+#undef HOW
+    for (const auto& [what, index] : looks) {
+        auto plan = database.statement(what);
+        ASSERT_TRUE(plan.step());
+        EXPECT_THAT(plan.text(3), AllOf(HasSubstr("SEARCH"), HasSubstr(index))) << what;
+    }
+}
+
 TEST_F(JournalCounts, AnOrderIsFoundByItsKeyAsItWasNotedLast) {
     OrderRecord order;
     order.key = "one";
