@@ -120,8 +120,9 @@ class LabCloud(OpenStackCloud):
         overlay = self.place.path("etc", "nova-scheduler.conf")
         before = overlay.read_text()
         sample = KOLLA.read_text()
-        assert "http://127.0.0.1:8779" in sample
-        overlay.write_text(sample.replace("http://127.0.0.1:8779", url))
+        front = "\nendpoint_override = http://{{ kolla_internal_vip_address }}:8782\n"
+        assert front in sample
+        overlay.write_text(sample.replace(front, f"\nendpoint_override = {url}\n"))
         try:
             cells.restart(self.place, self.lab, "nova-scheduler")
             yield

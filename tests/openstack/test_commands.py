@@ -262,12 +262,15 @@ def test_a_daemon_elsewhere_answers_as_the_machine_itself(
     reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock"), "listen": address, "auth": "keystone"}
     reaper.config["cull"] = {**reaper.config.get("cull", {}), "promise": "15min"}
     reaper.start()
+    here = ("--api", f"http://{address}")
+    login = login_of(reaper)
+    # Else the journal has the request without the name of its project, and the daemon adds it.
+    named = lambda: '"project_name"' in reaper.elsewhere(*here, "--json", "hosts", "--servers", **login).stdout  # noqa: E731
+    eventually("the names of projects are known", named)
     [victim] = fleet.spot()
     [refused] = cloud.ask_in_vain("medium")
     reaper.wait_outcome(refused.request)
     cloud.wait_gone([victim])
-    here = ("--api", f"http://{address}")
-    login = login_of(reaper)
     size = ("--resources", "VCPU=1,MEMORY_MB=512,DISK_GB=1")
 
     def same(*command: str, code: int = 0) -> None:

@@ -61,6 +61,8 @@ void Checker::on_write(const std::string& what) {
         end_promises(object.substr(gap + 1));
     } else if (verb == "finish") {
         on_finish(object);
+    } else if (verb == "admit-anew") {
+        finished_[machine_].erase(object);  // it ended before there was a plan
     }
 }
 
