@@ -196,6 +196,7 @@ ResultTask<Decision> RequestRunner::decide_now() {
     // The turn may have come late. A correction that is not begun is no failure.
     if (deleted_ == 0 && out_of_time()) {
         std::string why = "its time was over before there was a plan";
+        if (!last_reason_.empty()) why = "its time is over; the last: " + last_reason_;
         if (request_.correction) co_return Decision{Refused{std::move(why)}};
         co_return Error{Errc::timeout, std::move(why)};
     }
