@@ -135,7 +135,11 @@ std::optional<std::string> RequestRunner::outdated_reason() const {
 
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
     // What is not begun in time never is.
-    if (deleted_ == 0 && out_of_time()) co_return "its time is over";
+    if (deleted_ == 0 && out_of_time()) {
+        std::string late = "its time is over";
+        if (!last_reason_.empty()) late = last_reason_;
+        co_return late;
+    }
     if (request_.correction) co_return std::nullopt;  // nobody waits for it
     // Whether a newer request is one is known in a moment.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
