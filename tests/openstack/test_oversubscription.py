@@ -442,7 +442,8 @@ def test_hosts_are_known_by_the_names_in_the_metrics(
         told = eventually_checked(seller, "its 1 figure names none of the hosts in label 'instance'")
         assert "FAIL" in told
         prometheus.read([Target(machine.address, "/metrics", f"{one.upper()}:9100")])
-        told = eventually_checked(seller, f"1 of 3 hosts measured; not: {', '.join(others)}")
+        quoted = ", ".join(f"'{host}'" for host in sorted(others))
+        told = eventually_checked(seller, f"1 of 3 hosts measured; not: {quoted}")
         for query in ("usage_query", "cores_query", "load15_query", "age_query"):
             assert query in told, told
         front.ahead = 90
