@@ -47,7 +47,6 @@ struct UsageLine {
 /// runs of one server that of the first is taken, marked as reclaimed if any of them is.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
-void add_names(const ProjectNames& names, std::vector<UsageLine>& lines);
 /// The same in steps, for who does something else between them: first all runs, then the sum.
 class UsageSum {
 public:
@@ -65,6 +64,9 @@ private:
     std::size_t summed_ = 0;
     std::map<std::pair<ProjectId, bool>, UsageLine> lines_;
 };
+
+/// What Keystone calls their projects; empty where it is not known.
+void add_names(const ProjectNames& names, std::vector<UsageLine>& lines);
 
 struct UsagePeriod {
     TimePoint from{}, to{};
