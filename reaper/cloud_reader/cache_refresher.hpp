@@ -101,8 +101,7 @@ public:
     std::uint64_t changes() const noexcept { return changes_; }
 
 private:
-    /// What Keystone calls projects, in one call. Without the right to list them (403) it is not
-    /// asked again; names that are not told are no error.
+    /// Names that are not told are no error.
     Task<void> read_project_names();
     /// Between two bulk readings that nobody waits for.
     static constexpr Duration between_builds{30'000};

@@ -17,6 +17,14 @@ protected:
     void protect(const std::vector<std::string>& projects) {
         settings.policy.safeguards.protect.projects = projects;
     }
+    void ask_while_it_is_not_known_who_is_protected() {
+        full_host();
+        requester();
+        protect({"gold"});
+        silence();
+        start();
+        messages->deliver(body_of(failure()));
+    }
     /// Keystone does not answer questions about projects.
     void silence() {
         cloud.on_call = [](const std::string& call) -> std::optional<Error> {
@@ -78,12 +86,7 @@ TEST_F(CullPreconditionsTest, NobodyIsDeletedWhileAProtectedProjectIsNotThere) {
 }
 
 TEST_F(CullPreconditionsTest, RequestsWaitWhileItIsNotKnownWhoIsProtected) {
-    full_host();
-    requester();
-    protect({"gold"});
-    silence();
-    start();
-    messages->deliver(body_of(failure()));
+    ask_while_it_is_not_known_who_is_protected();
     run_for(seconds{60});
     EXPECT_FALSE(is_served("req-1"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
@@ -92,24 +95,14 @@ TEST_F(CullPreconditionsTest, RequestsWaitWhileItIsNotKnownWhoIsProtected) {
 }
 
 TEST_F(CullPreconditionsTest, WhatStaysUnknownFailsTheRequestWithItsReason) {
-    full_host();
-    requester();
-    protect({"gold"});
-    silence();
-    start();
-    messages->deliver(body_of(failure()));
+    ask_while_it_is_not_known_who_is_protected();
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::failed);
     EXPECT_THAT(outcome_of("req-1").reason, HasSubstr("keystone: connection refused"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
 TEST_F(CullPreconditionsTest, AWallClockThatIsSetBackLetsNobodyWaitLonger) {
-    full_host();
-    requester();
-    protect({"gold"});
-    silence();
-    start();
-    messages->deliver(body_of(failure()));
+    ask_while_it_is_not_known_who_is_protected();
     run_for(seconds{10});
     ASSERT_FALSE(is_served("req-1"));
     clock.step(-std::chrono::hours{24});
