@@ -1,41 +1,17 @@
 #include "reaper/daemon/service.hpp"
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <spdlog/spdlog.h>
 #include <utility>
-#include <variant>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
-#include "reaper/controllers/cull_preconditions.hpp"
-#include "reaper/controllers/freed_room_tracker.hpp"
-#include "reaper/controllers/inventory_reserver.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
-#include "reaper/controllers/safeguard_controller.hpp"
-#include "reaper/controllers/server_labels.hpp"
-#include "reaper/daemon/oversubscription.hpp"
+#include "reaper/daemon/service_impl.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
-#include "reaper/decision/room_oracle.hpp"
-#include "reaper/gateway/placement_gateway.hpp"
-#include "reaper/kept_room/kept_rooms.hpp"
-#include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
-#include "reaper/requests/coordinator.hpp"
-#include "reaper/rooms/room_keeper.hpp"
-#include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
-#include "reaper/runtime/periodic.hpp"
-#include "reaper/runtime/turns.hpp"
-#include "reaper/runtime/watched_clock.hpp"
-#include "reaper/triggers/ended_loan.hpp"
-#include "reaper/triggers/nova_failures.hpp"
 #include "reaper/triggers/serving_lease.hpp"
-#include "reaper/triggers/unshelve.hpp"
 
 namespace reaper {
 
@@ -43,9 +19,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr Duration between_clock_checks{1000};
-constexpr Duration hour = std::chrono::hours{1};
-constexpr Duration between_looks_at_credentials{5000};
 /// Of requests that ended longer ago, nothing is kept.
 constexpr Duration kept_for_at_most = std::chrono::days{1};
 
@@ -56,15 +29,6 @@ CloudPorts with_clock(const CloudPorts& cloud, Clock& clock) {
 CloudPorts with_placement(const CloudPorts& cloud, Placement& placement) {
     return {cloud.identity, cloud.compute, placement, cloud.images, cloud.clock};
 }
-
-/// Of a dry run: it deletes nothing, so nothing of it is paused.
-class NeverPaused final : public Switch {
-public:
-    std::optional<std::string> paused() const override { return std::nullopt; }
-    std::optional<PauseNote> note() const override { return std::nullopt; }
-    Result<void> pause(std::string, std::string) override { return {}; }
-    Result<void> resume() override { return {}; }
-};
 
 /// A dry run writes nothing to the cloud.
 LiveSettings harmless(LiveSettings settings) {
@@ -87,96 +51,6 @@ LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force)
 }
 
 }  // namespace
-
-class Service::Impl : public std::enable_shared_from_this<Service::Impl> {
-public:
-    Impl(ServicePorts ports, LiveSettings settings, std::function<void(ServiceStatus)> on_status);
-
-    ResultTask<void> run();
-    void stop();
-    void reload(LiveSettings settings);
-    void use(std::shared_ptr<const CompiledPolicy> policy);
-    std::optional<DaemonView> view() const;
-    std::optional<DaemonState> state() const;
-    DaemonStatus status() const;
-    Task<std::optional<Decision>> would_decide(Request request);
-    Task<std::optional<RoomAnswer>> room_for(Request request);
-    OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
-    ReservationController* reservations() {
-        return parts_ && listening_ ? &parts_->reservations : nullptr;
-    }
-    const RoomPublisher* room_publisher() {
-        return parts_ && listening_ ? &parts_->oversubscription.publisher() : nullptr;
-    }
-    PlacementGateway* gateway() { return parts_ && listening_ ? &parts_->gateway : nullptr; }
-
-private:
-    /// Everything that the work is done with, in the order in which one needs the other.
-    struct Parts {
-        Parts(Impl& service, const asio::any_io_executor& executor);
-
-        Turns planning;
-        AsyncSemaphore deletions;
-        asio::experimental::channel<void(boost::system::error_code)> idle;
-        CacheRefresher refresher;
-        PlannerWarmer warmer;
-        CullPreconditions preconditions;
-        SafeguardController safeguards;
-        ServerLabels labels;
-        FreedRoomTracker tracker;
-        InventoryReserver reserver;
-        ReservationController reservations;
-        FreshDecision decisions;
-        RequestCoordinator coordinator;
-        NovaFailures nova_failures;
-        UnshelveTrigger unshelve;
-        EndedLoanTrigger ended_loans;
-        OversubscriptionParts oversubscription;
-        OperatorTrigger operators;
-        PlacementGateway gateway;
-    };
-
-    std::vector<PeriodicTask> periodic_tasks();
-    void listen_to_messages();
-    void listen_to_events();
-    void on_events(std::vector<CloudEvent> events);
-    Task<void> wait_for_claims();
-    Task<void> check_clock();
-    ResultTask<void> ask_credential_expires();
-    Task<void> wait_for_cloud();
-    Task<std::optional<Error>> cloud_trouble();
-    std::optional<std::string> why_no_help() const;
-    SchedulerRules scheduler_rules() const;
-    void report();
-    void report_searches() const;
-    std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
-    RequestCoordinator::Spawn spawner();
-    void spawn(Task<void> task);
-
-    WatchedClock clock_;
-    NeverPaused never_paused_;
-    LiveSettings settings_;
-    RoomKeeper rooms_;
-    CloudPorts cloud_;  ///< with that clock
-    KeptRooms kept_rooms_;
-    /// With that clock, that switch in a dry run, and Placement as the kept rooms show it.
-    ServicePorts ports_;
-    std::function<void(ServiceStatus)> on_status_;
-
-    asio::any_io_executor executor_;
-    ScheduleMemory schedules_;
-    bool stopping_ = false;
-    std::unique_ptr<Parts> parts_;  ///< while it runs
-    std::size_t active_ = 0;        ///< coroutines that must end before we do
-    bool listening_ = false;        ///< the journal is read, requests are taken
-    bool cloud_answered_ = false;
-    std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
-    std::optional<TimePoint> credential_expires_;
-    std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
-    BrokerState broker_;
-    Duration stepped_at_{};  ///< steady: when the clock was looked at last
-    ServiceStatus told_;     ///< as it was told last
-};
 
 Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
                     std::function<void(ServiceStatus)> on_status)
@@ -339,164 +213,6 @@ Task<void> Service::Impl::wait_for_claims() {
     while (active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
 }
 
-/// Everything that is done again and again.
-std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
-    const auto every = [](Duration interval) { return [interval] { return interval; }; };
-    const auto quietly = [](auto work) {
-        return [work]() -> ResultTask<void> {
-            work();
-            co_return Result<void>{};
-        };
-    };
-    std::vector<PeriodicTask> tasks;
-    tasks.push_back({"reading the cloud", every(CacheRefresher::step),
-                     [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
-    // A Keystone that hangs delays nothing else.
-    tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
-                     [this] { return parts_->refresher.refresh_project_names(); }});
-    tasks.push_back({"looking into what culls rest on", every(CullPreconditions::step),
-                     [this] { return parts_->preconditions.check(); }, std::chrono::seconds{10}});
-    tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {
-                         parts_->warmer.warm_up(parts_->refresher, *settings_.policy,
-                                                ports_.cloud.clock.now());
-                     })});
-    tasks.push_back({"watching the pause", every(SafeguardController::step),
-                     quietly([this] { parts_->safeguards.check(); })});
-    tasks.push_back({"watching freed room", every(FreedRoomTracker::step),
-                     [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
-    tasks.push_back({"giving reserved inventory back", every(InventoryReserver::step),
-                     [this] { return parts_->reserver.check(); }, std::chrono::seconds{5}});
-    tasks.push_back({"keeping reservations", every(ReservationController::step),
-                     [this] { return parts_->reservations.check(); }, std::chrono::seconds{30}});
-    tasks.push_back({"ending what is kept of freed room", every(KeptRooms::step),
-                     [this] { return kept_rooms_.check(); }, std::chrono::seconds{5}});
-    if (!settings_.gateway.listen.empty() && !settings_.dry_run)
-        tasks.push_back({"looking for freed room that another reaper keeps",
-                         every(KeptRooms::between_settlings),
-                         [this] { return kept_rooms_.settle_others(); }, hour});
-    tasks.push_back(
-        {"labeling servers", every(ServerLabels::step), [this] { return parts_->labels.check(); }});
-    tasks.push_back({"looking for unshelvings that found no host",
-                     [this] { return settings_.trigger.unshelve_interval; },
-                     [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
-    for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
-    if (ports_.observer != nullptr)
-        tasks.push_back(
-            {"recording the cloud", [this] { return ports_.observer->step(); }, quietly([this] {
-                 if (parts_->refresher.built()) ports_.observer->keep_up(parts_->refresher.cache());
-             })});
-    tasks.push_back({"asking when the credentials expire", every(between_looks_at_credentials),
-                     [this] { return ask_credential_expires(); }, hour});
-    tasks.push_back({"watching the clock", every(between_clock_checks),
-                     [this]() -> ResultTask<void> {
-                         co_await check_clock();
-                         co_return Result<void>{};
-                     },
-                     std::chrono::seconds{1}, true});
-    return tasks;
-}
-
-void Service::Impl::listen_to_messages() {
-    // Weak: a source that outlives us must not keep us alive beyond the executor.
-    const std::weak_ptr<Impl> weak = weak_from_this();
-    MessageSource::Handlers handlers;
-    handlers.message = [weak](Delivery delivery) {
-        if (const auto self = weak.lock())
-            self->parts_->nova_failures.on_message(std::move(delivery));
-    };
-    handlers.state = [weak](BrokerState state) {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->broker_ = std::move(state);
-        self->report();
-    };
-    ports_.messages.start(std::move(handlers));
-}
-
-void Service::Impl::listen_to_events() {
-    if (ports_.events == nullptr) return;
-    const std::weak_ptr<Impl> weak = weak_from_this();
-    EventSource::Handlers handlers;
-    handlers.events = [weak](std::vector<CloudEvent> events) {
-        if (const auto self = weak.lock()) self->on_events(std::move(events));
-    };
-    handlers.state = [weak](EventFeedState state) {
-        if (const auto self = weak.lock()) self->parts_->refresher.on_feed(state);
-    };
-    ports_.events->start(std::move(handlers));
-}
-
-/// That a server is gone, or goes for good.
-static bool tells_end(const CloudEvent& event) {
-    const auto* const seen = std::get_if<ServerSeen>(&event);
-    return std::holds_alternative<ServerGone>(event) ||
-           (seen != nullptr && seen->record.server.status == "DELETED");
-}
-
-/// Searches for hosts are remembered, everything else changes the cache. Who leaves may have waited
-/// for room.
-void Service::Impl::on_events(std::vector<CloudEvent> events) {
-    const TimePoint now = ports_.cloud.clock.now();
-    std::erase_if(events, [&](CloudEvent& event) {
-        auto* const schedule = std::get_if<Schedule>(&event);
-        if (schedule == nullptr) return false;
-        schedules_.note(std::move(*schedule), now);
-        return true;
-    });
-    if (events.empty()) return;
-    parts_->tracker.note_left(events);
-    // Who goes took his slot before: that is counted while he is still to be seen.
-    std::vector<CloudEvent> batch;
-    for (CloudEvent& event : events) {
-        if (tells_end(event) && rooms_.ledger().promises_anything()) {
-            parts_->refresher.on_events(std::exchange(batch, {}));
-            const CloudCache& cache = parts_->refresher.cache();
-            rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
-                           cache.index().changes(), now);
-        }
-        batch.push_back(std::move(event));
-    }
-    parts_->refresher.on_events(std::move(batch));
-}
-
-Task<void> Service::Impl::check_clock() {
-    stepped_at_ = ports_.cloud.clock.steady();
-    const auto by = clock_.step();
-    if (!by) co_return;
-    JournalEvent event;
-    event.kind = "clock-stepped";
-    event.reason = "the wall clock was set " + std::string{*by > Duration{} ? "forward" : "back"} +
-                   " by " + format_duration(std::chrono::abs(*by));
-    event.at = ports_.cloud.clock.now();
-    spdlog::warn("{}; promises move with it, and the cloud is read anew", event.reason);
-    rooms_.clock_stepped(*by);
-    parts_->refresher.on_clock_step(*by);
-    parts_->safeguards.safeguards().shift(*by);
-    parts_->oversubscription.on_clock_step(*by);
-    auto noted = co_await ports_.journal.note_event(std::move(event));
-    if (!noted) spdlog::error("not journaled: {}", noted.error().what);
-}
-
-/// Once an hour, and after a reload: the right to see it may be granted, or taken away.
-ResultTask<void> Service::Impl::ask_credential_expires() {
-    const Duration now = ports_.cloud.clock.steady();
-    if (credential_asked_ && now - *credential_asked_ < hour) co_return Result<void>{};
-    credential_asked_ = now;
-    auto told = co_await ports_.cloud.identity.credential_expires();
-    if (!told) {
-        credential_asked_.reset();
-        co_return told.error();
-    }
-    if (credential_expires_ != *told) {
-        if (*told)
-            spdlog::info("what we log in with expires at {}", iso_time(**told));
-        else
-            spdlog::info("when what we log in with expires is not known any more");
-    }
-    credential_expires_ = *told;
-    co_return Result<void>{};
-}
-
 void Service::Impl::stop() {
     if (stopping_) return;
     stopping_ = true;
@@ -523,86 +239,6 @@ void Service::Impl::use(std::shared_ptr<const CompiledPolicy> policy) {
     settings_.policy = std::move(policy);
     parts_->refresher.reload(settings_.policy);
     parts_->safeguards.reload(settings_.policy->safeguards);
-}
-
-std::optional<DaemonView> Service::Impl::view() const {
-    if (!parts_ || !parts_->refresher.built()) return std::nullopt;
-    return DaemonView{parts_->refresher.cache(), rooms_.ledger(), *settings_.policy};
-}
-
-std::optional<DaemonState> Service::Impl::state() const {
-    if (!parts_) return std::nullopt;
-    DaemonState state{settings_,
-                      clock_,
-                      broker_,
-                      ports_.messages,
-                      ports_.events,
-                      ports_.pause,
-                      ports_.breaker,
-                      parts_->refresher,
-                      rooms_.ledger(),
-                      parts_->safeguards,
-                      parts_->coordinator,
-                      parts_->reserver,
-                      kept_rooms_,
-                      parts_->reservations,
-                      parts_->gateway,
-                      parts_->oversubscription.publisher(),
-                      parts_->oversubscription.qos(),
-                      parts_->oversubscription.reader(),
-                      ports_.observer};
-    state.listening = listening_;
-    state.cloud_answered = cloud_answered_;
-    state.cloud_refused = cloud_refused_;
-    state.credential_expires = credential_expires_;
-    state.stopping = stopping_;
-    // Reading a long journal is no step.
-    state.stepped_at = listening_ ? stepped_at_ : clock_.steady();
-    return state;
-}
-
-DaemonStatus Service::Impl::status() const {
-    DaemonStatus state;
-    state.dry_run = settings_.dry_run;
-    state.ready = told_.ready;
-    state.line = told_.line;
-    state.serving = ports_.messages.serving() != 0;
-    state.paused = ports_.pause.paused();
-    state.breaker = ports_.breaker.paused();
-    state.broker_connected = broker_.consuming;
-    state.broker = broker_.detail;
-    state.strategy = settings_.policy->strategy_name;
-    state.reservations = settings_.reservations.enabled;
-    state.oversubscription = settings_.oversubscription != nullptr;
-    state.no_help = "the daemon starts";
-    if (!parts_) return state;
-    state.no_help = why_no_help();
-    const auto stopped = parts_->safeguards.paused_reason();
-    if (!state.paused && !state.breaker) state.held_back = stopped;
-    state.events_flow = parts_->refresher.flowing();
-    state.cache = parts_->refresher.status();
-    state.in_flight = in_flight();
-    state.served = parts_->coordinator.served();
-    if (state.reservations)
-        state.reservations_unknown = parts_->decisions.why_without_reservations();
-    state.approved_max_age = settings_.cull.approved_max_age;
-    state.circuit = state.breaker
-                        ? CircuitState::open
-                        : parts_->safeguards.safeguards().breaker().state(ports_.cloud.clock.now());
-    state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
-    return state;
-}
-
-Task<std::optional<Decision>> Service::Impl::would_decide(Request request) {
-    if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
-    auto policy = settings_.policy;
-    co_return co_await parts_->decisions.would_decide(std::move(policy), std::move(request));
-}
-
-Task<std::optional<RoomAnswer>> Service::Impl::room_for(Request request) {
-    if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
-    auto policy = settings_.policy;
-    co_return co_await parts_->decisions.room_for(std::move(policy), std::move(request));
 }
 
 /// Why the cloud can't be worked with now; none if it answers.
@@ -643,55 +279,6 @@ SchedulerRules Service::Impl::scheduler_rules() const {
     SchedulerRules rules = settings_.policy->scheduler;
     if (parts_->gateway.counts().searches == 0) rules.res_type_taken_out = false;
     return rules;
-}
-
-/// Why nobody who waits can be helped now; none if all is well.
-std::optional<std::string> Service::Impl::why_no_help() const {
-    if (settings_.dry_run) return "a dry run changes nothing";
-    if (const auto paused = parts_->safeguards.paused_reason()) return paused;
-    if (const auto unknown = parts_->safeguards.not_known_yet()) return unknown;
-    if (!broker_.consuming) return "the broker can't be reached";
-    if (ports_.messages.serving() == 0) return "another reaper serves the queue";
-    if (!cloud_answered_) return "the cloud does not answer";
-    if (const auto full = parts_->coordinator.journal_trouble())
-        return "the journal can't be written: " + *full;
-    return std::nullopt;
-}
-
-void Service::Impl::report() {
-    ServiceStatus status;
-    status.ready = broker_.consuming && cloud_answered_;
-    status.refused = cloud_refused_;
-    if (broker_.refused) status.refused = broker_.detail;
-    const std::string flight = "requests in flight: " + std::to_string(in_flight());
-    const auto paused_reason = parts_ ? parts_->safeguards.paused_reason() : std::nullopt;
-    if (stopping_)
-        status.line = "stopping; " + flight;
-    else if (!broker_.consuming && broker_.detail.empty())
-        status.line = "starting";
-    else if (!broker_.consuming)
-        status.line = "waiting for the broker: " + broker_.detail;
-    else if (!cloud_answered_)
-        status.line = "waiting for the cloud";
-    else
-        status.line = (paused_reason ? printable(*paused_reason) : std::string{"listening"}) +
-                      "; " + flight +
-                      ", served: " + std::to_string(parts_ ? parts_->coordinator.served() : 0) +
-                      "; cache: " + (parts_ ? parts_->refresher.status() : "none");
-    told_ = status;
-    if (on_status_) on_status_(std::move(status));
-}
-
-void Service::Impl::report_searches() const {
-    const DurationHistogram& times = parts_->decisions.search_times();
-    if (times.count() == 0) return;
-    const auto ms = [](DurationHistogram::Length length) {
-        return std::chrono::duration<double, std::milli>{length}.count();
-    };
-    spdlog::info(
-        "{} searches for hosts and victims: median {:.2f} ms of processor time, 99 % within {:.2f} "
-        "ms, longest {:.2f} ms",
-        times.count(), ms(times.within(500)), ms(times.within(990)), ms(times.longest()));
 }
 
 RequestCoordinator::Spawn Service::Impl::spawner() {

@@ -1,0 +1,136 @@
+// The inside of the service: its parts, and what it does with them. Its methods are in service.cpp
+// (its life), service_tasks.cpp (what is done again and again, and what comes from the broker) and
+// service_state.cpp (what it tells of itself).
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/experimental/channel.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/cull_preconditions.hpp"
+#include "reaper/controllers/freed_room_tracker.hpp"
+#include "reaper/controllers/inventory_reserver.hpp"
+#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/safeguard_controller.hpp"
+#include "reaper/controllers/server_labels.hpp"
+#include "reaper/daemon/oversubscription.hpp"
+#include "reaper/daemon/service.hpp"
+#include "reaper/gateway/placement_gateway.hpp"
+#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/requests/coordinator.hpp"
+#include "reaper/rooms/room_keeper.hpp"
+#include "reaper/runtime/async.hpp"
+#include "reaper/runtime/periodic.hpp"
+#include "reaper/runtime/turns.hpp"
+#include "reaper/runtime/watched_clock.hpp"
+#include "reaper/triggers/ended_loan.hpp"
+#include "reaper/triggers/nova_failures.hpp"
+#include "reaper/triggers/unshelve.hpp"
+
+namespace reaper {
+
+/// Of a dry run: it deletes nothing, so nothing of it is paused.
+class NeverPaused final : public Switch {
+public:
+    std::optional<std::string> paused() const override { return std::nullopt; }
+    std::optional<PauseNote> note() const override { return std::nullopt; }
+    Result<void> pause(std::string, std::string) override { return {}; }
+    Result<void> resume() override { return {}; }
+};
+
+class Service::Impl : public std::enable_shared_from_this<Service::Impl> {
+public:
+    Impl(ServicePorts ports, LiveSettings settings, std::function<void(ServiceStatus)> on_status);
+
+    ResultTask<void> run();
+    void stop();
+    void reload(LiveSettings settings);
+    void use(std::shared_ptr<const CompiledPolicy> policy);
+    std::optional<DaemonView> view() const;
+    std::optional<DaemonState> state() const;
+    DaemonStatus status() const;
+    Task<std::optional<Decision>> would_decide(Request request);
+    Task<std::optional<RoomAnswer>> room_for(Request request);
+    OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
+    ReservationController* reservations() {
+        return parts_ && listening_ ? &parts_->reservations : nullptr;
+    }
+    const RoomPublisher* room_publisher() {
+        return parts_ && listening_ ? &parts_->oversubscription.publisher() : nullptr;
+    }
+    PlacementGateway* gateway() { return parts_ && listening_ ? &parts_->gateway : nullptr; }
+
+private:
+    /// Everything that the work is done with, in the order in which one needs the other.
+    struct Parts {
+        Parts(Impl& service, const boost::asio::any_io_executor& executor);
+
+        Turns planning;
+        AsyncSemaphore deletions;
+        boost::asio::experimental::channel<void(boost::system::error_code)> idle;
+        CacheRefresher refresher;
+        PlannerWarmer warmer;
+        CullPreconditions preconditions;
+        SafeguardController safeguards;
+        ServerLabels labels;
+        FreedRoomTracker tracker;
+        InventoryReserver reserver;
+        ReservationController reservations;
+        FreshDecision decisions;
+        RequestCoordinator coordinator;
+        NovaFailures nova_failures;
+        UnshelveTrigger unshelve;
+        EndedLoanTrigger ended_loans;
+        OversubscriptionParts oversubscription;
+        OperatorTrigger operators;
+        PlacementGateway gateway;
+    };
+
+    std::vector<PeriodicTask> periodic_tasks();
+    void listen_to_messages();
+    void listen_to_events();
+    void on_events(std::vector<CloudEvent> events);
+    Task<void> wait_for_claims();
+    Task<void> check_clock();
+    ResultTask<void> ask_credential_expires();
+    Task<void> wait_for_cloud();
+    Task<std::optional<Error>> cloud_trouble();
+    std::optional<std::string> why_no_help() const;
+    SchedulerRules scheduler_rules() const;
+    void report();
+    void report_searches() const;
+    std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
+    RequestCoordinator::Spawn spawner();
+    void spawn(Task<void> task);
+
+    WatchedClock clock_;
+    NeverPaused never_paused_;
+    LiveSettings settings_;
+    RoomKeeper rooms_;
+    CloudPorts cloud_;  ///< with that clock
+    KeptRooms kept_rooms_;
+    /// With that clock, that switch in a dry run, and Placement as the kept rooms show it.
+    ServicePorts ports_;
+    std::function<void(ServiceStatus)> on_status_;
+
+    boost::asio::any_io_executor executor_;
+    ScheduleMemory schedules_;
+    bool stopping_ = false;
+    std::unique_ptr<Parts> parts_;  ///< while it runs
+    std::size_t active_ = 0;        ///< coroutines that must end before we do
+    bool listening_ = false;        ///< the journal is read, requests are taken
+    bool cloud_answered_ = false;
+    std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
+    std::optional<TimePoint> credential_expires_;
+    std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
+    BrokerState broker_;
+    Duration stepped_at_{};  ///< steady: when the clock was looked at last
+    ServiceStatus told_;     ///< as it was told last
+};
+
+}  // namespace reaper
