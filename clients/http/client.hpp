@@ -32,10 +32,11 @@ struct TlsOptions {
     std::string ca_key = "cloud.ca_file";  ///< the setting to name when verification fails
 };
 
-/// One try of a call that went out, and what came of it.
+/// One try of a call that went out, and what came of it. What it refers to ends with the telling.
 struct CallSeen {
     std::string_view service;  ///< Request::service
     Method method{};
+    std::string_view url;                  ///< Request::url
     int status = 0;                        ///< of the answer; 0: there was none
     Errc failure{};                        ///< why, if there was none
     std::chrono::duration<double> took{};  ///< waiting for a connection included

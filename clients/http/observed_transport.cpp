@@ -25,6 +25,7 @@ private:
         CallSeen seen;
         seen.service = call.request.service;
         seen.method = call.request.method;
+        seen.url = call.request.url;
         seen.took = took;
         if (const auto* failure = std::get_if<Failure>(&outcome)) {
             if (failure->unwanted) return;

@@ -20,29 +20,28 @@ std::string joined(const std::vector<std::string>& words, std::size_t at_most) {
 
 /// What the delete right rests on: it is the one thing that can't be tried.
 void tell_delete_right(const CloudCheck& check, const AuthInfo& who) {
-    const bool admin = std::find(who.roles.begin(), who.roles.end(), "admin") != who.roles.end();
-    if (admin)
-        check.ok("right to delete",
-                 "not tried; role admin is there, and Nova's default policy lets it delete any "
-                 "server");
+    if (is_admin(who))
+        check.info("right to delete",
+                   "not tried; role admin is there, and Nova's default policy lets it delete any "
+                   "server");
     else
         check.warn("right to delete",
                    "not tried; no role admin: the policies os_compute_api:servers:delete and "
                    "os_compute_api:os-deferred-delete:force must allow it for all projects");
 }
 
-Task<bool> check_keystone(CloudCheck& check) {
+Task<std::optional<AuthInfo>> check_keystone(CloudCheck& check) {
     auto who = co_await check.session.authenticate();
     if (!who) {
         check.fail("keystone", who.error().what);
-        co_return false;
+        co_return std::nullopt;
     }
     check.ok("keystone", "user " + who->user_name + " (" + who->user_domain + ") in project " +
                              who->project_name + " (" + who->project_domain + "), roles " +
                              joined(who->roles, 10) + "; token until " + iso_time(who->expires));
     tell_delete_right(check, *who);
     check.ours = ProjectId{who->project_id};
-    co_return true;
+    co_return std::move(*who);
 }
 
 Task<bool> check_endpoint(const CloudCheck& check, CloudService service) {
@@ -210,8 +209,12 @@ Task<void> check_compute_hosts(const CloudCheck& check) {
 
 }  // namespace
 
-Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy policy,
-                       const Report& report) {
+bool is_admin(const AuthInfo& who) {
+    return std::find(who.roles.begin(), who.roles.end(), "admin") != who.roles.end();
+}
+
+Task<std::optional<AuthInfo>> check_cloud(CloudPorts cloud, CloudSession& session,
+                                          config::Policy policy, const Report& report) {
     CloudCheck check{cloud, session, policy, report};
     TaggerInputs tagger_inputs;
     SchedulerRules scheduler;
@@ -221,10 +224,10 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy p
         scheduler = (*compiled)->scheduler;
         holds_room = !(*compiled)->held_classes().empty();
     }
-    const bool known = co_await check_keystone(check);
-    if (!known) {
+    auto who = co_await check_keystone(check);
+    if (!who) {
         check.fail("placement, nova", "not asked: Keystone must let us in first");
-        co_return;
+        co_return who;
     }
     const bool identity = co_await check_endpoint(check, CloudService::identity);
     const bool placement = co_await check_endpoint(check, CloudService::placement);
@@ -238,6 +241,7 @@ Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy p
         co_await check_cells(cloud, scheduler, report);
     }
     if (identity) co_await check_names(check);
+    co_return who;
 }
 
 }  // namespace reaper::cli

@@ -5,18 +5,19 @@
 #include "clients/amqp/broker_probe.hpp"
 #include "reaper/cli/checks.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/rights.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/decision/policy.hpp"
-#include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
 
-Task<bool> check_whole_cloud(Cloud& cloud, config::Policy policy, const Report& report) {
-    co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(policy), report);
+Task<bool> check_whole_cloud(Cloud& cloud, config::Policy policy, std::optional<AuthInfo>& who,
+                             const Report& report) {
+    who = co_await check_cloud(cloud.ports(), *cloud.parts.session, std::move(policy), report);
     co_return true;
 }
 
@@ -45,7 +46,9 @@ void check_room(boost::asio::io_context& io, Cloud& cloud, const config::Oversub
                                         settings, report));
 }
 
-void check_parts(const config::Settings& settings, const Report& report, const Terminal& terminal) {
+/// `who` is set to who we are in the cloud.
+void check_parts(const config::Settings& settings, TriedCalls& calls, std::optional<AuthInfo>& who,
+                 const Report& report, const Terminal& terminal) {
     if (const auto policy = compile_policy(settings.policy); !policy) {
         report({Verdict::fail, "policy", policy.error().what});
     } else {
@@ -63,7 +66,7 @@ void check_parts(const config::Settings& settings, const Report& report, const T
         check_activity(activity_of(settings.broker, settings.journal.path), report);
 
     boost::asio::io_context io{1};
-    auto cloud = connect_cloud(io, settings);
+    auto cloud = connect_cloud(io, settings, calls.observer());
     if (!cloud) {
         report({Verdict::fail, "cloud", cloud.error().what});
         return;
@@ -71,31 +74,44 @@ void check_parts(const config::Settings& settings, const Report& report, const T
     terminal.progress("asking the cloud ...");
     run_task(io, check_gateway(io.get_executor(), *cloud->clock, *cloud->parts.session, settings,
                                report));
-    run_task(io, check_whole_cloud(*cloud, settings.policy, report));
+    run_task(io, check_whole_cloud(*cloud, settings.policy, who, report));
     run_task(io, check_reservations(cloud->ports(), settings.reservations, report));
     check_room(io, *cloud, settings.oversubscription, report, terminal);
+}
+
+/// As lines, which come as they are found; else the list is told at the end.
+bool as_lines(const ListOptions& list) {
+    return list.format == ListFormat::table && list.sort.empty() && list.columns.empty();
 }
 
 }  // namespace
 
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal) {
     std::vector<Finding> findings;
+    const bool lines = as_lines(terminal.list());
     const Report report = [&](Finding finding) {
         terminal.end_progress();
-        if (!terminal.json()) terminal.answer(to_line(finding, terminal.color()));
+        if (lines) terminal.answer(to_line(finding, terminal.color()));
         findings.push_back(std::move(finding));
     };
     const auto settings = check_config(global.config_file, report);
     if (settings) {
-        check_parts(*settings, report, terminal);
+        TriedCalls calls;
+        std::optional<AuthInfo> who;
+        check_parts(*settings, calls, who, report, terminal);
         const auto policy = compile_policy(settings->policy);
         const bool holds_room = policy && !(*policy)->held_classes().empty();
         const std::vector<Finding> found = findings;
-        check_rights(features_of(*settings, holds_room), read_rights(embedded::rights), found,
-                     report);
+        check_rights(features_of(*settings, holds_room), read_rights(embedded::rights),
+                     {calls, found, std::move(who)}, report);
     }
     terminal.end_progress();
-    if (terminal.json()) terminal.answer(report::dump(to_json(findings), 2) + "\n");
+    if (!lines) {
+        const ExitCode shown = show_list(
+            terminal,
+            {findings_table(findings), [&findings] { return to_json(findings); }, "checks"});
+        if (shown != ExitCode::ok) return shown;
+    }
     if (!settings) return ExitCode::usage;
     return any_failed(findings) ? ExitCode::attention : ExitCode::ok;
 }

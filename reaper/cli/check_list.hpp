@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "reaper/report/table.hpp"
+
 namespace reaper::cli {
 
 enum class Verdict {
     ok,
+    info,  ///< could not be tried, but is as it should be by all that is known
     warn,  ///< works, but is worth knowing, or can't be told from outside
     fail,  ///< must be mended; the detail says how
 };
@@ -19,11 +22,14 @@ struct Finding {
     std::string detail;
 };
 
-/// `ok   what: detail`, `warn what: detail`, `FAIL what: detail`; control characters made safe.
+/// `ok   what: detail`, `info ...`, `warn ...`, `FAIL ...`; control characters made safe.
 std::string to_line(const Finding& finding, bool color);
 
-/// {version, ok, checks: [{verdict: "ok" | "warn" | "fail", what, detail}]}
+/// {version, ok, checks: [{verdict: "ok" | "info" | "warn" | "fail", what, detail}]}
 nlohmann::json to_json(const std::vector<Finding>& findings);
+
+/// A row for each: VERDICT, WHAT, DETAIL.
+report::Table findings_table(const std::vector<Finding>& findings);
 
 bool any_failed(const std::vector<Finding>& findings);
 

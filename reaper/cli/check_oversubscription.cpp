@@ -261,9 +261,8 @@ private:
     Task<void> tell_right() {
         auto who = co_await session_.authenticate();
         if (!who) co_return;  // that is another check's
-        const bool admin =
-            std::find(who->roles.begin(), who->roles.end(), "admin") != who->roles.end();
-        tell(admin ? Verdict::ok : Verdict::warn, "right to publish",
+        const bool admin = is_admin(*who);
+        tell(admin ? Verdict::info : Verdict::warn, "right to publish",
              admin
                  ? "not tried; role admin is there, and Placement's default policy lets it change "
                    "inventories"

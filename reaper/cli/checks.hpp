@@ -49,9 +49,14 @@ Task<bool> check_reservations(CloudPorts cloud, const config::Reservations& sett
 Task<bool> check_oversubscription(CloudPorts cloud, CloudSession& session, Metrics* metrics,
                                   const config::Oversubscription& settings, const Report& report);
 
-/// Keystone, Placement and Nova; their rights; what the policy names in the cloud.
-Task<void> check_cloud(CloudPorts cloud, CloudSession& session, config::Policy policy,
-                       const Report& report);
+/// Does the token have the role that the services' default policies let do all that the reaper
+/// does?
+bool is_admin(const AuthInfo& who);
+
+/// Keystone, Placement and Nova; what the policy names in the cloud. Who we are there; none if
+/// Keystone does not let us in.
+Task<std::optional<AuthInfo>> check_cloud(CloudPorts cloud, CloudSession& session,
+                                          config::Policy policy, const Report& report);
 
 /// Of all servers: do revocable ones wait for room, so that they may take what is freed?
 /// `holds_room`: a tagger keeps new revocable servers off freed room.

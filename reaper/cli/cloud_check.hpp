@@ -20,6 +20,9 @@ struct CloudCheck {
     void ok(std::string what, std::string detail) const {
         report({Verdict::ok, std::move(what), std::move(detail)});
     }
+    void info(std::string what, std::string detail) const {
+        report({Verdict::info, std::move(what), std::move(detail)});
+    }
     void warn(std::string what, std::string detail) const {
         report({Verdict::warn, std::move(what), std::move(detail)});
     }

@@ -44,11 +44,17 @@ calls under way end (30 s at most), and leaves.)",
 
 const Text check{
     "Is everything in place? What to do if not",
-    R"(Checks everything that the daemon needs, one line each: "ok", "warn" (can't be told from
-outside, or worth knowing) or "FAIL" with what to do. Goes on after a failure. Reads only.)",
+    R"(Checks everything that the daemon needs, one line each: "ok", "info" (could not be
+tried, but should be so), "warn" (can't be told from outside, or worth knowing) or "FAIL" with what
+to do. Goes on after a failure. Reads only.
+
+The last lines tell the rights of each feature: those that are missing (a service answered 403),
+those that were not tried (what writes never is), and those that let a call pass. With -o or --sort,
+the list is told at the end, as a table of verdict, what and detail.)",
     R"(Examples:
   reaper check
   reaper --config ./reaper.yaml check --json
+  reaper check --columns verdict,what
 
 Exit code 4 says that something needs attention.
 )"};

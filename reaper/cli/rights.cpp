@@ -1,6 +1,7 @@
 #include "reaper/cli/rights.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -34,13 +35,63 @@ bool names(const std::string& text, const std::string& rule) {
     return false;
 }
 
-bool is_missing(const std::string& rule, const std::vector<Finding>& findings) {
+/// In words of a service, or in ours.
+bool named_as_missing(const std::string& rule, const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
         const bool refused =
             finding.verdict == Verdict::fail || finding.detail.find("403") != std::string::npos;
-        return finding.verdict != Verdict::ok && refused && names(finding.detail, rule);
+        const bool told = finding.verdict == Verdict::warn || finding.verdict == Verdict::fail;
+        return told && refused && names(finding.detail, rule);
     });
 }
+
+/// Rules that refuse no call, but change its answer: what is found there shows that we have them.
+struct ShownBy {
+    const char* service;
+    const char* rule;
+    const char* finding;
+};
+constexpr ShownBy shown_by[] = {
+    {"nova", "os_compute_api:os-extended-server-attributes", "servers of all projects"},
+    {"nova", "context_is_admin", "servers of other projects"},
+};
+
+bool is_shown(const ServiceRule& rule, const std::vector<Finding>& findings) {
+    return std::any_of(std::begin(shown_by), std::end(shown_by), [&](const ShownBy& shown) {
+        return shown.service == rule.first && shown.rule == rule.second &&
+               std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+                   return finding.what == shown.finding && finding.verdict == Verdict::ok;
+               });
+    });
+}
+
+enum class RightState { missing, untried, allowed };
+
+class RightStates {
+public:
+    explicit RightStates(const Evidence& evidence) : evidence_{evidence} {
+        for (const auto& rules : evidence.calls.refused()) {
+            // Where the service said which one it was, the others of the call are not blamed.
+            const bool told = std::any_of(rules.begin(), rules.end(), [&](const ServiceRule& rule) {
+                return named_as_missing(rule.second, evidence.findings);
+            });
+            if (!told) refused_.insert(rules.begin(), rules.end());
+        }
+    }
+
+    RightState of(const Right& right) const {
+        const ServiceRule rule{right.service, right.rule};
+        if (refused_.contains(rule) || named_as_missing(right.rule, evidence_.findings))
+            return RightState::missing;
+        const bool allowed =
+            evidence_.calls.allowed().contains(rule) || is_shown(rule, evidence_.findings);
+        return allowed ? RightState::allowed : RightState::untried;
+    }
+
+private:
+    const Evidence& evidence_;
+    std::set<ServiceRule> refused_;
+};
 
 /// `nova: a, b; placement: c`
 std::string listed(const std::map<std::string, std::vector<std::string>>& by_service) {
@@ -87,26 +138,35 @@ std::set<std::string> features_of(const config::Settings& settings, bool holds_r
 }
 
 void check_rights(const std::set<std::string>& features, const std::vector<Right>& rights,
-                  const std::vector<Finding>& findings, const Report& report) {
-    const bool asked = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        return finding.what == "keystone" && finding.verdict == Verdict::fail;
-    });
+                  const Evidence& evidence, const Report& report) {
+    const RightStates states{evidence};
+    const bool admin = evidence.who && is_admin(*evidence.who);
     for (const std::string& feature : features) {
-        std::map<std::string, std::vector<std::string>> needed, missing;
-        for (const Right& right : rights) {
-            if (right.feature != feature) continue;
-            needed[right.service].push_back(right.rule);
-            if (is_missing(right.rule, findings)) missing[right.service].push_back(right.rule);
+        std::map<RightState, std::map<std::string, std::vector<std::string>>> found;
+        for (const Right& right : rights)
+            if (right.feature == feature)
+                found[states.of(right)][right.service].push_back(right.rule);
+        if (found.empty()) continue;
+        const std::string what = "rights for " + feature;
+        if (!evidence.who && !found.contains(RightState::missing)) {
+            report(
+                {Verdict::warn, what, "not asked; needed: " + listed(found[RightState::untried])});
+            continue;
         }
-        if (needed.empty()) continue;
-        if (missing.empty())
-            report({asked ? Verdict::ok : Verdict::warn, "rights for " + feature,
-                    (asked ? "needed: " : "not asked; needed: ") + listed(needed)});
-        else
-            report({Verdict::fail, "rights for " + feature,
-                    "missing: " + listed(missing) +
-                        " (deploy/least-rights makes a role that has them); needed: " +
-                        listed(needed)});
+        std::string detail;
+        const auto add = [&](RightState state, const std::string& head, const std::string& tail) {
+            if (!found.contains(state)) return;
+            detail += (detail.empty() ? "" : ". ") + head + listed(found[state]) + tail;
+        };
+        add(RightState::missing, "missing: ", " (deploy/least-rights makes a role that has them)");
+        add(RightState::untried,
+            "not tried: ", admin ? " (role admin has them by the services' default policies)" : "");
+        add(RightState::allowed, "tried, and there: ", "");
+        const Verdict untried = admin ? Verdict::info : Verdict::warn;
+        report({found.contains(RightState::missing)   ? Verdict::fail
+                : found.contains(RightState::untried) ? untried
+                                                      : Verdict::ok,
+                what, detail});
     }
 }
 

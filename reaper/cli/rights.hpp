@@ -2,13 +2,16 @@
 // lists, which the program carries with it.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/checks.hpp"
+#include "reaper/cli/tried_calls.hpp"
 
 namespace reaper::cli {
 
@@ -30,9 +33,18 @@ std::vector<Right> read_rights(std::string_view table);
 /// The features that are configured. `holds_room`: a tagger keeps revocable servers off freed room.
 std::set<std::string> features_of(const config::Settings& settings, bool holds_room);
 
-/// For each of them the rules that it needs, and those that are missing: that a refused call of
-/// `findings` names.
+/// What `reaper check` has found, from which rights follow.
+struct Evidence {
+    const TriedCalls& calls;
+    const std::vector<Finding>& findings;
+    /// As whom the services were asked; none: Keystone did not let us in.
+    std::optional<AuthInfo> who{};
+};
+
+/// For each of the features the rules that it needs: those that are missing (a call was refused for
+/// them), those that were not tried, and those that let a call pass. What changes something is
+/// never tried.
 void check_rights(const std::set<std::string>& features, const std::vector<Right>& rights,
-                  const std::vector<Finding>& findings, const Report& report);
+                  const Evidence& evidence, const Report& report);
 
 }  // namespace reaper::cli

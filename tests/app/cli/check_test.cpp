@@ -100,7 +100,8 @@ TEST_F(CheckCloud, TellsRevocableDemandByFlavorsToo) {
 TEST_F(CheckCloud, AWorkingCloudHasNoFailure) {
     run();
     for (const Finding& finding : findings_)
-        EXPECT_EQ(finding.verdict, Verdict::ok) << to_line(finding, false);
+        EXPECT_EQ(finding.verdict, finding.what == "right to delete" ? Verdict::info : Verdict::ok)
+            << to_line(finding, false);
     EXPECT_GE(findings_.size(), 10U);
 }
 

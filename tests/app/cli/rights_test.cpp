@@ -30,12 +30,27 @@ constexpr const char* table = R"(RIGHTS = {
         ],
     },)";
 
+AuthInfo with_role(const std::string& role) {
+    AuthInfo who;
+    who.roles = {role};
+    return who;
+}
+
 std::vector<Finding> told(const std::set<std::string>& features,
-                          const std::vector<Finding>& findings) {
+                          const std::vector<Finding>& findings, const TriedCalls& calls = {},
+                          const std::optional<AuthInfo>& who = with_role("reaper")) {
     std::vector<Finding> made;
-    check_rights(features, read_rights(table), findings,
+    check_rights(features, read_rights(table), {calls, findings, who},
                  [&](Finding finding) { made.push_back(std::move(finding)); });
     return made;
+}
+
+http::CallSeen seen(std::string_view service, std::string_view url, int status) {
+    http::CallSeen call;
+    call.service = service;
+    call.url = url;
+    call.status = status;
+    return call;
 }
 
 TEST(Rights, AreReadFromTheScriptThatPrintsThem) {
@@ -53,30 +68,140 @@ TEST(Rights, AreReadFromTheScriptThatPrintsThem) {
         EXPECT_THAT(script, HasSubstr("            \"" + right.rule + "\",\n"));
 }
 
-TEST(Rights, EachFeatureNamesWhatItNeeds) {
+TEST(Rights, WhatWasNotTriedIsNotOk) {
     const auto all = told({"look", "delete", "nothing"}, {});
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].what, "rights for delete");
-    EXPECT_EQ(all[0].detail, "needed: nova: os:servers:delete");
+    EXPECT_EQ(all[0].verdict, Verdict::warn);
+    EXPECT_EQ(all[0].detail, "not tried: nova: os:servers:delete");
+    EXPECT_EQ(all[1].verdict, Verdict::warn);
     EXPECT_EQ(all[1].detail,
-              "needed: nova: os:servers:detail, os:servers:detail:all; placement: p:list");
-    EXPECT_EQ(all[1].verdict, Verdict::ok);
-    const Finding refused{Verdict::fail, "keystone", "401"};
-    EXPECT_EQ(told({"delete"}, {refused})[0].verdict, Verdict::warn) << "nobody was asked";
+              "not tried: nova: os:servers:detail, os:servers:detail:all; placement: p:list");
+    const auto admin = told({"delete"}, {}, {}, with_role("admin"));
+    EXPECT_EQ(admin[0].verdict, Verdict::info);
+    EXPECT_THAT(admin[0].detail, HasSubstr("role admin has them"));
+    const auto nobody = told({"delete"}, {}, {}, std::nullopt);
+    EXPECT_EQ(nobody[0].verdict, Verdict::warn);
+    EXPECT_EQ(nobody[0].detail, "not asked; needed: nova: os:servers:delete");
 }
 
 TEST(Rights, WhatARefusedCallNamesIsMissing) {
     const Finding refused{Verdict::fail, "servers",
                           "403: Policy doesn't allow os:servers:detail:all to be performed."};
     const auto all = told({"look", "delete"}, {refused});
-    EXPECT_EQ(all[0].verdict, Verdict::ok) << "another feature's";
+    EXPECT_EQ(all[0].verdict, Verdict::warn) << "another feature's";
     EXPECT_EQ(all[1].verdict, Verdict::fail);
     EXPECT_TRUE(all[1].detail.starts_with("missing: nova: os:servers:detail:all ("))
         << all[1].detail;
     const Finding hint{Verdict::warn, "right to delete", "the policies os:servers:delete must ..."};
-    EXPECT_EQ(told({"delete"}, {hint})[0].verdict, Verdict::ok) << "it was not refused";
+    EXPECT_EQ(told({"delete"}, {hint})[0].verdict, Verdict::warn) << "it was not refused";
     const Finding colon{Verdict::fail, "p", "Access was denied: p:list: no"};
     EXPECT_EQ(told({"look"}, {colon})[0].verdict, Verdict::fail);
+}
+
+/// Of the rights that the program needs, those for looking.
+Finding looking(const TriedCalls& calls, const std::vector<Finding>& findings,
+                const std::string& role = "reaper") {
+    std::vector<Finding> made;
+    check_rights({"look"}, read_rights(embedded::rights), {calls, findings, with_role(role)},
+                 [&](Finding finding) { made.push_back(std::move(finding)); });
+    return made.at(0);
+}
+
+TEST(Rights, ACallThatPassedShowsItsRules) {
+    TriedCalls calls;
+    calls.add(seen("placement", "https://p/placement/resource_providers/u-1/allocations", 200));
+    calls.add(seen("nova", "https://n/v2.1/servers/detail?all_tenants=1&limit=1000", 200));
+    const Finding finding = looking(calls, {{Verdict::ok, "servers of other projects", "seen"}});
+    EXPECT_EQ(finding.verdict, Verdict::warn) << "others were not tried";
+    const std::string there = finding.detail.substr(finding.detail.find("tried, and there: "));
+    EXPECT_EQ(there,
+              "tried, and there: nova: context_is_admin, os_compute_api:servers:detail, "
+              "os_compute_api:servers:detail:get_all_tenants; placement: "
+              "placement:resource_providers:allocations:list");
+    EXPECT_TRUE(finding.detail.starts_with("not tried: glance: ")) << finding.detail;
+}
+
+TEST(Rights, ARefusedCallCountsAgainstItsRuleWhateverTheServiceSays) {
+    TriedCalls calls;
+    calls.add(seen("placement", "https://p/resource_providers", 403));
+    const Finding silent{Verdict::fail, "resource providers", "placement: GET ...: 403: Forbidden"};
+    const Finding finding = looking(calls, {silent}, "admin");
+    EXPECT_EQ(finding.verdict, Verdict::fail);
+    EXPECT_TRUE(
+        finding.detail.starts_with("missing: placement: placement:resource_providers:list "
+                                   "(deploy/least-rights"))
+        << finding.detail;
+}
+
+TEST(Rights, OfTheRulesOfOneCallTheOneThatTheServiceNamesIsMissing) {
+    TriedCalls calls;
+    calls.add(seen("nova", "https://n/v2.1/servers/detail?all_tenants=1", 403));
+    const auto both = looking(calls, {});
+    EXPECT_TRUE(
+        both.detail.starts_with("missing: nova: os_compute_api:servers:detail, "
+                                "os_compute_api:servers:detail:get_all_tenants ("))
+        << both.detail;
+    const Finding named{Verdict::fail, "servers",
+                        "403: os_compute_api:servers:detail:get_all_tenants: no"};
+    const auto one = looking(calls, {named});
+    EXPECT_TRUE(
+        one.detail.starts_with("missing: nova: os_compute_api:servers:detail:get_all_tenants ("))
+        << one.detail;
+}
+
+TEST(TriedCalls, OnlyAnswersCount) {
+    TriedCalls calls;
+    for (const int status : {0, 401, 404, 500})
+        calls.add(seen("nova", "https://n/v2.1/os-aggregates", status));
+    calls.add(seen("nova", "https://n/v2.1/unheard-of", 403));
+    calls.add(seen("nova", "https://n/", 200));
+    http::CallSeen written = seen("nova", "https://n/v2.1/servers/s-1", 204);
+    written.method = http::Method::del;
+    calls.add(written);
+    EXPECT_TRUE(calls.allowed().empty());
+    EXPECT_TRUE(calls.refused().empty());
+    calls.add(seen("nova", "https://n/v2.1/os-aggregates", 200));
+    EXPECT_TRUE(calls.allowed().contains({"nova", "os_compute_api:os-aggregates:index"}));
+}
+
+TEST(TriedCalls, EachRuleIsOneOfThoseThatAreNeeded) {
+    const auto rights = read_rights(embedded::rights);
+    const auto rule_of = [&](const char* service, const std::string& path) {
+        const auto rules = rules_of_call(service, http::Method::get, "http://h:1/v2.1" + path);
+        for (const auto& rule : rules)
+            EXPECT_THAT(rights, Contains(testing::AllOf(testing::Field(&Right::service, service),
+                                                        testing::Field(&Right::rule, rule))));
+        return rules.empty() ? std::string{} : rules.back();
+    };
+    EXPECT_EQ(rule_of("nova", "/servers/s-1"), "os_compute_api:servers:show");
+    EXPECT_EQ(rule_of("nova", "/servers/s-1/os-instance-actions?x=1"),
+              "os_compute_api:os-instance-actions:list");
+    EXPECT_EQ(rule_of("nova", "/servers/s-1/os-instance-actions/req-1"),
+              "os_compute_api:os-instance-actions:show");
+    EXPECT_EQ(rule_of("nova", "/os-hypervisors/detail?limit=1"),
+              "os_compute_api:os-hypervisors:list-detail");
+    EXPECT_EQ(rule_of("nova", "/os-hypervisors"), "os_compute_api:os-hypervisors:list");
+    EXPECT_EQ(rule_of("nova", "/os-services?binary=nova-compute"),
+              "os_compute_api:os-services:list");
+    EXPECT_EQ(rule_of("nova", "/os-server-groups/g"), "os_compute_api:os-server-groups:show");
+    EXPECT_EQ(rule_of("nova", "/flavors/f/os-extra_specs"),
+              "os_compute_api:os-flavor-extra-specs:index");
+    EXPECT_EQ(rule_of("placement", "/resource_providers?name=a"),
+              "placement:resource_providers:list");
+    for (const char* const part : {"inventories", "traits", "aggregates", "allocations"})
+        EXPECT_EQ(rule_of("placement", std::string{"/resource_providers/u/"} + part),
+                  std::string{"placement:resource_providers:"} + part + ":list");
+    EXPECT_EQ(rule_of("placement", "/resource_classes"), "placement:resource_classes:list");
+    EXPECT_EQ(rule_of("placement", "/allocation_candidates?resources=VCPU:1"),
+              "placement:allocation_candidates:list");
+    EXPECT_EQ(rule_of("placement", "/allocations/c"), "placement:allocations:list");
+    EXPECT_EQ(rule_of("placement", "/usages?project_id=p"), "placement:usages");
+    EXPECT_EQ(rule_of("keystone", "/projects?tags=x"), "identity:list_projects");
+    EXPECT_EQ(rule_of("keystone", "/projects/p"), "identity:get_project");
+    EXPECT_EQ(rule_of("keystone", "/domains/d"), "identity:get_domain");
+    EXPECT_EQ(rule_of("glance", "/images/i"), "get_image");
+    EXPECT_EQ(rule_of("nova", "/flavors/detail"), "");
 }
 
 TEST(Rights, FeaturesAreThoseThatAreConfigured) {

@@ -34,6 +34,7 @@ protected:
         options.call_timeout = 20s;
         options.random = [] { return 0.0; };
         auto watched = observed(transport, [this](const CallSeen& call) {
+            EXPECT_EQ(call.url, "http://cloud/path");
             seen.push_back(std::string{call.service} + " " + std::string{to_string(call.method)} +
                            " " + std::to_string(call.status) + " " +
                            std::string{call.status == 0 ? reaper::to_string(call.failure) : ""} +
