@@ -3,12 +3,12 @@
 
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/operator_name.hpp"
 #include "reaper/cli/request_progress.hpp"
 #include "reaper/cli/saved_plan.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 
 namespace reaper::cli {
@@ -45,12 +45,12 @@ ExitCode check(DaemonApi& api, const SavedPlan& saved, const Terminal& terminal)
         return ExitCode::failed;
     }
     const json& stale = said.at("stale");
-    if (terminal.json()) terminal.answer(report::dump(said, 2) + "\n");
+    if (wants_document(terminal)) answer_document(terminal, said);
     if (stale.is_string()) {
         terminal.complain(report::safe(stale.get<std::string>()));
         return ExitCode::stale;
     }
-    if (!terminal.json())
+    if (!wants_document(terminal))
         terminal.answer(
             "the plan holds: " + reaper::counted(saved.plan.victims().size(), "server") +
             " would be deleted\n" + victims_text(saved.plan));

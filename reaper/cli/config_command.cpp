@@ -1,9 +1,9 @@
 // `reaper config`: what is in effect, or only whether it is right.
 #include "config/loader.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/settings_json.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/report/json.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -33,10 +33,12 @@ ExitCode check_config(const GlobalOptions& global, const Terminal& terminal) {
         for (const auto& error : *errors) terminal.complain(config::to_string(error));
         return ExitCode::usage;
     }
-    terminal.answer(terminal.json()
-                        ? report::dump({{"file", global.config_file}, {"valid", true}}, 2) + "\n"
-                        : global.config_file + ": the configuration is valid\n");
-    return ExitCode::ok;
+    return show_document(
+        terminal,
+        [&] {
+            return nlohmann::json{{"file", global.config_file}, {"valid", true}};
+        },
+        [&] { return global.config_file + ": the configuration is valid\n"; });
 }
 
 }  // namespace
@@ -48,9 +50,8 @@ ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
     const auto warn = [&](const std::string& line) { terminal.warn(line); };
     const auto settings = load_config(global.config_file, complain, warn);
     if (!settings) return ExitCode::usage;
-    terminal.answer(terminal.json() ? report::dump(to_json(*settings), 2) + "\n"
-                                    : config::to_yaml(*settings));
-    return ExitCode::ok;
+    return show_document(
+        terminal, [&] { return to_json(*settings); }, [&] { return config::to_yaml(*settings); });
 }
 
 }  // namespace reaper::cli

@@ -7,6 +7,7 @@
 #include "reaper/cli/cloud_view.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/estimate_report.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/model/text.hpp"
@@ -194,9 +195,9 @@ ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& comma
     rules.evict = room.excess == "evict";
     rules.per_server = report.per_server;
     report.lines = lines_of(report.history, *candidates, rules, terminal);
-    terminal.answer(terminal.json() ? report::dump(to_json(report), 2) + "\n"
-                                    : render_estimate(report, terminal.render_options(now())));
-    return ExitCode::ok;
+    return show_document(
+        terminal, [&] { return to_json(report); },
+        [&] { return render_estimate(report, terminal.render_options(now())); });
 }
 
 }  // namespace reaper::cli

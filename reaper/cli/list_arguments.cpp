@@ -45,6 +45,13 @@ void add_to_document(CLI::App& command, ListTexts& texts) {
     add_watch(command, texts);
 }
 
+/// Of one thing that is told once.
+void add_formats(CLI::App& command, ListTexts& texts) {
+    command.add_option("-o,--output", texts.format, "table (default: text), json or yaml")
+        ->type_name("FORMAT")
+        ->check(quiet(CLI::IsMember({"table", "json", "yaml"})));
+}
+
 Error wrong(const std::string& what) {
     return Error{Errc::bad_input, what};
 }
@@ -83,6 +90,11 @@ std::vector<std::string> columns_in(const std::string& text) {
 void add_list_options(CLI::App& program, ListTexts& texts) {
     for (const char* const name : {"status", "health", "explain", "report", "replay"})
         add_to_document(*program.get_subcommand(name), texts);
+    for (const char* const name : {"plan", "request", "apply", "room", "config", "estimate",
+                                   "reserve", "unreserve", "pause", "resume"})
+        add_formats(*program.get_subcommand(name), texts);
+    for (const char* const name : {"resource-tagging", "reservations", "oversubscription"})
+        add_formats(*program.get_subcommand("setup")->get_subcommand(name), texts);
     for (const char* const name : {"show", "totals"})
         add_to_document(*program.get_subcommand("history")->get_subcommand(name), texts);
     for (const char* const name :

@@ -80,6 +80,14 @@ ExitCode show_list(const Terminal& terminal, List list) {
     return ExitCode::ok;
 }
 
+bool wants_document(const Terminal& terminal) {
+    return is_document(terminal.list().format);
+}
+
+void answer_document(const Terminal& terminal, const json& document) {
+    terminal.answer(document_text(document, terminal.list().format));
+}
+
 ExitCode show_document(const Terminal& terminal, const std::function<json()>& document,
                        const std::function<std::string()>& text) {
     const ListOptions& options = terminal.list();

@@ -33,6 +33,12 @@ Result<std::string> list_text(List list, const ListOptions& options, const Page&
 /// Its remarks go to stderr, unless the document has them.
 ExitCode show_list(const Terminal& terminal, List list);
 
+/// JSON or YAML is wanted.
+bool wants_document(const Terminal& terminal);
+
+/// In the one of the two that is wanted.
+void answer_document(const Terminal& terminal, const nlohmann::json& document);
+
 /// One thing that is no list: JSON, YAML, or `text` for people.
 ExitCode show_document(const Terminal& terminal, const std::function<nlohmann::json()>& document,
                        const std::function<std::string()>& text);

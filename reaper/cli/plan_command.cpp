@@ -8,6 +8,7 @@
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/operator_name.hpp"
@@ -93,7 +94,7 @@ nlohmann::json to_json(const Answers& answers) {
 }
 
 void print(const Answers& answers, const Terminal& terminal) {
-    if (terminal.json()) return terminal.answer(report::dump(to_json(answers), 2) + "\n");
+    if (wants_document(terminal)) return answer_document(terminal, to_json(answers));
     for (const NoRequest& message : answers.ignored)
         terminal.answer(message.source + ": nothing to plan: " + message.reason + "\n");
     for (const std::string& remark : answers.remarks)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/status_report.hpp"
@@ -104,7 +105,8 @@ std::optional<StatusReport> status_of(DaemonApi& api, const Terminal& terminal, 
 }
 
 void answer_switch(const Terminal& terminal, const json& document, const std::string& text) {
-    terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");
+    if (wants_document(terminal)) return answer_document(terminal, document);
+    terminal.answer(text + "\n");
 }
 
 /// None, also of a daemon that is older than this program.

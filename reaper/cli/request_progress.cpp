@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "reaper/cli/list_output.hpp"
+#include "reaper/cli/yaml_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/safeguards/safeguards.hpp"
@@ -36,6 +38,8 @@ public:
                                   told.value(json::json_pointer{"/outcome/safeguard"}, json{}));
         if (terminal_.json())
             terminal_.answer(line + "\n");
+        else if (wants_document(terminal_))
+            terminal_.answer("---\n" + yaml_text(told));
         else
             show(event, told);
     }

@@ -71,8 +71,8 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
         terminal.warn("it may have been done all the same; with --key " + key +
                       " it is done once, however often it is asked for");
     if (!said) return code;
-    if (terminal.json()) {
-        terminal.answer(report::dump(*said, 2) + "\n");
+    if (wants_document(terminal)) {
+        answer_document(terminal, *said);
         return word_in(*said, "state") == "failed" ? ExitCode::failed : code;
     }
     const std::string state = word_in(*said, "state");

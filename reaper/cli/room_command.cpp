@@ -7,6 +7,7 @@
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/exact_reading.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/pause_state.hpp"
 #include "reaper/cli/plan_input.hpp"
@@ -43,13 +44,13 @@ std::optional<ExitCode> ends_unknown(const Request& request, const CloudIndex& h
 }
 
 ExitCode show(const Request& request, const Answered& told, const Terminal& terminal) {
-    if (terminal.json()) {
+    if (wants_document(terminal)) {
         nlohmann::json document = report::room_json(told.answer, request);
         document["version"] = report::json_version;
         document["remarks"] = told.remarks;
         for (const auto& remark : told.cloud_remarks) document["remarks"].push_back(remark);
         document["taken_at"] = iso_time(told.taken_at);
-        terminal.answer(report::dump(document, 2) + "\n");
+        answer_document(terminal, document);
     } else {
         for (const auto& remark : told.remarks)
             terminal.answer("Remark: " + report::safe(remark) + ".\n");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/cli/list_output.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
@@ -95,7 +96,7 @@ std::string last_words(const Purpose& purpose, const std::vector<SlotStep>& step
 }
 
 void tell(const Purpose& purpose, const std::vector<SlotStep>& steps, const Terminal& terminal) {
-    if (!terminal.json()) {
+    if (!wants_document(terminal)) {
         for (const auto& step : steps) terminal.answer(line_of(step, purpose));
         terminal.answer(last_words(purpose, steps));
         return;
@@ -106,7 +107,7 @@ void tell(const Purpose& purpose, const std::vector<SlotStep>& steps, const Term
                                      {"class", purpose.resource_class.str()},
                                      {"applied", purpose.apply},
                                      {"steps", std::move(list)}};
-    terminal.answer(report::dump(document, 2) + "\n");
+    answer_document(terminal, document);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/active_reaper.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/list_output.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/cli/operator_name.hpp"
@@ -28,7 +29,8 @@ namespace {
 constexpr std::chrono::hours status_span{24};
 
 void answer(const Terminal& terminal, const nlohmann::json& document, const std::string& text) {
-    terminal.answer((terminal.json() ? report::dump(document, 2) : text) + "\n");
+    if (wants_document(terminal)) return answer_document(terminal, document);
+    terminal.answer(text + "\n");
 }
 
 /// None if it can't be read.

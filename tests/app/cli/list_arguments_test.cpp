@@ -60,6 +60,33 @@ TEST(ListArguments, EachListTakesThem) {
     EXPECT_NE(refused({"plan", "--watch"}), "accepted");
 }
 
+TEST(ListArguments, WhatAnswersWithOneThingTakesADocumentsFormats) {
+    for (const auto& words : std::vector<std::vector<const char*>>{
+             {"plan", "--resources", "VCPU=1", "--project", "p"},
+             {"request", "--resources", "VCPU=1", "--project", "p"},
+             {"apply", "plan.json"},
+             {"room", "--resources", "VCPU=1"},
+             {"config"},
+             {"estimate"},
+             {"setup", "reservations"},
+             {"setup", "oversubscription"},
+             {"setup", "resource-tagging", "--slots", "1"},
+             {"reserve", "--host", "h", "--role", "r", "--resources", "VCPU=1"},
+             {"unreserve", "--host", "h", "--role", "r", "--resources", "VCPU=1"},
+             {"pause"},
+             {"resume"}}) {
+        const auto with = [&](const char* format) {
+            auto all = words;
+            all.insert(all.end(), {"-o", format});
+            return all;
+        };
+        EXPECT_EQ(list_of(with("yaml")).format, ListFormat::yaml) << words[0];
+        EXPECT_EQ(list_of(with("json")).format, ListFormat::json) << words[0];
+        EXPECT_EQ(list_of(with("table")).format, ListFormat::table) << words[0];
+        EXPECT_NE(refused(with("csv")), "accepted") << words[0];
+    }
+}
+
 TEST(ListArguments, JsonIsShortForItsFormat) {
     EXPECT_EQ(list_of({"hosts", "--json"}).format, ListFormat::json);
     EXPECT_EQ(list_of({"hosts", "--json", "-o", "json"}).format, ListFormat::json);

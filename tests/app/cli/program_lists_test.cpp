@@ -190,6 +190,24 @@ TEST(ProgramLists, WhatIsNoListIsATextOrADocument) {
 }
 
 TEST(ProgramLists, AreWatchedUntilASignalComes) {
+TEST(ProgramLists, EveryAnswerIsADocumentToo) {
+    const TemporaryDirectory directory;
+    const std::string config = journaled(directory);
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"plan", "--snapshot", cloud, "--resources", "VCPU=1",
+                                   "--project", "p"},
+          {"room", "--snapshot", cloud, "--resources", "VCPU=1"},
+          {"--config", config, "config"},
+          {"--config", config, "config", "--check"}}) {
+        const json document = json::parse(answer(words, {"--json"}));
+        EXPECT_EQ(json::parse(answer(words, {"-o", "json"})), document);
+        expect_same(YAML::Load(answer(words, {"-o", "yaml"})), document);
+        auto wrong = words;
+        wrong.insert(wrong.end(), {"-o", "csv"});
+        EXPECT_EQ(run_program(wrong).exit_code, 2) << words[0];
+    }
+}
+
     Program program({"taggers", "-o", "name", "--watch", "1"});
     EXPECT_TRUE(program.wait_for_output_text("project\n", 2));
     program.send_signal(SIGTERM);
