@@ -6,9 +6,9 @@ namespace reaper::cli {
 
 const help::Text help::apply{
     "Carry out a plan that 'reaper plan --save' wrote, or nothing",
-    R"(Asks the running daemon, over its Unix socket (admin.socket), to carry out a plan that somebody
-looked at. The daemon decides again, and deletes servers only if these are exactly those of the
-file; else the plan is stale: one line tells what differs, and nobody is deleted. So is a plan
+    R"(Asks the running daemon, over its Unix socket (admin.socket) or over --api, to carry out a plan that
+somebody looked at. The daemon decides again, and deletes servers only if these are exactly those of
+the file; else the plan is stale: one line tells what differs, and nobody is deleted. So is a plan
 that is older than cull.approved_max_age (1h). It is served like 'reaper request': under the
 same protection, limits and pause, each victim read again right before its deletion, once (a
 file that is applied again is answered with its outcome), and in the journal with who approved

@@ -142,7 +142,9 @@ std::optional<DaemonApi> daemon_api(const GlobalOptions& global, const Terminal&
     if (!settings->admin.socket.empty())
         return DaemonApi{socket_channel(settings->admin.socket), terminal};
     terminal.complain(global.config_file +
-                      ": admin.socket is not set: the daemon listens on no socket");
+                      ": admin.socket is not set, so the daemon can't be asked on this machine: "
+                      "set admin.socket: /run/reaper/admin.sock and restart the reaper, or use "
+                      "--api URL, its admin.listen");
     return std::nullopt;
 }
 

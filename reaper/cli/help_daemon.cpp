@@ -112,7 +112,7 @@ time, or only a restart helps. A pause, a dry run and standing by are no failure
 )"};
 
 const Text reapers{
-    "Which reapers there are, and which one acts",
+    "Which reaper answers, and which one serves the queue",
     R"(The reaper that answers, and the one that serves the queue, if that is another one. Asks the
 running daemon on its socket (admin.socket), or the one that --api names.)",
     R"(Examples:

@@ -7,9 +7,9 @@ const Text program{
     R"(reaper: frees room on OpenStack for regular servers by deleting revocable ones.
 
 The daemon (reaper run) hears Nova's "no valid host" messages, chooses which revocable servers
-must go, deletes exactly those, and sees in Placement that the room came free. The other commands
-look: they never write to the cloud, but for setup --apply. request asks the daemon for room. pause
-and resume switch its deletions off and on.)",
+must go, deletes exactly those, and sees in Placement that the room came free. request, apply,
+reserve and unreserve have the daemon act; pause and resume switch its deletions off and on; setup
+--apply prepares the cloud. The other commands look, and write nothing to the cloud.)",
     R"(Examples:
   reaper check                       is everything in place? what to do if not
   reaper hosts                       how many servers each host has, and how much room
@@ -24,15 +24,17 @@ and resume switch its deletions off and on.)",
 The options above are accepted before and after the command.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
-health, history, explain, hosts, candidates, snapshot, plan, apply, request, room, reservations,
-reserve, unreserve, reapers, oversubscription, pause and resume. The URL is https://HOST:PORT of its
-admin.listen, or unix:/PATH of its admin.socket. The token is that of --token-file or OS_TOKEN;
-where the daemon demands one and there is none, Keystone gives one for the credentials in
-OS_AUTH_URL and the other OS_* variables. The answer goes to stdout, logs and errors to stderr.
+health, history, explain, usage, hosts, candidates, snapshot, plan, apply, request, room,
+reservations, reserve, unreserve, reapers, oversubscription, pause and resume. The URL is
+https://HOST:PORT of its admin.listen, or unix:/PATH of its admin.socket. The token is that of
+--token-file or OS_TOKEN; where the daemon demands one and there is none, Keystone gives one for the
+credentials in OS_AUTH_URL and the other OS_* variables. The answer goes to stdout, logs and errors
+to stderr.
 
 Lists (hosts, candidates, history, reservations, usage, ...) are tables, of one line for each row
 where stdout is no terminal; -o gives another format, --sort and --columns choose, --watch repeats.
-Times are UTC, as in 2026-11-01T12:30:00.000Z.
+What else answers takes -o json and -o yaml; --json is -o json. Times are UTC, as in
+2026-11-01T12:30:00.000Z.
 
 With --json, each error is a line of JSON on stderr, that of a wrong command line too:
 {"error": {"message": "...", "exit_code": 2}}; what works, but should be mended, is

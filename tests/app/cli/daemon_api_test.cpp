@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "reaper/cli/remote_scope.hpp"
 
@@ -118,6 +121,65 @@ std::string why(const Command& command) {
     EXPECT_EQ(why_not_remote(global, command), std::nullopt) << "without --api all goes";
     global.api.url = "https://ctl:8787";
     return why_not_remote(global, command).value_or("");
+}
+
+/// With the arguments that it needs; none: it is no command of its own.
+std::optional<Command> command_named(const std::string& name) {
+    static const std::map<std::string, std::vector<const char*>> needed{
+        {"plan", {"--flavor", "f", "--project", "p"}},
+        {"request", {"--flavor", "f", "--project", "p"}},
+        {"room", {"--flavor", "f"}},
+        {"apply", {"plan.json"}},
+        {"explain", {"server"}},
+        {"candidates", {"--resources", "VCPU=1"}},
+        {"reserve", {"--host", "h", "--role", "r", "--resources", "VCPU=1"}},
+        {"unreserve", {"--host", "h", "--role", "r", "--resources", "VCPU=1"}},
+        {"setup", {"reservations"}},
+        {"replay", {"directory"}}};
+    std::vector<const char*> words{"reaper", name.c_str()};
+    if (const auto at = needed.find(name); at != needed.end())
+        words.insert(words.end(), at->second.begin(), at->second.end());
+    const auto parsed = parse_arguments(static_cast<int>(words.size()), words.data());
+    const auto* const arguments = std::get_if<Arguments>(&parsed);
+    return arguments == nullptr ? std::nullopt : std::optional{arguments->command};
+}
+
+/// The words between two texts of the help, without commas.
+std::set<std::string> words_between(const std::string& begin, const std::string& end) {
+    const char* const words[] = {"reaper", "--help"};
+    const auto parsed = parse_arguments(2, words);
+    const std::string& help = std::get<Leave>(parsed).out;
+    const std::size_t from = help.find(begin) + begin.size();
+    std::istringstream in{help.substr(from, help.find(end, from) - from)};
+    std::set<std::string> all;
+    for (std::string word; in >> word;) {
+        while (word.ends_with(',') || word.ends_with(':')) word.pop_back();
+        if (word != "and") all.insert(word);
+    }
+    return all;
+}
+
+TEST(RemoteScope, TheHelpListsTheCommandsThatAskADaemon) {
+    const std::set<std::string> listed =
+        words_between("no configuration or journal is read:", ". The URL");
+    // They ask nobody: the program itself, or a file.
+    const std::set<std::string> alone{"strategies", "taggers", "estimators", "qos", "replay"};
+    const char* const words[] = {"reaper", "--help"};
+    const auto parsed = parse_arguments(2, words);
+    std::istringstream help{std::get<Leave>(parsed).out};
+    std::set<std::string> remote;
+    bool list = false;
+    for (std::string line; std::getline(help, line);) {
+        if (line.empty()) list = false;
+        if (list && line.starts_with("  ") && line[2] != ' ') {
+            const std::string name = line.substr(2, line.find(' ', 2) - 2);
+            const auto command = command_named(name);
+            if (command && !alone.contains(name) && why(*command).empty()) remote.insert(name);
+        }
+        if (line == "Commands:") list = true;
+    }
+    EXPECT_GT(remote.size(), 15U);
+    EXPECT_EQ(listed, remote);
 }
 
 TEST(RemoteScope, WhatTheDaemonHasNoAnswerForSaysSo) {

@@ -425,6 +425,31 @@ TEST(ProgramCheck, GoesOnAfterFailuresAndSaysSoInItsExitCode) {
     EXPECT_EQ(parsed.at("version"), 2);
     EXPECT_EQ(parsed.at("ok"), false);
     EXPECT_EQ(parsed.at("checks").at(0).at("verdict"), "ok");
+
+    const auto table =
+        run_program({"--config", path, "check", "--columns", "verdict,what", "--sort", "what"});
+    EXPECT_EQ(table.exit_code, 4);
+    EXPECT_NE(table.out.find("fail     broker"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("warn     rights for look"), std::string::npos) << table.out;
+    EXPECT_EQ(run_program({"--config", path, "check", "-o", "name"}).exit_code, 4);
+}
+
+TEST(ProgramRequest, WithoutASocketSaysWhatToDo) {
+    const TemporaryDirectory directory;
+    const std::string path =
+        directory.write("reaper.yaml", quiet_config(directory) + "admin:\n  socket: \"\"\n");
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"reapers"},
+          {"request", "--resources", "VCPU=1", "--project", "p"}}) {
+        std::vector<std::string> all{"--config", path};
+        all.insert(all.end(), words.begin(), words.end());
+        const auto result = run_program(all);
+        EXPECT_EQ(result.exit_code, 2) << result.err;
+        EXPECT_NE(result.err.find("set admin.socket: /run/reaper/admin.sock and restart the "
+                                  "reaper, or use --api URL"),
+                  std::string::npos)
+            << result.err;
+    }
 }
 
 TEST(ProgramCheck, AConfigurationThatIsWrongIsAFinding) {
