@@ -52,7 +52,8 @@ With --json, one request is answered by its decision; several, or messages that 
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
 Exit code 3 says that not enough room can be freed: no servers would be deleted; 6 that the cloud
-has no such project, flavor, zone or resource class.
+has no such project, flavor, zone or resource class (of a file that names no projects, an unknown
+one is a remark).
 )"};
 
 const Text request{
@@ -83,8 +84,8 @@ all hosts, with what they hold and why they are revocable. With --snapshot, from
 the cloud; --config is optional then, and its taggers are applied if it is given.
 
 --host and --zone choose hosts; --project, --flavor and --type choose servers, and hosts that have
-such servers. A project without servers has no rows; of a file, which tells of no others, it ends
-with exit code 6.)",
+such servers. A project or a flavor without servers has no rows; one that the cloud does not have
+ends with exit code 6, as does, of a file, one that no server there has.)",
     R"(Examples:
   reaper hosts
   reaper hosts --zone nova --project web

@@ -55,6 +55,14 @@ Result<std::string> project_in(const Snapshot& snapshot, const std::string& writ
                                       " has servers there"};
 }
 
+bool has_flavor(const Snapshot& snapshot, const std::string& name) {
+    const auto is_of = [&](const Server& server) { return server.flavor_name == name; };
+    return name.empty() ||
+           std::any_of(snapshot.hosts.begin(), snapshot.hosts.end(), [&](const Host& host) {
+               return std::any_of(host.servers.begin(), host.servers.end(), is_of);
+           });
+}
+
 Snapshot filtered(Snapshot snapshot, const HostFilters& filters, bool servers) {
     const bool of_servers =
         !filters.project.empty() || !filters.flavor.empty() || !filters.type.empty();

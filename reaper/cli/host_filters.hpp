@@ -17,6 +17,9 @@ std::optional<std::string> unknown_in(const Snapshot& snapshot, const HostFilter
 /// tell of it; `bad_input`: several have the name. Empty stays empty.
 Result<std::string> project_in(const Snapshot& snapshot, const std::string& written);
 
+/// Is there a server of the flavor, by its name? True of an empty name.
+bool has_flavor(const Snapshot& snapshot, const std::string& name);
+
 /// Hosts of the name and zone that have such a server, by name as people count. `servers`: of each
 /// only the servers that are meant.
 Snapshot filtered(Snapshot snapshot, const HostFilters& filters, bool servers);

@@ -9,8 +9,11 @@
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/offline.hpp"
 #include "reaper/cli/remote_cloud.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/runtime/run_task.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -46,6 +49,10 @@ ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
     if (!project) return no_project(project.error(), terminal);
     HostsCommand asked = command;
     asked.filters.project = *project;
+    if (!has_flavor(cloud->cache.snapshot, asked.filters.flavor))
+        return terminal.fail(ExitCode::unknown,
+                             Error{Errc::not_found, "--flavor: there is no server of a flavor " +
+                                                        in_quotes(asked.filters.flavor)});
     return show(std::move(cloud->cache.snapshot), {}, asked, terminal);
 }
 
@@ -66,6 +73,9 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
     if (!project) return no_project(project.error(), terminal);
     HostsCommand asked = command;
     asked.filters.project = *project;
+    if (!has_flavor(cloud->snapshot, asked.filters.flavor) &&
+        !flavor_is_there(*api, asked.filters.flavor, code))
+        return code;
     const EstimatedRoom estimated = estimated_room(cloud->snapshot, *api);
     return show(std::move(cloud->snapshot), estimated, asked, terminal);
 }
@@ -88,6 +98,14 @@ ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
     if (const auto code = find_project(io, *cloud, asked.filters.project, terminal)) return *code;
     auto cache = cloud_view(io, *cloud, **policy, terminal);
     if (!cache) return terminal.fail(cache.error());
+    if (!has_flavor(cache->snapshot, asked.filters.flavor)) {
+        // It may be there without servers.
+        const auto search = run_task(io, find_flavor(cloud->ports().compute, asked.filters.flavor));
+        if (!search) return terminal.fail(search.error());
+        if (!search->found)
+            return terminal.fail(ExitCode::unknown,
+                                 Error{Errc::not_found, "--flavor: " + search->why_not});
+    }
     const EstimatedRoom estimated =
         local_estimated_room(cache->snapshot, settings->admin.socket, terminal);
     return show(std::move(cache->snapshot), estimated, asked, terminal);

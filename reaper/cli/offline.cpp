@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/loader.hpp"
+#include "reaper/cli/host_filters.hpp"
 #include "reaper/cli/plan_input.hpp"
 #include "reaper/model/text.hpp"
 
@@ -119,6 +120,20 @@ Result<OfflineCloud> open_snapshot(const std::string& path, config::Policy polic
     text->clear();
     text->shrink_to_fit();
     return offline_cloud(std::move(*file), std::move(policy), taggers_configured);
+}
+
+Result<FileProject> project_in_file(const CloudView& cloud, const std::string& written) {
+    const ProjectId id{written};
+    for (const auto& [tag, projects] : cloud.tag_data.projects_by_tag)
+        if (projects.contains(id)) return FileProject{id};
+    const auto found = project_in(cloud.snapshot, written);
+    if (found) return FileProject{ProjectId{*found}};
+    if (found.error().code != Errc::not_found) return found.error();
+    if (!cloud.snapshot.project_names.empty())
+        return Error{Errc::not_found,
+                     "the snapshot has no project of the id or name " + in_quotes(written)};
+    return FileProject{id, "the snapshot has no server of project " + in_quotes(written) +
+                               ", and no names of projects; it is to be named by its id"};
 }
 
 }  // namespace reaper::cli

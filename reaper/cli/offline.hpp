@@ -37,4 +37,14 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
 Result<OfflineCloud> open_snapshot(const std::string& path, config::Policy policy,
                                    bool taggers_configured);
 
+/// A project as a file tells of it.
+struct FileProject {
+    ProjectId id;
+    std::string remark{};  ///< the file does not tell whether it is there; empty: it is
+};
+
+/// By its id or its name; empty stays empty. `not_found`: the file names the cloud's projects, and
+/// it is none of them; `bad_input`: several have the name.
+Result<FileProject> project_in_file(const CloudView& cloud, const std::string& written);
+
 }  // namespace reaper::cli

@@ -210,7 +210,8 @@ ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
     const auto cloud = open_snapshot(
         command.snapshot_file, effective_policy(std::move(*policy), command), global.config_given);
     if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
-    return show(plan_offline(*cloud, command, std::move(*inputs)), terminal);
+    const auto answers = plan_offline(*cloud, command, std::move(*inputs));
+    return answers ? show(*answers, terminal) : fail(ExitCode::usage, answers.error(), terminal);
 }
 
 /// By the daemon that --api names: on its cache, by its policy.

@@ -102,15 +102,6 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
     co_return Result<void>{};
 }
 
-std::set<ProjectId> known_projects(const CloudView& cache) {
-    std::set<ProjectId> known;
-    for (const auto& [tag, projects] : cache.tag_data.projects_by_tag)
-        known.insert(projects.begin(), projects.end());
-    for (const Host& host : cache.snapshot.hosts)
-        for (const Server& server : host.servers) known.insert(server.project);
-    return known;
-}
-
 /// Those of a file that were searched: Nova is asked once about each.
 using Flavors = std::map<std::string, FlavorSearch>;
 
@@ -216,7 +207,7 @@ ResultTask<Answers> plan_requests(PlanningInputs& planning, Inputs inputs) {
     co_return answers;
 }
 
-Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs) {
+Result<Answers> plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs) {
     const CloudView& cache = cloud.cache;
     Answers answers;
     answers.listed = !inputs.described.empty();
@@ -237,19 +228,21 @@ Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inpu
         answers.planned.push_back(std::move(answer));
     }
     const auto described = described_by(command, inputs);
-    const std::set<ProjectId> projects =
-        described.empty() ? std::set<ProjectId>{} : known_projects(cache);
     for (std::size_t i = 0; i < described.size(); ++i) {
         Answer answer;
         RequestId id = id_of(described[i], answers.taken_at, described.size() == 1 ? 0 : i + 1);
-        answer.request = request_of(described[i], std::move(id), ProjectId{described[i].project},
-                                    answers.taken_at);
-        if (!projects.contains(answer.request.project))
-            answer.remarks.push_back("the snapshot has no server of project '" +
-                                     printable(described[i].project) +
-                                     "'; it is to be named by its id");
+        auto project = project_in_file(cache, described[i].project);
+        if (!project) {
+            if (project.error().code != Errc::not_found) return project.error();
+            answers.unknown.push_back(project.error().what);
+            continue;
+        }
+        answer.request =
+            request_of(described[i], std::move(id), std::move(project->id), answers.taken_at);
+        if (!project->remark.empty()) answer.remarks.push_back(std::move(project->remark));
         answers.planned.push_back(std::move(answer));
     }
+    if (!answers.unknown.empty()) return answers;
     Ledger ledger = cloud.ledger;
     ledger.expire(cache.snapshot, answers.taken_at);
     Safeguards safeguards{cloud.policy->safeguards};  // a snapshot tells nothing of the past

@@ -60,6 +60,6 @@ config::Policy effective_policy(config::Policy policy, const PlanCommand& comman
 ResultTask<Answers> plan_requests(PlanningInputs& planning, Inputs inputs);
 
 /// The same on a snapshot, with nobody to ask: a project must be named by its id.
-Answers plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs);
+Result<Answers> plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs);
 
 }  // namespace reaper::cli

@@ -78,4 +78,10 @@ std::optional<std::string> project_by(DaemonApi& api, const std::string& written
                  api, terminal, code);
 }
 
+bool flavor_is_there(DaemonApi& api, const std::string& written, ExitCode& code) {
+    // It looks the flavor up, whatever there is room for.
+    return api.get(target_of("/v1/room", {{"flavor", written}}), code, ExitCode::unknown)
+        .has_value();
+}
+
 }  // namespace reaper::cli

@@ -20,4 +20,8 @@ std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& ter
 std::optional<std::string> project_by(DaemonApi& api, const std::string& written,
                                       const Terminal& terminal, ExitCode& code);
 
+/// Does the daemon's cloud have the flavor, by its id or name? If not, or if that can't be told, it
+/// was told why, and `code` says how to end: with `unknown` where there is none.
+bool flavor_is_there(DaemonApi& api, const std::string& written, ExitCode& code);
+
 }  // namespace reaper::cli

@@ -58,9 +58,15 @@ ExitCode show(const Request& request, const Answered& told, const Terminal& term
         terminal.answer(
             report::render_room(told.answer, request, terminal.render_options(told.taken_at)));
     }
-    const bool fits =
-        told.answer.verdict != RoomVerdict::never && told.answer.verdict != RoomVerdict::held_back;
-    return fits ? ExitCode::ok : ExitCode::not_enough;
+    switch (told.answer.verdict) {
+        case RoomVerdict::fits_now:
+        case RoomVerdict::on_its_way:
+        case RoomVerdict::after_victims: return ExitCode::ok;
+        case RoomVerdict::held_back:
+        case RoomVerdict::free_room_only:
+        case RoomVerdict::never: break;
+    }
+    return ExitCode::not_enough;
 }
 
 ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
@@ -74,12 +80,18 @@ ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
     Ledger ledger = cloud->ledger;
     ledger.expire(cloud->cache.snapshot, taken_at);
     Safeguards safeguards{cloud->policy->safeguards};
-    Request request = request_of(command, RequestId{"room"}, ProjectId{command.project}, taken_at);
+    auto project = project_in_file(cloud->cache, command.project);
+    if (!project)
+        return terminal.fail(
+            project.error().code == Errc::not_found ? ExitCode::unknown : ExitCode::usage,
+            project.error());
+    Request request = request_of(command, RequestId{"room"}, std::move(project->id), taken_at);
     const Snapshot& snapshot = cloud->cache.snapshot;
     add_names(snapshot.project_names, request);
     const CloudIndex hosts{snapshot, cloud->policy->protection};
     if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
     Answered told;
+    if (!project->remark.empty()) told.remarks.push_back(std::move(project->remark));
     if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
     told.answer = room_for(*cloud->policy, request, hosts, cloud->cache.tag_data, ledger, taken_at,
                            safeguards);

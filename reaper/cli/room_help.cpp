@@ -11,14 +11,14 @@ cloud, writes nothing.
 
 The answer is one of: fits-now; on-its-way (when servers are gone that are being deleted already);
 after-victims (when these revocable servers go); held-back (likewise, but a limit, a protection or
-another safeguard keeps them now); never (not even without all revocable servers that may go). Room
-that is promised to a request under way does not count.
+another safeguard keeps them now); free-room-only (these are revocable: they wait for free room, and
+nobody goes for them); never (not even without all revocable servers that may go). Room that is
+promised to a request under way does not count.
 
 A flavor counts with its extra specs, for a server that boots from an image which asks for nothing.
 Without --project the servers are of a regular project that no aggregate is kept for. Of a revocable
 one only free room counts: nobody goes for it. With --snapshot, nothing is called: there are no
-flavors then, and a project is named by its id. The running daemon answers the same on its admin
-API: GET /v1/room?flavor=m1.large&count=4)",
+flavors then. The running daemon answers the same on its admin API: GET /v1/room?flavor=m1.large&count=4)",
     R"(Examples:
   reaper room --flavor m1.large
   reaper room --flavor m1.large --count 20 --zone nova --project web

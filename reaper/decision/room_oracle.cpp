@@ -84,12 +84,16 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
     RoomAnswer answer;
     answer.decision = decided(request);
     const bool refused = std::holds_alternative<Refused>(answer.decision);
+    const bool revocable =
+        refused && why_requester_revocable(policy, request, hosts, tag_data).has_value();
     // Nobody goes for a revocable server, but it gets what is free; what else is refused fits
     // nowhere.
-    if (!refused || why_requester_revocable(policy, request, hosts, tag_data))
+    if (!refused || revocable)
         answer.there = room_of_either(request, hosts, ledger, policy.scheduler);
     answer.fits_now = at_once(answer.there);
     answer.verdict = verdict_of(answer.decision, answer.fits_now, request.slots);
+    if (revocable && answer.verdict == RoomVerdict::never)
+        answer.verdict = RoomVerdict::free_room_only;
     answer.possible = answer.fits_now;
     if (refused) return answer;
     Request many = request;

@@ -31,6 +31,7 @@ std::string_view to_string(RoomVerdict verdict) {
         case RoomVerdict::on_its_way: return "on-its-way";
         case RoomVerdict::after_victims: return "after-victims";
         case RoomVerdict::held_back: return "held-back";
+        case RoomVerdict::free_room_only: return "free-room-only";
         case RoomVerdict::never: return "never";
     }
     return "unknown";
@@ -69,6 +70,10 @@ std::string summary(const RoomAnswer& answer, int slots) {
         }
         case RoomVerdict::held_back:
             return "does not fit now, and nobody is deleted for it: " + reason_of(answer.decision);
+        case RoomVerdict::free_room_only:
+            return "does not fit now, and nobody is deleted for a revocable server: it waits for "
+                   "free room (" +
+                   reason_of(answer.decision) + "); " + now;
         case RoomVerdict::never:
             return "never fits " + such_servers(slots) +
                    " as the cloud is: " + reason_of(answer.decision);

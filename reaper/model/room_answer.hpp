@@ -20,11 +20,12 @@ struct HostSlots {
 };
 
 enum class RoomVerdict {
-    fits_now,       ///< Nova finds hosts for all of them
-    on_its_way,     ///< when servers are gone that are being deleted already
-    after_victims,  ///< when revocable servers are deleted
-    held_back,      ///< likewise, but a safeguard keeps these from being deleted now
-    never,          ///< not even without all revocable servers that may go
+    fits_now,        ///< Nova finds hosts for all of them
+    on_its_way,      ///< when servers are gone that are being deleted already
+    after_victims,   ///< when revocable servers are deleted
+    held_back,       ///< likewise, but a safeguard keeps these from being deleted now
+    free_room_only,  ///< a revocable server: it gets free room, and nobody is deleted for it
+    never,           ///< not even without all revocable servers that may go
 };
 
 std::string_view to_string(RoomVerdict verdict);

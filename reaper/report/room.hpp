@@ -3,8 +3,8 @@
 //  {answer, slots, fits_now, possible, hosts[{id, name, slots, on_its_way}],
 //   victims, decision, summary, request}
 //
-// `answer` is fits-now, on-its-way, after-victims, held-back or never; `decision` is as in records,
-// null for fits-now; `victims` counts those of it.
+// `answer` is fits-now, on-its-way, after-victims, held-back, free-room-only or never; `decision`
+// is as in records, null for fits-now; `victims` counts those of it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -247,10 +247,12 @@ TEST(RoomOracle, ARevocableServerGetsFreeRoomAndNothingElse) {
     cheap.project = ProjectId{"cheap"};
     EXPECT_EQ(asked(cheap, one_host(1, 1)).verdict, RoomVerdict::fits_now);
     const RoomAnswer full = asked(cheap, one_host(1, 2));
-    EXPECT_EQ(full.verdict, RoomVerdict::never);
+    EXPECT_EQ(full.verdict, RoomVerdict::free_room_only);
     EXPECT_EQ(full.fits_now, 1);
     EXPECT_EQ(full.possible, 1);
     EXPECT_THAT(summary(full, 2), HasSubstr("revocable itself"));
+    EXPECT_THAT(summary(full, 2), HasSubstr("waits for free room"));
+    EXPECT_THAT(summary(full, 2), HasSubstr("room now for 1 such server"));
 }
 
 TEST(RoomOracle, ServersOnTheirWayOutBringRoomThatIsNotThereYet) {

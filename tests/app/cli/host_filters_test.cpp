@@ -75,6 +75,12 @@ TEST(HostFilters, HostsAndZonesThatAreNotThereAreTold) {
                 HasSubstr("'mars' with hosts in this cloud; there are: 'east', 'west'"));
 }
 
+TEST(HostFilters, AFlavorIsThereIfAServerIsOfIt) {
+    EXPECT_TRUE(has_flavor(cloud(), ""));
+    EXPECT_TRUE(has_flavor(cloud(), "small"));
+    EXPECT_FALSE(has_flavor(cloud(), "nosuch"));
+}
+
 TEST(HostFilters, AProjectIsFoundByItsIdOrItsName) {
     Snapshot named = cloud();
     named.project_names = {{ProjectId{"batch"}, "night"},

@@ -43,10 +43,11 @@ protected:
     static std::string idle(const std::string& project) {
         return "/v1/snapshot?limit=1&project=" + project;
     }
-    ExitCode run(const std::string& project) {
+    ExitCode run(const std::string& project, const std::string& flavor = "") {
         return captured(false, [&](const GlobalOptions& global, const Terminal& terminal) {
             HostsCommand command;
             command.filters.project = project;
+            command.filters.flavor = flavor;
             return show_hosts(global, command, terminal);
         });
     }
@@ -65,6 +66,17 @@ TEST_F(HostsRemote, AProjectWithoutServersHasNoRowsAndAnUnknownOneIsTold) {
     EXPECT_THAT(out_, Not(HasSubstr("h1")));
     EXPECT_EQ(run("typo"), ExitCode::unknown);
     EXPECT_THAT(err_, HasSubstr("there is no 'typo'"));
+}
+
+TEST_F(HostsRemote, AFlavorWithoutServersHasNoRowsAndAnUnknownOneIsTold) {
+    answers("/v1/room?flavor=idle", {{"answer", "fits-now"}});
+    answers("/v1/room?flavor=typo",
+            {{"error", {{"code", 404}, {"message", "no flavor has the id or name 'typo'"}}}}, 404);
+    serve();
+    ASSERT_EQ(run("", "idle"), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, Not(HasSubstr("h1")));
+    EXPECT_EQ(run("", "typo"), ExitCode::unknown);
+    EXPECT_THAT(err_, HasSubstr("'typo'"));
 }
 
 }  // namespace

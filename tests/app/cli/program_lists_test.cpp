@@ -74,6 +74,7 @@ TEST(ProgramLists, WhatThisCloudDoesNotHaveIsUnknown) {
          {std::vector<std::string>{"candidates", "--resources", "FOO:1"},
           {"hosts", "--host", "nobody"},
           {"hosts", "--zone", "mars"},
+          {"hosts", "--flavor", "m1.mars"},
           {"candidates", "--resources", "VCPU:1", "--zone", "mars"},
           {"room", "--resources", "VCPU:1", "--trait", "CUSTOM_NOPE=required"}}) {
         auto asked = words;
@@ -189,7 +190,6 @@ TEST(ProgramLists, WhatIsNoListIsATextOrADocument) {
     }
 }
 
-TEST(ProgramLists, AreWatchedUntilASignalComes) {
 TEST(ProgramLists, EveryAnswerIsADocumentToo) {
     const TemporaryDirectory directory;
     const std::string config = journaled(directory);
@@ -208,6 +208,7 @@ TEST(ProgramLists, EveryAnswerIsADocumentToo) {
     }
 }
 
+TEST(ProgramLists, AreWatchedUntilASignalComes) {
     Program program({"taggers", "-o", "name", "--watch", "1"});
     EXPECT_TRUE(program.wait_for_output_text("project\n", 2));
     program.send_signal(SIGTERM);

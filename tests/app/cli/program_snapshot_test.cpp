@@ -145,6 +145,29 @@ TEST(ProgramSnapshot, RequestsAndSnapshotComeThroughStdinToo) {
     EXPECT_NE(answer["plans"][0]["remarks"][0].get<std::string>().find("'p'"), std::string::npos);
 }
 
+TEST(ProgramSnapshot, AProjectIsFoundAmongThoseThatTheFileNames) {
+    std::ifstream in(cloud);
+    json file = json::parse(in);
+    file["project_names"] = {{"p-web", "web"}, {"p-1", "twice"}, {"p-2", "twice"}};
+    const TemporaryDirectory directory;
+    const std::string named = directory.write("c", file.dump());
+    for (const char* const command : {"plan", "room"}) {
+        const auto asked = [&](const std::string& project) {
+            return run_program({command, "--snapshot", named, "--resources", "VCPU=1", "--project",
+                                project, "--json"});
+        };
+        EXPECT_EQ(asked("web").exit_code, 0) << command;
+        const json answer = json::parse(asked("web").out);
+        EXPECT_EQ(answer.at(answer.contains("asked") ? "asked" : "request").at("project"), "p-web");
+        EXPECT_TRUE(answer.at("remarks").empty()) << answer.at("remarks");
+        const auto unknown = asked("nosuch");
+        EXPECT_EQ(unknown.exit_code, 6) << command;
+        EXPECT_EQ(unknown.out, "");
+        EXPECT_NE(unknown.err.find("no project of the id or name 'nosuch'"), std::string::npos);
+        EXPECT_EQ(asked("twice").exit_code, 2) << command;
+    }
+}
+
 TEST(ProgramSnapshot, RoomThatItsLedgerPromisesIsLeftAlone) {
     std::ifstream in(cloud);
     json file = json::parse(in);
