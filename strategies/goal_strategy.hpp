@@ -21,6 +21,7 @@ public:
     std::size_t warm(const Problem& problem, std::size_t hosts) const override {
         return warm_cheapest(problem, objective_for(goal_, problem), max_steps_, hosts);
     }
+    std::string why_not_instead(const Problem& problem, const Rivals& rivals) const override;
     const Goal& goal() const { return goal_; }
     std::int64_t max_steps() const { return max_steps_; }
     const CostBudget& budget() const { return budget_; }

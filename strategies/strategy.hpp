@@ -104,6 +104,16 @@ public:
         static_cast<void>(hosts);
         return 0;
     }
+    /// What `victims` on a host go for, compared with `instead`, that would give as many slots.
+    struct Rivals {
+        std::size_t host = 0;                     ///< index into the problem's hosts
+        Amount slots = 0;                         ///< of the host
+        const std::vector<std::size_t>& victims;  ///< indices into its candidates
+        const std::vector<std::size_t>& instead;
+    };
+    /// For people: by what the others cost more, in the strategy's own figures; empty if it has
+    /// none that say so.
+    virtual std::string why_not_instead(const Problem&, const Rivals&) const { return {}; }
 };
 
 /// The pools' room when `victims` (indices into its candidates) are gone.

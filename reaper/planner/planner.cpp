@@ -65,10 +65,10 @@ public:
         if (possible() < requested_) return not_enough("");
         Choice choice = choose(problem_, strategy);
         if (choice.freed < requested_) return not_enough(choice.selection.note);
-        if (budgets_ == nullptr) return plan(choice, "", strategy_name);
+        if (budgets_ == nullptr) return plan(choice, "", strategy, strategy_name);
         BudgetedSelection within =
             choose_in_budgets(problem_, strategy, *budgets_, std::move(choice));
-        if (within.choice) return plan(*within.choice, within.note, strategy_name);
+        if (within.choice) return plan(*within.choice, within.note, strategy, strategy_name);
         excess_ = std::move(within.excess);
         return over_limit();
     }
@@ -160,7 +160,8 @@ private:
         return chosen;
     }
 
-    Decision plan(const Choice& choice, const std::string& note, std::string_view strategy_name) {
+    Decision plan(const Choice& choice, const std::string& note, const Strategy& strategy,
+                  std::string_view strategy_name) {
         const auto& [selection, chosen, freed] = choice;
         Plan plan;
         plan.request = request_.id;
@@ -175,7 +176,7 @@ private:
             if (on_host.slots <= 0) continue;
             plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
             if (on_host.victims.empty()) continue;
-            tell_spared(plan.hosts.back(), problem_.hosts[host], on_host, input_,
+            tell_spared(plan.hosts.back(), problem_, host, on_host, strategy, input_,
                         max_spared_of_plan - told);
             told += plan.hosts.back().spared.size();
         }

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 
 #include "cloud_builder.hpp"
 
@@ -49,7 +50,9 @@ TEST(SparedServers, AreToldWithWhatTheyHoldAndWhyTheyStay) {
     const SparedServer& first = plan.hosts[0].spared[0];
     EXPECT_EQ(first.server, ServerId{victims[0].server == ServerId{"a-11"} ? "a-12" : "a-11"});
     EXPECT_TRUE(first.might_have_gone);
-    EXPECT_THAT(first.reason, HasSubstr("preferred the victims"));
+    EXPECT_EQ(first.reason,
+              "might have gone instead of the victim: as good otherwise; among equals the ids "
+              "decide");
     EXPECT_EQ(first.resources, quarter);
     EXPECT_EQ(first.project, ProjectId{"cheap"});
     const SparedServer& locked = plan.hosts[0].spared[1];
@@ -57,6 +60,57 @@ TEST(SparedServers, AreToldWithWhatTheyHoldAndWhyTheyStay) {
     EXPECT_FALSE(locked.might_have_gone);
     EXPECT_EQ(locked.reason, "it is locked");
     EXPECT_EQ(locked.created, at(3));
+}
+
+/// Why the neighbours of the victims stay, by their ids.
+std::map<std::string, std::string> reasons(const Host& made, const Resources& wanted,
+                                           const std::string& strategy,
+                                           const Parameters& parameters = {}) {
+    PlanOptions options;
+    options.now = at(36'000);
+    const auto decision =
+        plan(request(wanted), Snapshot{at(36'000), {made}, {}}, options, {}, strategy, parameters);
+    EXPECT_TRUE(std::holds_alternative<Plan>(decision)) << summary(decision);
+    std::map<std::string, std::string> all;
+    for (const auto& host : host_plans(decision))
+        for (const auto& spared : host.spared) all[spared.server.str()] = spared.reason;
+    return all;
+}
+
+TEST(SparedServers, ThoseThatAreTooSmallAreToldWhatWouldBeMissing) {
+    Host made = host("a", {{"VCPU", 12}});
+    put(made, revocable("large", made.id, {{"VCPU", 8}}));
+    for (const char* const id : {"s1", "s2", "s3", "s4"})
+        put(made, revocable(id, made.id, {{"VCPU", 1}}));
+    const auto one = reasons(made, {{"VCPU", 8}}, "cost");
+    EXPECT_EQ(one.size(), 4U);
+    for (const auto& [id, why] : one)
+        EXPECT_EQ(why, "too small to go instead of the victim: 7 VCPU would be missing") << id;
+    const auto two = reasons(made, {{"VCPU", 9}}, "cost");
+    EXPECT_EQ(two.size(), 3U);
+    for (const auto& [id, why] : two)
+        EXPECT_THAT(why, HasSubstr("might have gone instead of 's")) << id;
+}
+
+TEST(SparedServers, ThoseThatCostMoreAreToldTheFigures) {
+    Host made = host("a", {{"VCPU", 6}});
+    put(made, revocable("old", made.id, {{"VCPU", 2}}, 0));
+    put(made, revocable("wide", made.id, {{"VCPU", 3}}, 29'000));
+    put(made, revocable("young", made.id, {{"VCPU", 1}}, 34'000));
+    const auto by_cost = reasons(made, {{"VCPU", 1}}, "cost");
+    EXPECT_EQ(by_cost.at("old"),
+              "might have gone instead of the victim: score 1260 = lost work 1200 + 60 x 1 victim "
+              "against score 93 = lost work 33 + 60 x 1 victim");
+    const auto by_waste = reasons(made, {{"VCPU", 1}}, "strict");
+    EXPECT_EQ(by_waste.at("wide"),
+              "might have gone instead of the victim: VCPU=2 unused against VCPU=0 unused");
+    const auto alike = reasons(full("b", 2), quarter, "strict_time");
+    for (const auto& [id, why] : alike)
+        EXPECT_EQ(why,
+                  "might have gone instead of the victim: as good otherwise; among equals the "
+                  "newest go first, then the ids decide");
+    const auto by_dice = reasons(full("b", 2), quarter, "chance");
+    for (const auto& [id, why] : by_dice) EXPECT_THAT(why, HasSubstr("preferred the victims"));
 }
 
 TEST(SparedServers, RegularOnesAndThoseThatGoAlreadyAreNoNeighbours) {
