@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/recording/playback.hpp"
 #include "reaper/recording/stage.hpp"
@@ -38,6 +39,11 @@ public:
     Result<Replay> end(PlaybackEnd found) {
         if (failed_) return *failed_;
         for (const std::string& remark : found.remarks) replay_.remarks.push_back(remark);
+        for (ReplayedRequest& each : replay_.requests) {
+            add_names(names_, each.request);
+            if (each.recorded) add_names(names_, each.recorded->decision);
+            if (each.asked) add_names(names_, each.asked->decision);
+        }
         return std::move(replay_);
     }
 
@@ -83,6 +89,7 @@ private:
     void take(WholeLine&) { whole_ = true; }
     void take(std::shared_ptr<const Seen>& seen) {
         last_ = seen;
+        learn(seen->request.project, seen->request.project_name);
         if (seen->request.correction) return;
         if (const auto tag = asked_.unknown_tag()) {
             failed_ =
@@ -99,9 +106,14 @@ private:
         ReplayedRequest* const entry = entry_of(seen->request, seen->at);
         if (entry != nullptr) decide(*entry, *seen, seen->whole && !seen->reserved);
     }
-    void take(RequestLine& line) { waiting_.insert_or_assign(line.request.id, line); }
+    void take(RequestLine& line) {
+        learn(line.request.project, line.request.project_name);
+        waiting_.insert_or_assign(line.request.id, line);
+    }
     void take(PlanLine& line) {
         check(line);
+        if (const auto* const plan = std::get_if<Plan>(&line.plan.decision))
+            for (const Victim& victim : plan->victims()) learn(victim.project, victim.project_name);
         const auto waits = waiting_.find(line.request);
         // Remembered: a like request was refused a moment before.
         const bool remembered = std::holds_alternative<NotEnough>(line.plan.decision);
@@ -128,6 +140,11 @@ private:
     }
     void take(FreedLine& line) {
         if (ReplayedRequest* const entry = known(line.request)) entry->freed_room = line.result;
+    }
+
+    /// Decisions that are made again know no names.
+    void learn(const ProjectId& project, const std::string& name) {
+        if (!name.empty()) names_.insert_or_assign(project, name);
     }
 
     bool in_period(TimePoint at) const {
@@ -205,6 +222,7 @@ private:
     std::optional<Error> failed_;
     Stage recorded_, asked_;
     std::optional<PolicyLine> known_policy_;
+    ProjectNames names_;
     std::string run_;
     int segment_ = 0;
     bool whole_ = false;

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/recording/replay_sums.hpp"
@@ -120,7 +121,8 @@ std::string differences_text(const Replay& replay, const report::RenderOptions& 
     for (const ReplayedRequest& request : replay.requests) {
         if (!differs(request)) continue;
         if (++count > most_differences) continue;
-        table.row({iso_time(request.at), request.request.id.str(), request.request.project.str(),
+        table.row({iso_time(request.at), request.request.id.str(),
+                   project_text(request.request.project, request.request.project_name),
                    choice_text(request.recorded), choice_text(request.asked)});
     }
     if (count == 0) return "No request would be decided otherwise.\n";
@@ -169,15 +171,22 @@ std::string word_of(const Decision& decision) {
     return report::to_json(decision)["decision"].get<std::string>();
 }
 
+/// Where it is known.
+void add_name(json& object, const std::string& project_name) {
+    if (!project_name.empty()) object["project_name"] = project_name;
+}
+
 json choice_json(const std::optional<Choice>& choice) {
     if (!choice) return nullptr;
     json victims = json::array();
     if (const auto* const plan = std::get_if<Plan>(&choice->decision))
-        for (const Victim& victim : plan->victims())
+        for (const Victim& victim : plan->victims()) {
             victims.push_back({{"server", victim.server.str()},
                                {"name", victim.name},
                                {"project", victim.project.str()},
                                {"host", victim.host}});
+            add_name(victims.back(), victim.project_name);
+        }
     const std::string safeguard{choice->safeguard()};
     return {{"decision", word_of(choice->decision)},
             {"victims", std::move(victims)},
@@ -188,7 +197,7 @@ json choice_json(const std::optional<Choice>& choice) {
 json request_json(const ReplayedRequest& request) {
     json deleted = json::array();
     for (const ServerId& server : request.deleted) deleted.push_back(server.str());
-    return {
+    json object = {
         {"id", request.request.id.str()},
         {"at", iso_time(request.at)},
         {"project", request.request.project.str()},
@@ -200,6 +209,8 @@ json request_json(const ReplayedRequest& request) {
         {"outcome", request.outcome ? report::to_json(*request.outcome) : json(nullptr)},
         {"freed_room", request.freed_room ? report::to_json(*request.freed_room) : json(nullptr)},
         {"deleted", std::move(deleted)}};
+    add_name(object, request.request.project_name);
+    return object;
 }
 
 json time_json(const std::optional<TimePoint>& time) {

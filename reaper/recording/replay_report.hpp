@@ -22,10 +22,10 @@ std::string render_replay(const Replay& replay, const ReplayTitles& titles,
 
 /// {version, recording, dry_run, anonymous, from, to (or null), recorded{configuration, SUMS},
 ///  asked{configuration, SUMS}, days[{day, recorded{SUMS}, asked{SUMS}}], requests[{id, at,
-///  project, slots, surely, differs, recorded (or null), asked (or null): {decision,
-///  victims[{server, name, project, host}], lost_hours, safeguard (or null)}, outcome (or null),
-///  freed_room (or null), deleted}], reproduced{plans, of, not[]}, corrections, undecided,
-///  remarks[]}
+///  project, project_name (if known), slots, surely, differs, recorded (or null), asked (or null):
+///  {decision, victims[{server, name, project, project_name (if known), host}], lost_hours,
+///  safeguard (or null)}, outcome (or null), freed_room (or null), deleted}], reproduced{plans, of,
+///  not[]}, corrections, undecided, remarks[]}
 /// SUMS: {requests, helped, not_helped, refused, culls, victims, lost_hours, lost_vcpu_hours,
 /// safeguards{word: n}}
 nlohmann::json to_json(const Replay& replay, const ReplayTitles& titles);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -36,6 +37,7 @@ void count_victims(const WeekRequest& request, WeekReport& week) {
         const double age = hours_between(victim.created, request.at);
         ++week.victims;
         ++project.victims;
+        if (project.name.empty()) project.name = victim.project_name;
         project.lost_hours += age;
         if (request.at - victim.created < young_age) ++week.young;
     }
@@ -57,7 +59,14 @@ bool told_elsewhere(const WeekRequest& request) {
 }
 
 void count(const WeekRequest& request, WeekReport& week) {
-    ++week.operations[std::string{to_string(request.request.operation)}];
+    if (!somebody_waits(request.request.source)) {
+        ++week.own;
+    } else if (request.request.source == RequestSource::operator_) {
+        ++week.asked;
+    } else {
+        ++week.refused_by_nova;
+        ++week.operations[std::string{to_string(request.request.operation)}];
+    }
     week.deleted += request.deleted;
     if (request.outcome) ++week.outcomes[std::string{to_string(request.outcome->kind)}];
     if (!request.choice) {
@@ -122,7 +131,7 @@ void find_doubts(const WeekReport& week, std::vector<std::string>& against) {
                           " all revocable servers together are not enough");
     for (const auto& [project, sum] : week.projects)
         if (week.victims >= 5 && week.projects.size() > 1 && 2 * sum.victims > week.victims)
-            against.push_back("project " + printable(project.str(), 64) + " bears " +
+            against.push_back("project " + project_text(project, sum.name) + " bears " +
                               std::to_string(sum.victims) + " of " +
                               counted(week.victims, "victim") +
                               " (limits.victims_per_project would bound that)");

@@ -37,13 +37,17 @@ struct WeekInput {
 };
 
 struct WeekProject {
+    std::string name;  ///< as Keystone called it; empty: not known
     int victims = 0;
     double lost_hours = 0;
 };
 
 struct WeekReport {
     WeekInput input;
-    std::map<std::string, int> operations;  ///< requests, by what their users asked for
+    std::map<std::string, int> operations;  ///< refusals of Nova, by what their users asked for
+    int refused_by_nova = 0;                ///< these
+    int asked = 0;                          ///< requests of operators
+    int own = 0;                            ///< what a reservation takes back
     int there = 0;                          ///< the room was there
     int helped = 0;                         ///< by deleting servers
     int no_room = 0;                        ///< all revocable servers together are not enough
@@ -67,11 +71,11 @@ WeekInput week_of(const std::vector<RequestRecord>& records);
 WeekReport report_week(WeekInput input);
 
 std::string render_week(const WeekReport& week, const report::RenderOptions& options);
-/// {version, source, since, until, dry_run, requests, operations{word: n},
-/// would_help{already_there,
+/// {version, source, since, until, dry_run, requests, refused_by_nova, asked_by_operators,
+/// of_reservations, operations{word: n}, would_help{already_there,
 ///  by_deleting}, would_not_help{no_room, held_back{safeguard: n}, refused, unknown}, victims,
-///  lost_hours, lost_vcpu_hours, young, projects[{project, victims, lost_hours}], happened{outcomes
-///  {word: n}, deleted}, against[], remarks[]}
+///  lost_hours, lost_vcpu_hours, young, projects[{project, project_name (if known), victims,
+///  lost_hours}], happened{outcomes {word: n}, deleted}, against[], remarks[]}
 nlohmann::json to_json(const WeekReport& week);
 
 }  // namespace reaper::recording

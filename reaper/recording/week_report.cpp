@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/recording/week.hpp"
@@ -45,10 +46,14 @@ std::string lines_text(const WeekReport& week, const report::RenderOptions& opti
     const auto row = [&](int count, const std::string& what) {
         if (count > 0) table.row({std::to_string(count), what});
     };
-    const int all = static_cast<int>(week.input.requests.size());
-    table.row(
-        {std::to_string(all),
-         "refused by Nova" + (week.operations.empty() ? "" : " (" + words(week.operations) + ")")});
+    const int others = week.asked + week.own;
+    if (week.refused_by_nova > 0 || others == 0)
+        table.row({std::to_string(week.refused_by_nova),
+                   "refused by Nova" +
+                       (week.operations.empty() ? "" : " (" + words(week.operations) + ")")});
+    row(week.asked, "asked for by an operator");
+    row(week.own, "of a reservation that takes back what it lent");
+    if (others > 0) table.row({std::to_string(week.input.requests.size()), "in all:"});
     row(week.helped, "would have been helped by deleting servers");
     row(week.there, "had their room by then, without a deletion");
     row(held_back(week), "held back by safeguards: " + words(week.held_back));
@@ -73,7 +78,8 @@ std::string projects_text(const WeekReport& week, const report::RenderOptions& o
     report::TextTable table(
         {{"project"}, {"victims", Align::right}, {"lost server-hours", Align::right}});
     for (const auto& [project, sum] : by_victims(week))
-        table.row({project.str(), std::to_string(sum.victims), tenths(sum.lost_hours)});
+        table.row(
+            {project_text(project, sum.name), std::to_string(sum.victims), tenths(sum.lost_hours)});
     return counted(week.victims, "server") + " would have been deleted, after " +
            tenths(week.lost_hours) + " server-hours (" + tenths(week.lost_vcpu_hours) +
            " vCPU-hours) in all:\n" +
@@ -104,16 +110,21 @@ std::string render_week(const WeekReport& week, const report::RenderOptions& opt
 json to_json(const WeekReport& week) {
     const WeekInput& input = week.input;
     json projects = json::array();
-    for (const auto& [project, sum] : by_victims(week))
+    for (const auto& [project, sum] : by_victims(week)) {
         projects.push_back({{"project", project.str()},
                             {"victims", sum.victims},
                             {"lost_hours", to_hundredths(sum.lost_hours)}});
+        if (!sum.name.empty()) projects.back()["project_name"] = sum.name;
+    }
     return {{"version", report::json_version},
             {"source", input.source},
             {"since", iso_time(input.since)},
             {"until", iso_time(input.until)},
             {"dry_run", input.dry_run},
             {"requests", input.requests.size()},
+            {"refused_by_nova", week.refused_by_nova},
+            {"asked_by_operators", week.asked},
+            {"of_reservations", week.own},
             {"operations", week.operations},
             {"would_help", {{"already_there", week.there}, {"by_deleting", week.helped}}},
             {"would_not_help",

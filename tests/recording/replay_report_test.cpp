@@ -187,6 +187,45 @@ TEST(Week, OneProjectThatBearsItAllAndAnOpenBreakerAreDoubts) {
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+TEST(Week, WhatAnOperatorAskedForIsNoRefusalOfNovas) {
+    Replay replay = example();
+    replay.requests[0].request.source = RequestSource::operator_;
+    replay.requests[0].request.operation = Operation::manual;
+    replay.requests[1].request.source = RequestSource::gateway;
+    WeekInput input = week_of(replay);
+    input.since = monday;
+    input.until = monday + std::chrono::days{6};
+    const WeekReport week = report_week(std::move(input));
+    const std::string text = render_week(week, {});
+    EXPECT_THAT(text, HasSubstr("3  refused by Nova (3 build)"));
+    EXPECT_THAT(text, HasSubstr("1  asked for by an operator"));
+    EXPECT_THAT(text, HasSubstr("4  in all:"));
+    const auto json = to_json(week);
+    EXPECT_EQ(json["requests"], 4);
+    EXPECT_EQ(json["refused_by_nova"], 3);
+    EXPECT_EQ(json["asked_by_operators"], 1);
+}
+
+TEST(Week, ProjectsHaveTheirNamesBesideTheirIds) {
+    Replay replay;
+    Decision decision = plan_of({"a"});
+    std::get<Plan>(decision).hosts[0].victims[0].project_name = "night";
+    replay.requests = {request("req-1", decision, too_little())};
+    replay.requests[0].request.project_name = "web";
+    const std::string differences = render_replay(replay, {"dir", "a", "b"}, {});
+    EXPECT_THAT(differences, HasSubstr("web (regular)"));
+    const auto replayed = to_json(replay, {"dir", "a", "b"});
+    EXPECT_EQ(replayed["requests"][0]["project_name"], "web");
+    EXPECT_EQ(replayed["requests"][0]["recorded"]["victims"][0]["project_name"], "night");
+    WeekInput input = week_of(replay);
+    input.since = monday;
+    input.until = monday + std::chrono::days{1};
+    const WeekReport week = report_week(std::move(input));
+    EXPECT_THAT(render_week(week, {}), HasSubstr("night (spot)"));
+    EXPECT_EQ(to_json(week)["projects"][0]["project_name"], "night");
+    EXPECT_EQ(to_json(week)["projects"][0]["project"], "spot");
+}
+
 TEST(Week, TheJournalTellsWhatWasPlanned) {
     RequestRecord record;
     record.request.id = RequestId{"req-1"};
