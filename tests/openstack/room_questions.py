@@ -192,6 +192,7 @@ class Round:
         answer, shape = question.answer, question.shape
         if shape.project == "spot":  # nobody goes for it
             assert answer["possible"] == answer["fits_now"], question
+            assert answer["answer"] in ("fits-now", "free-room-only"), question
             return
         key = ("possible", shape)
         if key not in self.known:
