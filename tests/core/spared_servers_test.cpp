@@ -89,7 +89,7 @@ TEST(SparedServers, ThoseThatAreTooSmallAreToldWhatWouldBeMissing) {
     const auto two = reasons(made, {{"VCPU", 9}}, "cost");
     EXPECT_EQ(two.size(), 3U);
     for (const auto& [id, why] : two)
-        EXPECT_THAT(why, HasSubstr("might have gone instead of 's")) << id;
+        EXPECT_THAT(why, HasSubstr("might have gone instead of 'name-of-s1': as good")) << id;
 }
 
 TEST(SparedServers, ThoseThatCostMoreAreToldTheFigures) {
