@@ -18,7 +18,8 @@ promised to a request under way does not count.
 A flavor counts with its extra specs, for a server that boots from an image which asks for nothing.
 Without --project the servers are of a regular project that no aggregate is kept for. Of a revocable
 one only free room counts: nobody goes for it. With --snapshot, nothing is called: there are no
-flavors then. The running daemon answers the same on its admin API: GET /v1/room?flavor=m1.large&count=4)",
+flavors then. The running daemon answers the same on its admin API:
+GET /v1/room?flavor=m1.large&count=4)",
     R"(Examples:
   reaper room --flavor m1.large
   reaper room --flavor m1.large --count 20 --zone nova --project web

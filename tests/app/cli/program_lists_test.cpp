@@ -191,14 +191,10 @@ TEST(ProgramLists, WhatIsNoListIsATextOrADocument) {
 }
 
 TEST(ProgramLists, EveryAnswerIsADocumentToo) {
-    const TemporaryDirectory directory;
-    const std::string config = journaled(directory);
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"plan", "--snapshot", cloud, "--resources", "VCPU=1",
                                    "--project", "p"},
-          {"room", "--snapshot", cloud, "--resources", "VCPU=1"},
-          {"--config", config, "config"},
-          {"--config", config, "config", "--check"}}) {
+          {"room", "--snapshot", cloud, "--resources", "VCPU=1"}}) {
         const json document = json::parse(answer(words, {"--json"}));
         EXPECT_EQ(json::parse(answer(words, {"-o", "json"})), document);
         expect_same(YAML::Load(answer(words, {"-o", "yaml"})), document);

@@ -436,8 +436,7 @@ TEST(ProgramCheck, GoesOnAfterFailuresAndSaysSoInItsExitCode) {
 
 TEST(ProgramRequest, WithoutASocketSaysWhatToDo) {
     const TemporaryDirectory directory;
-    const std::string path =
-        directory.write("reaper.yaml", quiet_config(directory) + "admin:\n  socket: \"\"\n");
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"reapers"},
           {"request", "--resources", "VCPU=1", "--project", "p"}}) {
