@@ -253,7 +253,12 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
     auto loaded = load_part(path, environment, not_local);
     if (auto* const draft = std::get_if<Draft>(&loaded)) {
         Settings& settings = draft->settings;
+        const std::string configured = settings.journal.path;
+        const std::string of_dry_run =
+            kept_by_dry_run(settings.journal, settings.record).journal.path;
         keep_apart(settings);
+        std::string other = settings.dry_run ? configured : of_dry_run;
+        if (other == settings.journal.path) other.clear();
         return LocalSettings{settings.dry_run,
                              std::move(settings.journal),
                              std::move(settings.pause_file),
@@ -263,7 +268,8 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
                              std::move(draft->broker_unknown),
                              std::move(settings.gateway),
                              std::move(settings.record),
-                             std::move(settings.metrics)};
+                             std::move(settings.metrics),
+                             std::move(other)};
     }
     return std::get<std::vector<ConfigError>>(std::move(loaded));
 }

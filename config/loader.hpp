@@ -59,6 +59,9 @@ struct LocalSettings {
     Gateway gateway;               ///< whom to ask whether it helps
     Record record;
     MetricsPage metrics;  ///< where a daemon without a socket can be asked how it is
+    /// Where a run in the other mode keeps its journal: in a dry run the daemon's, else a dry
+    /// run's. Empty: there can be none.
+    std::string other_journal{};
 };
 
 /// These alone, for what must work whatever else is wrong or can't be read by who asks: no secret

@@ -2,6 +2,7 @@
 // a query.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "reaper/api/routes.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::api {
 
@@ -40,6 +42,23 @@ struct PageAsked {
 };
 /// 0 and what is above `most` count as `most`, as they do for Nova. `bad_input` for no number.
 Result<PageAsked> page_of(const Query& query, std::size_t usual, std::size_t most);
+
+/// Leaves of `all` those of the page, each with an id of its own; are there more after it?
+/// `bad_input`: what the marker names is no more.
+template <class Thing, class IdOf>
+Result<bool> cut_to_page(std::vector<Thing>& all, const PageAsked& page, const IdOf& id_of) {
+    if (!page.marker.empty()) {
+        const auto last = std::find_if(
+            all.begin(), all.end(), [&](const Thing& each) { return id_of(each) == page.marker; });
+        if (last == all.end())
+            return Error{Errc::bad_input, "marker: there is no " + in_quotes(page.marker) +
+                                              " any more; begin anew without one"};
+        all.erase(all.begin(), last + 1);
+    }
+    if (all.size() <= page.limit) return false;
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(page.limit), all.end());
+    return true;
+}
 
 /// `[{rel: "next", href: PATH?...}]`: the same question from `marker` on.
 nlohmann::json next_link(const ApiRequest& request, const std::string& marker);

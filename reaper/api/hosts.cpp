@@ -12,6 +12,7 @@
 #include "reaper/api/host_use.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -96,18 +97,41 @@ bool listed_before(const Host* a, const Host* b) {
     return !report::natural_less(b->name, a->name) && a->id < b->id;
 }
 
+/// What hosts are listed; what is empty leaves none out.
+struct HostsWanted {
+    std::string name;  ///< a part of it
+    std::string zone;
+    ProjectId project;  ///< has servers there
+
+    bool fits(const Host& host) const {
+        const auto has = [this](const std::string& text) { return text.find(name) != text.npos; };
+        if (!name.empty() && !has(host.name) && !has(host.service_host)) return false;
+        if (!zone.empty() && host.availability_zone != zone) return false;
+        return project.empty() ||
+               std::any_of(host.servers.begin(), host.servers.end(),
+                           [this](const Server& server) { return server.project == project; });
+    }
+};
+
+/// By its id, or by its name as Keystone told it lately.
+Result<ProjectId> listed_project(const CloudCache& cache, const std::string& written) {
+    const auto named = projects_named(cache.project_names(), written);
+    if (cache.project_names().contains(ProjectId{written}) || named.empty())
+        return ProjectId{written};
+    if (named.size() > 1)
+        return Error{Errc::bad_input, "project: " + several_projects(written, named)};
+    return named.front();
+}
+
 /// Those of the page, and one more if there is one.
-std::vector<HostId> chosen(const CloudCache& cache, const PageAsked& page, const std::string& name,
-                           bool& marker_known) {
+std::vector<HostId> chosen(const CloudCache& cache, const PageAsked& page,
+                           const HostsWanted& wanted, bool& marker_known) {
     const Host* const marker = page.marker.empty() ? nullptr : cache.find(HostId{page.marker});
     marker_known = page.marker.empty() || marker != nullptr;
     std::vector<const Host*> hosts;
     for (const Host* const host : cache.hosts()) {
         if (marker != nullptr && !listed_before(marker, host)) continue;
-        if (!name.empty() && host->name.find(name) == std::string::npos &&
-            host->service_host.find(name) == std::string::npos)
-            continue;
-        hosts.push_back(host);
+        if (wanted.fits(*host)) hosts.push_back(host);
     }
     const std::size_t count = std::min(hosts.size(), page.limit + 1);
     std::partial_sort(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(count),
@@ -137,7 +161,7 @@ json server_json(const Server& server, const Host& host, const DaemonView& view)
 }  // namespace
 
 Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
-    const Query query{request, {"limit", "marker", "name", "resource_class"}};
+    const Query query{request, {"limit", "marker", "name", "zone", "project", "resource_class"}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     const auto page = page_of(query, most_hosts, most_hosts);
     if (!page) co_return refuse(400, page.error().what);
@@ -152,7 +176,16 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
         const auto view = backend.view();
         if (!view) co_return no_cloud_yet();
         bool marker_known = false;
-        ids = chosen(view->cache, *page, query.text("name"), marker_known);
+        HostsWanted wanted{query.text("name"), query.text("zone"), {}};
+        auto no_zone =
+            wanted.zone.empty() ? std::nullopt : why_unknown_zone(wanted.zone, view->cache.index());
+        if (no_zone) co_return refuse(404, *no_zone);
+        if (const std::string& written = query.text("project"); !written.empty()) {
+            auto project = listed_project(view->cache, written);
+            if (!project) co_return refuse(400, project.error().what);
+            wanted.project = std::move(*project);
+        }
+        ids = chosen(view->cache, *page, wanted, marker_known);
         if (!marker_known)
             co_return refuse(400, "marker: there is no host " + in_quotes(page->marker) +
                                       " any more; begin anew without one");

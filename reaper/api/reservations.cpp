@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "reaper/api/answers.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/model/text.hpp"
@@ -17,7 +19,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_text = 255;
-constexpr std::size_t most_orders = 100;  ///< in one body
+constexpr std::size_t most_orders = 100;       ///< in one body
+constexpr std::size_t all_in_one = 1'000'000;  ///< without a limit
 
 int status_of(Errc code) {
     switch (code) {
@@ -234,28 +237,32 @@ Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder re
 }  // namespace
 
 Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request) {
-    std::string role, host;
-    for (const auto& [name, value] : request.parameters) {
-        if (name == "role")
-            role = value;
-        else if (name == "host")
-            host = value;
-        else
-            co_return api::refuse(400, "unknown parameter " + in_quotes(printable(name, 100)));
-    }
+    const Query query{request, {"limit", "marker", "role", "host"}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    const auto page = page_of(query, all_in_one, all_in_one);
+    if (!page) co_return refuse(400, page.error().what);
+    const std::string& role = query.text("role");
+    const std::string& host = query.text("host");
     const ReservationController* const reservations = backend.reservations();
     if (reservations == nullptr) co_return api::refuse(503, "the daemon has not started yet");
     if (auto why = reservations->why_not_known()) co_return refusal_for(*why);
-    json list = json::array();
-    for (const ReservationView& view : reservations->list()) {
+    std::vector<ReservationView> views = reservations->list();
+    std::erase_if(views, [&](const ReservationView& view) {
         const ReservationIdentity& identity = view.reservation.identity;
-        if (!role.empty() && identity.role.str() != role) continue;
-        if (!host.empty() && view.host_name != host && identity.host.str() != host) continue;
-        list.push_back(json_of(view));
-    }
+        return (!role.empty() && identity.role.str() != role) ||
+               (!host.empty() && view.host_name != host && identity.host.str() != host);
+    });
+    const auto id_of = [](const ReservationView& view) { return view.id.str(); };
+    const auto more = cut_to_page(views, *page, id_of);
+    if (!more) co_return refuse(400, more.error().what);
+    json links = json::array();
+    if (*more) links = next_link(request, views.back().id.str());
+    json list = json::array();
+    for (const ReservationView& view : views) list.push_back(json_of(view));
     json orders = json::array();
     for (const OrderState& order : reservations->orders()) orders.push_back(json_of(order));
     co_return answer_of(200, {{"reservations", std::move(list)},
+                              {"reservations_links", std::move(links)},
                               {"orders", std::move(orders)},
                               {"remarks", reservations->remarks()}});
 }

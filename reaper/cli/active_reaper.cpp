@@ -14,6 +14,13 @@ std::string named(const ActiveReaper& who) {
 
 }  // namespace
 
+Activity no_active_reaper() {
+    Activity none;
+    none.not_needed = true;
+    none.unknown = "a dry run serves nobody, and has a queue of its own";
+    return none;
+}
+
 Activity activity_of(config::Broker broker, const std::string& journal_path) {
     Activity activity;
     auto answer = look_for_active_reaper(std::move(broker));
@@ -28,6 +35,7 @@ Activity activity_of(config::Broker broker, const std::string& journal_path) {
 }
 
 Activity activity_of(const config::LocalSettings& settings) {
+    if (settings.dry_run) return no_active_reaper();
     if (settings.broker_unknown.empty()) return activity_of(settings.broker, settings.journal.path);
     Activity activity;
     activity.unknown = settings.broker_unknown;
@@ -35,6 +43,7 @@ Activity activity_of(const config::LocalSettings& settings) {
 }
 
 std::string to_text(const Activity& activity) {
+    if (activity.not_needed) return "none is needed: " + activity.unknown;
     if (!activity.active) return "not known: " + printable(activity.unknown, 500);
     if (activity.here) return "this one";
     return "on " + named(*activity.active) +

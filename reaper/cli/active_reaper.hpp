@@ -13,16 +13,21 @@ namespace reaper::cli {
 
 struct Activity {
     std::optional<ActiveReaper> active;
-    bool here = false;    ///< it is this machine's daemon, with this configuration's journal
-    std::string unknown;  ///< why it is not known; empty if it is
+    bool here = false;        ///< it is this machine's daemon, with this configuration's journal
+    std::string unknown;      ///< why it is not known; empty if it is
+    bool not_needed = false;  ///< there is none: `unknown` says why
 };
+
+/// Of a dry run.
+Activity no_active_reaper();
 
 /// Asks the broker; it takes some seconds at most where nobody answers.
 Activity activity_of(config::Broker broker, const std::string& journal_path);
 /// The same where the configuration may not tell the broker, or not to who asks.
 Activity activity_of(const config::LocalSettings& settings);
 
-/// `this one`; `on ctl-1 (journal PATH), not this one`; `not known: ...`
+/// `this one`; `on ctl-1 (journal PATH), not this one`; `not known: ...`;
+/// `none is needed: ...`
 std::string to_text(const Activity& activity);
 nlohmann::json to_json(const Activity& activity);
 

@@ -80,10 +80,11 @@ void add_host_filters(CLI::App& hosts, HostFilters& filters) {
 }
 
 void add_explain(CLI::App& app, Parsed& parsed) {
-    add_command(app, "explain", help::explain)
-        ->add_option("SERVER", parsed.explain.asked, "Its id or name, or a request's id")
+    CLI::App& explain = *add_command(app, "explain", help::explain);
+    explain.add_option("SERVER", parsed.explain.asked, "Its id or name, or a request's id")
         ->required()
         ->type_name("");
+    add_journal_option(explain, parsed.explain.journal);
 }
 
 void add_switch(CLI::App& app, Parsed& parsed) {
@@ -287,6 +288,9 @@ std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed)
                      "address of the network"};
     if (api.cert_file.empty() != api.key_file.empty())
         return Leave{ExitCode::usage, "", "--cert-file and --key-file: both or neither"};
+    if (!api.url.empty() && !(parsed.history.journal + parsed.explain.journal).empty())
+        return Leave{ExitCode::usage, "",
+                     "--journal is a file of this machine; --api asks another"};
     if (auto why = why_not_followed(parsed.history, *list))
         return Leave{ExitCode::usage, "", std::move(*why)};
     arguments.global.json = list->format == ListFormat::json;

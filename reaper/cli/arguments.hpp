@@ -172,11 +172,13 @@ struct HistoryCommand {
     std::optional<OutcomeKind> outcome;
     bool under_way = false;  ///< only those without an outcome
     bool follow = false;     ///< go on with what comes
+    std::string journal{};   ///< the file to read alone; empty: as configured
 };
 
 /// Why a server was deleted, or skipped.
 struct ExplainCommand {
-    std::string asked;  ///< a server's id or name, or a request's id
+    std::string asked;      ///< a server's id or name, or a request's id
+    std::string journal{};  ///< as of HistoryCommand
 };
 
 struct UsageCommand {

@@ -2,15 +2,13 @@
 #include <boost/asio/io_context.hpp>
 
 #include "clients/http/url.hpp"
-#include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/journals.hpp"
 #include "reaper/cli/list_output.hpp"
-#include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -39,12 +37,10 @@ ExitCode explain_remotely(const GlobalOptions& global, const ExplainCommand& com
 ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
                           const Terminal& terminal) {
     if (!global.api.url.empty()) return explain_remotely(global, command, terminal);
-    const auto settings = local_settings(global, terminal);
-    if (!settings) return ExitCode::usage;
-    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = open_journal_for_reading(settings->journal.path);
-    if (!journal) return terminal.fail(ExitCode::failed, journal.error());
-    const auto told = run_task(io, report::find_explanation(**journal, command.asked));
+    boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
+    auto opened = open_journals(global, command.journal, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
+    const auto told = explained_in(io, std::get<Journals>(opened), command.asked, terminal);
     if (!told) return terminal.fail(ExitCode::failed, told.error());
     if (!*told) {
         terminal.complain(report::not_explained(command.asked));

@@ -8,7 +8,10 @@ const Text history{
 the daemon runs. The filters choose among all that it holds; --limit counts what they leave.
 Projects have the names that they had then, as far as those were known. Of a project, host or
 flavor that the journal does not know the cloud is asked; exit code 6: that has none either. Why
-one server went: reaper explain.)",
+one server went: reaper explain.
+
+A dry run has a journal of its own beside
+the daemon's; what the other one has is told on stderr, and --journal reads it.)",
     R"(Examples:
   reaper history --limit 50
   reaper history --since 24h --outcome not-enough
@@ -43,7 +46,8 @@ understood; newest first, with the reason.)",
 const Text history_victims{
     "Deleted servers and their requests",
     R"(The servers whose deletion was sent, newest first, with the request that they made room for:
-those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none.)",
+those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none. What
+was really deleted is told in a dry run too.)",
     R"(Examples:
   reaper history victims --since 2h
   reaper history victims --server batch-7
@@ -77,7 +81,8 @@ servers of the same host that stayed, hosts that were passed over), whether it h
 the room, and when each step happened. A server that was chosen and skipped in the end is explained
 too; of a request, all servers that were chosen for it.
 
-SERVER is the server's id or name, or a request's id. Of several servers of one name, or several
+SERVER is the server's id or name, or a request's id; a server that no plan chose, but that waited for
+room, is told of with its request. A real deletion goes before what a dry run planned. Of several servers of one name, or several
 requests that chose the server, the newest request is explained and the others are listed. All of it
 comes from the journal of this machine, with or without a running daemon; what the journal does not
 know stands at the end.)",

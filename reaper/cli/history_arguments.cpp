@@ -86,6 +86,14 @@ Result<void> read_times(const HistoryTexts& texts, HistoryCommand& history) {
 
 }  // namespace
 
+void add_journal_option(CLI::App& command, std::string& journal) {
+    command
+        .add_option("--journal", journal,
+                    "Read this journal alone (default: as configured, and what was deleted also "
+                    "from the other one, if this is a dry run's)")
+        ->type_name("PATH");
+}
+
 void add_history_limit(CLI::App& command, HistoryTexts& texts) {
     command.add_option("--limit", texts.limit, "How many lines at most (default 20)")
         ->type_name("N")
@@ -143,6 +151,7 @@ Result<HistoryCommand> history_command(const CLI::App& app, const std::string& s
     history.under_way = texts.outcome == no_outcome_word;
     history.outcome = outcome_kind_from(texts.outcome);
     history.follow = texts.follow;
+    history.journal = texts.journal;
     return history;
 }
 

@@ -17,10 +17,13 @@ namespace reaper::cli {
 
 /// The values of its options as they were written; empty: not given.
 struct HistoryTexts {
-    std::string since, until, project, host, flavor, server, outcome;
+    std::string since, until, project, host, flavor, server, outcome, journal;
     int limit = 0;
     bool follow = false;
 };
+
+/// `--journal`, of each command that reads a journal.
+void add_journal_option(CLI::App& command, std::string& journal);
 
 /// `--limit`, of each view that is a list.
 void add_history_limit(CLI::App& command, HistoryTexts& texts);

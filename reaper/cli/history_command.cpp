@@ -4,7 +4,6 @@
 #include <variant>
 #include <vector>
 
-#include "clients/journal/sqlite_journal.hpp"
 #include "reaper/api/settled_query.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/estimate_arguments.hpp"
@@ -12,7 +11,7 @@
 #include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/history_follow.hpp"
 #include "reaper/cli/history_remote.hpp"
-#include "reaper/cli/local_settings.hpp"
+#include "reaper/cli/journals.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
@@ -38,10 +37,22 @@ Result<std::optional<RequestRecord>> record_about(boost::asio::io_context& io, J
     return run_task(io, journal.record(found->front().request.id));
 }
 
-ExitCode show_record(boost::asio::io_context& io, Journal& journal, const std::string& id,
-                     const Terminal& terminal) {
+/// By its id, or by that of a server or its name.
+Result<std::optional<RequestRecord>> record_in(boost::asio::io_context& io, Journal& journal,
+                                               const std::string& id, const Terminal& terminal) {
     auto record = run_task(io, journal.record(RequestId{id}));
     if (record && !record->has_value()) record = record_about(io, journal, id, terminal);
+    return record;
+}
+
+ExitCode show_record(boost::asio::io_context& io, Journals& journals, const std::string& id,
+                     const Terminal& terminal) {
+    auto record = record_in(io, *journals.own, id, terminal);
+    if (record && !record->has_value() && journals.other) {
+        record = record_in(io, *journals.other, id, terminal);
+        if (record && record->has_value())
+            terminal.warn("told by the other journal, " + journals.other_path);
+    }
     if (record && !record->has_value()) {
         terminal.complain("the journal knows no request and no server " + in_quotes(id) +
                           "; 'reaper history' lists the requests that it knows");
@@ -82,35 +93,36 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     if (const auto fits = check_span(command.span, command.until, now()); !fits)
         return terminal.fail(ExitCode::usage, fits.error());
     if (!global.api.url.empty()) return history_remotely(global, command, terminal);
-    const auto settings = local_settings(global, terminal);
-    if (!settings) return ExitCode::usage;
-    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = open_journal_for_reading(settings->journal.path);
-    if (!journal) return terminal.fail(ExitCode::failed, journal.error());
-    const auto found = settled(io, **journal, global, query_of(command, now()), terminal);
+    boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
+    auto opened = open_journals(global, command.journal, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
+    Journals& journals = std::get<Journals>(opened);
+    Journal& journal = *journals.own;
+    const auto found = settled(io, journal, global, query_of(command, now()), terminal);
     if (const auto* const code = std::get_if<ExitCode>(&found)) return *code;
     const JournalQuery& query = std::get<JournalQuery>(found);
-    if (command.follow) return follow_history(io, **journal, command.what, query, terminal);
+    if (command.what != HistoryCommand::What::show) tell_of_other(io, journals, terminal);
+    if (command.follow) return follow_history(io, journal, command.what, query, terminal);
     switch (command.what) {
         case HistoryCommand::What::show:
-            return show_record(io, **journal, command.request, terminal);
+            return show_record(io, journals, command.request, terminal);
         case HistoryCommand::What::messages:
-            return answer_list(terminal, run_task(io, (*journal)->find_messages(query)),
+            return answer_list(terminal, run_task(io, journal.find_messages(query)),
                                report::messages_table, "messages");
         case HistoryCommand::What::victims:
-            return answer_list(terminal, run_task(io, (*journal)->find_victims(query)),
+            return answer_list(terminal, victims_in(io, journals, query, terminal),
                                report::victims_table, "victims");
         case HistoryCommand::What::totals:
-            return answer_document(
-                terminal, run_task(io, (*journal)->totals(query.since.value_or(TimePoint{}))),
-                report::render_totals);
+            return answer_document(terminal,
+                                   run_task(io, journal.totals(query.since.value_or(TimePoint{}))),
+                                   report::render_totals);
         case HistoryCommand::What::events:
-            return answer_list(terminal, run_task(io, (*journal)->find_events(query)),
+            return answer_list(terminal, run_task(io, journal.find_events(query)),
                                report::events_table, "events");
         case HistoryCommand::What::list: break;
     }
-    return answer_list(terminal, run_task(io, (*journal)->find_requests(query)),
-                       report::requests_table, "requests");
+    return answer_list(terminal, run_task(io, journal.find_requests(query)), report::requests_table,
+                       "requests");
 }
 
 }  // namespace reaper::cli

@@ -28,6 +28,7 @@ void take_dry_run(config::LocalSettings& settings, const Terminal& terminal) {
     terminal.warn("no journal at " + settings.journal.path + " yet; taken instead: a dry run's, " +
                   kept.journal.path);
     settings.journal = std::move(kept.journal);
+    settings.other_journal.clear();
     settings.record = std::move(kept.record);
 }
 

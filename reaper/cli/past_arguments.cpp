@@ -35,6 +35,9 @@ void add_history(CLI::App& app, Parsed& parsed) {
         ->add_option("--since", parsed.history.since, since + " (default 24h)")
         ->type_name("WHEN");
     add_history_times(*add_command(history, "events", help::history_events), parsed.history, since);
+    add_journal_option(history, parsed.history.journal);
+    for (CLI::App* const view : history.get_subcommands([](const CLI::App*) { return true; }))
+        add_journal_option(*view, parsed.history.journal);
 }
 
 void add_usage(CLI::App& app, Parsed& parsed) {

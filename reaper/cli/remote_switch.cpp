@@ -100,7 +100,7 @@ std::optional<StatusReport> status_of(DaemonApi& api, const Terminal& terminal, 
     if (!reapers) return std::nullopt;
     auto activity = taken(activity_in(*reapers), api, terminal, code);
     if (!activity) return std::nullopt;
-    status->activity = std::move(*activity);
+    status->activity = status->daemon.dry_run ? no_active_reaper() : std::move(*activity);
     return status;
 }
 

@@ -146,7 +146,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
-    KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock};
+    KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock,
+                         dry_run};
     const CloudPorts of_cloud = cloud->ports();
     api::Backend backend{[&service] { return service.view(); }, feed,
                          [&service] { return service.operators(); },

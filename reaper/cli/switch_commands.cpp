@@ -8,6 +8,7 @@
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/active_reaper.hpp"
 #include "reaper/cli/commands.hpp"
+#include "reaper/cli/journals.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/now.hpp"
@@ -144,6 +145,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     status.file = file.path();
     Safeguards safeguards;
     status.recorded = recorded_in(*settings, safeguards, terminal);
+    tell_of_other(*settings, terminal);
     status.at = now();
     status.since = status.at - status_span;
     const auto opened = breaker_kept.note();

@@ -18,17 +18,19 @@ constexpr int most_waiting = 4;
 
 class KnownReapers::Impl {
 public:
-    Impl(config::Broker broker, std::string journal, const MessageSource& messages, Clock& clock)
+    Impl(config::Broker broker, std::string journal, const MessageSource& messages, Clock& clock,
+         bool dry_run)
         : broker_(std::move(broker)),
           here_{machine_name(), std::move(journal)},
           messages_(messages),
           clock_(clock),
+          dry_run_(dry_run),
           thread_(most_waiting) {}
 
     ResultTask<std::vector<api::KnownReaper>> list() {
-        std::vector<api::KnownReaper> all{{here_.machine, here_.journal, true, true}};
-        if (messages_.serving() != 0) co_return all;
-        all.front().serves = false;
+        std::vector<api::KnownReaper> all{{here_.machine, here_.journal, true, false}};
+        all.front().serves = !dry_run_ && messages_.serving() != 0;
+        if (dry_run_ || all.front().serves) co_return all;
         if (!answer_ || clock_.steady() >= holds_until_) {
             std::function<Result<ActiveReaper>()> question = [broker = broker_] {
                 return look_for_active_reaper(broker);
@@ -52,14 +54,16 @@ private:
     const ActiveReaper here_;
     const MessageSource& messages_;
     Clock& clock_;
+    const bool dry_run_;
     std::optional<Result<ActiveReaper>> answer_;
     Duration holds_until_{};  ///< steady
     journal::Worker thread_;
 };
 
 KnownReapers::KnownReapers(config::Broker broker, std::string journal,
-                           const MessageSource& messages, Clock& clock)
-    : impl_(std::make_unique<Impl>(std::move(broker), std::move(journal), messages, clock)) {}
+                           const MessageSource& messages, Clock& clock, bool dry_run)
+    : impl_(std::make_unique<Impl>(std::move(broker), std::move(journal), messages, clock,
+                                   dry_run)) {}
 
 KnownReapers::~KnownReapers() = default;
 

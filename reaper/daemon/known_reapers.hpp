@@ -15,9 +15,9 @@ namespace reaper {
 /// every few seconds. Destroy it before the io_context; it waits for a question that is out.
 class KnownReapers {
 public:
-    /// `messages` and `clock` must outlive it.
+    /// `messages` and `clock` must outlive it. A dry run serves nobody, and asks nobody.
     KnownReapers(config::Broker broker, std::string journal, const MessageSource& messages,
-                 Clock& clock);
+                 Clock& clock, bool dry_run);
     ~KnownReapers();
 
     ResultTask<std::vector<api::KnownReaper>> list();

@@ -50,7 +50,7 @@ DaemonStatus Service::Impl::status() const {
     state.dry_run = settings_.dry_run;
     state.ready = told_.ready;
     state.line = told_.line;
-    state.serving = ports_.messages.serving() != 0;
+    state.serving = !settings_.dry_run && ports_.messages.serving() != 0;
     state.paused = ports_.pause.paused();
     state.breaker = ports_.breaker.paused();
     state.broker_connected = broker_.consuming;

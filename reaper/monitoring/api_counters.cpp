@@ -1,10 +1,12 @@
 #include "reaper/monitoring/api_counters.hpp"
 
+#include <array>
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <string>
+#include <utility>
 
 #include "reaper/monitoring/exposition.hpp"
 
@@ -14,6 +16,20 @@ namespace {
 
 const prometheus::Histogram::BucketBoundaries call_seconds{0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                                            0.5,   1,    2.5,   5,    10,  30};
+
+/// What the daemon asks of each service.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> all_calls{{
+    {"keystone", "GET"},
+    {"keystone", "POST"},
+    {"nova", "GET"},
+    {"nova", "POST"},
+    {"nova", "DELETE"},
+    {"placement", "GET"},
+    {"placement", "POST"},
+    {"placement", "PUT"},
+    {"placement", "DELETE"},
+    {"glance", "GET"},
+}};
 
 Labels labels_of(std::string_view service, std::string_view method) {
     return {{"service", std::string{service}}, {"method", std::string{method}}};
@@ -32,11 +48,12 @@ ApiCounters::ApiCounters(prometheus::Registry& registry)
                  .Help("How long a try of such a call took, waiting for a connection included.")
                  .Register(registry)) {
     // What alerts look at is 0 before it happens, not absent.
-    for (const char* const code : {"401", "403"}) {
-        calls_.Add({{"service", "keystone"}, {"method", "POST"}, {"code", code}});
-        for (const char* const service : {"nova", "placement"})
-            calls_.Add({{"service", service}, {"method", "GET"}, {"code", code}});
-    }
+    for (const auto& [service, method] : all_calls)
+        for (const char* const code : {"401", "403"}) {
+            Labels labels = labels_of(service, method);
+            labels.emplace("code", code);
+            calls_.Add(labels);
+        }
 }
 
 void ApiCounters::tried(std::string_view service, std::string_view method, std::string_view code,

@@ -64,10 +64,11 @@ void add_switches(const DaemonState& state, Values& values) {
 void add_broker(const DaemonState& state, Values& values) {
     values.gauge("reaper_broker_connected", "1: RabbitMQ delivers Nova's messages.",
                  number(state.broker.consuming));
-    values.gauge(
-        "reaper_serving",
-        "1: this reaper holds the serving token; of several reapers on one queue one does.",
-        number(state.messages.serving() != 0));
+    values.gauge("reaper_serving",
+                 "1: this reaper holds the serving token; of several reapers on one queue one "
+                 "does. A dry run "
+                 "serves nobody: 0.",
+                 number(!state.settings.dry_run && state.messages.serving() != 0));
     if (state.events == nullptr) return;
     values.gauge("reaper_notifications_flowing", "1: Nova's INFO notifications come in.",
                  number(state.refresher.flowing()));

@@ -195,6 +195,23 @@ Explanation of_newest(const RequestRecord& record, std::vector<ChosenServer> cho
     return told;
 }
 
+/// The newest request in which that server waited.
+ResultTask<std::optional<Explanation>> of_requester(Journal& journal, std::string asked) {
+    std::optional<Explanation> told;
+    JournalQuery query;
+    query.server = asked;
+    query.limit = 1;
+    auto found = co_await journal.find_requests(std::move(query));
+    if (!found) co_return found.error();
+    if (found->empty()) co_return told;
+    RequestId newest = found->front().request.id;
+    auto record = co_await journal.record(std::move(newest));
+    if (!record) co_return record.error();
+    if (*record) told = explain(**record, {});
+    if (told) told->asked = std::move(asked);
+    co_return told;
+}
+
 }  // namespace
 
 std::string_view to_string(Fate fate) {
@@ -239,13 +256,23 @@ ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::s
     std::string name = asked;
     auto chosen = co_await journal.chosen(std::move(name), most_chosen);
     if (!chosen) co_return chosen.error();
-    if (chosen->empty()) co_return told;
+    if (chosen->empty()) co_return co_await of_requester(journal, std::move(asked));
     RequestId newest = chosen->front().request;
     auto record = co_await journal.record(std::move(newest));
     if (!record) co_return record.error();
     if (*record) told = of_newest(**record, std::move(*chosen));
     if (told) told->asked = std::move(asked);
     co_return told;
+}
+
+bool tells_a_later_deletion(const Explanation& one, const Explanation& other) {
+    const auto last = [](const Explanation& told) {
+        std::optional<TimePoint> sent;
+        for (const auto& server : told.servers)
+            if (server.sent_at) sent = std::max(sent.value_or(*server.sent_at), *server.sent_at);
+        return sent;
+    };
+    return last(one) > last(other);
 }
 
 void add_names(const ProjectNames& names, Explanation& told) {
@@ -261,7 +288,8 @@ void add_names(const ProjectNames& names, Explanation& told) {
 
 std::string not_explained(const std::string& asked) {
     return "the journal knows no request " + in_quotes(asked) +
-           ", and no server of that id or name that a plan chose; 'reaper history' and 'reaper "
+           ", and no server of that id or name that a plan chose or that waited; 'reaper history' "
+           "and 'reaper "
            "history victims' list what it knows";
 }
 

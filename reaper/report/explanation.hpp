@@ -69,9 +69,12 @@ struct Explanation {
 /// `asked_about`: servers that plans of the record chose; empty: the whole request.
 Explanation explain(const RequestRecord& record, const std::set<ServerId>& asked_about);
 
-/// The request of that id; else what plans chose of that id or name, in the newest request. None:
-/// the journal knows neither.
+/// The request of that id; else what plans chose of that id or name, in the newest request; else
+/// the newest request in which such a server waited. None: the journal knows none of them.
 ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked);
+
+/// Tells `one` of a deletion that was sent, and `other` of none or of an earlier one?
+bool tells_a_later_deletion(const Explanation& one, const Explanation& other);
 
 /// Names the projects that have no name yet: what was recorded stays.
 void add_names(const ProjectNames& names, Explanation& told);

@@ -56,10 +56,20 @@ private:
     }
 
     std::string head() const {
-        std::string text;
+        std::string text = waiting_head();
         for (const auto& server : told_.servers) text += server_head(server);
-        if (!text.empty()) return text;
-        return paint_.bold("Request " + safe(told_.request.id.str())) + ": no server was chosen\n";
+        if (!told_.servers.empty()) return text;
+        return text + paint_.bold("Request " + safe(told_.request.id.str())) +
+               ": no server was chosen\n";
+    }
+
+    /// Of a server that was asked about, and that waited for the room.
+    std::string waiting_head() const {
+        const auto& waiting = told_.request.requesters;
+        if (std::find(waiting.begin(), waiting.end(), ServerId{told_.asked}) == waiting.end())
+            return "";
+        return paint_.bold("Server " + safe(told_.asked)) + ": waited for the room of request " +
+               safe(told_.request.id.str()) + "\n";
     }
 
     std::string server_head(const ExplainedServer& server) const {

@@ -173,6 +173,22 @@ TEST_F(ApiTest, HostsHavePages) {
     EXPECT_THAT(why(get("/v1/hosts?what=1", 400)), HasSubstr("'what'"));
 }
 
+TEST_F(ApiTest, HostsAreFoundByZoneAndProject) {
+    full_host();
+    cloud.add_host("h2", small);
+    cloud.listed_names = {{"spot", "batch"}};
+    start_and_read_the_cloud();
+    run_until([&] { return cloud.count("names of projects") > 0; });
+    for (const char* const project : {"spot", "batch"})
+        EXPECT_THAT(names(get("/v1/hosts?project=" + std::string{project}).at("hosts"), "/name"),
+                    ElementsAre("host1"))
+            << project;
+    EXPECT_THAT(get("/v1/hosts?project=nobody").at("hosts"), IsEmpty());
+    const std::string zone = get("/v1/hosts").at("hosts")[0].at("zone");
+    EXPECT_THAT(get("/v1/hosts?zone=" + zone).at("hosts"), SizeIs(2));
+    EXPECT_THAT(why(get("/v1/hosts?zone=mars", 404)), HasSubstr("'mars'"));
+}
+
 TEST_F(ApiTest, WhatIsBeingEvictedAndPromisedIsSeenOnItsHost) {
     full_host("h1");
     cloud.ignore_deletes = true;
@@ -543,6 +559,7 @@ TEST_F(ApiTest, ADryRunHasNothingToPause) {
     EXPECT_THAT(why(answer(409, "POST /v1/pause", "/v1/pause")), HasSubstr("dry run"));
     EXPECT_THAT(pause.calls, IsEmpty());
     EXPECT_EQ(get("/v1/status").at("dry_run"), true);
+    EXPECT_EQ(get("/v1/status").at("serving"), false) << "it has a queue of its own";
 }
 
 TEST_F(ApiTest, ReapersAreListedOrWhyTheyAreNotKnown) {

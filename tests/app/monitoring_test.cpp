@@ -147,7 +147,10 @@ TEST_F(MonitoringTest, WhatHasNotHappenedYetIsZeroAndNotAbsent) {
           R"(reaper_refusals_total{reason="limit-window"})",
           R"(reaper_freed_rooms_total{result="wasted"})",
           R"(reaper_victim_steps_total{step="failed"})",
-          R"(reaper_api_requests_total{code="401",method="POST",service="keystone"})"})
+          R"(reaper_api_requests_total{code="401",method="POST",service="keystone"})",
+          R"(reaper_api_requests_total{code="403",method="DELETE",service="nova"})",
+          R"(reaper_api_requests_total{code="403",method="PUT",service="placement"})",
+          R"(reaper_api_requests_total{code="403",method="GET",service="glance"})"})
         EXPECT_TRUE(first.has(series)) << series;
 }
 
@@ -250,6 +253,7 @@ TEST_F(MonitoringTest, ADryRunIsReadyButTold) {
     EXPECT_EQ(probe("/readyz").notes, std::vector<std::string>{"dry-run"});
     const MetricsPage now = page();
     EXPECT_EQ(now["reaper_dry_run"], 1);
+    EXPECT_EQ(now["reaper_serving"], 0) << "it has a queue of its own";
     EXPECT_EQ(now[R"(reaper_requests_total{outcome="dry-run",source="nova-failure"})"], 1);
     EXPECT_EQ(now.sum("reaper_planned_victims_total"), 1);
     EXPECT_EQ(now.sum("reaper_victims_total"), 0);

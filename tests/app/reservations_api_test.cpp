@@ -73,12 +73,28 @@ TEST_F(ReservationsApiTest, WhatIsReservedIsHeldAndListed) {
     EXPECT_EQ(one.at("refines"), nullptr);
     EXPECT_THAT(list("?role=other"), IsEmpty());
     EXPECT_EQ(ask("GET", "/v1/reservations?what=now").status, 400);
+    EXPECT_EQ(ask("GET", "/v1/reservations?marker=nobody").status, 400);
 
     EXPECT_EQ(ask("POST", "/v1/unreserve", orders({reserving("h1", "eng", 2)})).status, 202);
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 4}}));
     EXPECT_EQ(ask("POST", "/v1/unreserve", orders({reserving("h1", "eng", 4)})).status, 202);
     EXPECT_THAT(list(), IsEmpty());
     EXPECT_EQ(cloud.free_on("h1"), (Resources{{"VCPU", 8}}));
+}
+
+TEST_F(ReservationsApiTest, TheListHasPages) {
+    start_and_know_reservations();
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 2)})).status, 202);
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({reserving("h1", "ads", 2)})).status, 202);
+    const json all = list();
+    ASSERT_THAT(all, SizeIs(2));
+    const json first = json::parse(ask("GET", "/v1/reservations?limit=1").body);
+    EXPECT_EQ(first.at("reservations"), json::array({all[0]}));
+    const std::string next = first.at("reservations_links").at(0).at("href");
+    const json last = json::parse(ask("GET", next).body);
+    EXPECT_EQ(last.at("reservations"), json::array({all[1]}));
+    EXPECT_THAT(last.at("reservations_links"), IsEmpty());
+    EXPECT_EQ(ask("GET", "/v1/reservations?limit=x").status, 400);
 }
 
 TEST_F(ReservationsApiTest, ARefusalSaysWhyAndNothingIsDone) {

@@ -22,14 +22,14 @@ using ::testing::UnorderedElementsAre;
 class RoomPublisherTest : public OversoldHouse {
 protected:
     /// What the admin API tells.
-    nlohmann::json shown() {
+    nlohmann::json shown(const std::string& query = "") {
         const api::Backend backend{[this] { return service().view(); }, feed,
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); },
                                    [this] { return service().room_publisher(); }};
         api::Caller caller;
         caller.access = api::Access::look;
-        HttpRequest request{"GET", "/v1/oversubscription", {}, {}};
+        HttpRequest request{"GET", "/v1/oversubscription" + query, {}, {}};
         std::optional<HttpResponse> said;
         boost::asio::co_spawn(io(), api::answer(backend, std::move(caller), std::move(request)),
                               [&](std::exception_ptr error, HttpResponse response) {
@@ -400,6 +400,12 @@ TEST_F(RoomPublisherTest, WhatIsPublishedUsedAndWantedIsShown) {
     EXPECT_EQ(hosts[1].at("published"), 0);
     EXPECT_TRUE(hosts[1].at("wanted").is_null());
     EXPECT_THAT(std::string{hosts[1].at("why")}, HasSubstr("is not measured"));
+    const nlohmann::json first = shown("?limit=1");
+    EXPECT_EQ(first.at("hosts"), nlohmann::json::array({hosts[0]}));
+    EXPECT_EQ(first.at("hosts_links").size(), 1U);
+    const nlohmann::json last = shown("?marker=" + std::string{hosts[0].at("host")});
+    EXPECT_EQ(last.at("hosts"), nlohmann::json::array({hosts[1]}));
+    EXPECT_EQ(last.at("hosts_links").size(), 0U);
 }
 
 TEST_F(RoomPublisherTest, NothingIsDoneWhereNothingIsSold) {
