@@ -1,4 +1,4 @@
-// The columns of `request` that Store::row_of reads, and one more that Store::summary_of reads.
+// The columns of `request` that Store::row_of reads, and two more that Store::summary_of reads.
 #pragma once
 
 #define REQUEST_ROW                                                                \
@@ -7,4 +7,5 @@
 
 #define REQUEST_DELETIONS                                                          \
     ", (SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq " \
-    "AND step.step IN ('delete-sent', 'force-delete-sent'))"
+    "AND step.step IN ('delete-sent', 'force-delete-sent')), "                     \
+    "(SELECT count(*) FROM chosen WHERE chosen.request = request.seq)"

@@ -55,6 +55,8 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
             if (std::find(known->requesters.begin(), known->requesters.end(), requester) ==
                 known->requesters.end())
                 known->requesters.push_back(requester);
+        known->requester_names.insert(request.requester_names.begin(),
+                                      request.requester_names.end());
         if (known->requesters.size() > before) {
             auto update = database_.statement("UPDATE request SET request = ?2 WHERE seq = ?1");
             update.bind(1, row->seq).bind(2, report::dump(report::to_json(*known)));

@@ -176,8 +176,9 @@ std::optional<RequestSummary> Store::summary_of(const Statement& statement) {
     const Row row = row_of(statement);
     auto request = request_of(row);
     if (request)
-        return RequestSummary{std::move(*request), row.received_at,
-                              static_cast<int>(statement.number(12)), row.outcome, row.freed_room};
+        return RequestSummary{
+            std::move(*request), row.received_at, static_cast<int>(statement.number(12)),
+            row.outcome,         row.freed_room,  static_cast<int>(statement.number(13))};
     spdlog::error("{}; it is left out", request.error().what);
     return std::nullopt;
 }

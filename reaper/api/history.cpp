@@ -73,6 +73,9 @@ Task<std::variant<SettledQuery, HttpResponse>> settled(const Backend& backend, J
 
 const std::vector<std::string_view> filters{"limit",  "marker", "outcome", "project", "host",
                                             "flavor", "server", "since",   "until"};
+const std::vector<std::string_view> victim_filters{"limit", "marker", "outcome", "project",
+                                                   "host",  "flavor", "server",  "since",
+                                                   "until", "planned"};
 const std::vector<std::string_view> only_times{"limit", "marker", "since", "until"};
 
 /// Victims, messages, events: `find` asks the journal for them.
@@ -131,7 +134,7 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
 
 Task<HttpResponse> list_victims(const Backend& backend, ApiRequest request) {
     return list_by_time(
-        backend, std::move(request), filters, "victims",
+        backend, std::move(request), victim_filters, "victims",
         [&backend](JournalQuery wanted) { return backend.feed.find_victims(std::move(wanted)); });
 }
 

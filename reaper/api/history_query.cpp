@@ -42,6 +42,11 @@ Result<JournalQuery> journal_query_of(const Query& query, Clock* clock) {
             return bad("outcome: there is no " + in_quotes(outcome) +
                        "; expected one such as freed, not-enough or refused, or none");
     }
+    if (const std::string& planned = query.text("planned"); !planned.empty()) {
+        asked.planned = planned == "true";
+        if (!asked.planned && planned != "false")
+            return bad("planned: expected true or false, found " + in_quotes(planned));
+    }
     if (const std::string& until = query.text("until"); !until.empty()) {
         asked.until = parse_time_or_date(until);
         if (!asked.until)

@@ -172,6 +172,7 @@ struct HistoryCommand {
     std::optional<OutcomeKind> outcome;
     bool under_way = false;  ///< only those without an outcome
     bool follow = false;     ///< go on with what comes
+    bool planned = false;    ///< victims: those that were chosen, and never sent
     std::string journal{};   ///< the file to read alone; empty: as configured
 };
 

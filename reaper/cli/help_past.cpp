@@ -10,7 +10,7 @@ Projects have the names that they had then, as far as those were known. Of a pro
 flavor that the journal does not know the cloud is asked; exit code 6: that has none either. Why
 one server went: reaper explain.
 
-A dry run has a journal of its own beside
+VICTIMS in brackets are planned: a dry run deletes nobody. A dry run has a journal of its own beside
 the daemon's; what the other one has is told on stderr, and --journal reads it.)",
     R"(Examples:
   reaper history --limit 50
@@ -47,10 +47,12 @@ const Text history_victims{
     "Deleted servers and their requests",
     R"(The servers whose deletion was sent, newest first, with the request that they made room for:
 those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none. What
-was really deleted is told in a dry run too.)",
+was really deleted is told in a dry run too. --planned: whom plans chose without anything being sent,
+which is what a dry run would have done.)",
     R"(Examples:
   reaper history victims --since 2h
   reaper history victims --server batch-7
+  reaper history victims --planned --since 7d
   reaper history victims --sort host -o csv
   reaper history victims --follow --json
 )"};

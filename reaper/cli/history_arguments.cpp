@@ -151,6 +151,7 @@ Result<HistoryCommand> history_command(const CLI::App& app, const std::string& s
     history.under_way = texts.outcome == no_outcome_word;
     history.outcome = outcome_kind_from(texts.outcome);
     history.follow = texts.follow;
+    history.planned = texts.planned;
     history.journal = texts.journal;
     return history;
 }
@@ -166,6 +167,7 @@ JournalQuery query_of(const HistoryCommand& command, TimePoint now) {
     query.server = command.server;
     query.outcome = command.outcome;
     query.under_way = command.under_way;
+    query.planned = command.planned;
     query.limit = command.limit;
     return query;
 }

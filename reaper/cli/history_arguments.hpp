@@ -20,6 +20,7 @@ struct HistoryTexts {
     std::string since, until, project, host, flavor, server, outcome, journal;
     int limit = 0;
     bool follow = false;
+    bool planned = false;
 };
 
 /// `--journal`, of each command that reads a journal.

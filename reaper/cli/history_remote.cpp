@@ -105,6 +105,7 @@ Pages<RequestSummary> requests_of(const JournalQuery& query) {
 Pages<VictimEntry> victims_of(const JournalQuery& query) {
     Pages<VictimEntry> pages{"/v1/victims", "victims", report::victims_from_json,
                              filters_of(query)};
+    if (query.planned) pages.parameters.emplace_back("planned", "true");
     add_times(pages.parameters, query);
     return pages;
 }

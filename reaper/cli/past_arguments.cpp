@@ -29,8 +29,10 @@ void add_history(CLI::App& app, Parsed& parsed) {
         ->type_name("");
     add_history_times(*add_command(history, "messages", help::history_messages), parsed.history,
                       since);
-    add_history_filters(*add_command(history, "victims", help::history_victims), parsed.history,
-                        since + " (default 24h; filtered all)");
+    CLI::App& victims = *add_command(history, "victims", help::history_victims);
+    add_history_filters(victims, parsed.history, since + " (default 24h; filtered all)");
+    victims.add_flag("--planned", parsed.history.planned,
+                     "Those that plans chose and that were not touched: what a dry run would do");
     add_command(history, "totals", help::history_totals)
         ->add_option("--since", parsed.history.since, since + " (default 24h)")
         ->type_name("WHEN");

@@ -221,6 +221,8 @@ Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId
     }
     std::erase_if(wanted->requesters,
                   [&](const ServerId& each) { return offer.claimed.contains(each); });
+    std::erase_if(wanted->requester_names,
+                  [&](const auto& each) { return offer.claimed.contains(each.first); });
     wanted->slots = std::max<int>(1, static_cast<int>(wanted->requesters.size()));
     wanted->placement.only_hosts.clear();
     wanted->placement.why_only = "offered to nova-scheduler";

@@ -110,6 +110,12 @@ std::optional<std::string> why_expired(const Request& request, TimePoint now) {
            " is not acted on (if it is not: this machine's clock is ahead of Nova's)";
 }
 
+std::string requester_text(const Request& request, const ServerId& requester) {
+    const auto name = request.requester_names.find(requester);
+    if (name == request.requester_names.end()) return requester.str();
+    return printable(name->second, 255) + " (" + requester.str() + ")";
+}
+
 std::string to_string(const Request& request) {
     if (request.correction)
         return counted(request.correction->servers.size(), "server") + " to go from " +

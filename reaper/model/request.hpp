@@ -73,7 +73,9 @@ struct Request {
     std::string project_name{};  ///< as Keystone called it then, for people; empty: not known
     Resources resources;         ///< of one slot, its groups included
     int slots = 1;
-    std::vector<ServerId> requesters;              ///< the servers that wait, as far as known
+    std::vector<ServerId> requesters;  ///< the servers that wait, as far as known
+    /// What Nova called them then, for people; without those whose name is not known.
+    std::map<ServerId, std::string> requester_names{};
     std::optional<std::string> availability_zone;  ///< any, if absent
     /// The providers of what is in no group have these together, and none of them has any of those.
     std::set<Trait> required_traits;
@@ -131,6 +133,9 @@ bool asks_for_traits(const Request& request);
 
 /// Why it is too late to begin with it; none if it is not.
 std::optional<std::string> why_expired(const Request& request, TimePoint now);
+
+/// Who waits, for people: `web-1 (5e2d...)`; the id alone where the name is not known.
+std::string requester_text(const Request& request, const ServerId& requester);
 
 /// For people: `2 x VCPU=4 MEMORY_MB=2048 for project p (build, req-...)`.
 std::string to_string(const Request& request);

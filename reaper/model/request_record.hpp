@@ -111,11 +111,12 @@ struct RequestSummary {
     int victims = 0;  ///< servers whose deletion was sent
     std::optional<Outcome> outcome;
     std::optional<FreedRoomResult> freed_room{};
+    int planned = 0;  ///< servers that its plans chose
 };
 
 /// A server whose deletion was sent; name, project and host are those of the plan that chose it.
 struct VictimEntry {
-    TimePoint at{};  ///< when the deletion that stands was sent
+    TimePoint at{};  ///< when the deletion that stands was sent; of a planned one: of the last plan
     RequestId request;
     ServerId server;
     std::string name;
@@ -146,12 +147,13 @@ struct JournalQuery {
     std::string project{};             ///< id; requests: the requester's; victims: their own
     std::string host{};                ///< service host of victims
     std::string flavor{};              ///< name; as of projects
-    std::string server{};  ///< id or name of a chosen server; requests: or a requester's id
+    std::string server{};  ///< id or name of a chosen server; requests: or a requester's
     std::optional<OutcomeKind> outcome{};  ///< of the request
     bool under_way = false;                ///< it has none yet
-    std::string kind{};                    ///< events: of that kind alone
-    std::string after{};                   ///< requests: only those older than this one, by its id
-    int skip = 0;                          ///< so many of the newest that fit are left out
+    bool planned = false;  ///< victims: those chosen alone, of which no step is known
+    std::string kind{};    ///< events: of that kind alone
+    std::string after{};   ///< requests: only those older than this one, by its id
+    int skip = 0;          ///< so many of the newest that fit are left out
     int limit = 20;
 };
 

@@ -166,6 +166,17 @@ void room_not_known(const Explanation& told, std::vector<std::string>& unknown) 
         unknown.push_back("who took the room: it was not seen, or not yet");
 }
 
+/// Whose names are not known.
+std::optional<std::string> nameless_of(const Request& request) {
+    const bool project = request.project_name.empty();
+    const bool servers =
+        request.requester_names.size() < request.requesters.size() || request.requesters.empty();
+    if (!project && !servers) return std::nullopt;
+    return "names of " + std::string{project ? "projects" : ""} +
+           (project && servers ? " and of " : "") + (servers ? "the servers that waited" : "") +
+           ": it has their ids";
+}
+
 std::vector<std::string> unknown_of(const Explanation& told) {
     std::vector<std::string> unknown;
     if (told.decision) {
@@ -174,9 +185,7 @@ std::vector<std::string> unknown_of(const Explanation& told) {
         hosts_not_known(told.decision->decision, unknown);
     }
     room_not_known(told, unknown);
-    unknown.push_back(told.request.project_name.empty()
-                          ? "names of projects and of the servers that waited: it has their ids"
-                          : "names of the servers that waited: it has their ids");
+    if (auto nameless = nameless_of(told.request)) unknown.push_back(std::move(*nameless));
     return unknown;
 }
 

@@ -65,11 +65,15 @@ private:
 
     /// Of a server that was asked about, and that waited for the room.
     std::string waiting_head() const {
-        const auto& waiting = told_.request.requesters;
-        if (std::find(waiting.begin(), waiting.end(), ServerId{told_.asked}) == waiting.end())
-            return "";
-        return paint_.bold("Server " + safe(told_.asked)) + ": waited for the room of request " +
-               safe(told_.request.id.str()) + "\n";
+        const Request& request = told_.request;
+        for (const ServerId& each : request.requesters) {
+            const auto name = request.requester_names.find(each);
+            const bool named = name != request.requester_names.end() && name->second == told_.asked;
+            if (each.str() != told_.asked && !named) continue;
+            return paint_.bold("Server " + safe(requester_text(request, each))) +
+                   ": waited for the room of request " + safe(request.id.str()) + "\n";
+        }
+        return "";
     }
 
     std::string server_head(const ExplainedServer& server) const {

@@ -16,6 +16,23 @@ std::string room_text(const std::optional<FreedRoomResult>& room) {
     return std::string{to_string(room->kind)} + (room->reason.empty() ? "" : ": " + room->reason);
 }
 
+/// Deleted ones; where there are none, how many a plan chose.
+Cell victims_cell(const RequestSummary& line) {
+    if (line.victims == 0 && line.planned > 0) return Planned{line.planned};
+    return std::int64_t{line.victims};
+}
+
+/// Names, and the ids of those that have none.
+Cell requesters_cell(const Request& request) {
+    std::string all;
+    for (const ServerId& each : request.requesters) {
+        const auto name = request.requester_names.find(each);
+        all += (all.empty() ? "" : ", ") +
+               (name == request.requester_names.end() ? each.str() : name->second);
+    }
+    return text_cell(all);
+}
+
 std::vector<Cell> request_cells(const RequestSummary& line) {
     const Request& request = line.request;
     const auto& outcome = line.outcome;
@@ -24,7 +41,7 @@ std::vector<Cell> request_cells(const RequestSummary& line) {
             text_cell(request.id.str()),
             outcome ? std::string{to_string(outcome->kind)} : std::string{"under way"},
             room ? text_cell(std::string{to_string(room->kind)}) : Cell{},
-            std::int64_t{line.victims},
+            victims_cell(line),
             std::int64_t{request.slots},
             text_cell(to_string(request.resources)),
             what_of(request),
@@ -33,6 +50,8 @@ std::vector<Cell> request_cells(const RequestSummary& line) {
             outcome ? Cell{outcome->at} : Cell{},
             outcome ? text_cell(outcome->safeguard) : Cell{},
             text_cell(request.project.str()),
+            std::int64_t{line.planned},
+            requesters_cell(request),
             outcome ? text_cell(outcome->reason) : Cell{},
             text_cell(room_text(room))};
 }
@@ -41,11 +60,15 @@ std::vector<Cell> request_cells(const RequestSummary& line) {
 
 Table requests_table(const std::vector<RequestSummary>& requests) {
     Table table;
-    table.columns = {column("received"), column("request"),   column("outcome"),
-                     column("room"),     number("victims"),   number("slots"),
-                     column("of"),       column("operation"), column("project"),
-                     wide("source"),     wide("ended"),       wide("safeguard"),
-                     wide("project_id"), under("reason"),     under("room_reason")};
+    table.columns = {column("received"),  column("request"),
+                     column("outcome"),   column("room"),
+                     number("victims"),   number("slots"),
+                     column("of"),        column("operation"),
+                     column("project"),   wide("source"),
+                     wide("ended"),       wide("safeguard"),
+                     wide("project_id"),  number("planned_victims", Column::Place::wide),
+                     wide("requesters"),  under("reason"),
+                     under("room_reason")};
     table.key = 1;
     table.none = "No requests.";
     for (const auto& line : requests) table.rows.push_back(request_cells(line));

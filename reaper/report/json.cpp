@@ -105,6 +105,8 @@ json to_json(const Request& request) {
                 {"source", std::string{to_string(request.source)}},
                 {"sent_at", iso_time(request.sent_at)}};
     if (!request.project_name.empty()) object["project_name"] = request.project_name;
+    for (const auto& [requester, name] : request.requester_names)
+        object["requester_names"][requester.str()] = name;
     if (!request.flavor.empty()) object["flavor"] = request.flavor;
     if (!request.image.empty()) object["image"] = request.image;
     if (!request.root_required_traits.empty())

@@ -13,7 +13,8 @@
 //             provider: groups[] (reaper/report/json_groups.hpp), which are part of `resources`,
 //             and, of two and more, group_policy (none or isolate); of a server that moves,
 //             from_host (service host where it is or was last); of one whose metadata says that it
-//             ran as revocable, runs_revocable: true; and, if it has any:
+//             ran as revocable, runs_revocable: true; and, if it has any: requester_names{id: name}
+//             (of those whose name is known),
 //             root_required_traits[], fallback{resources, required_traits[], forbidden_traits[]}}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
@@ -32,7 +33,8 @@
 //  plan of a record {round, at, decision}
 //  record     {version, request, received_at, plans[], steps[], outcome (or null),
 //             freed_room (or null)}
-//  line      {request, received_at, victims, outcome (or null), freed_room (or null)}
+//  line      {request, received_at, victims, planned_victims (that plans chose), outcome (or null),
+//             freed_room (or null)}
 //  victim of the journal {at, request, server, name, project, host}
 //  event     {kind, reason, at}
 //  totals    {version, outcomes{kind: n}, under_way, victims, freed_room{kind: n},

@@ -63,11 +63,9 @@ json to_json(const RequestRecord& record) {
 }
 
 json to_json(const RequestSummary& line) {
-    return {{"request", to_json(line.request)},
-            {"received_at", iso_time(line.received_at)},
-            {"victims", line.victims},
-            {"outcome", or_null(line.outcome)},
-            {"freed_room", or_null(line.freed_room)}};
+    return {{"request", to_json(line.request)}, {"received_at", iso_time(line.received_at)},
+            {"victims", line.victims},          {"planned_victims", line.planned},
+            {"outcome", or_null(line.outcome)}, {"freed_room", or_null(line.freed_room)}};
 }
 
 json to_json(const std::vector<RequestSummary>& lines) {

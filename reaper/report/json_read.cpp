@@ -167,6 +167,9 @@ Request request(const JsonPlace& in) {
     result.slots = in["slots"].count();
     in["requesters"].each(
         [&](const JsonPlace& each) { result.requesters.emplace_back(each.text()); });
+    if (const auto names = in.maybe("requester_names"))
+        for (auto& [id, name] : names->text_map())
+            result.requester_names.emplace(ServerId{id}, std::move(name));
     if (const JsonPlace zone = in["availability_zone"]; !zone.is_null())
         result.availability_zone = zone.text();
     result.required_traits = traits_from(in["required_traits"]);

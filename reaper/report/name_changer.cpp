@@ -200,6 +200,7 @@ void NameChanger::change(Request& request) const {
     request.id = of(NameKind::request, request.id);
     request.project = of(NameKind::project, request.project);
     request.project_name.clear();
+    request.requester_names.clear();
     for (ServerId& requester : request.requesters) requester = of(NameKind::consumer, requester);
     if (request.availability_zone)
         request.availability_zone = of(NameKind::zone, *request.availability_zone);

@@ -103,7 +103,8 @@ std::string request_lines(const Request& request, const RenderOptions& options) 
                             counted(request.approved->victims.size(), "victim"),
                         2, width);
     Words requesters;
-    requesters.add_each(request.requesters, [](const auto& id) { return id.str(); });
+    requesters.add_each(request.requesters,
+                        [&](const auto& id) { return requester_text(request, id); });
     if (!requesters.text.empty())
         text += wrapped("requesting servers: " + requesters.text, 2, width);
     return text;

@@ -41,6 +41,8 @@ bool is_less(const Cell& a, const Cell& b) {
             using Held = std::remove_cvref_t<decltype(held)>;
             if constexpr (std::is_same_v<Held, Decimal>)
                 return held.value < std::get<Decimal>(b).value;
+            else if constexpr (std::is_same_v<Held, Planned>)
+                return held.count < std::get<Planned>(b).count;
             else
                 return held < std::get<Held>(b);
         },

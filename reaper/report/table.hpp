@@ -18,11 +18,17 @@ struct Decimal {
     double value = 0;
 };
 
+/// So many are planned, and none is done: people see it in brackets, programs see none.
+struct Planned {
+    std::int64_t count = 0;
+};
+
 /// Several texts; under a row, each has a line of its own.
 using Lines = std::vector<std::string>;
 
 /// What it holds is compared and written by its kind; nothing at all comes last.
-using Cell = std::variant<std::monostate, std::string, std::int64_t, Decimal, TimePoint, Lines>;
+using Cell =
+    std::variant<std::monostate, std::string, Planned, std::int64_t, Decimal, TimePoint, Lines>;
 
 /// Text, or nothing if it is empty.
 Cell text_cell(std::string text);

@@ -22,6 +22,8 @@ std::string with_digits(double value, int digits) {
 std::string written(const Cell& cell, int digits) {
     if (const auto* const text = std::get_if<std::string>(&cell)) return safe(*text);
     if (const auto* const whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
+    if (const auto* const planned = std::get_if<Planned>(&cell))
+        return "(" + std::to_string(planned->count) + ")";
     if (const auto* const part = std::get_if<Decimal>(&cell))
         return with_digits(part->value, digits);
     if (const auto* const time = std::get_if<TimePoint>(&cell)) return iso_time(*time);
@@ -40,6 +42,7 @@ std::string head_of(const Column& column) {
 
 /// Quoted where it must be.
 std::string csv_field(const Cell& cell) {
+    if (std::holds_alternative<Planned>(cell)) return "0";
     std::string plain = written(cell, 3);
     const bool text =
         std::holds_alternative<std::string>(cell) || std::holds_alternative<Lines>(cell);

@@ -177,6 +177,12 @@ void add_requesters(const FailureNotice& notice, const RequesterFacts& facts, Re
     request.slots = static_cast<int>(request.requesters.size());
 }
 
+void add_names(const RequesterFacts& facts, Request& request) {
+    for (const ServerId& requester : request.requesters)
+        if (const auto name = facts.names.find(requester); name != facts.names.end())
+            request.requester_names.insert(*name);
+}
+
 /// Of a server that never had a host, Nova shows the zone that was asked for.
 std::optional<std::string> zone_of(const FailureNotice& notice, const RequesterFacts& facts,
                                    Operation operation) {
@@ -259,6 +265,7 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     request.operation = std::get<Operation>(operation);
     request.project = facts.project.empty() ? notice.project : facts.project;
     add_requesters(notice, facts, request);
+    add_names(facts, request);
     request.availability_zone = zone_of(notice, facts, request.operation);
     if (const auto why = why_not_own_host(request.operation); why && !facts.host.empty())
         request.excluded_hosts.emplace(facts.host, *why);

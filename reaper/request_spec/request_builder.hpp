@@ -20,6 +20,8 @@ struct RequesterFacts {
     bool exists = true;     ///< false: Nova knows the server no more
     bool deleting = false;  ///< task state `deleting`, or status DELETED or SOFT_DELETED
     bool boot_from_volume = false;
+    /// What Nova calls it, and its siblings.
+    std::map<ServerId, std::string> names{};
     ProjectId project;             ///< whose it is; a live migration's notice does not tell
     std::string host;              ///< where it is now; empty while it has none
     std::string last_host;         ///< of one that has none: where it was, as far as that is known

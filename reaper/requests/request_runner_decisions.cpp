@@ -30,7 +30,13 @@ std::string for_whom(const Request& request) {
     if (request.project.empty()) return "";
     const std::string flavor =
         request.flavor.empty() ? "" : ", flavor " + printable(request.flavor, 64);
-    return "for project " + project_text(request.project, request.project_name) + flavor + ": ";
+    const std::string waits = request.requesters.empty() || request.requester_names.empty()
+                                  ? ""
+                                  : ", server " +
+                                        requester_text(request, request.requesters.front()) +
+                                        (request.requesters.size() > 1 ? " and others" : "");
+    return "for project " + project_text(request.project, request.project_name) + flavor + waits +
+           ": ";
 }
 
 /// `; on compute-1, compute-2 and 3 more`; nothing if no servers go.

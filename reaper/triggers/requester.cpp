@@ -20,6 +20,7 @@ RequesterFacts facts_of(const ServerRecord& record) {
     RequesterFacts facts;
     facts.deleting = is_deleting(record.server);
     facts.boot_from_volume = record.boot_from_volume;
+    if (!record.server.name.empty()) facts.names.emplace(record.server.id, record.server.name);
     facts.project = record.server.project;
     facts.host = record.server.host;
     facts.flavor = record.flavor;
@@ -37,9 +38,11 @@ RequesterFacts facts_of(const ServerRecord& record) {
     return facts;
 }
 
-/// The servers of one request to boot that have no host, the one that the notice is about first.
+/// The servers of one request to boot that have no host, the one that the notice is about first;
+/// `names` gets theirs, and outlives the call.
 ResultTask<std::vector<ServerId>> read_siblings(CloudPorts cloud, ServerId first,
-                                                std::string reservation, ProjectId project) {
+                                                std::string reservation, ProjectId project,
+                                                std::map<ServerId, std::string>& names) {
     std::vector<ServerId> siblings{std::move(first)};
     if (reservation.empty()) co_return siblings;
     auto listed = co_await cloud.compute.servers_of(std::move(reservation));
@@ -50,6 +53,7 @@ ResultTask<std::vector<ServerId>> read_siblings(CloudPorts cloud, ServerId first
             is_deleting(server))
             continue;
         siblings.push_back(server.id);
+        if (!server.name.empty()) names.emplace(server.id, server.name);
     }
     co_return siblings;
 }
@@ -103,8 +107,8 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
     const bool many = notice.event == FailureEvent::build_instances && notice.num_instances > 1 &&
                       !retries_exhausted(notice);
     if (many) {
-        auto siblings =
-            co_await read_siblings(cloud, notice.server, facts.reservation, facts.project);
+        auto siblings = co_await read_siblings(cloud, notice.server, facts.reservation,
+                                               facts.project, facts.names);
         if (!siblings) co_return siblings.error();
         facts.siblings = std::move(*siblings);
     }

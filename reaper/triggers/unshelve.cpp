@@ -108,6 +108,8 @@ void UnshelveTrigger::submit(const ServerRecord& record, const ActionRecord& act
     triggered.request.operation = Operation::unshelve;
     triggered.request.project = record.server.project;
     triggered.request.requesters = {record.server.id};
+    if (!record.server.name.empty())
+        triggered.request.requester_names.emplace(record.server.id, record.server.name);
     triggered.request.source = RequestSource::unshelve;
     triggered.request.sent_at = action.started;
     triggered.request.deadline = action.started + dependencies_.settings.max_age;

@@ -178,10 +178,9 @@ TEST_F(ApiTest, HostsAreFoundByZoneAndProject) {
     cloud.add_host("h2", small);
     cloud.listed_names = {{"spot", "batch"}};
     start_and_read_the_cloud();
-    run_until([&] { return cloud.count("names of projects") > 0; });
     for (const char* const project : {"spot", "batch"})
         EXPECT_THAT(names(get("/v1/hosts?project=" + std::string{project}).at("hosts"), "/name"),
-                    ElementsAre("host1"))
+                    ElementsAre("h1"))
             << project;
     EXPECT_THAT(get("/v1/hosts?project=nobody").at("hosts"), IsEmpty());
     const std::string zone = get("/v1/hosts").at("hosts")[0].at("zone");
@@ -560,6 +559,28 @@ TEST_F(ApiTest, ADryRunHasNothingToPause) {
     EXPECT_THAT(pause.calls, IsEmpty());
     EXPECT_EQ(get("/v1/status").at("dry_run"), true);
     EXPECT_EQ(get("/v1/status").at("serving"), false) << "it has a queue of its own";
+}
+
+TEST_F(ApiTest, ADryRunTellsWhomItWouldDeleteAndForWhom) {
+    dry_run = true;
+    full_host();
+    start_and_read_the_cloud();
+    requester("wanting-0");
+    cloud.server_at(uuid_of("wanting-0")).record.server.name = "web-1";
+    messages->deliver(body_of(another("req-0", "wanting-0")));
+    outcome_of("req-0");
+    const json line = get("/v1/requests").at("requests").at(0);
+    EXPECT_EQ(line.at("victims"), 0);
+    EXPECT_EQ(line.at("planned_victims"), 1);
+    EXPECT_EQ(line.at("request").at("requester_names"), json({{uuid_of("wanting-0"), "web-1"}}));
+    EXPECT_THAT(get("/v1/requests?server=web-1").at("requests"), SizeIs(1));
+    EXPECT_THAT(get("/v1/victims").at("victims"), IsEmpty());
+    EXPECT_THAT(get("/v1/victims?planned=false").at("victims"), IsEmpty());
+    EXPECT_THAT(get("/v1/victims?planned=true").at("victims"), SizeIs(1));
+    EXPECT_THAT(why(get("/v1/victims?planned=yes", 400)), HasSubstr("true or false"));
+    EXPECT_THAT(why(get("/v1/requests?planned=true", 400)), HasSubstr("unknown parameter"));
+    const json told = answer(200, "GET /v1/explain/{server}", "/v1/explain/web-1");
+    EXPECT_EQ(told.at("request").at("id"), "req-0");
 }
 
 TEST_F(ApiTest, ReapersAreListedOrWhyTheyAreNotKnown) {

@@ -86,10 +86,13 @@ TEST(BuildRequest, OfSeveralServersThoseThatNovaKnowsAreServed) {
     given.num_instances = 50;
     auto known = facts("create");
     known.siblings = {given.server, ServerId{"server-1"}, ServerId{"server-3"}};
+    known.names = {{ServerId{"server-1"}, "web-1"}, {ServerId{"server-9"}, "of nobody"}};
     const auto request = built(given, known);
     EXPECT_EQ(request.slots, 3);
     EXPECT_THAT(request.requesters,
                 ElementsAre(given.server, ServerId{"server-1"}, ServerId{"server-3"}));
+    EXPECT_EQ(request.requester_names,
+              (std::map<ServerId, std::string>{{ServerId{"server-1"}, "web-1"}}));
     given.num_instances = 2;
     EXPECT_EQ(built(given, known).slots, 2);
     EXPECT_EQ(built(given, known).requesters.size(), 2U);

@@ -107,8 +107,12 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::list(int limit) {
     std::vector<RequestSummary> lines;
     for (const auto& [id, record] : records) {
         const auto victims = static_cast<int>(victims_of(record).size());
-        lines.push_back(
-            {record.request, record.received_at, victims, record.outcome, record.freed_room});
+        int planned = 0;
+        for (const auto& entry : record.plans)
+            if (const auto* const plan = std::get_if<Plan>(&entry.decision))
+                planned = static_cast<int>(plan->victims().size());
+        lines.push_back({record.request, record.received_at, victims, record.outcome,
+                         record.freed_room, planned});
     }
     std::stable_sort(lines.begin(), lines.end(),
                      [](const auto& a, const auto& b) { return a.received_at > b.received_at; });

@@ -16,6 +16,21 @@ void each_chosen(const RequestRecord& record, const Chosen& chosen) {
             for (const auto& victim : plan->victims()) chosen(victim);
 }
 
+/// Chosen, and without a step; the oldest first.
+std::vector<VictimEntry> planned_victims(const std::map<RequestId, RequestRecord>& records) {
+    std::vector<VictimEntry> planned;
+    for (const auto& [id, record] : records)
+        each_chosen(record, [&, &id = id, &record = record](const Victim& victim) {
+            for (const auto& step : record.steps)
+                if (step.server == victim.server) return;
+            planned.push_back({record.plans.back().at, id, victim.server, victim.name,
+                               victim.project, victim.host, victim.project_name});
+        });
+    std::stable_sort(planned.begin(), planned.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
+    return planned;
+}
+
 bool in_time(const JournalQuery& query, TimePoint at) {
     return (!query.since || at >= *query.since) && (!query.until || at < *query.until);
 }
@@ -35,6 +50,7 @@ bool concerns(const JournalQuery& query, const RequestRecord& record) {
     bool named = server.empty();
     for (const auto& requester : record.request.requesters)
         named = named || requester.str() == server;
+    for (const auto& [id, name] : record.request.requester_names) named = named || name == server;
     each_chosen(record, [&](const Victim& each) {
         named = named || each.server.str() == server || each.name == server;
     });
@@ -82,6 +98,7 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery 
 ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery query) {
     constexpr TimePoint always{};
     auto victims = co_await victims_since(always);
+    if (query.planned) *victims = planned_victims(records);
     std::erase_if(*victims, [&](const VictimEntry& victim) {
         const RequestRecord& record = records.at(victim.request);
         bool flavor = query.flavor.empty();

@@ -70,8 +70,10 @@ TEST(Anonymize, OfRequestsVictimsAndSparedServersTheProjectsNameIsLeftOut) {
     Request request;
     request.project = ProjectId{"p"};
     request.project_name = "named-by-keystone";
+    request.requester_names = {{ServerId{"s-1"}, "named-by-a-user"}};
     changer.change(request);
     EXPECT_EQ(request.project_name, "");
+    EXPECT_TRUE(request.requester_names.empty());
     Plan plan;
     plan.hosts.emplace_back();
     plan.hosts[0].victims.emplace_back();

@@ -228,8 +228,7 @@ TEST(Explanation, LongListsAreCut) {
 TEST(Explanation, WhatIsNotKnownIsToldWithWhatToDo) {
     EXPECT_EQ(not_explained("batch\n7"),
               "the journal knows no request 'batch\\x0a7', and no server of that id or name that a "
-              "plan chose or that waited; 'reaper history' and 'reaper history victims' list what "
-              "it knows");
+              "plan chose; 'reaper history' and 'reaper history victims' list what it knows");
 }
 
 }  // namespace

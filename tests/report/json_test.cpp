@@ -67,6 +67,8 @@ TEST(Json, NamesOfProjectsStandBesideTheIds) {
     RequestRecord story = example_story();
     EXPECT_EQ(dump(to_json(story)).find("project_name"), std::string::npos);
     story.request.project_name = "web";
+    EXPECT_EQ(dump(to_json(story)).find("requester_names"), std::string::npos);
+    story.request.requester_names = {{ServerId{"5e2d"}, "web-1"}};
     auto& host = std::get<Plan>(story.plans[0].decision).hosts.at(0);
     host.victims.at(0).project_name = "batch";
     SparedServer spared;
@@ -75,6 +77,9 @@ TEST(Json, NamesOfProjectsStandBesideTheIds) {
     host.spared_in_all = 1;
     const json told = to_json(story);
     EXPECT_EQ(told["request"]["project_name"], "web");
+    EXPECT_EQ(told["request"]["requester_names"]["5e2d"], "web-1");
+    EXPECT_EQ(request_from_json(told["request"]).value().requester_names,
+              story.request.requester_names);
     EXPECT_EQ(told["request"]["project"], story.request.project.str()) << "the id as before";
     const json& of_host = told["plans"][0]["decision"]["hosts"][0];
     EXPECT_EQ(of_host["victims"][0]["project_name"], "batch");

@@ -36,6 +36,25 @@ TEST(Lists, OfRequestsNameACorrection) {
     EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), HasSubstr("correction"));
 }
 
+TEST(Lists, TellPlannedVictimsApartFromDeletedOnes) {
+    RequestSummary line;
+    line.planned = 12;
+    line.request.requesters = {ServerId{"5e2d"}, ServerId{"6f3e"}};
+    line.request.requester_names = {{ServerId{"5e2d"}, "web-1"}};
+    const Table table = requests_table({line});
+    EXPECT_THAT(table_lines(table, false, Paint{false}), HasSubstr(" (12) "));
+    EXPECT_THAT(table_csv(table), HasSubstr(",0,1,"));
+    EXPECT_THAT(table_csv(table), HasSubstr(",12,\"web-1, 6f3e\","));
+    line.victims = 3;
+    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), Not(HasSubstr("(12)")));
+    EXPECT_THAT(table_csv(requests_table({line})), HasSubstr(",3,1,"));
+    RequestSummary fewer = line;
+    fewer.victims = 0;
+    const auto order = order_of(requests_table({fewer, line}), "-victims");
+    ASSERT_TRUE(order);
+    EXPECT_EQ(*order, (std::vector<std::size_t>{1, 0})) << "planned ones count for none";
+}
+
 /// People see the name; programs have the id too.
 TEST(Lists, NameProjectsWhereTheyAreKnown) {
     RequestSummary line;

@@ -107,6 +107,12 @@ function projectText(of) {
   return of.project_name ? shown(of.project_name) + " (" + shown(of.project) + ")" : shown(of.project);
 }
 
+/// Who waits: `web-1 (5e2d...)`, or the id alone.
+const requestersOf = (request) => request.requesters.map((id) => {
+  const name = request.requester_names?.[id];
+  return name ? shown(name) + " (" + shown(id) + ")" : shown(id);
+}).join(", ");
+
 /// `4 vCPU, 8 GiB memory, 20 GiB disk`
 function amounts(resources) {
   const all = inOrder(Object.keys(resources ?? {})).map((name) => amount(name, resources[name]) + " " + (NAMES[name] ?? name));

@@ -34,7 +34,7 @@ function explanationPage(told) {
     facts([
       ["for", slotsOf(request) + ", project " + projectText(request)],
       ["request", el("button", {type: "button", class: "plain mono", onclick: () => showRecord(request.id)}, request.id)],
-      ["waited", request.requesters.length ? el("span", {class: "mono"}, request.requesters.map(shown).join(", ")) : null],
+      ["waited", request.requesters.length ? el("span", {class: "mono"}, requestersOf(request)) : null],
       ["outcome", outcome ? shown(outcome.kind) + (outcome.reason ? " \u2013 " + shown(outcome.reason) : "") : "none yet"],
       ["who took the room", room ? shown(room.kind) + " \u2013 " + shown(room.reason) : null],
     ]),

@@ -57,7 +57,7 @@ function recordPage(record) {
       ["zone", request.availability_zone], ["traits", [...request.required_traits,
         ...request.forbidden_traits.map((trait) => "not " + shown(trait))].map(shown).join(", ")],
       ["room", request.res_type], ["heard of by", request.source],
-      ["for", request.requesters.length ? el("span", {class: "mono"}, request.requesters.map(shown).join(", ")) : null],
+      ["for", request.requesters.length ? el("span", {class: "mono"}, requestersOf(request)) : null],
       ["image", request.image], ["from host", request.from_host],
       ["received", moment(record.received_at, true)],
       ["took", outcome ? lasting(new Date(outcome.at) - new Date(record.received_at), true) : null],

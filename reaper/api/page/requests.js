@@ -77,7 +77,8 @@ class Requests {
       el("td", {}, outcome ? pill(outcome.kind, shown(outcome.reason)) : el("span", {class: "pill warn"}, "under way")),
       el("td", {}, asksFor(request)),
       el("td", {class: "wide wider"}, projectCell(request)),
-      el("td", {class: "number"}, line.victims ? number.format(line.victims) : ""),
+      el("td", {class: "number"}, line.victims ? number.format(line.victims) :
+        line.planned_victims ? el("span", {title: "planned; none was deleted"}, "(" + number.format(line.planned_victims) + ")") : ""),
       el("td", {class: "wide"}, room ? pill(room.kind, shown(room.reason)) : ""));
   }
 }

@@ -1,5 +1,5 @@
 // A daemon and a dry run of one configuration keep a journal each: what was really deleted is found
-// in both modes.
+// in both modes, and what a dry run plans is told as planned.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,13 +31,14 @@ public:
         if (!opened) throw std::runtime_error(opened.error().what);
         journal_ = std::move(*opened);
     }
-    /// A server is chosen, and deleted if it is no dry run.
+    /// The server is chosen for web-1, and deleted if it is no dry run.
     void plan(const std::string& id, int at, const std::string& server, bool dry_run) {
         Request request;
         request.id = RequestId{id};
         request.project = ProjectId{"web"};
         request.resources = {{"VCPU", 4}};
         request.requesters = {ServerId{"waits-for-" + id}};
+        request.requester_names = {{ServerId{"waits-for-" + id}, "web-1"}};
         run_task(io_, journal_->admit(request, noon(at))).value();
         Victim victim;
         victim.server = ServerId{server};
@@ -183,12 +184,33 @@ TEST_F(TwoJournals, WhatCantBeReadIsSaid) {
     EXPECT_THAT(told.err, HasSubstr("the journal of real deletions was not read: "));
 }
 
-TEST_F(TwoJournals, WhoWaitedIsToldOfWithItsRequest) {
+TEST_F(TwoJournals, ADryRunTellsWhomItWouldDelete) {
+    plans(0);
+    EXPECT_THAT(run(true, {"history"}).out, HasSubstr(" (1) "));
+    const json line = answer(true, {"history"}).at("requests").at(0);
+    EXPECT_EQ(line.at("victims"), 0);
+    EXPECT_EQ(line.at("planned_victims"), 1);
+    EXPECT_THAT(answer(true, {"history", "victims", "--server", "v-1"}).at("victims"), SizeIs(0));
+    const json planned =
+        answer(true, {"history", "victims", "--planned", "--since", "2024-05-01"}).at("victims");
+    ASSERT_THAT(planned, SizeIs(1));
+    EXPECT_EQ(planned.at(0).at("server"), "v-1");
+    EXPECT_EQ(planned.at(0).at("at"), "2024-05-01T12:00:01.000Z");
+}
+
+TEST_F(TwoJournals, WhoWaitedIsFoundByItsName) {
     deletes(0);
-    const auto told = run(false, {"explain", "waits-for-req-real"});
-    EXPECT_EQ(told.exit_code, 0) << told.err;
-    EXPECT_THAT(told.out, HasSubstr("Server waits-for-req-real: waited for the room of request "
-                                    "req-real\nServer batch v-1: was deleted"));
+    EXPECT_THAT(answer(false, {"history", "--server", "web-1"}).at("requests"), SizeIs(1));
+    const auto shown = run(false, {"history", "show", "web-1"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out, HasSubstr("requesting servers: web-1 (waits-for-req-real)"));
+    for (const char* const asked : {"web-1", "waits-for-req-real"}) {
+        const auto told = run(false, {"explain", asked});
+        EXPECT_EQ(told.exit_code, 0) << told.err;
+        EXPECT_THAT(told.out, HasSubstr("Server web-1 (waits-for-req-real): waited for the room of "
+                                        "request req-real\nServer batch v-1: was deleted"));
+        EXPECT_THAT(told.out, Not(HasSubstr("the servers that waited")));
+    }
 }
 
 }  // namespace

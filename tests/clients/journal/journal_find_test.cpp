@@ -244,6 +244,55 @@ TEST_F(JournalFind, ChosenServersAreFoundDeletedOrNot) {
     EXPECT_EQ(first.host, "host-2");
 }
 
+TEST_F(JournalFind, PlannedVictimsAreThoseOfWhichNothingWasDone) {
+    Request asked = request("req-4");
+    wait(journal_->admit(asked, noon(300))).value();
+    PlanEntry entry{1, noon(301), plan("req-4")};
+    Victim& victim = std::get<Plan>(entry.decision).hosts[0].victims[0];
+    victim.server = ServerId{"v-9"};
+    victim.name = "batch";
+    victim.host = "host-9";
+    victim.flavor = "m1.small";
+    wait(journal_->add_plan(RequestId{"req-4"}, entry)).value();
+    finish("req-4", OutcomeKind::dry_run, 302);
+    JournalQuery query;
+    query.planned = true;
+    const auto found = wait(journal_->find_victims(query)).value();
+    ASSERT_EQ(found.size(), std::get<Plan>(entry.decision).victims().size());
+    EXPECT_EQ(found[0].at, noon(301)) << "when it was planned";
+    query.server = "v-9";
+    EXPECT_THAT(victims(query), ElementsAre("v-9"));
+    query.flavor = "m1.small";
+    query.host = "host-9";
+    EXPECT_THAT(victims(query), ElementsAre("v-9"));
+    query.flavor = "m1.tiny";
+    EXPECT_THAT(victims(query), IsEmpty());
+    query = {};
+    query.planned = true;
+    query.until = noon(301);
+    EXPECT_THAT(victims(query), IsEmpty());
+    EXPECT_THAT(victims(with(&JournalQuery::server, "v-9")), IsEmpty()) << "nothing was sent";
+    const auto line = wait(journal_->find_requests(with(&JournalQuery::server, "v-9"))).value();
+    EXPECT_EQ(line.at(0).victims, 0);
+    EXPECT_EQ(line.at(0).planned, static_cast<int>(found.size()));
+}
+
+TEST_F(JournalFind, WhoWaitsIsFoundByItsName) {
+    Request asked = request("req-4");
+    asked.requesters = {ServerId{"w-1"}};
+    asked.requester_names = {{ServerId{"w-1"}, "web-1"}};
+    wait(journal_->admit(asked, noon(300))).value();
+    EXPECT_THAT(requests(with(&JournalQuery::server, "web-1")), ElementsAre("req-4"));
+    asked.requesters = {ServerId{"w-2"}};
+    asked.requester_names = {{ServerId{"w-2"}, "web-2"}};
+    wait(journal_->admit(asked, noon(310))).value();
+    EXPECT_THAT(requests(with(&JournalQuery::server, "web-2")), ElementsAre("req-4"))
+        << "who joins brings its name";
+    EXPECT_EQ(
+        wait(journal_->record(RequestId{"req-4"})).value()->request.requester_names,
+        (std::map<ServerId, std::string>{{ServerId{"w-1"}, "web-1"}, {ServerId{"w-2"}, "web-2"}}));
+}
+
 TEST_F(JournalFind, VictimsAndChosenServersHaveTheProjectsNameOfThen) {
     cull("req-4", "web", "m1.large", 300, {{"v-4", "x", "p-4", "host-1", "m1.small", "batch"}});
     JournalQuery query;
