@@ -97,6 +97,8 @@ private:
     void on_events(std::vector<CloudEvent> events);
     Task<void> wait_for_claims();
     Task<void> check_clock();
+    std::optional<JournalEvent> notice_clock_step();
+    Task<void> note(JournalEvent event);
     ResultTask<void> ask_credential_expires();
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();

@@ -79,8 +79,11 @@ void Service::Impl::listen_to_messages() {
     const std::weak_ptr<Impl> weak = weak_from_this();
     MessageSource::Handlers handlers;
     handlers.message = [weak](Delivery delivery) {
-        if (const auto self = weak.lock())
-            self->parts_->nova_failures.on_message(std::move(delivery));
+        const auto self = weak.lock();
+        if (!self) return;
+        // Who sent it had the time of the wall clock, which counts for how long it is served.
+        if (auto step = self->notice_clock_step()) self->spawn(self->note(std::move(*step)));
+        self->parts_->nova_failures.on_message(std::move(delivery));
     };
     handlers.state = [weak](BrokerState state) {
         const auto self = weak.lock();
@@ -139,8 +142,13 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
 
 Task<void> Service::Impl::check_clock() {
     stepped_at_ = ports_.cloud.clock.steady();
+    if (auto step = notice_clock_step()) co_await note(std::move(*step));
+}
+
+/// What is remembered moves with the wall clock. What to tell of it; none if it was not set.
+std::optional<JournalEvent> Service::Impl::notice_clock_step() {
     const auto by = clock_.step();
-    if (!by) co_return;
+    if (!by) return std::nullopt;
     JournalEvent event;
     event.kind = "clock-stepped";
     event.reason = "the wall clock was set " + std::string{*by > Duration{} ? "forward" : "back"} +
@@ -151,6 +159,10 @@ Task<void> Service::Impl::check_clock() {
     parts_->refresher.on_clock_step(*by);
     parts_->safeguards.safeguards().shift(*by);
     parts_->oversubscription.on_clock_step(*by);
+    return event;
+}
+
+Task<void> Service::Impl::note(JournalEvent event) {
     auto noted = co_await ports_.journal.note_event(std::move(event));
     if (!noted) spdlog::error("not journaled: {}", noted.error().what);
 }

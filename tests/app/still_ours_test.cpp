@@ -222,6 +222,20 @@ TEST_F(StillOursTest, AClockThatIsSetForwardInMidCullEndsNothing) {
     EXPECT_EQ(journal.noted_marks.front().kind, "clock-stepped");
 }
 
+TEST_F(StillOursTest, OneThatComesRightAfterTheClockIsSetBackHasItsWholeTime) {
+    full_host();
+    requester();
+    start();
+    const auto now = clock.now();
+    clock.step(hours{24});
+    run_until([&] { return !journal.noted_marks.empty(); });
+    clock.step(-hours{24});
+    ASSERT_LT(clock.now() - now, seconds{10});
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(journal.noted_marks.size(), 2U);
+}
+
 TEST_F(StillOursTest, AClockThatIsSetBackKeepsPromisesNoLongerThanTheyWere) {
     full_host();
     requester("r1");
