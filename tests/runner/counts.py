@@ -1,5 +1,6 @@
 """Passed, failed and skipped tests, as the runners themselves reported them (JUnit files)."""
 
+import textwrap
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,14 @@ def failed(name: str) -> Counts:
     return Counts(failed=1, names_failed=[name])
 
 
+def reason(case: ElementTree.Element) -> str | None:
+    """Why it failed, in one line: all that is left of a run whose logs are gone. None if it did not."""
+    for kind in ("failure", "error"):
+        if (found := case.find(kind)) is not None:
+            return textwrap.shorten(found.get("message") or "", 300, placeholder=" ...")
+    return None
+
+
 def from_junit(path: Path, stage: str) -> Counts:
     """A report that is missing, empty or broken is a failure: silence is not success."""
     try:
@@ -41,8 +50,8 @@ def from_junit(path: Path, stage: str) -> Counts:
         return failed(f"{stage}: no report of the runner ({error})")
     found = Counts()
     for case in cases:
-        if case.find("failure") is not None or case.find("error") is not None:
-            found += failed(f"{stage}: {case.get('name')}")
+        if (why := reason(case)) is not None:
+            found += failed(f"{stage}: {case.get('name')}" + (f": {why}" if why else ""))
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             found += Counts(skipped=1)
         else:
