@@ -50,9 +50,13 @@ class Relay:
         while True:
             try:
                 client, _ = listener.accept()
-                target = socket.create_connection((LOOPBACK, self._target_port))
             except OSError:
                 return  # closed
+            try:
+                target = socket.create_connection((LOOPBACK, self._target_port))
+            except OSError:
+                _cut(client)  # nobody is there now; the next one is tried again
+                continue
             self._carried += [client, target]
             for source, sink in ((client, target), (target, client)):
                 threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()

@@ -53,6 +53,10 @@ class SimCloud(OpenStackCloud):
         self._cloudsim = simulation.cloudsim
         super().__init__(description_of(simulation), Witness(simulation.cloudsim))
 
+    def publisher_state(self) -> dict[str, Any]:
+        """How it stands with the broker, and what it could not tell it yet."""
+        return self._cloudsim.get("state")["notifier"]
+
     @contextmanager
     def hold_deletions(self, host: str) -> Iterator[None]:
         self._cloudsim.post(f"hosts/{host}/hold")

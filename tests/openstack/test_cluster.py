@@ -72,12 +72,20 @@ def test_each_request_is_served_once(
         for _ in range(count):
             asked.extend(cloud.ask_in_vain("small"))
 
-    def planned() -> bool:
+    def without_a_plan() -> list[set[str]]:
+        """By reaper."""
+        sql = "SELECT DISTINCT id FROM request JOIN plan ON plan.request = request.seq"
+        planned = [{row[0] for row in reaper.rows(sql)} for reaper in reapers]
+        return [{refused.request for refused in asked} - known for known in planned]
+
+    def wait_for_plans() -> None:
         """One has a plan for each. It has not deleted each yet if it must wait for a server that the
         other one deletes."""
-        sql = "SELECT DISTINCT id FROM request JOIN plan ON plan.request = request.seq"
-        by_reaper = [{row[0] for row in reaper.rows(sql)} for reaper in reapers]
-        return any(known.issuperset(refused.request for refused in asked) for known in by_reaper)
+        try:
+            eventually("one has a plan for each", lambda: not all(without_a_plan()))
+        except AssertionError as late:
+            publisher = cloud.publisher_state()
+            raise AssertionError(f"{late}; without one: {without_a_plan()}; cloudsim: {publisher}") from None
 
     # Room that is freed early would serve the next request without a deletion.
     with cloud.hold_deletions(one), cloud.hold_deletions(three):
@@ -85,11 +93,11 @@ def test_each_request_is_served_once(
             refuse(1, by=(node + 1) % NODES)
             cluster.do("kill", node)
             refuse(1, by=(node + 1) % NODES)
-            eventually("one has a plan for each", planned)
+            wait_for_plans()
             cluster.do("start", node)
         cluster.do("part", 0)
         refuse(2, by=1)
-        eventually("one has a plan for each", planned)
+        wait_for_plans()
         cluster.do("heal", 0)
         # What it did while it was cut off is for nobody.
         cluster.do("kill", 0)
