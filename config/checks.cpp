@@ -142,6 +142,11 @@ void check_admin(const Admin& admin, Findings& findings) {
     if (!admin.socket.empty() && admin.socket.front() != '/')
         findings.error("admin.socket", "is " + shown(admin.socket),
                        "an absolute path, such as /run/reaper/admin.sock");
+    const std::string look_place = "an absolute path, such as /run/reaper-look/reaper.sock";
+    if (!admin.look_socket.empty() && admin.look_socket.front() != '/')
+        findings.error("admin.look_socket", "is " + shown(admin.look_socket), look_place);
+    else if (!admin.look_socket.empty() && admin.look_socket == admin.socket)
+        findings.error("admin.look_socket", "is that of admin.socket", look_place);
 }
 
 void check_metrics(const Settings& settings, Findings& findings) {

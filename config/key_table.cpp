@@ -499,6 +499,9 @@ const Section admin{
         {"socket", Text{100}, "",
          "path of a Unix socket, its owner's alone, for reaper request; default: off",
          at<&Settings::admin, &Admin::socket>()},
+        {"look_socket", Text{100}, "",
+         "path of a Unix socket for looking, for the group of its directory too; default: off",
+         at<&Settings::admin, &Admin::look_socket>()},
         {"auth", Choice{{"none", "keystone", "certificate"}}, "none",
          "how clients of the port show who they are: a token, or a certificate of "
          "tls.client_ca_file",

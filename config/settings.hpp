@@ -161,8 +161,9 @@ struct Labels {
 
 /// `admin:` the API of the running daemon.
 struct Admin {
-    std::string listen;  ///< IP:PORT; empty: nowhere
-    std::string socket;  ///< path of a Unix socket, for acting too; empty: none
+    std::string listen;       ///< IP:PORT; empty: nowhere
+    std::string socket;       ///< path of a Unix socket, for acting too; empty: none
+    std::string look_socket;  ///< path of one for looking, for the group of its directory; or none
     /// On the port: `none`: who reaches it looks; `keystone`: whose token has one of the roles
     /// acts; `certificate`: who shows one of client_ca_file does.
     std::string auth = "none";
@@ -171,6 +172,9 @@ struct Admin {
     std::vector<std::string> names;       ///< what clients may call the port beside its address
     std::string cert_file, key_file;      ///< PEM; both, or none for no TLS
     std::string client_ca_file;           ///< clients must show a certificate of it; empty: none
+
+    /// Where a command on this machine asks; empty: nowhere.
+    const std::string& asked_socket() const { return socket.empty() ? look_socket : socket; }
 };
 
 /// `metrics:` what the running daemon counts and measures, for Prometheus.

@@ -44,12 +44,13 @@ error_code open_acceptor(asio::ip::tcp::acceptor& acceptor, const TcpEndpoint& e
     return error;
 }
 
-error_code open_acceptor(stream_protocol::acceptor& acceptor, const UnixEndpoint& endpoint) {
+error_code open_acceptor(stream_protocol::acceptor& acceptor, const UnixEndpoint& endpoint,
+                         bool group_too) {
     error_code error;
     acceptor.open(endpoint.protocol(), error);
     if (!error) {
         remove_left_over(endpoint, acceptor.get_executor());
-        const ::mode_t before = ::umask(0177);
+        const ::mode_t before = ::umask(group_too ? 0117 : 0177);
         acceptor.bind(endpoint, error);
         ::umask(before);
     }

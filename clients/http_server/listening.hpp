@@ -12,9 +12,9 @@ namespace reaper {
 /// Binds and listens.
 boost::system::error_code open_acceptor(boost::asio::ip::tcp::acceptor& acceptor,
                                         const TcpEndpoint& endpoint);
-/// The same, for its owner alone; a file that a dead process left is replaced.
+/// The same, for its owner alone or for its group too; a file that a dead process left is replaced.
 boost::system::error_code open_acceptor(boost::asio::local::stream_protocol::acceptor& acceptor,
-                                        const UnixEndpoint& endpoint);
+                                        const UnixEndpoint& endpoint, bool group_too);
 
 /// After an accept that failed: no file descriptor is left, or the like; a moment later there may
 /// be one. `name`: the server, for the log.

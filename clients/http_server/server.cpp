@@ -151,11 +151,21 @@ private:
     Endpoint here_;
 };
 
+error_code open_for(tcp::acceptor& acceptor, const TcpEndpoint& endpoint,
+                    const HttpServerSettings&) {
+    return open_acceptor(acceptor, endpoint);
+}
+
+error_code open_for(stream_protocol::acceptor& acceptor, const UnixEndpoint& endpoint,
+                    const HttpServerSettings& settings) {
+    return open_acceptor(acceptor, endpoint, settings.group_too);
+}
+
 template <class Protocol>
 Result<std::unique_ptr<HttpServer>> listen(std::shared_ptr<Shared> shared,
                                            const typename Protocol::endpoint& endpoint) {
     auto acceptor = std::make_shared<typename Protocol::acceptor>(shared->executor);
-    error_code error = open_acceptor(*acceptor, endpoint);
+    error_code error = open_for(*acceptor, endpoint, shared->settings);
     auto here = endpoint;
     if (!error) here = acceptor->local_endpoint(error);
     if (error)

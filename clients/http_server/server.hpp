@@ -46,6 +46,9 @@ struct HttpServerSettings {
     /// What clients may call it beside its address (and `localhost`, for one on loopback). A
     /// request under another name, or from a page of another site, is refused.
     std::vector<std::string> names{};
+    /// A Unix socket: who is in its group may connect too (a directory with the setgid bit gives it
+    /// its own).
+    bool group_too = false;
 };
 
 class HttpServer {

@@ -139,8 +139,8 @@ std::optional<DaemonApi> daemon_api(const GlobalOptions& global, const Terminal&
     }
     const auto settings = local_settings(global, terminal);
     if (!settings) return std::nullopt;
-    if (!settings->admin.socket.empty())
-        return DaemonApi{socket_channel(settings->admin.socket), terminal};
+    const std::string& socket = settings->admin.asked_socket();
+    if (!socket.empty()) return DaemonApi{socket_channel(socket), terminal};
     terminal.complain(global.config_file +
                       ": admin.socket is not set, so the daemon can't be asked on this machine: "
                       "set admin.socket: /run/reaper/admin.sock and restart the reaper, or use "

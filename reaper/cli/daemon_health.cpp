@@ -107,7 +107,8 @@ DaemonHealth health_from(const Result<http::LocalAnswer>& live,
 }
 
 std::string where_to_ask(const config::LocalSettings& settings) {
-    if (!settings.admin.socket.empty()) return "unix:" + settings.admin.socket;
+    const std::string& socket = settings.admin.asked_socket();
+    if (!socket.empty()) return "unix:" + socket;
     if (!settings.metrics.listen.empty()) return "http://" + reachable(settings.metrics.listen);
     if (settings.admin.listen.empty() || !settings.admin.cert_file.empty()) return {};
     return "http://" + reachable(settings.admin.listen);
@@ -135,7 +136,7 @@ DaemonHealth local_health(const config::LocalSettings& settings) {
             "restart the reaper";
         return health;
     }
-    const std::string& socket = settings.admin.socket;
+    const std::string& socket = settings.admin.asked_socket();
     if (!socket.empty()) {
         const auto live = http::get_locally(socket, "/healthz", patience);
         if (!live) return unanswered(live.error());

@@ -54,7 +54,7 @@ the list is told at the end, as a table of verdict, what and detail.)",
     R"(Examples:
   reaper check
   reaper --config ./reaper.yaml check --json
-  reaper check --columns verdict,what
+  reaper check --sort verdict
 
 Exit code 4 says that something needs attention.
 )"};

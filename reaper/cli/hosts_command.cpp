@@ -107,7 +107,7 @@ ExitCode show_hosts(const GlobalOptions& global, const HostsCommand& command,
                                  Error{Errc::not_found, "--flavor: " + search->why_not});
     }
     const EstimatedRoom estimated =
-        local_estimated_room(cache->snapshot, settings->admin.socket, terminal);
+        local_estimated_room(cache->snapshot, settings->admin.asked_socket(), terminal);
     return show(std::move(cache->snapshot), estimated, asked, terminal);
 }
 

@@ -12,6 +12,8 @@ namespace reaper::cli {
 namespace {
 
 constexpr const char* state_directory = "/var/lib/reaper";
+/// As the sample configuration has it.
+constexpr const char* look_socket = "/run/reaper-look/reaper.sock";
 
 /// The group reaper-look may read the journal, but not the configuration, which carries secrets.
 bool only_looks(const GlobalOptions& global) {
@@ -37,14 +39,19 @@ void take_dry_run(config::LocalSettings& settings, const Terminal& terminal) {
 std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal) {
     config::Environment environment = config::system_environment();
-    if (only_looks(global)) {
-        terminal.warn(global.config_file + ": may not be read; taken instead: " + state_directory +
-                      " and the defaults");
+    const bool looks = only_looks(global);
+    const bool may_ask = looks && ::access(look_socket, W_OK) == 0;
+    if (looks) {
+        std::string taken = std::string{state_directory} + " and the defaults";
+        if (may_ask)
+            taken = std::string{state_directory} + ", " + look_socket + " and the defaults";
+        terminal.warn(global.config_file + ": may not be read; taken instead: " + taken);
         environment.read_file = [](const std::string&) { return config::FileText{"{}"}; };
     }
     auto loaded = config::load_local(global.config_file, environment);
     if (auto* const settings = std::get_if<config::LocalSettings>(&loaded)) {
         take_dry_run(*settings, terminal);
+        if (may_ask) settings->admin.look_socket = look_socket;
         return std::move(*settings);
     }
     for (const auto& error : std::get<std::vector<config::ConfigError>>(loaded))

@@ -147,9 +147,13 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
     const config::Admin& admin = settings.admin;
     api::CallerRules socket_callers;
     socket_callers.unknown = api::Access::act;  // its owner's
+    const auto on_socket = [](const std::string& path) {
+        return path.empty() ? path : "unix:" + path;
+    };
     const std::pair<std::string, api::CallerRules> places[] = {
         {admin.listen, port_callers(settings)},
-        {admin.socket.empty() ? "" : "unix:" + admin.socket, socket_callers},
+        {on_socket(admin.socket), socket_callers},
+        {on_socket(admin.look_socket), api::CallerRules{}},
     };
     std::vector<std::unique_ptr<HttpServer>> servers;
     for (const auto& [address, rules] : places) {
@@ -157,6 +161,7 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
         HttpServerSettings wanted;
         wanted.name = "admin API";
         wanted.address = address;
+        wanted.group_too = address == on_socket(admin.look_socket);
         wanted.names = admin.names;
         wanted.limits.connections = 64;  // streams of requests, and of events, keep theirs
         if (address == admin.listen && !admin.cert_file.empty())

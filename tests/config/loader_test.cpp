@@ -256,7 +256,7 @@ TEST(Loader, TheJournalAndThePauseAreKnownWhateverElseIsWrong) {
         "nonsense: 1\n"
         "pause_file: /srv/paused\n"
         "journal: {path: /srv/j.db}\n"
-        "admin: {socket: /srv/admin.sock}\n",
+        "admin: {socket: /srv/admin.sock, look_socket: /srv/look.sock}\n",
         false};
     const auto loaded = load_local("/etc/reaper/reaper.yaml", world.environment());
     const auto* const local = std::get_if<LocalSettings>(&loaded);
@@ -264,6 +264,10 @@ TEST(Loader, TheJournalAndThePauseAreKnownWhateverElseIsWrong) {
     EXPECT_EQ(local->pause_file, "/srv/paused");
     EXPECT_EQ(local->journal.path, "/srv/j.db");
     EXPECT_EQ(local->admin.socket, "/srv/admin.sock");
+    EXPECT_EQ(local->admin.asked_socket(), "/srv/admin.sock");
+    Admin admin = local->admin;
+    admin.socket.clear();
+    EXPECT_EQ(admin.asked_socket(), "/srv/look.sock");
     EXPECT_THAT(local->broker_unknown, HasSubstr("broker.urls_file"));
 }
 

@@ -160,6 +160,26 @@ TEST_F(HttpServerTest, AClientThatAsksFirstIsToldToGoOn) {
     EXPECT_THAT(said, HasSubstr("HTTP/1.1 200 "));
 }
 
+TEST_F(HttpServerTest, AUnixSocketMayBeForTheGroupOfItsDirectoryToo) {
+    std::string directory = ::testing::TempDir() + "reaper-look-XXXXXX";
+    ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+    // Any group but the one that files get of their process.
+    const ::gid_t group = ::getegid() + 1;
+    const bool given = ::chown(directory.c_str(), ::geteuid(), group) == 0;
+    ASSERT_EQ(::chmod(directory.c_str(), 02750), 0);
+    const std::string path = directory + "/reaper.sock";
+    HttpServerSettings settings{"test", "unix:" + path};
+    settings.group_too = true;
+    auto server = listen_http(io_.get_executor(), std::move(settings), HttpHandler{});
+    ASSERT_TRUE(server) << server.error().what;
+    struct stat found {};
+    ASSERT_EQ(::stat(path.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777U, 0660U);
+    EXPECT_EQ(found.st_gid, given ? group : ::getegid());
+    server->reset();
+    ::rmdir(directory.c_str());
+}
+
 TEST_F(HttpServerTest, AUnixSocketIsItsOwnersAndALeftOverOneIsReplaced) {
     const std::string path = ::testing::TempDir() + "reaper-http-" + std::to_string(::getpid());
     ::unlink(path.c_str());
