@@ -85,20 +85,27 @@ constexpr const char* newest_victims_sql = VICTIMS(
 constexpr const char* victims_of_host_sql = VICTIMS(CHOSEN_FIRST, "chosen.host = ?4 AND ");
 constexpr const char* victims_of_project_sql = VICTIMS(CHOSEN_FIRST, "chosen.project = ?3 AND ");
 
-// Chosen, and neither sent nor found unfit since: what a dry run plans.
+// What dry runs planned, by when they ended.
+#define PLANNED(FROM, FIRST)                                                                      \
+    "SELECT (SELECT max(plan.at) FROM plan WHERE plan.request = request.seq), request.id, "       \
+    "chosen.server, chosen.name, chosen.project, chosen.host, chosen.project_name FROM " FROM     \
+    " WHERE " FIRST                                                                               \
+    "request.outcome = 'dry-run' AND request.finished_at >= ?1 "                                  \
+    "AND request.finished_at < ?2 AND " OUTCOME_FITS                                              \
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                     \
+    " AND (?6 = '' OR chosen.server = ?6 OR chosen.name = ?6)"                                    \
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "                                               \
+    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') " \
+    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = chosen.request "  \
+    "AND victim.value ->> 'server' = chosen.server AND victim.value ->> 'flavor' = ?5))"          \
+    " ORDER BY request.finished_at DESC, request.seq DESC, chosen.server LIMIT ?8 OFFSET ?9"
+
+// CROSS: in this order.
 constexpr const char* planned_victims_sql =
-    "SELECT (SELECT max(plan.at) FROM plan WHERE plan.request = request.seq) AS planned_at, "
-    "request.id, chosen.server, chosen.name, chosen.project, chosen.host, chosen.project_name "
-    "FROM chosen JOIN request ON request.seq = chosen.request "
-    "WHERE planned_at >= ?1 AND planned_at < ?2 AND NOT EXISTS (SELECT 1 FROM step "
-    "WHERE step.request = chosen.request AND step.server = chosen.server) AND " OUTCOME_FITS
-    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"
-    " AND (?6 = '' OR chosen.server = ?6 OR chosen.name = ?6)"
-    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "
-    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') "
-    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = chosen.request "
-    "AND victim.value ->> 'server' = chosen.server AND victim.value ->> 'flavor' = ?5))"
-    " ORDER BY planned_at DESC, request.seq DESC, chosen.server LIMIT ?8 OFFSET ?9";
+    PLANNED("request CROSS JOIN chosen ON chosen.request = request.seq", "");
+#define CHOSEN_BY "chosen CROSS JOIN request ON request.seq = chosen.request"
+constexpr const char* planned_on_host_sql = PLANNED(CHOSEN_BY, "chosen.host = ?4 AND ");
+constexpr const char* planned_of_project_sql = PLANNED(CHOSEN_BY, "chosen.project = ?3 AND ");
 
 /// So many chosen servers are looked at one by one. Where there are more of a host or project, some
 /// of the newest deletions are theirs.
@@ -116,10 +123,11 @@ bool are_few(Database& database, const char* sql, const std::string& value) {
 }
 
 const char* sql_of_victims(Database& database, const JournalQuery& query) {
-    if (query.planned) return planned_victims_sql;
-    if (are_few(database, chosen_of_host_sql, query.host)) return victims_of_host_sql;
-    if (are_few(database, chosen_of_project_sql, query.project)) return victims_of_project_sql;
-    return newest_victims_sql;
+    if (are_few(database, chosen_of_host_sql, query.host))
+        return query.planned ? planned_on_host_sql : victims_of_host_sql;
+    if (are_few(database, chosen_of_project_sql, query.project))
+        return query.planned ? planned_of_project_sql : victims_of_project_sql;
+    return query.planned ? planned_victims_sql : newest_victims_sql;
 }
 
 const char* sql_of_requests(const JournalQuery& query) {
@@ -228,6 +236,8 @@ Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int l
 #undef NOT_TAKEN_BACK
 #undef REQUESTS
 #undef VICTIMS
+#undef PLANNED
+#undef CHOSEN_BY
 #undef CHOSEN_FIRST
 
 }  // namespace reaper::journal

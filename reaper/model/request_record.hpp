@@ -150,10 +150,10 @@ struct JournalQuery {
     std::string server{};  ///< id or name of a chosen server; requests: or a requester's
     std::optional<OutcomeKind> outcome{};  ///< of the request
     bool under_way = false;                ///< it has none yet
-    bool planned = false;  ///< victims: those chosen alone, of which no step is known
-    std::string kind{};    ///< events: of that kind alone
-    std::string after{};   ///< requests: only those older than this one, by its id
-    int skip = 0;          ///< so many of the newest that fit are left out
+    bool planned = false;                  ///< victims: what dry runs would have deleted
+    std::string kind{};                    ///< events: of that kind alone
+    std::string after{};                   ///< requests: only those older than this one, by its id
+    int skip = 0;                          ///< so many of the newest that fit are left out
     int limit = 20;
 };
 

@@ -107,10 +107,11 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::list(int limit) {
     std::vector<RequestSummary> lines;
     for (const auto& [id, record] : records) {
         const auto victims = static_cast<int>(victims_of(record).size());
-        int planned = 0;
+        std::set<ServerId> chosen;
         for (const auto& entry : record.plans)
             if (const auto* const plan = std::get_if<Plan>(&entry.decision))
-                planned = static_cast<int>(plan->victims().size());
+                for (const auto& victim : plan->victims()) chosen.insert(victim.server);
+        const auto planned = static_cast<int>(chosen.size());
         lines.push_back({record.request, record.received_at, victims, record.outcome,
                          record.freed_room, planned});
     }

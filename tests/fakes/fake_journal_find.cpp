@@ -16,16 +16,16 @@ void each_chosen(const RequestRecord& record, const Chosen& chosen) {
             for (const auto& victim : plan->victims()) chosen(victim);
 }
 
-/// Chosen, and without a step; the oldest first.
+/// What dry runs planned; the oldest first.
 std::vector<VictimEntry> planned_victims(const std::map<RequestId, RequestRecord>& records) {
     std::vector<VictimEntry> planned;
-    for (const auto& [id, record] : records)
+    for (const auto& [id, record] : records) {
+        if (!record.outcome || record.outcome->kind != OutcomeKind::dry_run) continue;
         each_chosen(record, [&, &id = id, &record = record](const Victim& victim) {
-            for (const auto& step : record.steps)
-                if (step.server == victim.server) return;
             planned.push_back({record.plans.back().at, id, victim.server, victim.name,
                                victim.project, victim.host, victim.project_name});
         });
+    }
     std::stable_sort(planned.begin(), planned.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     return planned;

@@ -244,7 +244,7 @@ TEST_F(JournalFind, ChosenServersAreFoundDeletedOrNot) {
     EXPECT_EQ(first.host, "host-2");
 }
 
-TEST_F(JournalFind, PlannedVictimsAreThoseOfWhichNothingWasDone) {
+TEST_F(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
     Request asked = request("req-4");
     wait(journal_->admit(asked, noon(300))).value();
     PlanEntry entry{1, noon(301), plan("req-4")};
@@ -255,6 +255,13 @@ TEST_F(JournalFind, PlannedVictimsAreThoseOfWhichNothingWasDone) {
     victim.flavor = "m1.small";
     wait(journal_->add_plan(RequestId{"req-4"}, entry)).value();
     finish("req-4", OutcomeKind::dry_run, 302);
+    // In earnest, what a plan chose and another one did not was never to be deleted.
+    Request earnest = request("req-5");
+    wait(journal_->admit(earnest, noon(310))).value();
+    entry.at = noon(311);
+    std::get<Plan>(entry.decision).request = RequestId{"req-5"};
+    wait(journal_->add_plan(RequestId{"req-5"}, entry)).value();
+    finish("req-5", OutcomeKind::not_enough, 312);
     JournalQuery query;
     query.planned = true;
     const auto found = wait(journal_->find_victims(query)).value();
