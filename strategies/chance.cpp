@@ -72,7 +72,7 @@ private:
                 host, Selection::OnHost{std::move(on_host.victims), "drawn at random"});
         for (std::size_t host = 0; host < problem.hosts.size(); ++host) {
             if (selection.passed.size() == passed_in_full) break;
-            if (!selection.hosts.contains(host)) selection.passed.emplace(host, "not drawn");
+            if (!selection.hosts.contains(host)) selection.passed.push_back({host, "not drawn"});
         }
         return selection;
     }

@@ -133,7 +133,7 @@ private:
         for (const Offer* offer : offers_.first(passed_in_full + selection.hosts.size())) {
             if (selection.passed.size() == passed_in_full) return;
             if (!selection.hosts.contains(offer->host))
-                selection.passed.emplace(offer->host, why_passed(*offer, worst));
+                selection.passed.push_back({offer->host, why_passed(*offer, worst)});
         }
     }
 

@@ -60,9 +60,26 @@ std::string term_words(const Objective::Term& term, const Shape& shape) {
     return weight + measure_words(term, shape);
 }
 
-/// `lost work 48 + 60 x 3 victims`: what a sum of two is made of, when one of them is known.
+bool only_cpus(const std::vector<ResourceClass>& classes) {
+    const auto& cpus = cpu_classes();
+    return std::all_of(classes.begin(), classes.end(), [&](const ResourceClass& each) {
+        return std::find(cpus.begin(), cpus.end(), each) != cpus.end();
+    });
+}
+
+/// What an amount of it is counted in; empty: nothing but a number.
+std::string unit_of(Measure measure, const Goal& goal) {
+    if (measure == Measure::age || measure == Measure::start) return " minutes";
+    if (measure != Measure::lost_work) return "";
+    return only_cpus(goal.work_classes) ? " vCPU-minutes"
+                                        : " " + goal.work_classes.front().str() + "-minutes";
+}
+
+/// `lost work 48 vCPU-minutes + 60 x 3 victims`: what a sum of two is made of, when one of them is
+/// known.
 std::optional<std::string> parts_of_sum(const std::vector<Objective::Term>& terms,
-                                        const Shape& shape, Amount sum, Amount victims) {
+                                        const Shape& shape, const Goal& goal, Amount sum,
+                                        Amount victims) {
     if (terms.size() != 2) return std::nullopt;
     const std::size_t known = terms[0].measure == Measure::victims ? 0 : 1;
     const Objective::Term& counted_term = terms[known];
@@ -75,18 +92,14 @@ std::optional<std::string> parts_of_sum(const std::vector<Objective::Term>& term
         return weight == 1 ? std::string{} : std::to_string(weight) + " x ";
     };
     return measure_words(other, shape) + " " + times(other.weight) +
-           std::to_string(rest / other.weight) + " + " + times(counted_term.weight) +
-           counted(victims, "victim");
+           std::to_string(rest / other.weight) + unit_of(other.measure, goal) + " + " +
+           times(counted_term.weight) + counted(victims, "victim");
 }
 
 /// Core-minutes for people.
 std::string work_words(Amount work, const std::vector<ResourceClass>& classes) {
-    const auto& cpus = cpu_classes();
-    const bool cores = std::all_of(classes.begin(), classes.end(), [&](const ResourceClass& each) {
-        return std::find(cpus.begin(), cpus.end(), each) != cpus.end();
-    });
     return std::to_string(work / 60) + "." + std::to_string(work % 60 * 10 / 60) + " " +
-           (cores ? "core" : classes.front().str()) + "-hours of work lost";
+           (only_cpus(classes) ? "core" : classes.front().str()) + "-hours of work lost";
 }
 
 }  // namespace
@@ -273,7 +286,7 @@ std::string Objective::level_words(const Shape& shape, std::size_t level, Amount
     }
     std::string sum;
     for (const auto& term : terms) sum += (sum.empty() ? "" : " + ") + term_words(term, shape);
-    const auto known = victims ? parts_of_sum(terms, shape, amount, *victims) : std::nullopt;
+    const auto known = victims ? parts_of_sum(terms, shape, *goal, amount, *victims) : std::nullopt;
     return "score " + std::to_string(amount) + (known ? " = " + *known : " of " + sum);
 }
 

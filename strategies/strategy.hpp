@@ -84,8 +84,12 @@ struct Selection {
         std::vector<std::size_t> victims;  ///< indices into the host's candidates, all different
         std::string reason;                ///< why this host
     };
-    std::map<std::size_t, OnHost> hosts;        ///< by index into the problem's hosts
-    std::map<std::size_t, std::string> passed;  ///< the best hosts that lost, and to what
+    struct Passed {
+        std::size_t host = 0;  ///< index into the problem's hosts
+        std::string reason;    ///< to what it lost
+    };
+    std::map<std::size_t, OnHost> hosts;  ///< by index into the problem's hosts
+    std::vector<Passed> passed;           ///< the best hosts that lost, the nearest first
     std::string note;     ///< what people should know: a search cut short, a failed draw; or empty
     bool proven = false;  ///< no selection costs less
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reaper/cloud_reader/cloud_lists.hpp"
+#include "reaper/model/natural_order.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 
@@ -25,8 +26,10 @@ std::vector<SlotHost> hosts_of(const std::vector<HypervisorRecord>& hypervisors,
     for (const auto& hypervisor : hypervisors)
         if (roots.contains(hypervisor.id) && choice.takes(hypervisor))
             hosts.push_back(SlotHost{hypervisor.id, hypervisor.name, {}});
-    std::sort(hosts.begin(), hosts.end(),
-              [](const SlotHost& a, const SlotHost& b) { return a.name < b.name; });
+    std::sort(hosts.begin(), hosts.end(), [](const SlotHost& a, const SlotHost& b) {
+        if (natural_less(a.name, b.name)) return true;
+        return !natural_less(b.name, a.name) && a.id < b.id;
+    });
     return hosts;
 }
 

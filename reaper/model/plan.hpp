@@ -135,7 +135,7 @@ struct Plan {
     int slots_wanted = 0;  ///< requested times alternatives
     int slots_freed = 0;   ///< requested <= freed <= wanted
     std::vector<HostPlan> hosts;
-    std::vector<Rejection> rejected;  ///< by name: all of a small cloud, else the best few
+    std::vector<Rejection> rejected;  ///< nearest first: all of a small cloud, else the best few
     std::vector<RejectionCount> rejected_counts{};  ///< of all, by code
     std::string note;  ///< e.g. a search that was cut short, with the remaining gap; or empty
 

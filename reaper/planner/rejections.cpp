@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <tuple>
+#include <set>
 
+#include "reaper/model/natural_order.hpp"
 #include "reaper/planner/explain.hpp"
 
 namespace reaper {
+namespace {
+
+bool named_before(const Rejection& a, const Rejection& b) {
+    if (natural_less(a.host_name, b.host_name)) return true;
+    return !natural_less(b.host_name, a.host_name) && a.host < b.host;
+}
+
+}  // namespace
 
 Rejections::Rejections(const HostFilter& host_filter, const FilterInput& input)
     : host_filter_{host_filter} {
@@ -43,9 +52,10 @@ void Rejections::count(RejectionCode code, std::size_t hosts, const std::string&
 }
 
 void Rejections::sort_told() {
-    std::sort(told.begin(), told.end(), [](const Rejection& a, const Rejection& b) {
-        return std::tie(a.host_name, a.host) < std::tie(b.host_name, b.host);
+    const auto ranked = std::stable_partition(told.begin(), told.end(), [](const Rejection& each) {
+        return each.code == RejectionCode::ranked_lower;
     });
+    std::sort(ranked, told.end(), named_before);
 }
 
 void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
@@ -65,12 +75,17 @@ void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
         told.push_back(Rejection{loser.id, loser.name, RejectionCode::ranked_lower, reason});
         ++count_told;
     };
-    for (const auto& [host, reason] : selection.passed)
+    std::set<std::size_t> passed;
+    for (const auto& [host, reason] : selection.passed) {
+        passed.insert(host);
         if (lost(host)) tell(host, reason);
+    }
+    const auto ranked = static_cast<std::ptrdiff_t>(told.size());
     for (std::size_t host = 0; host < host_filter_.size() && count_told < losers; ++host) {
         if (!small_ && count_told >= passed_in_full) break;
-        if (lost(host) && !selection.passed.contains(host)) tell(host, needless);
+        if (lost(host) && !passed.contains(host)) tell(host, needless);
     }
+    std::sort(told.begin() + ranked, told.end(), named_before);
     count(RejectionCode::ranked_lower, losers, sample);
     sort_told();
 }

@@ -26,7 +26,8 @@ public:
     /// Those that give slots, but not within the limits.
     void add_over_limit();
 
-    std::vector<Rejection> told;         ///< by name
+    /// First those that are ranked lower, the nearest first; then the others by name.
+    std::vector<Rejection> told;
     std::vector<RejectionCount> counts;  ///< by code
 
 private:

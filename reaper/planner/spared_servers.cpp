@@ -64,8 +64,8 @@ public:
             const std::string why = strategy_.why_not_instead(
                 problem_, {host_, chosen_.slots, chosen_.victims, instead});
             if (why.empty())
-                return "might have gone instead: the strategy preferred the victims, and their "
-                       "room is enough";
+                return "might have gone instead: the room is enough, and the strategy or a limit "
+                       "preferred the victims";
             return "might have gone instead of " + victim_words(place) + ": " + why;
         }
         const ByPool room = room_without(option_, with(candidate, 0));

@@ -1,11 +1,10 @@
-// The order of names as people count: host-2 before host-10.
+// The order of names in lists.
 #pragma once
 
-#include <string_view>
+#include "reaper/model/natural_order.hpp"
 
 namespace reaper::report {
 
-/// Numbers in names compare by their values; equal otherwise, as text.
-bool natural_less(std::string_view a, std::string_view b);
+using reaper::natural_less;
 
 }  // namespace reaper::report

@@ -168,7 +168,13 @@ std::string rejected_lines(const std::vector<Rejection>& rejected,
             text += wrapped(hosts.told[i]->host_name + ": " + hosts.told[i]->reason, 4, width);
         if (shown < hosts.hosts) {
             const std::string rest = std::to_string(hosts.hosts - shown);
-            text += shown == 0 ? "    " + rest + " not shown\n" : "    and " + rest + " more\n";
+            const std::size_t known = hosts.told.size() - shown;
+            // The others were counted only.
+            const std::string elsewhere = known > 0 && known < hosts.hosts - shown
+                                              ? ", " + std::to_string(known) + " of them in --json"
+                                              : "";
+            text += shown == 0 ? "    " + rest + " not shown\n"
+                               : "    and " + rest + " more" + elsewhere + "\n";
         }
     }
     return text;

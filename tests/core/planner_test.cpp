@@ -278,6 +278,26 @@ TEST(Planner, StrategyThatFreesTooLittleKillsNobody) {
     EXPECT_THAT(std::get<NotEnough>(decision).reason, HasSubstr("tired"));
 }
 
+TEST(Planner, TheNearestRunnerUpIsToldFirstThenTheOthersAsPeopleCount) {
+    Snapshot cloud{at(0), {}, {}};
+    // `best` wastes nothing, `host-9` less than the others.
+    cloud.hosts.push_back(full("best", 2, half));
+    for (const char* name : {"host-1", "host-10", "host-2"})
+        cloud.hosts.push_back(full(name, 1, big));
+    Host nearest = host("host-9", half + quarter);
+    put(nearest, revocable("host-9-1", nearest.id, half + quarter));
+    cloud.hosts.push_back(nearest);
+    for (const char* name : {"small-10", "small-2"}) cloud.hosts.push_back(host(name, quarter));
+    const auto decision = plan(request(half), cloud);
+    ASSERT_TRUE(std::holds_alternative<Plan>(decision)) << summary(decision);
+    std::vector<std::string> order;
+    for (const auto& each : std::get<Plan>(decision).rejected) order.push_back(each.host_name);
+    ASSERT_EQ(order.size(), 6U);
+    EXPECT_EQ(order.front(), "host-9");
+    EXPECT_EQ(order[4], "small-2");
+    EXPECT_EQ(order[5], "small-10");
+}
+
 TEST(Planner, StrategyThatSelectsEverythingLeavesAMinimalPlan) {
     class Greedy : public Strategy {
         Selection select(const Problem& problem) const override {

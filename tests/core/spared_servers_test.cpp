@@ -98,9 +98,10 @@ TEST(SparedServers, ThoseThatCostMoreAreToldTheFigures) {
     put(made, revocable("wide", made.id, {{"VCPU", 3}}, 29'000));
     put(made, revocable("young", made.id, {{"VCPU", 1}}, 34'000));
     const auto by_cost = reasons(made, {{"VCPU", 1}}, "cost");
-    EXPECT_EQ(by_cost.at("old"),
-              "might have gone instead of the victim: score 1260 = lost work 1200 + 60 x 1 victim "
-              "against score 93 = lost work 33 + 60 x 1 victim");
+    EXPECT_EQ(
+        by_cost.at("old"),
+        "might have gone instead of the victim: score 1260 = lost work 1200 vCPU-minutes + 60 "
+        "x 1 victim against score 93 = lost work 33 vCPU-minutes + 60 x 1 victim");
     const auto by_waste = reasons(made, {{"VCPU", 1}}, "strict");
     EXPECT_EQ(by_waste.at("wide"),
               "might have gone instead of the victim: VCPU=2 unused against VCPU=0 unused");

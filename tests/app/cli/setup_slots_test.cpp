@@ -217,18 +217,21 @@ TEST_F(SetupSlots, TheRegisterIsReadIfItIsThere) {
 TEST_F(SetupSlots, ReadsTheHostsOfThatName) {
     test::FakeClock clock;
     test::FakeCloud cloud{clock};
-    for (const char* name : {"b-2", "a-1", "b-1"}) cloud.add_host(name, Resources{{"VCPU", 8}});
+    for (const char* name : {"b-10", "b-2", "a-1", "b-1"})
+        cloud.add_host(name, Resources{{"VCPU", 8}});
     const auto read = [&](const std::string& pattern, bool capacities) {
         return run_task(io_,
                         read_slots(cloud.ports(), setup_, hosts_named(pattern), spot, capacities));
     };
     const auto some = read("b-*", true);
     ASSERT_TRUE(some) << some.error().what;
-    ASSERT_EQ(some->hosts.size(), 2U);
+    ASSERT_EQ(some->hosts.size(), 3U);
     EXPECT_EQ(some->hosts[0].name, "b-1");
+    EXPECT_EQ(some->hosts[1].name, "b-2");
+    EXPECT_EQ(some->hosts[2].name, "b-10") << "as people count";
     EXPECT_EQ(some->hosts[0].inventories.at(ResourceClass{"VCPU"}).total, 8);
     const std::size_t before = cloud.count("provider ");
-    EXPECT_EQ(read("*", false)->hosts.size(), 3U);
+    EXPECT_EQ(read("*", false)->hosts.size(), 4U);
     EXPECT_EQ(cloud.count("provider "), before) << "nothing is read that is not needed";
     const auto none = read("c-*", false);
     ASSERT_FALSE(none);

@@ -1,8 +1,8 @@
-#include "reaper/report/natural_order.hpp"
+#include "reaper/model/natural_order.hpp"
 
 #include <algorithm>
 
-namespace reaper::report {
+namespace reaper {
 namespace {
 
 bool is_digit(char c) {
@@ -39,4 +39,4 @@ bool natural_less(std::string_view a, std::string_view b) {
     return whole_a < whole_b;
 }
 
-}  // namespace reaper::report
+}  // namespace reaper
