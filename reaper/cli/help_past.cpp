@@ -8,10 +8,12 @@ const Text history{
 the daemon runs. The filters choose among all that it holds; --limit counts what they leave.
 Projects have the names that they had then, as far as those were known. Of a project, host or
 flavor that the journal does not know the cloud is asked; exit code 6: that has none either. Why
-one server went: reaper explain.
+one server went: reaper explain. --since and --until take dates too (2026-11-01), in UTC.
 
+REQUESTER is the first server that waits, by its name or id; -o wide has all of them (REQUESTERS).
 VICTIMS in brackets are planned: a dry run deletes nobody. A dry run has a journal of its own beside
-the daemon's; what the other one has is told on stderr, and --journal reads it.)",
+the daemon's. 'victims' and 'show' read both; else one is read, by what the configuration says now,
+and what the other one has is told on stderr: --journal reads it.)",
     R"(Examples:
   reaper history --limit 50
   reaper history --since 24h --outcome not-enough
@@ -47,8 +49,8 @@ const Text history_victims{
     "Deleted servers and their requests",
     R"(The servers whose deletion was sent, newest first, with the request that they made room for:
 those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none. What
-was really deleted is told in a dry run too. --planned: whom plans chose without anything being sent,
-which is what a dry run would have done.)",
+was really deleted is told in a dry run too, but --follow follows one journal. --planned: whom plans
+chose without anything being sent, which is what a dry run would have done.)",
     R"(Examples:
   reaper history victims --since 2h
   reaper history victims --server batch-7
@@ -83,11 +85,11 @@ servers of the same host that stayed, hosts that were passed over), whether it h
 the room, and when each step happened. A server that was chosen and skipped in the end is explained
 too; of a request, all servers that were chosen for it.
 
-SERVER is the server's id or name, or a request's id; a server that no plan chose, but that waited for
-room, is told of with its request. A real deletion goes before what a dry run planned. Of several servers of one name, or several
-requests that chose the server, the newest request is explained and the others are listed. All of it
-comes from the journal of this machine, with or without a running daemon; what the journal does not
-know stands at the end.)",
+SERVER is the server's id or name, or a request's id; a server that no plan chose, but that waited
+for room, is told of with its request, if that is one of the newest 10000. A real deletion goes
+before what a dry run planned. Of several servers of one name, or several requests that chose the
+server, the newest request is explained and the others are listed. All of it comes from the journals
+of this machine, with or without a running daemon; what they do not know stands at the end.)",
     R"(Examples:
   reaper explain batch-7
   reaper explain 5e2d0c3a-9b7e-4a52-9d2f-0f6f2d1f6f55

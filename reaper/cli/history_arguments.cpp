@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "reaper/cli/estimate_arguments.hpp"
+#include "reaper/cli/past_arguments.hpp"
 #include "reaper/cli/quiet_check.hpp"
 #include "reaper/model/text.hpp"
 
@@ -70,11 +70,9 @@ Result<void> check_view(What what, const HistoryTexts& texts) {
 
 Result<void> read_times(const HistoryTexts& texts, HistoryCommand& history) {
     Duration span{};
-    const auto read = read_period({texts.since, texts.until}, history.since, span, history.until);
+    const auto read = read_past({texts.since, texts.until}, history.since, span, history.until);
     if (!read) return read.error();
     if (span != Duration{}) history.span = span;
-    if (history.since && history.until && *history.since >= *history.until)
-        return Error{Errc::bad_input, "--until: must be later than --since"};
     // Without any wish, victims are those of a day.
     const bool wishes = !texts.since.empty() || !texts.until.empty() || texts.limit > 0 ||
                         texts.follow || !first_filter(texts).empty();
@@ -89,8 +87,7 @@ Result<void> read_times(const HistoryTexts& texts, HistoryCommand& history) {
 void add_journal_option(CLI::App& command, std::string& journal) {
     command
         .add_option("--journal", journal,
-                    "Read this journal alone (default: as configured, and what was deleted also "
-                    "from the other one, if this is a dry run's)")
+                    "Read this journal alone (default: as configured; deletions of both)")
         ->type_name("PATH");
 }
 

@@ -14,6 +14,7 @@
 #include "reaper/cli/journals.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/history_tables.hpp"
 #include "reaper/report/json.hpp"
@@ -23,52 +24,29 @@
 namespace reaper::cli {
 namespace {
 
-/// The newest request in which the server was chosen, or waited.
-Result<std::optional<RequestRecord>> record_about(boost::asio::io_context& io, Journal& journal,
-                                                  const std::string& server,
-                                                  const Terminal& terminal) {
-    JournalQuery query;
-    query.server = server;
-    query.limit = 2;
-    const auto found = run_task(io, journal.find_requests(query));
-    if (!found) return found.error();
-    if (found->empty()) return std::optional<RequestRecord>{};
-    if (found->size() > 1) warn_of_several(server, terminal);
-    return run_task(io, journal.record(found->front().request.id));
-}
-
-/// By its id, or by that of a server or its name.
-Result<std::optional<RequestRecord>> record_in(boost::asio::io_context& io, Journal& journal,
-                                               const std::string& id, const Terminal& terminal) {
-    auto record = run_task(io, journal.record(RequestId{id}));
-    if (record && !record->has_value()) record = record_about(io, journal, id, terminal);
-    return record;
-}
-
 ExitCode show_record(boost::asio::io_context& io, Journals& journals, const std::string& id,
                      const Terminal& terminal) {
-    auto record = record_in(io, *journals.own, id, terminal);
-    if (record && !record->has_value() && journals.other) {
-        record = record_in(io, *journals.other, id, terminal);
-        if (record && record->has_value())
-            terminal.warn("told by the other journal, " + journals.other_path);
-    }
-    if (record && !record->has_value()) {
+    auto record = shown_in(io, journals, id, terminal);
+    if (!record) return terminal.fail(ExitCode::failed, record.error());
+    if (!record->has_value()) {
         terminal.complain("the journal knows no request and no server " + in_quotes(id) +
                           "; 'reaper history' lists the requests that it knows");
         return ExitCode::unknown;
     }
-    if (!record) return terminal.fail(ExitCode::failed, record.error());
-    return answer_document(terminal, Result<RequestRecord>{**record}, report::render_record);
+    return answer_document(terminal, Result<RequestRecord>{std::move(**record)},
+                           report::render_record);
 }
 
-/// The query with what it names found, in the journal or else in the cloud; or how the command
-/// ends. Whoever may not read the configuration has no cloud to ask.
-std::variant<JournalQuery, ExitCode> settled(boost::asio::io_context& io, Journal& journal,
-                                             const GlobalOptions& global, JournalQuery query,
-                                             const Terminal& terminal) {
-    const bool names = !query.project.empty() || !query.host.empty() || !query.flavor.empty();
-    if (!names) return query;
+bool names_something(const JournalQuery& query) {
+    return !query.project.empty() || !query.host.empty() || !query.flavor.empty();
+}
+
+/// What no journal knows is found in the cloud. Whoever may not read the configuration has none to
+/// ask.
+std::variant<JournalQuery, ExitCode> settled_by_cloud(boost::asio::io_context& io, Journal& journal,
+                                                      const GlobalOptions& global,
+                                                      JournalQuery query,
+                                                      const Terminal& terminal) {
     const auto nobody = [](const std::string&) {};
     const auto settings = load_config(global.config_file, nobody, nobody);
     auto cloud = settings ? connect_cloud(io, *settings)
@@ -86,6 +64,44 @@ std::variant<JournalQuery, ExitCode> settled(boost::asio::io_context& io, Journa
     return std::move(found->query);
 }
 
+/// The query with what it names found, in the journals that answer it or else in the cloud; or how
+/// the command ends.
+std::variant<JournalQuery, ExitCode> settled(boost::asio::io_context& io, Journals& journals,
+                                             bool both, const GlobalOptions& global,
+                                             JournalQuery query, const Terminal& terminal) {
+    if (!names_something(query)) return query;
+    const auto known = known_in(io, journals, both, query, terminal);
+    if (!known) return terminal.fail(ExitCode::failed, known.error());
+    if (known->projects.size() > 1)
+        return terminal.fail(
+            ExitCode::usage,
+            Error{Errc::bad_input,
+                  "--project: " + several_projects(query.project, known->projects)});
+    JournalQuery rest = query;
+    if (!known->projects.empty()) {
+        query.project = known->projects.front().str();
+        rest.project.clear();
+    }
+    if (known->host) rest.host.clear();
+    if (known->flavor) rest.flavor.clear();
+    if (!names_something(rest)) return query;
+    auto found = settled_by_cloud(io, *journals.own, global, std::move(rest), terminal);
+    if (const auto* const by_cloud = std::get_if<JournalQuery>(&found)) {
+        if (!by_cloud->project.empty()) query.project = by_cloud->project;
+        if (!by_cloud->host.empty()) query.host = by_cloud->host;
+        return query;
+    }
+    return found;
+}
+
+/// Of views that do not tell of both journals.
+void tell_of_what_is_left_out(boost::asio::io_context& io, Journals& journals,
+                              const HistoryCommand& command, const Terminal& terminal) {
+    if (command.what == HistoryCommand::What::show) return;
+    if (command.what != HistoryCommand::What::victims) return tell_of_other(io, journals, terminal);
+    if (command.follow) warn_of_followed_alone(journals, command.planned, terminal);
+}
+
 }  // namespace
 
 ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
@@ -98,10 +114,11 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
     Journals& journals = std::get<Journals>(opened);
     Journal& journal = *journals.own;
-    const auto found = settled(io, journal, global, query_of(command, now()), terminal);
+    const bool both = command.what == HistoryCommand::What::victims && !command.follow;
+    const auto found = settled(io, journals, both, global, query_of(command, now()), terminal);
     if (const auto* const code = std::get_if<ExitCode>(&found)) return *code;
     const JournalQuery& query = std::get<JournalQuery>(found);
-    if (command.what != HistoryCommand::What::show) tell_of_other(io, journals, terminal);
+    tell_of_what_is_left_out(io, journals, command, terminal);
     if (command.follow) return follow_history(io, journal, command.what, query, terminal);
     switch (command.what) {
         case HistoryCommand::What::show:

@@ -28,23 +28,36 @@ struct Journals {
 
 /// That of the path `only`; empty: those of the configuration. Where its own is not there yet, the
 /// other one takes its place, with a warning. An other one that can't be read is a warning. An exit
-/// code: why not was told.
+/// code: why not was told. In earnest nothing is said of a dry run's that an older reaper wrote.
 std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
                                                const Terminal& terminal);
 
-/// A line on stderr where the other journal has requests that may be those looked for: of a dry
+/// A line on stderr where the other journal has requests that may be those looked for: in a dry
 /// run always, else if it has newer ones.
 void tell_of_other(boost::asio::io_context& io, Journals& journals, const Terminal& terminal);
 
 /// The same, of a command that reads its journal by itself.
 void tell_of_other(const config::LocalSettings& settings, const Terminal& terminal);
 
+/// A line on stderr where `history victims --follow` leaves out what the other journal may tell.
+void warn_of_followed_alone(const Journals& journals, bool planned, const Terminal& terminal);
+
+/// What they know of the values that the query names: `both`, or the own one alone.
+Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bool both,
+                             const JournalQuery& query, const Terminal& terminal);
+
+/// The request of that id; else the newest one in which a server of that id or name was chosen, or
+/// waited. A line on stderr says if the other journal has it alone, or too. None: neither has it.
+Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journals& journals,
+                                              const std::string& asked, const Terminal& terminal);
+
 /// Deletions that were sent, of both journals, the newest first.
 Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
                                             const JournalQuery& query, const Terminal& terminal);
 
 /// What became of a server, by both journals: the newest deletion goes before what was only
-/// planned. A warning says if it is the other journal's. None: neither knows it.
+/// planned, and of a server that waited the newest request is told. A warning says if it is the
+/// other journal's. None: neither knows it.
 Result<std::optional<report::Explanation>> explained_in(boost::asio::io_context& io,
                                                         Journals& journals,
                                                         const std::string& asked,

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "reaper/cli/help_formatter.hpp"
+#include "reaper/cli/now.hpp"
 #include "reaper/cli/quiet_check.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -15,13 +16,35 @@ void add_period(CLI::App& command, PeriodTexts& period, const char* since) {
     command.add_option("--until", period.until, "Until then, UTC (default now)")->type_name("DATE");
 }
 
+/// Many write `30m` for `30min`.
+std::string with_minutes(const std::string& text) {
+    const bool minutes = text.size() > 1 &&
+                         text.find_first_not_of("0123456789") == text.size() - 1 &&
+                         text.back() == 'm';
+    return minutes ? text + "in" : text;
+}
+
 }  // namespace
+
+Result<void> read_past(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
+                       std::optional<TimePoint>& until) {
+    if (!read_period({with_minutes(texts.since), ""}, since, span, until))
+        return Error{Errc::bad_input, "--since: is '" + printable(texts.since, 60) +
+                                          "'; expected a span such as 30min, 24h or 7d, or a date "
+                                          "such as 2026-11-01 or 2026-11-01T12:30:00Z (UTC)"};
+    const auto read = read_period({"", texts.until}, since, span, until);
+    if (!read) return read.error();
+    if (since && until && *since >= *until)
+        return Error{Errc::bad_input, "--until: must be later than --since"};
+    if (since && *since >= now()) return Error{Errc::bad_input, "--since: must be before now"};
+    return {};
+}
 
 void add_history(CLI::App& app, Parsed& parsed) {
     CLI::App& history = *add_command(app, "history", help::history);
     history.require_subcommand(0, 1);
     add_history_limit(history, parsed.history);
-    const std::string since = "How far back: 24h, 7d (from now), 2026-11-01";
+    const std::string since = "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z";
     add_history_filters(history, parsed.history, since);
     CLI::App* const show = add_command(history, "show", help::history_show);
     show->add_option("ID", parsed.shown, "The request's id, or a server's id or name")
@@ -30,9 +53,9 @@ void add_history(CLI::App& app, Parsed& parsed) {
     add_history_times(*add_command(history, "messages", help::history_messages), parsed.history,
                       since);
     CLI::App& victims = *add_command(history, "victims", help::history_victims);
-    add_history_filters(victims, parsed.history, since + " (default 24h; filtered all)");
+    add_history_filters(victims, parsed.history, since + " (default: see above)");
     victims.add_flag("--planned", parsed.history.planned,
-                     "Those that plans chose and that were not touched: what a dry run would do");
+                     "Those that plans chose and that were not touched, as in a dry run");
     add_command(history, "totals", help::history_totals)
         ->add_option("--since", parsed.history.since, since + " (default 24h)")
         ->type_name("WHEN");
@@ -46,7 +69,7 @@ void add_usage(CLI::App& app, Parsed& parsed) {
     CLI::App& usage = *add_command(app, "usage", help::usage);
     usage
         .add_option("--since,--from", parsed.from,
-                    "How far back: 24h, 7d (from now), 2026-11-01 (default: this month)")
+                    "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: this month)")
         ->type_name("WHEN");
     usage.add_option("--until,--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
     usage.add_option("--project", parsed.usage.project, "Only this project: id or name")
@@ -58,7 +81,7 @@ void add_estimate(CLI::App& app, Parsed& parsed) {
     CLI::App& estimate = *add_command(app, "estimate", help::estimate);
     estimate
         .add_option("--since", parsed.estimate.since,
-                    "How far back: 24h, 7d (from --until), 2026-11-01 (default 7d)")
+                    "From 30min, 24h, 7d before --until or 2026-11-01T12:30:00Z (default 7d)")
         ->type_name("WHEN");
     estimate.add_option("--until", parsed.estimate.until, "Until then, UTC (default now)")
         ->type_name("DATE");
@@ -90,7 +113,8 @@ void add_replay(CLI::App& app, Parsed& parsed) {
     replay
         .add_option("--plot", parsed.replay.plot, "Draw victims and lost hours over time, as SVG")
         ->type_name("FILE");
-    add_period(replay, parsed.period, "From then on: 2026-11-01 (default: all of it)");
+    add_period(replay, parsed.period,
+               "From 2026-11-01 or 2026-11-01T12:30:00Z on (default: all of it)");
 
     CLI::App& report = *add_command(app, "report", help::report);
     report
@@ -98,24 +122,22 @@ void add_replay(CLI::App& app, Parsed& parsed) {
                     "The recording (default: as configured, else the journal)")
         ->type_name("");
     add_period(report, parsed.period,
-               "How far back: 24h, 7d (from --until), 2026-11-01 (default 7d)");
+               "From 30min, 24h, 7d before --until or 2026-11-01T12:30:00Z (default 7d)");
 }
 
 Result<UsageCommand> finish_usage(const Parsed& parsed) {
     UsageCommand usage = parsed.usage;
     Duration span{};
-    const auto period = read_period({parsed.from, parsed.to}, usage.from, span, usage.to);
+    const auto period = read_past({parsed.from, parsed.to}, usage.from, span, usage.to);
     if (!period) return period.error();
     if (span != Duration{}) usage.span = span;
-    if (usage.from && usage.to && *usage.from >= *usage.to)
-        return Error{Errc::bad_input, "--until: must be later than --since"};
     return usage;
 }
 
 Result<ReplayCommand> finish_replay(const Parsed& parsed) {
     ReplayCommand replay = parsed.replay;
     Duration none{};
-    const auto period = read_period(parsed.period, replay.since, none, replay.until);
+    const auto period = read_past(parsed.period, replay.since, none, replay.until);
     if (!period) return period.error();
     if (none != Duration{})
         return Error{Errc::bad_input,
@@ -126,7 +148,7 @@ Result<ReplayCommand> finish_replay(const Parsed& parsed) {
 
 Result<ReportCommand> finish_report(const Parsed& parsed) {
     ReportCommand report = parsed.report;
-    const auto period = read_period(parsed.period, report.since, report.span, report.until);
+    const auto period = read_past(parsed.period, report.since, report.span, report.until);
     if (!period) return period.error();
     return report;
 }

@@ -17,6 +17,11 @@ void add_estimate(CLI::App& app, Parsed& parsed);
 /// And of `report`.
 void add_replay(CLI::App& app, Parsed& parsed);
 
+/// `read_period` of what is past: it takes `30m` too, and `bad_input` is also a period in which
+/// nothing lies.
+Result<void> read_past(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
+                       std::optional<TimePoint>& until);
+
 /// `bad_input` names the option.
 Result<UsageCommand> finish_usage(const Parsed& parsed);
 Result<ReplayCommand> finish_replay(const Parsed& parsed);

@@ -19,9 +19,6 @@ constexpr std::array<std::pair<Fate, std::string_view>, 7> fates{{
     {Fate::unknown, "unknown"},
 }};
 
-/// Other places where the journal has the server are told up to so many.
-constexpr int most_chosen = 100;
-
 bool is_sending(Step step) {
     return step == Step::delete_sent || step == Step::delete_accepted ||
            step == Step::force_delete_sent;
@@ -189,38 +186,6 @@ std::vector<std::string> unknown_of(const Explanation& told) {
     return unknown;
 }
 
-/// `chosen`: newest request first, which is that of the record.
-Explanation of_newest(const RequestRecord& record, std::vector<ChosenServer> chosen) {
-    std::set<ServerId> servers;
-    std::vector<ChosenServer> also;
-    for (auto& each : chosen) {
-        if (each.request == record.request.id)
-            servers.insert(each.server);
-        else
-            also.push_back(std::move(each));
-    }
-    Explanation told = explain(record, servers);
-    told.also = std::move(also);
-    return told;
-}
-
-/// The newest request in which that server waited.
-ResultTask<std::optional<Explanation>> of_requester(Journal& journal, std::string asked) {
-    std::optional<Explanation> told;
-    JournalQuery query;
-    query.server = asked;
-    query.limit = 1;
-    auto found = co_await journal.find_requests(std::move(query));
-    if (!found) co_return found.error();
-    if (found->empty()) co_return told;
-    RequestId newest = found->front().request.id;
-    auto record = co_await journal.record(std::move(newest));
-    if (!record) co_return record.error();
-    if (*record) told = explain(**record, {});
-    if (told) told->asked = std::move(asked);
-    co_return told;
-}
-
 }  // namespace
 
 std::string_view to_string(Fate fate) {
@@ -252,38 +217,6 @@ Explanation explain(const RequestRecord& record, const std::set<ServerId>& asked
     return told;
 }
 
-ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked) {
-    std::optional<Explanation> told;
-    RequestId request{asked};
-    auto by_id = co_await journal.record(std::move(request));
-    if (!by_id) co_return by_id.error();
-    if (*by_id) {
-        told = explain(**by_id, {});
-        told->asked = std::move(asked);
-        co_return told;
-    }
-    std::string name = asked;
-    auto chosen = co_await journal.chosen(std::move(name), most_chosen);
-    if (!chosen) co_return chosen.error();
-    if (chosen->empty()) co_return co_await of_requester(journal, std::move(asked));
-    RequestId newest = chosen->front().request;
-    auto record = co_await journal.record(std::move(newest));
-    if (!record) co_return record.error();
-    if (*record) told = of_newest(**record, std::move(*chosen));
-    if (told) told->asked = std::move(asked);
-    co_return told;
-}
-
-bool tells_a_later_deletion(const Explanation& one, const Explanation& other) {
-    const auto last = [](const Explanation& told) {
-        std::optional<TimePoint> sent;
-        for (const auto& server : told.servers)
-            if (server.sent_at) sent = std::max(sent.value_or(*server.sent_at), *server.sent_at);
-        return sent;
-    };
-    return last(one) > last(other);
-}
-
 void add_names(const ProjectNames& names, Explanation& told) {
     const auto name = [&](auto& named) {
         if (named.project_name.empty()) named.project_name = name_of_project(names, named.project);
@@ -293,13 +226,6 @@ void add_names(const ProjectNames& names, Explanation& told) {
         for (ExplainedServer& server : *servers) name(server.victim);
     if (told.decision) reaper::add_names(names, told.decision->decision);
     for (ChosenServer& chosen : told.also) name(chosen);
-}
-
-std::string not_explained(const std::string& asked) {
-    return "the journal knows no request " + in_quotes(asked) +
-           ", and no server of that id or name that a plan chose or that waited; 'reaper history' "
-           "and 'reaper "
-           "history victims' list what it knows";
 }
 
 }  // namespace reaper::report

@@ -6,7 +6,8 @@
 // also[]}. `servers` are those that were asked about, `others` those that were chosen with them:
 // {server, name, project, project_name (where it is known), host, flavor, resources, created, fate,
 // fate_reason, reason, round, chosen_at, sent_at (or null), gone_at (or null)}; also: {request,
-// received_at, server, name, project, host}. The rest is as in json.hpp.
+// received_at, server, name, project, host (empty: the server waited for the room of that
+// request)}. The rest is as in json.hpp.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -62,19 +63,29 @@ struct Explanation {
     std::optional<FreedRoomResult> freed_room;
     std::vector<Moment> times;         ///< in order
     std::vector<std::string> unknown;  ///< what the journal does not know, one line each
-    /// Where else plans chose a server that was asked about, or another one of its name.
+    /// Where else plans chose a server that was asked about, or another one of its name; of one
+    /// that waited: for what else it did. The newest request first.
     std::vector<ChosenServer> also{};
 };
 
 /// `asked_about`: servers that plans of the record chose; empty: the whole request.
 Explanation explain(const RequestRecord& record, const std::set<ServerId>& asked_about);
 
+/// The requester of that id or name; none: no such server waits for the room of the request.
+std::optional<ServerId> waiting_server(const Request& request, const std::string& asked);
+
 /// The request of that id; else what plans chose of that id or name, in the newest request; else
-/// the newest request in which such a server waited. None: the journal knows none of them.
+/// the newest request in which such a server waited, among the newest 10,000 of the journal: all
+/// requests are read for that. None: the journal knows none of them.
 ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked);
 
-/// Tells `one` of a deletion that was sent, and `other` of none or of an earlier one?
-bool tells_a_later_deletion(const Explanation& one, const Explanation& other);
+/// Of what two journals tell of the same: what of `one` is told, and not what of `other`? It is
+/// where what was asked about was deleted last; of a server that only waited, the newer request.
+bool goes_before(const Explanation& one, const Explanation& other);
+
+/// For what else the server waited, by another journal; nothing unless both tell of one that
+/// waited.
+void add_other_waits(const Explanation& other, Explanation& told);
 
 /// Names the projects that have no name yet: what was recorded stays.
 void add_names(const ProjectNames& names, Explanation& told);

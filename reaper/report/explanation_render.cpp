@@ -66,14 +66,10 @@ private:
     /// Of a server that was asked about, and that waited for the room.
     std::string waiting_head() const {
         const Request& request = told_.request;
-        for (const ServerId& each : request.requesters) {
-            const auto name = request.requester_names.find(each);
-            const bool named = name != request.requester_names.end() && name->second == told_.asked;
-            if (each.str() != told_.asked && !named) continue;
-            return paint_.bold("Server " + safe(requester_text(request, each))) +
-                   ": waited for the room of request " + safe(request.id.str()) + "\n";
-        }
-        return "";
+        const auto server = waiting_server(request, told_.asked);
+        if (!server) return "";
+        return paint_.bold("Server " + safe(requester_text(request, *server))) +
+               ": waited for the room of request " + safe(request.id.str()) + "\n";
     }
 
     std::string server_head(const ExplainedServer& server) const {
@@ -228,9 +224,12 @@ private:
         std::string text;
         for (std::size_t i = 0; i < told_.also.size() && i < most_listed; ++i) {
             const ChosenServer& chosen = told_.also[i];
-            text += wrapped(iso_time(chosen.received_at) + " " + chosen.name + " " +
-                                chosen.server.str() + " on " + chosen.host + ", for " +
-                                chosen.request.str(),
+            const std::string what = chosen.host.empty()
+                                         ? " waited for " + chosen.request.str()
+                                         : " on " + chosen.host + ", for " + chosen.request.str();
+            text += wrapped(iso_time(chosen.received_at) + " " +
+                                (chosen.name.empty() ? "" : chosen.name + " ") +
+                                chosen.server.str() + what,
                             2, width_);
         }
         if (told_.also.size() > most_listed)

@@ -16,20 +16,32 @@ std::string room_text(const std::optional<FreedRoomResult>& room) {
     return std::string{to_string(room->kind)} + (room->reason.empty() ? "" : ": " + room->reason);
 }
 
-/// Deleted ones; where there are none, how many a plan chose.
+/// Deleted ones; of a dry run, how many its plans chose.
 Cell victims_cell(const RequestSummary& line) {
-    if (line.victims == 0 && line.planned > 0) return Planned{line.planned};
+    const bool dry_run = line.outcome && line.outcome->kind == OutcomeKind::dry_run;
+    if (dry_run && line.victims == 0 && line.planned > 0) return Planned{line.planned};
     return std::int64_t{line.victims};
 }
 
-/// Names, and the ids of those that have none.
+/// Its name, or its id if it has none.
+std::string name_or_id(const Request& request, const ServerId& server) {
+    const auto name = request.requester_names.find(server);
+    return name == request.requester_names.end() ? server.str() : name->second;
+}
+
+/// `web-1 and 2 more`
+Cell first_requester_cell(const Request& request) {
+    if (request.requesters.empty()) return Cell{};
+    std::string text = name_or_id(request, request.requesters.front());
+    if (request.requesters.size() > 1)
+        text += " and " + std::to_string(request.requesters.size() - 1) + " more";
+    return text_cell(text);
+}
+
 Cell requesters_cell(const Request& request) {
     std::string all;
-    for (const ServerId& each : request.requesters) {
-        const auto name = request.requester_names.find(each);
-        all += (all.empty() ? "" : ", ") +
-               (name == request.requester_names.end() ? each.str() : name->second);
-    }
+    for (const ServerId& each : request.requesters)
+        all += (all.empty() ? "" : ", ") + name_or_id(request, each);
     return text_cell(all);
 }
 
@@ -42,7 +54,9 @@ std::vector<Cell> request_cells(const RequestSummary& line) {
             outcome ? std::string{to_string(outcome->kind)} : std::string{"under way"},
             room ? text_cell(std::string{to_string(room->kind)}) : Cell{},
             victims_cell(line),
+            first_requester_cell(request),
             std::int64_t{request.slots},
+            text_cell(request.flavor),
             text_cell(to_string(request.resources)),
             what_of(request),
             project_cell(request.project, request.project_name),
@@ -62,7 +76,8 @@ Table requests_table(const std::vector<RequestSummary>& requests) {
     Table table;
     table.columns = {column("received"),  column("request"),
                      column("outcome"),   column("room"),
-                     number("victims"),   number("slots"),
+                     number("victims"),   column("requester"),
+                     number("slots"),     column("flavor"),
                      column("of"),        column("operation"),
                      column("project"),   wide("source"),
                      wide("ended"),       wide("safeguard"),

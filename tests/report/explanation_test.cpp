@@ -225,10 +225,57 @@ TEST(Explanation, LongListsAreCut) {
     EXPECT_THAT(text, HasSubstr("and 480 more"));
 }
 
+/// What two journals tell of the same.
+TEST(Explanation, OnlyItsOwnDeletionGoesBeforeAPlan) {
+    RequestRecord waited = story();
+    waited.request.requesters = {ServerId{"waiting"}};
+    waited.request.requester_names = {{ServerId{"waiting"}, "web-1"}};
+    Explanation told = explain(waited, {});
+    RequestRecord planned_only = story();
+    planned_only.steps.clear();
+    Explanation planned = explain(planned_only, {});
+    for (const std::string& asked : {std::string{"waiting"}, std::string{"web-1"}}) {
+        told.asked = planned.asked = asked;
+        planned.request.requesters.clear();
+        EXPECT_FALSE(goes_before(told, planned)) << asked;
+    }
+    for (const std::string& asked :
+         {deleted.str(), std::string{"batch-7"}, told.request.id.str()}) {
+        told.asked = planned.asked = asked;
+        EXPECT_TRUE(goes_before(told, planned)) << asked;
+        EXPECT_FALSE(goes_before(planned, told)) << asked;
+    }
+    told.asked = planned.asked = skipped.str();
+    EXPECT_FALSE(goes_before(told, planned));
+}
+
+TEST(Explanation, TheNewestRequestOfOneThatWaitedIsToldAndTheOthersListed) {
+    RequestRecord record = story();
+    record.request.requesters = {ServerId{"waiting"}};
+    Explanation older = explain(record, {});
+    record.request.id = RequestId{"req-newer"};
+    record.received_at = noon(60'000);
+    Explanation newer = explain(record, {});
+    older.asked = newer.asked = "waiting";
+    EXPECT_TRUE(goes_before(newer, older));
+    EXPECT_FALSE(goes_before(older, newer));
+    add_other_waits(older, newer);
+    add_other_waits(older, newer);
+    ASSERT_THAT(newer.also, SizeIs(1)) << "each once";
+    EXPECT_EQ(newer.also[0].request, older.request.id);
+    EXPECT_EQ(newer.also[0].server, ServerId{"waiting"});
+    EXPECT_THAT(render_explanation(newer, at_noon()),
+                HasSubstr("2024-05-01T12:00:00.000Z waiting waited for " + older.request.id.str()));
+    Explanation same = older;
+    add_other_waits(older, same);
+    EXPECT_THAT(same.also, IsEmpty()) << "both journals have the request";
+}
+
 TEST(Explanation, WhatIsNotKnownIsToldWithWhatToDo) {
     EXPECT_EQ(not_explained("batch\n7"),
               "the journal knows no request 'batch\\x0a7', and no server of that id or name that a "
-              "plan chose; 'reaper history' and 'reaper history victims' list what it knows");
+              "plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
+              "and 'reaper history victims' list what it knows");
 }
 
 }  // namespace

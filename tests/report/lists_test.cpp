@@ -11,6 +11,7 @@
 namespace reaper::report::test::lists_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -39,20 +40,53 @@ TEST(Lists, OfRequestsNameACorrection) {
 TEST(Lists, TellPlannedVictimsApartFromDeletedOnes) {
     RequestSummary line;
     line.planned = 12;
+    line.outcome = Outcome{OutcomeKind::dry_run, "12 victims", noon()};
     line.request.requesters = {ServerId{"5e2d"}, ServerId{"6f3e"}};
     line.request.requester_names = {{ServerId{"5e2d"}, "web-1"}};
     const Table table = requests_table({line});
     EXPECT_THAT(table_lines(table, false, Paint{false}), HasSubstr(" (12) "));
-    EXPECT_THAT(table_csv(table), HasSubstr(",0,1,"));
+    EXPECT_THAT(table_csv(table), HasSubstr(",0,web-1 and 1 more,1,"));
     EXPECT_THAT(table_csv(table), HasSubstr(",12,\"web-1, 6f3e\","));
     line.victims = 3;
     EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), Not(HasSubstr("(12)")));
-    EXPECT_THAT(table_csv(requests_table({line})), HasSubstr(",3,1,"));
+    EXPECT_THAT(table_csv(requests_table({line})), HasSubstr(",3,web-1 and 1 more,1,"));
     RequestSummary fewer = line;
     fewer.victims = 0;
     const auto order = order_of(requests_table({fewer, line}), "-victims");
     ASSERT_TRUE(order);
     EXPECT_EQ(*order, (std::vector<std::size_t>{1, 0})) << "planned ones count for none";
+}
+
+/// "Which of these is web-1?"
+TEST(Lists, OfRequestsNameTheFirstThatWaitsAndTheFlavor) {
+    RequestSummary line;
+    line.request.id = example_request().id;
+    const auto text = [&](std::size_t width) {
+        return table_text(requests_table({line}), width, Paint{false});
+    };
+    EXPECT_THAT(text(100), HasSubstr("\n    requester -; slots 1; flavor -; of "));
+    line.request.flavor = "m1.small";
+    line.request.requesters = {ServerId{"5e2d"}};
+    EXPECT_THAT(text(100), HasSubstr("\n    requester 5e2d; slots 1; flavor m1.small; of "));
+    line.request.requester_names = {{ServerId{"5e2d"}, "we\x1b[2Jb-1"}};
+    EXPECT_THAT(text(100), HasSubstr("requester we\\x1b[2Jb-1; "));
+    line.request.requester_names = {{ServerId{"5e2d"}, "web-1"}};
+    line.request.requesters.insert(line.request.requesters.end(),
+                                   {ServerId{"6f3e"}, ServerId{"7a4f"}});
+    EXPECT_THAT(text(100), HasSubstr("requester web-1 and 2 more; "));
+    EXPECT_THAT(text(120), HasSubstr("  web-1 and 2 more ")) << "beside the others";
+    EXPECT_THAT(
+        table_csv(requests_table({line})),
+        AllOf(HasSubstr(",0,web-1 and 2 more,1,m1.small,"), HasSubstr(",\"web-1, 6f3e, 7a4f\",")));
+}
+
+TEST(Lists, SkippedVictimsOfARealRequestAreNotPlannedOnes) {
+    RequestSummary line;
+    line.planned = 12;
+    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), Not(HasSubstr("(12)")))
+        << "under way";
+    line.outcome = Outcome{OutcomeKind::incomplete, "all were skipped", noon()};
+    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), Not(HasSubstr("(12)")));
 }
 
 /// People see the name; programs have the id too.

@@ -135,8 +135,8 @@ TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
     EXPECT_EQ(
         nobody.err,
         "reaper: the journal knows no request 'no\\x0abody', and no server of that id or name "
-        "that a plan chose; 'reaper history' and 'reaper history victims' list what it "
-        "knows\n");
+        "that a plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
+        "and 'reaper history victims' list what it knows\n");
     const auto none = run_program({"--config",
                                    directory_.write("other.yaml",
                                                     "taggers: [{name: project}]\n"

@@ -1,11 +1,13 @@
 // A daemon and a dry run of one configuration keep a journal each: what was really deleted is found
 // in both modes, and what a dry run plans is told as planned.
+#include <csignal>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/program.hpp"
+#include "clients/journal/database.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -32,7 +34,8 @@ public:
         journal_ = std::move(*opened);
     }
     /// The server is chosen for web-1, and deleted if it is no dry run.
-    void plan(const std::string& id, int at, const std::string& server, bool dry_run) {
+    void plan(const std::string& id, int at, const std::string& server, bool dry_run,
+              const std::string& on = "compute-1") {
         Request request;
         request.id = RequestId{id};
         request.project = ProjectId{"web"};
@@ -44,10 +47,10 @@ public:
         victim.server = ServerId{server};
         victim.name = "batch";
         victim.project = ProjectId{"cheap"};
-        victim.host = "compute-1";
+        victim.host = on;
         victim.reason = "its project is preemptible";
         HostPlan host;
-        host.host_name = "compute-1";
+        host.host_name = on;
         host.slots = 1;
         host.victims = {victim};
         Plan plan;
@@ -81,12 +84,18 @@ protected:
     }
     std::string real() const { return directory_.file("journal.db"); }
     std::string planned() const { return directory_.file("dry-run.db"); }
-    ProgramResult run(bool dry_run, std::vector<std::string> words) {
+    std::vector<std::string> words(bool dry_run, std::vector<std::string> words) {
         const std::string config = directory_.write(
             "reaper.yaml", "taggers: [{name: project}]\njournal: {path: " + real() +
                                "}\ndry_run: " + (dry_run ? "true" : "false") + "\n");
         words.insert(words.begin(), {"--config", config});
-        return run_program(words);
+        return words;
+    }
+    ProgramResult run(bool dry_run, std::vector<std::string> given) {
+        return run_program(words(dry_run, std::move(given)));
+    }
+    static void make_older(const std::string& path) {
+        journal::Database{path, SQLITE_OPEN_READWRITE}.execute("PRAGMA user_version = 1");
     }
     json answer(bool dry_run, std::vector<std::string> words) {
         words.emplace_back("--json");
@@ -140,18 +149,128 @@ TEST_F(TwoJournals, AListSaysWhatTheOtherJournalHas) {
     EXPECT_THAT(of_dry_run.out, AllOf(HasSubstr("req-dry"), Not(HasSubstr("req-real"))));
     EXPECT_EQ(of_dry_run.err,
               "reaper: warning: this is the journal of dry runs; the journal of real deletions has "
-              "1 request ('reaper history --journal " +
+              "requests up to 2024-05-01T12:00:00.000Z ('reaper history --journal " +
                   real() + "')\n");
-    EXPECT_THAT(run(false, {"history"}).err, HasSubstr("the journal of dry runs has 1 request"))
+    EXPECT_THAT(run(false, {"history"}).err,
+                HasSubstr("the journal of dry runs has requests up to 2024-05-01T12:10:00.000Z"))
         << "newer than any here, as of a daemon that turned to a dry run";
-    EXPECT_THAT(run(true, {"status"}).err, HasSubstr("the journal of real deletions has 1"));
-    EXPECT_EQ(run(true, {"history", "show", "req-real"}).exit_code, 0);
+    EXPECT_THAT(run(true, {"status"}).err,
+                HasSubstr("the journal of real deletions has requests up to"));
+}
+
+TEST_F(TwoJournals, AnEmptyOneIsNotTold) {
+    plans(600);
+    { const Writer nothing{real()}; }
+    EXPECT_EQ(run(true, {"history"}).err, "");
+}
+
+TEST_F(TwoJournals, ShowingOneSaysWhatTheOtherJournalHasOfIt) {
+    deletes(0);
+    plans(600);
+    for (const char* const asked : {"v-1", "batch"}) {
+        const auto planned_one = run(true, {"history", "show", asked});
+        EXPECT_THAT(planned_one.out, HasSubstr("Request req-dry"));
+        EXPECT_EQ(planned_one.err,
+                  "reaper: warning: the journal of real deletions has it too: --journal " + real() +
+                      " shows that\n");
+    }
+    EXPECT_THAT(run(false, {"history", "show", "v-1"}).err,
+                HasSubstr("the journal of dry runs has it too"))
+        << "newer than the one that is shown";
+    const auto own = run(true, {"history", "show", "req-dry"});
+    EXPECT_EQ(own.err, "") << "the other one has no such request";
+    const auto elsewhere = run(true, {"history", "show", "req-real"});
+    EXPECT_EQ(elsewhere.exit_code, 0);
+    EXPECT_THAT(elsewhere.out, HasSubstr("Request req-real"));
+    EXPECT_THAT(elsewhere.err, HasSubstr("told by the journal of real deletions, " + real()));
+}
+
+TEST_F(TwoJournals, FollowedVictimsAreThoseOfOne) {
+    deletes(0);
+    plans(600);
+    EXPECT_EQ(run(true, {"history", "victims"}).err, "") << "those of both";
+    Program follower{words(true, {"history", "victims", "--follow"})};
+    EXPECT_TRUE(follower.wait_for_error_text(
+        "the journal of dry runs alone is followed; the other one is the journal of real "
+        "deletions (--journal " +
+        real() + ")\n"));
+    follower.send_signal(SIGTERM);
+    follower.finish();
+}
+
+TEST_F(TwoJournals, FiltersOfVictimsKnowWhatEitherJournalKnows) {
+    deletes(0);
+    Writer{planned()}.plan("req-dry", 600, "v-2", true, "compute-2");
+    for (const bool dry_run : {true, false}) {
+        const auto victims = run(dry_run, {"history", "victims", "--host", "compute-1"});
+        EXPECT_EQ(victims.err, "") << "nobody else is asked";
+        EXPECT_THAT(victims.out, HasSubstr("v-1"));
+        EXPECT_EQ(run(dry_run, {"history", "victims", "--host", "compute-2", "--planned"}).err, "");
+    }
+    EXPECT_THAT(run(true, {"history", "victims", "--host", "compute-3"}).err,
+                HasSubstr("the journal knows no host 'compute-3'"));
+    EXPECT_THAT(run(true, {"history", "--host", "compute-1"}).err,
+                HasSubstr("the journal knows no host 'compute-1'"))
+        << "the list is of one journal";
+}
+
+TEST_F(TwoJournals, WhoWaitedIsNotToldAStrangersDeletion) {
+    deletes(0);
+    plans(600, "waits-for-req-real");
+    const auto told = run(true, {"explain", "waits-for-req-real"});
+    EXPECT_THAT(told.out, HasSubstr("waits-for-req-real: was chosen, and nothing was sent"));
+    EXPECT_EQ(told.err, "");
+}
+
+TEST_F(TwoJournals, OfWhoWaitedTheNewestRequestIsTold) {
+    Writer{planned()}.plan("req-oldest", -60, "v-3", true);
+    plans(0);
+    deletes(600);
+    const auto told = run(true, {"explain", "web-1"});
+    EXPECT_THAT(told.out, HasSubstr("waited for the room of request req-real\n"));
+    EXPECT_THAT(told.err, HasSubstr("told by the journal of real deletions"));
+    EXPECT_THAT(told.out,
+                HasSubstr("Also in the journal\n"
+                          "  2024-05-01T12:00:00.000Z web-1 waits-for-req-dry waited for req-dry\n"
+                          "  2024-05-01T11:59:00.000Z web-1 waits-for-req-oldest waited for "
+                          "req-oldest\n"));
+    const auto in_earnest = run(false, {"explain", "web-1"});
+    EXPECT_EQ(in_earnest.out, told.out);
+    EXPECT_EQ(in_earnest.err, "");
+}
+
+TEST_F(TwoJournals, ADeletionForWhoWaitedIsNoneOfItself) {
+    deletes(0);
+    plans(600);
+    const auto told = run(true, {"explain", "web-1"});
+    EXPECT_THAT(told.out, HasSubstr("waited for the room of request req-dry\n"));
+    EXPECT_THAT(told.out, HasSubstr("waits-for-req-real waited for req-real\n"));
+    EXPECT_EQ(told.err, "");
+}
+
+TEST_F(TwoJournals, ADryRunOfAnOlderReaperIsNotToldInEarnest) {
+    plans(0);
+    deletes(600);
+    make_older(planned());
+    for (const std::vector<std::string>& each :
+         {std::vector<std::string>{"history"}, {"explain", "v-1"}, {"history", "show", "v-1"}})
+        EXPECT_EQ(run(false, each).err, "") << each.front();
+}
+
+TEST_F(TwoJournals, RealDeletionsThatAnOlderReaperWroteAreMissedInADryRun) {
+    plans(0);
+    deletes(600);
+    make_older(real());
+    EXPECT_THAT(run(true, {"explain", "v-1"}).err,
+                AllOf(HasSubstr("the journal of real deletions was not read: "),
+                      HasSubstr("older reaper")));
 }
 
 TEST_F(TwoJournals, ADryRunOfLongAgoIsNotToldAgainAndAgain) {
     plans(0);
     deletes(600);
     EXPECT_EQ(run(false, {"history"}).err, "");
+    EXPECT_EQ(run(false, {"history", "show", "v-1"}).err, "");
 }
 
 TEST_F(TwoJournals, OneCanBeAskedForByItsPath) {
