@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "clients/journal/sqlite_journal.hpp"
+#include "config/dry_run.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/local_settings.hpp"
@@ -59,9 +60,16 @@ Result<recording::WeekInput> by_journal(const config::LocalSettings& settings, T
     return input;
 }
 
-bool holds_recording(const std::string& directory) {
-    if (directory.empty()) return false;
+/// One that is there and can't be read is told.
+bool holds_recording(const std::string& directory, const Terminal& terminal) {
+    std::error_code unknown;
+    if (directory.empty() || !std::filesystem::exists(directory, unknown)) {
+        if (unknown && unknown != std::errc::no_such_file_or_directory)
+            terminal.warn(directory + " can't be read (" + unknown.message() + ")");
+        return false;
+    }
     const auto segments = recording::segments_in(directory);
+    if (!segments) terminal.warn(segments.error().what);
     return segments && !segments->empty();
 }
 
@@ -71,8 +79,13 @@ Result<recording::WeekInput> week_input(const GlobalOptions& global, const Repor
     if (!command.directory.empty()) return by_recording(command.directory, since, until);
     const auto settings = local_settings(global, terminal);
     if (!settings) return Error{Errc::cancelled, ""};  // it was told
-    if (holds_recording(settings->record.directory))
+    if (holds_recording(settings->record.directory, terminal))
         return by_recording(settings->record.directory, since, until);
+    const std::string of_dry_run =
+        config::kept_by_dry_run(settings->journal, settings->record).record.directory;
+    if (of_dry_run != settings->record.directory && holds_recording(of_dry_run, terminal))
+        terminal.warn("this is by the journal of the daemon; a dry run is told by 'reaper report " +
+                      of_dry_run + "'");
     return by_journal(*settings, since);
 }
 

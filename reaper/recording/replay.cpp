@@ -245,6 +245,7 @@ bool Choice::helps() const {
 }
 
 std::string_view Choice::safeguard() const {
+    if (const auto* const refused = std::get_if<Refused>(&decision)) return refused->safeguard;
     const auto* const too_little = std::get_if<NotEnough>(&decision);
     return too_little == nullptr ? std::string_view{} : too_little->safeguard;
 }

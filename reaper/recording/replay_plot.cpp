@@ -105,13 +105,17 @@ private:
     std::string time_axis() const {
         constexpr int labels = 5;
         std::string svg;
-        const bool days = to_ - from_ > std::chrono::days{2};
+        // As much of a time as tells the labels apart.
+        const Duration step = (to_ - from_) / labels;
+        std::size_t length = sizeof "2026-11-20T11:16" - 1;
+        if (step < std::chrono::minutes{1}) length = sizeof "2026-11-20T11:16:05" - 1;
+        if (step >= std::chrono::days{1}) length = sizeof "2026-11-20" - 1;
         for (int i = 0; i <= labels; ++i) {
             const TimePoint time = from_ + (to_ - from_) * i / labels;
             const std::string text = iso_time(time);
             const char* const anchor = i == 0 ? "start" : i == labels ? "end" : "middle";
             svg += text_at(at(time), y_ + panel + 18, anchor, "tick",
-                           days ? text.substr(0, 10) : text.substr(0, 16) + "Z");
+                           text.substr(0, length) + (step < std::chrono::days{1} ? "Z" : ""));
         }
         return svg;
     }

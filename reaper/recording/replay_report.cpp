@@ -55,6 +55,7 @@ std::vector<std::string> cells(std::string head, const BothSums& sums) {
             std::to_string(was.requests),
             change_text(was.helped, now.helped),
             change_text(was.not_helped(), now.not_helped()),
+            change_text(was.refused, now.refused),
             change_text(was.victims, now.victims),
             change_text(was.lost_hours, now.lost_hours)};
 }
@@ -71,7 +72,8 @@ std::string choice_text(const std::optional<Choice>& choice) {
                fixed(choice->lost_hours) + " h";
     }
     if (std::holds_alternative<NothingToDo>(choice->decision)) return "the room is there";
-    if (std::holds_alternative<Refused>(choice->decision)) return "refused";
+    if (std::holds_alternative<Refused>(choice->decision) && choice->safeguard().empty())
+        return "refused";
     return choice->safeguard().empty() ? "not enough" : std::string{choice->safeguard()};
 }
 
@@ -96,6 +98,7 @@ std::string table_text(const Replay& replay, const report::RenderOptions& option
                              {"requests", Align::right},
                              {"helped", Align::right},
                              {"not helped", Align::right},
+                             {"refused", Align::right},
                              {"victims", Align::right},
                              {"lost server-hours", Align::right}});
     for (const auto& [day, sums] : by_day(replay)) table.row(cells(day_text(day), sums));

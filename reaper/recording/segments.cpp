@@ -30,12 +30,16 @@ Result<std::vector<Segment>> segments_in(const std::string& directory) {
     std::vector<Segment> all;
     fs::directory_iterator entry(directory, failed);
     for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
-        std::error_code gone;
-        if (!is_segment(entry->path().filename().string()) || !entry->is_regular_file(gone))
-            continue;
-        Segment segment{entry->path().string(), entry->file_size(gone), {}};
-        if (!gone) segment.written_at = entry->last_write_time(gone);
-        if (!gone) all.push_back(std::move(segment));
+        if (!is_segment(entry->path().filename().string())) continue;
+        std::error_code trouble;
+        Segment segment{entry->path().string(), 0, {}};
+        const bool regular = entry->is_regular_file(trouble);
+        if (!trouble && regular) segment.bytes = entry->file_size(trouble);
+        if (!trouble && regular) segment.written_at = entry->last_write_time(trouble);
+        if (!trouble && regular) all.push_back(std::move(segment));
+        // It may be gone by now. A directory may be one that can be listed, and not entered.
+        if (trouble && trouble != std::errc::no_such_file_or_directory) failed = trouble;
+        if (failed) break;
     }
     if (failed)
         return Error{Errc::storage, directory + " can't be read (" + failed.message() + ")"};

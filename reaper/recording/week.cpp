@@ -78,12 +78,12 @@ void count(const WeekRequest& request, WeekReport& week) {
         ++week.helped;
     else if (choice.helps())
         ++week.there;
+    else if (!choice.safeguard().empty())
+        ++week.held_back[std::string{choice.safeguard()}];
     else if (std::holds_alternative<Refused>(choice.decision))
         ++week.refused;
-    else if (choice.safeguard().empty())
-        ++week.no_room;
     else
-        ++week.held_back[std::string{choice.safeguard()}];
+        ++week.no_room;
     count_victims(request, week);
 }
 

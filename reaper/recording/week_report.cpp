@@ -72,6 +72,15 @@ std::vector<std::pair<ProjectId, WeekProject>> by_victims(const WeekReport& week
     return all;
 }
 
+/// The daemon that recorded them planned each request by the cloud as it was.
+std::string why_others(const WeekReport& week, const report::RenderOptions& options) {
+    if (!week.input.recorded || !week.input.dry_run) return "";
+    return report::wrapped(
+        "Here no server goes twice, and who went counts against the limits; the plans of a dry "
+        "run, as 'reaper history victims' tells them, may name some twice.",
+        0, static_cast<std::size_t>(options.width));
+}
+
 std::string projects_text(const WeekReport& week, const report::RenderOptions& options) {
     if (week.victims == 0) return "No server would have been deleted.\n";
     using Align = report::TextTable::Align;
@@ -83,7 +92,8 @@ std::string projects_text(const WeekReport& week, const report::RenderOptions& o
     return counted(week.victims, "server") + " would have been deleted, after " +
            tenths(week.lost_hours) + " server-hours (" + tenths(week.lost_vcpu_hours) +
            " vCPU-hours) in all:\n" +
-           table.text(2, static_cast<std::size_t>(options.width), report::Paint{options.color});
+           table.text(2, static_cast<std::size_t>(options.width), report::Paint{options.color}) +
+           why_others(week, options);
 }
 
 }  // namespace

@@ -6,10 +6,13 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "reaper/recording/playback.hpp"
 #include "reaper/report/json.hpp"
 #include "recording/recorded_cloud.hpp"
+#include "support/as_nobody.hpp"
 
 namespace reaper::recording::test::recording_test {
 namespace {
@@ -267,6 +270,22 @@ TEST(Recording, ALineThatMakesNoSenseEndsItsFileAlone) {
     EXPECT_EQ(replay(empty.path(), recorded_with(), recorded_with()).error().code, Errc::bad_input);
     EXPECT_EQ(replay(empty.path() + "/none", recorded_with(), recorded_with()).error().code,
               Errc::storage);
+}
+
+TEST(Recording, ADirectoryThatMayBeListedAndNotEnteredIsTold) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can act as somebody else";
+    const Scratch scratch;
+    {
+        RecordedCloud cloud(scratch.path());
+        cloud.build(5);
+        cloud.decide(3, 1);
+    }
+    ::chmod(scratch.path().c_str(), 0744);
+    const reaper::test::AsNobody nobody{};
+    const auto found = segments_in(scratch.path());
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().what, HasSubstr("can't be read"));
+    EXPECT_EQ(found.error().code, Errc::storage);
 }
 
 TEST(Recording, AnonymousItNamesNobodyAndIsDecidedAlike) {

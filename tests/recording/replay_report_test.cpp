@@ -2,6 +2,7 @@
 #include "reaper/recording/replay_report.hpp"
 
 #include <gmock/gmock.h>
+#include <set>
 
 #include "reaper/recording/replay_sums.hpp"
 #include "reaper/recording/week.hpp"
@@ -103,7 +104,7 @@ TEST(ReplayReport, TellsWhatDiffers) {
     for (const char* part :
          {"4 requests", "3 -> 2 (-1)", "4.0", "2026-11-23", "2026-11-24",
           "limit-window 0 -> 1 (+1)", "2 requests would be decided otherwise", "req-1", "req-3",
-          "1 victim on rack-1, 2.0 h", "makes 2 of 3 recorded plans again"})
+          "1 victim on rack-1, 2.0 h", "makes 2 of 3 recorded plans again", "0 -> 1 (+1)        1"})
         EXPECT_THAT(text, HasSubstr(part));
     EXPECT_THAT(text, Not(HasSubstr("req-2")));
     const auto json = to_json(example(), {"dir", "a", "b"});
@@ -134,6 +135,30 @@ TEST(ReplayPlot, HoldsBothLinesAndNothingFromOutside) {
     EXPECT_EQ(links, 1U) << "the namespace alone";
 }
 
+/// The labels of the first time axis.
+std::vector<std::string> time_labels(Duration span) {
+    Replay replay = example();
+    replay.to = monday + span;
+    const std::string svg = plot_replay(replay, {"dir", "a", "b"});
+    std::vector<std::string> labels;
+    for (std::size_t at = svg.find(">2026-"); at != std::string::npos && labels.size() < 6;
+         at = svg.find(">2026-", at + 1))
+        labels.push_back(svg.substr(at + 1, svg.find('<', at) - at - 1));
+    return labels;
+}
+
+TEST(ReplayPlot, TheLabelsOfItsTimeDifferHoweverLongItIs) {
+    using namespace std::chrono_literals;
+    for (const Duration span : {Duration{0}, Duration{30s}, Duration{4min}, Duration{2h},
+                                Duration{30h}, Duration{72h}, Duration{240h}}) {
+        const auto labels = time_labels(span);
+        ASSERT_EQ(labels.size(), 6U);
+        EXPECT_EQ(std::set(labels.begin(), labels.end()).size(), labels.size()) << labels[1];
+    }
+    EXPECT_EQ(time_labels(30s)[1], "2026-11-23T00:00:12Z") << "a minute at least";
+    EXPECT_EQ(time_labels(240h)[1], "2026-11-25");
+}
+
 TEST(Week, SaysWhatSwitchingOnMeansAndWhatStandsAgainstIt) {
     WeekInput input = week_of(example());
     input.source = "recording dir";
@@ -151,6 +176,34 @@ TEST(Week, SaysWhatSwitchingOnMeansAndWhatStandsAgainstIt) {
                              "no limit is set", "only 2 again", "dry run"})
         EXPECT_THAT(text, HasSubstr(part));
     EXPECT_EQ(to_json(week)["would_help"]["by_deleting"], 2);
+}
+
+TEST(Week, AStaleApprovedPlanIsHeldBackByASafeguard) {
+    const Decision stale = Refused{"the approved plan is stale", "stale-plan"};
+    Replay replay;
+    replay.requests = {request("req-1", stale, stale),
+                       request("req-2", Refused{"why"}, Refused{"why"})};
+    WeekInput input = week_of(replay);
+    input.since = monday;
+    input.until = monday + std::chrono::days{1};
+    const WeekReport week = report_week(std::move(input));
+    EXPECT_EQ(week.held_back.at("stale-plan"), 1);
+    EXPECT_EQ(week.refused, 1);
+    EXPECT_EQ(week.no_room, 0);
+    EXPECT_THAT(render_week(week, {}), HasSubstr("held back by safeguards: 1 stale-plan"));
+    EXPECT_EQ(in_all(replay).asked.safeguards.at("stale-plan"), 1);
+}
+
+TEST(Week, WhereARecordingTellsOfVictimsItSaysWhyTheJournalMayTellOfOthers) {
+    const auto text_of = [](bool recorded) {
+        WeekInput input = week_of(example());
+        input.recorded = recorded;
+        input.since = monday;
+        input.until = monday + std::chrono::days{6};
+        return render_week(report_week(std::move(input)), {});
+    };
+    EXPECT_THAT(text_of(true), HasSubstr("no server goes twice"));
+    EXPECT_THAT(text_of(false), Not(HasSubstr("no server goes twice")));
 }
 
 TEST(Week, WhatIsOutsideOfTheTimeIsLeftOut) {

@@ -1,6 +1,7 @@
 // The real binary on recordings: no cloud, no credentials, no broker. Golden texts as in
 // program_test.cpp; a test makes the recording that they are of.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <iterator>
@@ -8,6 +9,7 @@
 
 #include "app/cli/golden.hpp"
 #include "app/cli/program.hpp"
+#include "clients/journal/sqlite_journal.hpp"
 #include "recording/recorded_cloud.hpp"
 
 namespace reaper::test::program_replay_test {
@@ -17,6 +19,7 @@ using nlohmann::json;
 using recording::test::RecordedCloud;
 using recording::test::Scratch;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Two days of requests, from the same seed each time.
 class ProgramReplay : public ::testing::Test {
@@ -108,6 +111,21 @@ TEST_F(ProgramReplay, TheReportFindsTheRecordingByTheConfiguration) {
         run({"report", "--config", config, "--since", "2026-11-18", "--until", "2026-11-25"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("recording " + directory()));
+}
+
+TEST_F(ProgramReplay, TheReportOfADaemonNamesTheRecordingOfTheDryRunBefore) {
+    const TemporaryDirectory files;
+    const std::string journal = files.file("journal.db");
+    ASSERT_TRUE(open_journal(journal, JournalOptions{}));
+    const std::string config = files.write("reaper.yaml", "journal: {path: " + journal + "}\n");
+    const auto report = [&] { return run({"report", "--config", config}); };
+    EXPECT_THAT(report().err, Not(HasSubstr("dry run")));
+    std::filesystem::copy(directory(), files.file("dry-run"));
+    const auto result = report();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("journal " + journal));
+    EXPECT_THAT(result.err, HasSubstr("'reaper report " + files.file("dry-run") + "'"));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
 }
 
 TEST_F(ProgramReplay, WhatCannotBeIsToldInOneLine) {
