@@ -10,6 +10,7 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/host_use.hpp"
+#include "reaper/api/named_project.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"
@@ -113,16 +114,6 @@ struct HostsWanted {
     }
 };
 
-/// By its id, or by its name as Keystone told it lately.
-Result<ProjectId> listed_project(const CloudCache& cache, const std::string& written) {
-    const auto named = projects_named(cache.project_names(), written);
-    if (cache.project_names().contains(ProjectId{written}) || named.empty())
-        return ProjectId{written};
-    if (named.size() > 1)
-        return Error{Errc::bad_input, "project: " + several_projects(written, named)};
-    return named.front();
-}
-
 /// Those of the page, and one more if there is one.
 std::vector<HostId> chosen(const CloudCache& cache, const PageAsked& page,
                            const HostsWanted& wanted, bool& marker_known) {
@@ -169,6 +160,12 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
     if (!only.empty() && !is_upper_name(only))
         co_return refuse(400,
                          "resource_class: expected one such as VCPU, found " + in_quotes(only));
+    ProjectId project;
+    if (std::string written = query.text("project"); !written.empty()) {
+        auto found = co_await project_of(backend, std::move(written));
+        if (auto* const refused = std::get_if<HttpResponse>(&found)) co_return std::move(*refused);
+        project = std::get<ProjectId>(found);
+    }
     const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;
     TimePoint taken_at;
@@ -180,11 +177,7 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
         auto no_zone =
             wanted.zone.empty() ? std::nullopt : why_unknown_zone(wanted.zone, view->cache.index());
         if (no_zone) co_return refuse(404, *no_zone);
-        if (const std::string& written = query.text("project"); !written.empty()) {
-            auto project = listed_project(view->cache, written);
-            if (!project) co_return refuse(400, project.error().what);
-            wanted.project = std::move(*project);
-        }
+        wanted.project = project;
         ids = chosen(view->cache, *page, wanted, marker_known);
         if (!marker_known)
             co_return refuse(400, "marker: there is no host " + in_quotes(page->marker) +

@@ -71,6 +71,8 @@ Task<BuiltRequest> of_named_flavor(const Backend& backend, Request request, std:
     if (backend.compute == nullptr) co_return refuse(503, "this daemon knows no flavors");
     const auto view = backend.view();
     if (!view) co_return cloud_not_read();
+    // What a flavor demands may be nowhere; what is demanded beside it is a mistake then.
+    if (auto why = why_unknown(request, view->cache.index())) co_return refuse(404, *why);
     SchedulerRules rules = view->policy.scheduler;
     auto made = co_await with_flavor(*backend.compute, std::move(request), std::move(written),
                                      std::move(rules));

@@ -64,8 +64,9 @@ constexpr Route table[] = {
      "how the daemon is: paused, dry run, circuit breaker, broker, cache; and what you may",
      Access::look, get_status},
     {"GET", "/v1/hosts",
-     "?limit=N&marker=ID&name=PART&resource_class=VCPU - hosts, and who uses them", Access::look,
-     get_hosts},
+     "?limit=N&marker=ID&name=PART&zone=Z&project=NAME&resource_class=VCPU - hosts, and who uses "
+     "them",
+     Access::look, get_hosts},
     {"GET", "/v1/hosts/{host}", "one host, by its id or name, with its servers", Access::look,
      get_host},
     {"GET", "/v1/snapshot",
@@ -78,7 +79,7 @@ constexpr Route table[] = {
      Access::look, list_requests},
     {"GET", "/v1/victims",
      "?limit=N&marker=M&outcome=freed&project=ID&host=NAME&flavor=NAME&server=ID&since=2h&until="
-     "TIME - servers whose deletion was sent, newest first",
+     "TIME&planned=true - servers whose deletion was sent, or that dry runs planned; newest first",
      Access::look, list_victims},
     {"GET", "/v1/messages",
      "?limit=N&marker=M&since=2h&until=TIME - messages that became no request, or joined one, "
@@ -125,12 +126,14 @@ constexpr Route table[] = {
      "answers with a line of JSON for each thing that happens, the outcome last (for who may act)",
      Access::act, post_request},
     {"GET", "/v1/reservations",
-     "?role=R&host=H - room that is kept for roles: what each is to have, and what of that is "
+     "?limit=N&marker=ID&role=R&host=H - room that is kept for roles: what each is to have, and "
+     "what of that is "
      "used, "
      "held, lent and owed",
      Access::look, get_reservations},
     {"GET", "/v1/oversubscription",
-     "oversubscribed room on each host: what is published and used of it, what the estimate allows "
+     "?limit=N&marker=ID - oversubscribed room on each host: what is published and used of it, "
+     "what the estimate allows "
      "(null: it is not known), and why",
      Access::look, get_oversubscription},
     {"POST", "/v1/reserve",
@@ -180,7 +183,8 @@ std::optional<ApiRequest> api_request_of(HttpRequest request) {
     const auto parsed = boost::urls::parse_origin_form(request.target);
     if (!parsed) return std::nullopt;
     ApiRequest asked;
-    asked.method = std::move(request.method);
+    // The server sends no body then.
+    asked.method = request.method == "HEAD" ? "GET" : std::move(request.method);
     asked.path = parsed->path();
     for (const auto part : parsed->segments()) asked.parts.push_back(part);
     for (const auto parameter : parsed->params())

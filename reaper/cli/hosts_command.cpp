@@ -73,9 +73,12 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
     if (!project) return no_project(project.error(), terminal);
     HostsCommand asked = command;
     asked.filters.project = *project;
-    if (!has_flavor(cloud->snapshot, asked.filters.flavor) &&
-        !flavor_is_there(*api, asked.filters.flavor, code))
-        return code;
+    if (!has_flavor(cloud->snapshot, asked.filters.flavor)) {
+        if (const auto why = why_no_flavor(*api, asked.filters.flavor)) {
+            terminal.complain(*why);
+            return ExitCode::unknown;
+        }
+    }
     const EstimatedRoom estimated = estimated_room(cloud->snapshot, *api);
     return show(std::move(cloud->snapshot), estimated, asked, terminal);
 }

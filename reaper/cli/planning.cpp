@@ -35,9 +35,12 @@ void hold_for_later(RoomKeeper& rooms, const Answer& answer, TimePoint now,
 }
 
 /// Only a description may name what is not there: Nova's messages name what Nova knows.
-void tell_unknown(const Request& request, const CloudIndex& hosts, Answers& answers) {
+void tell_unknown(const Answer& answer, const CloudIndex& hosts, Answers& answers) {
+    const Request& request = answer.request;
     if (request.operation != Operation::manual) return;
-    if (auto why = why_unknown(request, hosts))
+    auto why = answer.without_flavor ? why_unknown(*answer.without_flavor, hosts) : std::nullopt;
+    if (!why) why = why_unknown(request, hosts);
+    if (why)
         answers.unknown.push_back(
             answers.listed ? "request " + printable(request.id.str()) + ": " + *why : *why);
 }
@@ -51,7 +54,7 @@ void decide_in_turn(const CompiledPolicy& policy, const CloudView& cache, Ledger
     rooms.restore(std::move(ledger));
     const ProjectNames& names = cache.snapshot.project_names;
     for (Answer& answer : answers.planned) {
-        tell_unknown(answer.request, hosts, answers);
+        tell_unknown(answer, hosts, answers);
         add_names(names, answer.request);
         answer.decision =
             decide(policy, answer.request, hosts, cache.tag_data, rooms.ledger(), now, safeguards);
@@ -92,7 +95,7 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
                                                             skipped, any_build);
         if (!decision) co_return decision.error();
         answer.decision = std::move(*decision);
-        tell_unknown(answer.request, cache.index(), answers);
+        tell_unknown(answer, cache.index(), answers);
         hold_for_later(reading.rooms(), answer, planning.cloud.clock.now(),
                        [&cache](const HostId& id) { return cache.find(id); });
     }
@@ -172,6 +175,7 @@ ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, 
             projects.emplace(name, answer.request.project);
         }
         if (!described[i].flavor.empty()) {
+            answer.without_flavor = answer.request;
             auto made = co_await named_flavor(planning, answers, flavors, std::move(answer.request),
                                               described[i].flavor);
             if (!made) co_return made.error();

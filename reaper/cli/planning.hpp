@@ -25,6 +25,8 @@ struct Answer {
     Request request;
     Decision decision;
     std::vector<std::string> remarks;
+    /// What was said beside a flavor; none: there is no flavor.
+    std::optional<Request> without_flavor{};
 };
 
 struct Answers {

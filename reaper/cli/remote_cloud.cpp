@@ -78,10 +78,17 @@ std::optional<std::string> project_by(DaemonApi& api, const std::string& written
                  api, terminal, code);
 }
 
-bool flavor_is_there(DaemonApi& api, const std::string& written, ExitCode& code) {
-    // It looks the flavor up, whatever there is room for.
-    return api.get(target_of("/v1/room", {{"flavor", written}}), code, ExitCode::unknown)
-        .has_value();
+std::optional<std::string> why_no_flavor(DaemonApi& api, const std::string& written) {
+    // It looks the flavor up before all else; what it says of room is nothing here.
+    std::string why;
+    ExitCode code = ExitCode::ok;
+    api.complain_to([&why](const std::string& text) { why = text; });
+    const bool there =
+        api.get(target_of("/v1/room", {{"flavor", written}}), code, ExitCode::unknown).has_value();
+    api.complain_to({});
+    const bool unknown = code == ExitCode::unknown && why.find("no flavor") != why.npos;
+    if (there || !unknown) return std::nullopt;
+    return why;
 }
 
 }  // namespace reaper::cli

@@ -20,8 +20,8 @@ std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& ter
 std::optional<std::string> project_by(DaemonApi& api, const std::string& written,
                                       const Terminal& terminal, ExitCode& code);
 
-/// Does the daemon's cloud have the flavor, by its id or name? If not, or if that can't be told, it
-/// was told why, and `code` says how to end: with `unknown` where there is none.
-bool flavor_is_there(DaemonApi& api, const std::string& written, ExitCode& code);
+/// That the daemon's cloud has no such flavor, by its id or name. None: it has it, or that can't be
+/// told.
+std::optional<std::string> why_no_flavor(DaemonApi& api, const std::string& written);
 
 }  // namespace reaper::cli

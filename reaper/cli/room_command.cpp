@@ -204,7 +204,10 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
     CloudReading& reading = std::get<0>(read)->reading;
     reading.name_projects(names_told(io, names, terminal));
     const CloudIndex& hosts = reading.cache().index();
-    if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
+    const Request without_flavor =
+        request_of(command, RequestId{"room"}, ProjectId{}, look.cloud.clock->now());
+    for (const Request* const each : {&without_flavor, &request})
+        if (const auto code = ends_unknown(*each, hosts, terminal)) return *code;
     Answered told;
     told.remarks = pause_remarks(pause_in_force(settings->pause_file));
     told.remarks.insert(told.remarks.end(), look.remarks.begin(), look.remarks.end());

@@ -92,7 +92,9 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
         answer.there = room_of_either(request, hosts, ledger, policy.scheduler);
     answer.fits_now = at_once(answer.there);
     answer.verdict = verdict_of(answer.decision, answer.fits_now, request.slots);
-    if (revocable && answer.verdict == RoomVerdict::never)
+    // It waits for what others leave, if that can be enough.
+    if (revocable && answer.verdict == RoomVerdict::never &&
+        at_most(request, hosts, ledger, policy.scheduler) >= request.slots)
         answer.verdict = RoomVerdict::free_room_only;
     answer.possible = answer.fits_now;
     if (refused) return answer;

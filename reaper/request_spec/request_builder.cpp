@@ -293,6 +293,7 @@ std::variant<Request, Refused> of_flavor(Request request, const Flavor& flavor, 
     request.required_traits.insert(required.begin(), required.end());
     request.forbidden_traits.insert(forbidden.begin(), forbidden.end());
     if (auto refused = refused_by_placement(request, rules)) return std::move(*refused);
+    request.flavor = flavor.name;
     request.flavor_extra_specs = flavor.extra_specs;
     return request;
 }

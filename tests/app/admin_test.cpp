@@ -129,6 +129,13 @@ TEST_F(AdminTest, AMethodThatARouteDoesNotTakeIsRefused) {
     EXPECT_EQ(said.headers, (HttpHeaders{{"Allow", "GET"}}));
     EXPECT_EQ(ask("/v1/requests", "PUT").headers, (HttpHeaders{{"Allow", "GET, POST"}}));
     EXPECT_EQ(ask("/v1/reserve", "GET").status, 405);
+    EXPECT_EQ(ask("/v1/reserve", "HEAD").status, 405);
+}
+
+TEST_F(AdminTest, WhatCanBeReadAnswersHeadToo) {
+    start();
+    for (const char* const path : {"/healthz", "/v1/status", "/"})
+        EXPECT_EQ(ask(path, "HEAD").status, ask(path).status) << path;
 }
 
 TEST_F(AdminTest, WhoMayOnlyLookCannotAct) {

@@ -117,6 +117,7 @@ TEST_F(RoomApi, APlanTakesAFlavorToo) {
         return answer(status, "POST /v1/plan", "/v1/plan", body);
     };
     const json asked = plan(200, R"({"project": "regular", "flavor": "m1.two", "slots": 2})");
+    EXPECT_EQ(asked.at("request").at("flavor"), "m1.two");
     EXPECT_EQ(asked.at("request").at("resources"),
               json({{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
     EXPECT_EQ(asked.at("request").at("slots"), 2);
@@ -126,6 +127,9 @@ TEST_F(RoomApi, APlanTakesAFlavorToo) {
     EXPECT_THAT(
         why(plan(400, R"({"project": "regular", "flavor": "m1.two", "resources": "VCPU=1"})")),
         HasSubstr("beside a flavor"));
+    EXPECT_THAT(why(plan(404, R"({"project": "regular", "flavor": "m1.two",
+                                  "traits": ["CUSTOM_NOPE=required"]})")),
+                HasSubstr("'CUSTOM_NOPE'"));
 }
 
 TEST_F(RoomApi, ARequestOfAFlavorFreesRoomForIt) {
@@ -144,6 +148,7 @@ TEST_F(RoomApi, ARequestOfAFlavorFreesRoomForIt) {
     const Request& asked = journal.records.at(RequestId{"mine"}).request;
     EXPECT_EQ(asked.resources, (Resources{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
     EXPECT_EQ(asked.slots, 5);
+    EXPECT_EQ(asked.flavor, "m1.two") << "it is found by it";
 }
 
 }  // namespace

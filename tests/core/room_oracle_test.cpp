@@ -253,6 +253,9 @@ TEST(RoomOracle, ARevocableServerGetsFreeRoomAndNothingElse) {
     EXPECT_THAT(summary(full, 2), HasSubstr("revocable itself"));
     EXPECT_THAT(summary(full, 2), HasSubstr("waits for free room"));
     EXPECT_THAT(summary(full, 2), HasSubstr("room now for 1 such server"));
+    Request large = cheap;
+    large.resources = quarter * 5;
+    EXPECT_EQ(asked(large, one_host(1, 2)).verdict, RoomVerdict::never) << "no host is so large";
 }
 
 TEST(RoomOracle, ServersOnTheirWayOutBringRoomThatIsNotThereYet) {

@@ -41,11 +41,14 @@ function drawSold({hosts}) {
     (host.left_alone ? "left alone: " : "") + shown(host.why)])) : el("p", {class: "quiet"}, "No host has any yet."));
 }
 
+const leaseWord = (reaper) => reaper.serves ? "serves the queue" :
+  reaper.here && current.status?.dry_run ? "dry run: serves nobody" : "stands by";
+
 function drawReapers({reapers, unknown}) {
   const heads = [{name: "Machine"}, {name: "Journal"}, {name: "Lease"}];
   fill($("reapers-list"), reapers.length ? table(heads, reapers.map((each) => [
     each.machine + (each.here ? " (this one)" : ""), el("span", {class: "mono"}, each.journal),
-    el("span", {class: "pill " + (each.serves ? "good" : "")}, each.serves ? "serves the queue" : "stands by")])) : null,
+    el("span", {class: "pill " + (each.serves ? "good" : "")}, leaseWord(each))])) : null,
   unknown ? el("p", {class: "quiet"}, "Who serves the queue is not known: " + shown(unknown)) : null);
 }
 

@@ -75,12 +75,20 @@ class Requests {
     return el("tr", {onclick: open, class: this.fresh.has(request.id) ? "fresh" : null},
       el("td", {class: "when"}, button),
       el("td", {}, outcome ? pill(outcome.kind, shown(outcome.reason)) : el("span", {class: "pill warn"}, "under way")),
-      el("td", {}, asksFor(request)),
-      el("td", {class: "wide wider"}, projectCell(request)),
+      el("td", {}, asksFor(request), el("div", {class: "quiet who"}, whoAsks(request))),
       el("td", {class: "number"}, line.victims ? number.format(line.victims) :
         line.planned_victims ? el("span", {title: "planned; none was deleted"}, "(" + number.format(line.planned_victims) + ")") : ""),
       el("td", {class: "wide"}, room ? pill(room.kind, shown(room.reason)) : ""));
   }
+}
+
+/// Its first requester and its project, by name where there is one.
+function whoAsks(request) {
+  const [first, ...others] = request.requesters ?? [];
+  const server = first && shown(request.requester_names?.[first] ?? first) +
+    (others.length ? " and " + others.length + " more" : "");
+  const project = shown(request.project_name || request.project || "");
+  return [server, project].filter(Boolean).join(" of ");
 }
 
 function asksFor(request) {
