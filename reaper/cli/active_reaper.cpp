@@ -34,11 +34,21 @@ Activity activity_of(config::Broker broker, const std::string& journal_path) {
     return activity;
 }
 
+bool is_here(const ActiveReaper& active, const config::LocalSettings& settings) {
+    const ActiveReaper self{machine_name(), settings.journal.path};
+    // Started before the configuration asked for a dry run.
+    const ActiveReaper in_earnest{machine_name(), settings.other_journal};
+    return active == self || (settings.dry_run && active == in_earnest);
+}
+
 Activity activity_of(const config::LocalSettings& settings) {
-    if (settings.dry_run) return no_active_reaper();
-    if (settings.broker_unknown.empty()) return activity_of(settings.broker, settings.journal.path);
     Activity activity;
-    activity.unknown = settings.broker_unknown;
+    if (settings.broker_unknown.empty()) {
+        activity = activity_of(settings.broker, settings.journal.path);
+        if (activity.active) activity.here = is_here(*activity.active, settings);
+    } else {
+        activity.unknown = settings.broker_unknown;
+    }
     return activity;
 }
 

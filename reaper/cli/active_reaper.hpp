@@ -18,13 +18,17 @@ struct Activity {
     bool not_needed = false;  ///< there is none: `unknown` says why
 };
 
-/// Of a dry run.
+/// Of a daemon that says that it is a dry run. That the configuration asks for one tells nothing of
+/// a daemon that was started before.
 Activity no_active_reaper();
 
 /// Asks the broker; it takes some seconds at most where nobody answers.
 Activity activity_of(config::Broker broker, const std::string& journal_path);
 /// The same where the configuration may not tell the broker, or not to who asks.
 Activity activity_of(const config::LocalSettings& settings);
+/// Is it the daemon of this machine and configuration? In a dry run that is also the one which acts
+/// in earnest since before.
+bool is_here(const ActiveReaper& active, const config::LocalSettings& settings);
 
 /// `this one`; `on ctl-1 (journal PATH), not this one`; `not known: ...`;
 /// `none is needed: ...`

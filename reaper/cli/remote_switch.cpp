@@ -1,6 +1,7 @@
 #include "reaper/cli/remote_switch.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "reaper/cli/daemon_api.hpp"
 #include "reaper/cli/list_output.hpp"
@@ -100,8 +101,18 @@ std::optional<StatusReport> status_of(DaemonApi& api, const Terminal& terminal, 
     if (!reapers) return std::nullopt;
     auto activity = taken(activity_in(*reapers), api, terminal, code);
     if (!activity) return std::nullopt;
-    status->activity = status->daemon.dry_run ? no_active_reaper() : std::move(*activity);
+    status->activity = std::move(*activity);
     return status;
+}
+
+/// What /v1/requests tells.
+std::optional<std::vector<RequestSummary>> under_way_at(DaemonApi& api, const Terminal& terminal,
+                                                        ExitCode& code) {
+    const auto said = api.get(
+        target_of("/v1/requests", {{"limit", std::to_string(most_under_way)}, {"outcome", "none"}}),
+        code);
+    if (!said) return std::nullopt;
+    return taken(report::requests_from_json(said->value("requests", json{})), api, terminal, code);
 }
 
 void answer_switch(const Terminal& terminal, const json& document, const std::string& text) {
@@ -136,6 +147,37 @@ std::string paused_text(const json& said, const std::optional<PauseNote>& note,
            " deletes no servers until 'reaper resume'";
 }
 
+json pause_json(const std::optional<PauseNote>& note, bool was_paused,
+                const std::optional<StatusReport>& status) {
+    return {{"version", report::json_version},
+            {"paused", report::json_of(note)},
+            {"was_paused", was_paused},
+            {"machine", status ? json(status->machine) : json(nullptr)},
+            {"active", status ? to_json(status->activity) : json(nullptr)},
+            {"file", nullptr}};
+}
+
+void warn_if_active_elsewhere(const Activity& activity, const Terminal& terminal) {
+    if (!activity.active || activity.here) return;
+    terminal.warn("the active reaper is on " + report::safe(activity.active->machine) +
+                  ": it goes on deleting; pause it there");
+}
+
+/// A daemon in a dry run refuses to be paused; nothing is wrong with that.
+ExitCode pause_refused(DaemonApi& api, const std::string& why, const Terminal& terminal) {
+    ExitCode code{};
+    const auto status = status_of(api, terminal, code);
+    if (!status || !status->daemon.dry_run) {
+        terminal.complain(why);
+        return ExitCode::failed;
+    }
+    answer_switch(terminal, pause_json(std::nullopt, false, status),
+                  "nothing is paused on " + report::safe(status->machine));
+    terminal.warn("the daemon there is a dry run: it deletes no servers anyway");
+    warn_if_active_elsewhere(status->activity, terminal);
+    return ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode pause_remotely(const GlobalOptions& global, const PauseCommand& command,
@@ -143,23 +185,22 @@ ExitCode pause_remotely(const GlobalOptions& global, const PauseCommand& command
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
+    std::string why;
+    api->complain_to([&why](const std::string& line) { why = line; });
     const auto said = api->post("/v1/pause", {{"reason", command.reason}}, code);
-    if (!said) return code == ExitCode::not_enough ? ExitCode::failed : code;
+    api->complain_to({});
+    if (!said && code == ExitCode::not_enough) return pause_refused(*api, why, terminal);
+    if (!said) {
+        terminal.complain(why);
+        return code;
+    }
     const auto note = note_in(*said, "pause");
     // The pause stands, whether or not it can be told now whom it holds for.
     const auto status = status_of(*api, terminal, code);
-    const json document = {{"version", report::json_version},
-                           {"paused", report::json_of(note)},
-                           {"was_paused", is_true(*said, "was_paused")},
-                           {"machine", status ? json(status->machine) : json(nullptr)},
-                           {"active", status ? to_json(status->activity) : json(nullptr)},
-                           {"file", nullptr}};
-    answer_switch(terminal, document,
+    answer_switch(terminal, pause_json(note, is_true(*said, "was_paused"), status),
                   paused_text(*said, note, status ? status->machine : api->name()));
     if (!status) terminal.warn("which reaper is the active one could not be asked");
-    if (status && status->activity.active && !status->activity.here)
-        terminal.warn("the active reaper is on " + report::safe(status->activity.active->machine) +
-                      ": it goes on deleting; pause it there");
+    if (status) warn_if_active_elsewhere(status->activity, terminal);
     return ExitCode::ok;
 }
 
@@ -191,10 +232,14 @@ ExitCode show_status_remotely(const GlobalOptions& global, const Terminal& termi
     ExitCode code{};
     auto status = status_of(*api, terminal, code);
     if (!status) return code;
+    if (status->daemon.dry_run) status->activity = no_active_reaper();
     const auto said = api->get("/v1/totals?since=24h", code);
     if (!said) return code;
     auto recorded = taken(recorded_by(*said), *api, terminal, code);
     if (!recorded) return code;
+    auto under_way = under_way_at(*api, terminal, code);
+    if (!under_way) return code;
+    recorded->second.under_way = std::move(*under_way);
     status->since = recorded->first;
     status->recorded = std::move(recorded->second);
     if (!status->held_back.empty()) terminal.warn(status->held_back);

@@ -1,11 +1,14 @@
 #include "reaper/cli/status_report.hpp"
 
+#include <iterator>
+
 #include "reaper/cli/list_output.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
+#include "reaper/report/render_parts.hpp"
 #include "reaper/report/text.hpp"
 
 namespace reaper::cli {
@@ -25,6 +28,23 @@ std::string left_alone_text(const std::vector<Safeguards::LeftAlone>& all) {
     return text;
 }
 
+/// The newest first; those that are not listed are counted.
+std::string under_way_text(const Recorded& recorded, const report::RenderOptions& options) {
+    using Align = report::TextTable::Align;
+    report::TextTable table{{{"SINCE"}, {"REQUEST"}, {"FOR PROJECT"}, {"VICTIMS", Align::right}}};
+    for (const RequestSummary& line : recorded.under_way) {
+        const Request& request = line.request;
+        const std::string& name = request.project_name;
+        table.row({iso_time(line.received_at), request.id.str(),
+                   name.empty() ? request.project.str() : name, std::to_string(line.victims)});
+    }
+    std::string text = table.text(0, report::width_of(options), report::Paint{options.color});
+    const auto more = recorded.totals.under_way - std::ssize(recorded.under_way);
+    if (more > 0)
+        text += "  and " + std::to_string(more) + " more: reaper history --outcome none\n";
+    return text;
+}
+
 nlohmann::json gateway_json(const std::optional<GatewayState>& state,
                             const config::Gateway& gateway) {
     if (!state) return nullptr;
@@ -37,21 +57,30 @@ nlohmann::json gateway_json(const std::optional<GatewayState>& state,
 
 }  // namespace
 
+JournalQuery requests_under_way() {
+    JournalQuery query;
+    query.under_way = true;
+    query.limit = most_under_way;
+    return query;
+}
+
 nlohmann::json json_of(const StatusReport& status) {
     const auto& recorded = status.recorded;
-    return {{"version", report::json_version},
-            {"machine", status.machine},
-            {"daemon", to_json(status.daemon)},
-            {"dry_run", to_json(status.daemon).at("dry_run")},
-            {"active", to_json(status.activity)},
-            {"paused", report::json_of(status.pause)},
-            {"file", status.file.empty() ? nlohmann::json(nullptr) : nlohmann::json(status.file)},
-            {"breaker", {{"state", to_string(status.circuit)}, {"reason", status.circuit_reason}}},
-            {"left_alone", report::json_of(status.left_alone)},
-            {"gateway", gateway_json(status.gateway, status.gateway_settings)},
-            {"since", iso_time(status.since)},
-            {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
-            {"holds", recorded ? report::array_of(recorded->holds) : nlohmann::json(nullptr)}};
+    return {
+        {"version", report::json_version},
+        {"machine", status.machine},
+        {"daemon", to_json(status.daemon)},
+        {"dry_run", to_json(status.daemon).at("dry_run")},
+        {"active", to_json(status.activity)},
+        {"paused", report::json_of(status.pause)},
+        {"file", status.file.empty() ? nlohmann::json(nullptr) : nlohmann::json(status.file)},
+        {"breaker", {{"state", to_string(status.circuit)}, {"reason", status.circuit_reason}}},
+        {"left_alone", report::json_of(status.left_alone)},
+        {"gateway", gateway_json(status.gateway, status.gateway_settings)},
+        {"since", iso_time(status.since)},
+        {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
+        {"under_way", recorded ? report::array_of(recorded->under_way) : nlohmann::json(nullptr)},
+        {"holds", recorded ? report::array_of(recorded->holds) : nlohmann::json(nullptr)}};
 }
 
 std::string text_of(const StatusReport& status, const report::RenderOptions& options) {
@@ -68,6 +97,8 @@ std::string text_of(const StatusReport& status, const report::RenderOptions& opt
     if (status.gateway) text += to_text(*status.gateway, status.gateway_settings) + "\n";
     if (!status.left_alone.empty()) text += "\nLeft alone\n" + left_alone_text(status.left_alone);
     const auto& recorded = status.recorded;
+    if (recorded && !recorded->under_way.empty())
+        text += "\nUnder way\n" + under_way_text(*recorded, options);
     if (recorded && !recorded->holds.empty())
         text += "\nRoom held for requests\n" + report::render_holds(recorded->holds, options);
     if (recorded)

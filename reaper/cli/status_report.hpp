@@ -22,7 +22,13 @@ namespace reaper::cli {
 struct Recorded {
     JournalTotals totals;
     std::vector<InventoryHold> holds;
+    std::vector<RequestSummary> under_way;  ///< the newest ones, `most_under_way` at most
 };
+
+inline constexpr int most_under_way = 10;
+
+/// The requests that `Recorded::under_way` holds.
+JournalQuery requests_under_way();
 
 struct StatusReport {
     std::string machine;

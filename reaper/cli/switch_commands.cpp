@@ -45,12 +45,16 @@ std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeg
     }
     auto totals = run_task(io, (*journal)->totals(now() - status_span));
     auto holds = run_task(io, (*journal)->holds());
+    auto under_way = run_task(io, (*journal)->find_requests(requests_under_way()));
     auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
-    if (totals && holds && known) {
+    if (totals && holds && under_way && known) {
         safeguards = std::move(known->safeguards);
-        return Recorded{std::move(*totals), std::move(*holds)};
+        return Recorded{std::move(*totals), std::move(*holds), std::move(*under_way)};
     }
-    terminal.warn(!totals ? totals.error().what : !holds ? holds.error().what : known.error().what);
+    terminal.warn(!totals      ? totals.error().what
+                  : !holds     ? holds.error().what
+                  : !under_way ? under_way.error().what
+                               : known.error().what);
     return std::nullopt;
 }
 
@@ -61,6 +65,11 @@ bool tries_a_cull(const config::LocalSettings& settings) {
     if (!journal) return false;
     const auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
     return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;
+}
+
+/// The pause stands all the same, for a daemon that is no dry run later.
+void warn_of_dry_run(const DaemonHealth& daemon, const Terminal& terminal) {
+    if (daemon.dry_run) terminal.warn("the daemon here is a dry run: it deletes no servers anyway");
 }
 
 /// Whoever pauses a reaper that only stands by has paused nothing.
@@ -100,6 +109,7 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
            before ? "already paused " + before->line() + "; that stays as it is"
                   : "paused: the reaper of this machine (" + machine_name() +
                         ") deletes no servers until 'reaper resume' (" + file.path() + ")");
+    warn_of_dry_run(local_health(*settings), terminal);
     warn_if_elsewhere(activity, terminal);
     return ExitCode::ok;
 }
@@ -157,7 +167,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     if (opened) status.circuit_reason = opened->reason;
     if (status.recorded) status.left_alone = safeguards.left_alone(status.at);
     status.daemon = local_health(*settings);
-    status.activity = activity_of(*settings);
+    status.activity = status.daemon.dry_run ? no_active_reaper() : activity_of(*settings);
     status.gateway = gateway_state(settings->gateway);
     status.gateway_settings = settings->gateway;
     return show_status_report(status, terminal);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reaper/cli/history_arguments.hpp"
+#include "reaper/cli/now.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::cli::arguments_test {
@@ -210,6 +211,46 @@ TEST(Arguments, HistoryLooksBackAsFarAsAsked) {
             EXPECT_NE(error({"history", view, "--since", wrong}).find("24h or 7d"),
                       std::string::npos)
                 << wrong;
+}
+
+TEST(Arguments, TheFormsOfSinceAreThoseThatItNames) {
+    const auto span = [](const char* since) {
+        return std::get<HistoryCommand>(good({"history", "--since", since}).command).span;
+    };
+    EXPECT_EQ(span("30min"), std::chrono::minutes{30});
+    EXPECT_EQ(span("30m"), std::chrono::minutes{30}) << "in the configuration it is none";
+    EXPECT_EQ(span("7d"), std::chrono::days{7});
+    const auto dated = good({"usage", "--since", "2026-11-01T12:30:00Z"});
+    EXPECT_EQ(std::get<UsageCommand>(dated.command).from, parse_time("2026-11-01T12:30:00Z"));
+    EXPECT_EQ(std::get<ReportCommand>(good({"report", "--since", "5m"}).command).span,
+              std::chrono::minutes{5});
+    for (const char* const wrong : {"1w", "m", "-5m", "1h5m", "2026-11-26T11:00"})
+        for (const char* const command : {"history", "usage", "report"})
+            EXPECT_EQ(error({command, "--since", wrong}),
+                      "--since: is '" + std::string{wrong} +
+                          "'; expected a span such as 30min, 24h or 7d, or a date such as "
+                          "2026-11-01 or 2026-11-01T12:30:00Z (UTC)");
+}
+
+/// Nothing lies in it, so an empty list would tell nothing.
+TEST(Arguments, APeriodThatBeginsInTheFutureIsRefused) {
+    const std::string text = iso_time(now() + std::chrono::days{2});
+    const char* const future = text.c_str();
+    for (std::vector<const char*> words :
+         std::vector<std::vector<const char*>>{{"history"},
+                                               {"history", "victims"},
+                                               {"history", "messages"},
+                                               {"history", "events"},
+                                               {"history", "totals"},
+                                               {"usage"},
+                                               {"report"},
+                                               {"replay", "dir"}}) {
+        words.insert(words.end(), {"--since", future});
+        EXPECT_EQ(error(words), "--since: must be before now") << words.front();
+        if (words.at(1) == std::string_view{"totals"}) continue;
+        words.insert(words.end(), {"--until", future});
+        EXPECT_EQ(error(words), "--until: must be later than --since") << words.front();
+    }
 }
 
 TEST(Arguments, HistoryTakesFiltersForRequestsAndVictims) {

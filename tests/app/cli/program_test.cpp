@@ -284,6 +284,38 @@ TEST(ProgramSwitch, PausesShowsAndResumes) {
     EXPECT_TRUE(switched(path, {"status"}).out.starts_with("not paused" + here));
 }
 
+TEST(ProgramSwitch, StatusListsWhatIsUnderWay) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.write("reaper.yaml", quiet_config(directory));
+    boost::asio::io_context io{1};  // outlives the journal's thread
+    auto journal = open_journal(directory.file("journal.db"));
+    ASSERT_TRUE(journal) << journal.error().what;
+    const auto at = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    for (int i = 0; i < 12; ++i) {
+        Request request;
+        request.id = RequestId{"req-" + std::to_string(i)};
+        request.project = ProjectId{"web"};
+        ASSERT_TRUE(run_task(io, (*journal)->admit(request, at + std::chrono::seconds{i})));
+        if (i > 0) continue;
+        const auto status = switched(path, {"status"}).out;
+        EXPECT_NE(status.find("\nUnder way\nSINCE "), std::string::npos) << status;
+        EXPECT_NE(status.find("  req-0    web"), std::string::npos) << status;
+        EXPECT_EQ(status.find(" more: "), std::string::npos) << status;
+    }
+    const auto status = switched(path, {"status"}).out;
+    EXPECT_NE(status.find("  req-11   web"), std::string::npos) << status;
+    EXPECT_EQ(status.find("  req-1 "), std::string::npos) << "the newest ones: " << status;
+    EXPECT_NE(status.find("\n  and 2 more: reaper history --outcome none\n"), std::string::npos)
+        << status;
+    const auto told = nlohmann::json::parse(switched(path, {"status", "--json"}).out);
+    EXPECT_EQ(told.at("under_way").size(), 10U);
+    EXPECT_EQ(told.at("under_way").at(0).at("request").at("id"), "req-11");
+    const Outcome done{OutcomeKind::freed, "freed", at};
+    for (int i = 0; i < 12; ++i)
+        ASSERT_TRUE(run_task(io, (*journal)->finish(RequestId{"req-" + std::to_string(i)}, done)));
+    EXPECT_EQ(switched(path, {"status"}).out.find("Under way"), std::string::npos);
+}
+
 /// It has no file then, and the daemon hears of nothing else.
 TEST(ProgramSwitch, ResumeSaysThatItClosesNoHalfOpenBreaker) {
     const TemporaryDirectory directory;

@@ -1,0 +1,209 @@
+// Who is the active reaper is asked, whatever the configuration says by now of a dry run: a daemon
+// keeps what it was started with. And how a daemon elsewhere is paused, and tells its status.
+#include "reaper/cli/active_reaper.hpp"
+
+#include <gmock/gmock.h>
+
+#include "app/cli/program.hpp"
+#include "app/cli/remote_daemon.hpp"
+#include "reaper/cli/remote_switch.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/runtime/machine.hpp"
+
+namespace reaper::cli::active_reaper_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* dry_run_warning =
+    "reaper: warning: the daemon here is a dry run: it deletes no servers anyway\n";
+
+/// The small server of the test is this machine's daemon; nobody is the broker.
+class ActiveReaperOfADryRun : public RemoteDaemon {
+protected:
+    test::ProgramResult run(std::vector<std::string> words) {
+        const std::string path =
+            directory_.write("reaper.yaml",
+                             "dry_run: true\nbroker:\n"
+                             "  urls: [\"amqp://reaper:swordfish@127.0.0.1:1/\"]\n"
+                             "  connect_timeout: 1s\n"
+                             "metrics: {listen: \"" +
+                                 url().substr(std::string{"http://"}.size()) +
+                                 "\"}\n"
+                                 "journal: {path: " +
+                                 directory_.file("journal.db") + "}\n" +
+                                 "pause_file: " + directory_.file("paused") + "\n");
+        words.insert(words.begin(), {"--config", path});
+        return test::run_program(words);
+    }
+    void daemon_says(bool dry_run) {
+        json notes = json::array();
+        if (dry_run) notes.push_back({{"name", "dry-run"}, {"detail", "it deletes nobody"}});
+        for (const char* const probe : {"/healthz", "/readyz"})
+            answers(probe, {{"status", "ok"}, {"checks", json::array()}, {"notes", notes}});
+        serve();
+    }
+
+    test::TemporaryDirectory directory_;
+};
+
+TEST_F(ActiveReaperOfADryRun, IsAskedForWhenPausing) {
+    daemon_says(true);
+    const auto paused = run({"pause", "--json"});
+    EXPECT_EQ(paused.exit_code, 0) << paused.err;
+    const std::string unknown =
+        json::parse(paused.out).at("active").at("unknown").get<std::string>();
+    EXPECT_THAT(unknown, HasSubstr("127.0.0.1"));
+}
+
+TEST_F(ActiveReaperOfADryRun, IsAskedForUnlessTheDaemonSaysThatItIsOne) {
+    daemon_says(false);
+    const auto status = run({"status"});
+    EXPECT_THAT(status.out, HasSubstr("daemon: ready\n"));
+    EXPECT_THAT(status.out, HasSubstr("active reaper: not known: "));
+}
+
+TEST_F(ActiveReaperOfADryRun, IsNotNeededWhenTheDaemonSaysThatItIsOne) {
+    daemon_says(true);
+    const auto status = run({"status"});
+    EXPECT_THAT(status.out, HasSubstr("daemon: ready, in a dry run\n"));
+    EXPECT_THAT(status.out, HasSubstr("active reaper: none is needed: "));
+    EXPECT_THAT(status.out, Not(HasSubstr("not known")));
+}
+
+TEST_F(ActiveReaperOfADryRun, IsPausedWithAWarning) {
+    daemon_says(true);
+    const auto paused = run({"pause"});
+    EXPECT_EQ(paused.exit_code, 0);
+    EXPECT_THAT(paused.out, HasSubstr("paused: the reaper of this machine"));
+    EXPECT_THAT(paused.err, HasSubstr(dry_run_warning));
+    EXPECT_EQ(run({"status"}).exit_code, 4);
+}
+
+TEST_F(ActiveReaperOfADryRun, IsPausedWithoutAWarningIfTheDaemonIsNone) {
+    daemon_says(false);
+    const auto paused = run({"pause"});
+    EXPECT_EQ(paused.exit_code, 0);
+    EXPECT_THAT(paused.err, Not(HasSubstr("dry run")));
+}
+
+class PauseElsewhere : public RemoteDaemon {
+protected:
+    void is(bool dry_run) {
+        answers("/v1/status", {{"machine", "ctl-1"},
+                               {"pause", nullptr},
+                               {"paused", nullptr},
+                               {"circuit", {{"state", "closed"}, {"reason", ""}}},
+                               {"left_alone", json::array()},
+                               {"dry_run", dry_run},
+                               {"ready", true},
+                               {"line", "ready"},
+                               {"no_help", nullptr},
+                               {"now", "2024-05-01T12:00:00Z"}});
+        const json active{
+            {"machine", "ctl-2"}, {"journal", "/j"}, {"here", false}, {"serves", true}};
+        answers("/v1/reapers", {{"reapers", json::array({active})}, {"unknown", nullptr}});
+    }
+    void refuses(int status, const char* why) {
+        answers("/v1/pause", {{"error", {{"code", status}, {"message", why}}}}, status);
+    }
+    ExitCode pause(bool as_json = false) {
+        return captured(as_json, [](const GlobalOptions& global, const Terminal& terminal) {
+            return pause_remotely(global, PauseCommand{}, terminal);
+        });
+    }
+    ExitCode status(bool as_json = false) {
+        return captured(as_json, [](const GlobalOptions& global, const Terminal& terminal) {
+            return show_status_remotely(global, terminal);
+        });
+    }
+};
+
+TEST_F(PauseElsewhere, ADryRunNeedsNone) {
+    is(true);
+    refuses(409, "a dry run deletes no servers: there is nothing to pause");
+    serve();
+    EXPECT_EQ(pause(), ExitCode::ok);
+    EXPECT_EQ(out_, "nothing is paused on ctl-1\n");
+    EXPECT_EQ(err_,
+              "reaper: warning: the daemon there is a dry run: it deletes no servers anyway\n"
+              "reaper: warning: the active reaper is on ctl-2: it goes on deleting; pause it "
+              "there\n");
+    EXPECT_EQ(pause(true), ExitCode::ok);
+    const json told = json::parse(out_);
+    EXPECT_EQ(told.at("paused"), json(nullptr));
+    EXPECT_EQ(told.at("active").at("machine"), "ctl-2");
+    EXPECT_EQ(asked().at(0), "/v1/pause") << "nothing goes before it";
+}
+
+TEST_F(PauseElsewhere, AnotherRefusalIsTold) {
+    is(false);
+    refuses(409, "not now");
+    serve();
+    EXPECT_EQ(pause(), ExitCode::failed);
+    EXPECT_EQ(err_, "reaper: not now\n");
+    EXPECT_EQ(out_, "");
+    refuses(403, "not for you");
+    EXPECT_EQ(pause(), ExitCode::refused);
+    EXPECT_EQ(err_, "reaper: not for you\n");
+}
+
+TEST_F(PauseElsewhere, NamesTheActiveOneThatGoesOn) {
+    is(false);
+    answers("/v1/pause", {{"paused", "by alice"}, {"was_paused", false}, {"pause", nullptr}});
+    serve();
+    EXPECT_EQ(pause(), ExitCode::ok);
+    EXPECT_THAT(out_, HasSubstr("paused: the reaper of ctl-1 "));
+    EXPECT_THAT(err_, HasSubstr("the active reaper is on ctl-2"));
+}
+
+TEST_F(PauseElsewhere, ItsStatusListsWhatIsUnderWay) {
+    is(true);
+    JournalTotals totals;
+    totals.under_way = 3;
+    answers("/v1/totals?since=24h", {{"since", "2024-04-30T12:00:00Z"},
+                                     {"totals", report::to_json(totals)},
+                                     {"holds", json::array()}});
+    RequestSummary line;
+    line.request.id = RequestId{"req-1"};
+    line.request.project = ProjectId{"77cb"};
+    line.request.project_name = "we\x1b[2Jb";
+    line.received_at = *parse_time("2024-05-01T11:59:00Z");
+    line.victims = 2;
+    answers("/v1/requests?limit=10&outcome=none",
+            {{"version", 2}, {"requests", json::array({report::to_json(line)})}});
+    serve();
+    EXPECT_EQ(status(), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, AllOf(HasSubstr("\nUnder way\n"),
+                            HasSubstr("2024-05-01T11:59:00.000Z  req-1    we\\x1b[2Jb"),
+                            HasSubstr("  and 2 more: reaper history --outcome none\n")));
+    EXPECT_THAT(out_, HasSubstr("active reaper: none is needed: "));
+    EXPECT_EQ(status(true), ExitCode::ok);
+    const json told = json::parse(out_).at("under_way");
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told.at(0).at("request").at("id"), "req-1");
+    EXPECT_EQ(told.at(0).at("victims"), 2);
+}
+
+/// A reload does not make it one, and the pause file is the same.
+TEST(ActiveReaperIsHere, AlsoIfTheConfigurationAskedForADryRunSince) {
+    config::LocalSettings settings;
+    settings.dry_run = true;
+    settings.journal.path = "/j/dry-run.db";
+    settings.other_journal = "/j/journal.db";
+    EXPECT_TRUE(is_here({machine_name(), "/j/journal.db"}, settings));
+    EXPECT_TRUE(is_here({machine_name(), "/j/dry-run.db"}, settings));
+    EXPECT_FALSE(is_here({machine_name(), "/other/journal.db"}, settings));
+    EXPECT_FALSE(is_here({"not-" + machine_name(), "/j/journal.db"}, settings));
+    settings.dry_run = false;
+    std::swap(settings.journal.path, settings.other_journal);
+    EXPECT_TRUE(is_here({machine_name(), "/j/journal.db"}, settings));
+    EXPECT_FALSE(is_here({machine_name(), "/j/dry-run.db"}, settings));
+}
+
+}  // namespace
+}  // namespace reaper::cli::active_reaper_test
