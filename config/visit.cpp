@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/dry_run.hpp"
 #include "config/values.hpp"
 
 namespace reaper::config {
@@ -32,6 +33,14 @@ Value shown(const Key&, const T& value) {
     return value;
 }
 
+/// With the places of a dry run, whether it is one or not.
+Settings placed_as_dry_run(Settings settings) {
+    auto kept = kept_by_dry_run(settings.journal, settings.record);
+    settings.journal = std::move(kept.journal);
+    settings.record = std::move(kept.record);
+    return settings;
+}
+
 Value value_in(const Key& key, Draft& draft) {
     return std::visit([&](auto target) { return shown(key, target(draft)); }, key.target);
 }
@@ -49,8 +58,10 @@ void for_each_key(const std::function<void(const Section&, const Key&)>& visit) 
 }
 
 Difference difference(const Settings& before, const Settings& after) {
-    Draft old_values = draft_of(before);
-    Draft new_values = draft_of(after);
+    // What `dry_run` moves is no change of its own.
+    const bool moved = before.dry_run != after.dry_run;
+    Draft old_values = draft_of(moved ? placed_as_dry_run(before) : before);
+    Draft new_values = draft_of(moved ? placed_as_dry_run(after) : after);
     Difference found;
     for_each_key([&](const Section& section, const Key& key) {
         if (value_in(key, old_values) == value_in(key, new_values)) return;

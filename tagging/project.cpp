@@ -1,4 +1,5 @@
 // project: servers and requesters are revocable if their Keystone project carries a tag.
+#include "reaper/model/project_names.hpp"
 #include "tagging/builtin.hpp"
 
 namespace reaper {
@@ -15,20 +16,22 @@ public:
 
     std::optional<std::string> why_revocable(const Server& server,
                                              const TagData& tag_data) const override {
-        return why(server.project, tag_data);
+        return why(server.project, {}, tag_data);
     }
     std::optional<std::string> why_revocable(const Request& request,
                                              const TagData& tag_data) const override {
-        return why(request.project, tag_data);
+        return why(request.project, request.project_name, tag_data);
     }
 
 private:
-    std::optional<std::string> why(const ProjectId& project, const TagData& tag_data) const {
+    /// `name`: empty where it is not known.
+    std::optional<std::string> why(const ProjectId& project, const std::string& name,
+                                   const TagData& tag_data) const {
         const auto projects = tag_data.projects_by_tag.find(tag_);
         if (project.empty() || projects == tag_data.projects_by_tag.end() ||
             !projects->second.contains(project))
             return std::nullopt;
-        return "its project " + project.str() + " carries the tag '" + tag_ + "'";
+        return "its project " + project_text(project, name) + " carries the tag '" + tag_ + "'";
     }
 
     std::string tag_;

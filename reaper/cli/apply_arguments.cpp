@@ -21,8 +21,8 @@ With --dry-run it is only checked, by what the daemon knows of the cloud.)",
   reaper apply plan.json
 
 Exit codes: 0 the room is there (with --dry-run: it would be), 7 the plan is stale (no servers
-deleted), 3 the daemon refuses for another reason (no servers deleted), 2 the file or the
-configuration is wrong, 1 anything else.
+deleted), 3 the daemon refuses for another reason, is paused or in a dry run (no servers deleted), 2
+the file or the configuration is wrong, 1 anything else.
 )"};
 
 void add_apply_options(CLI::App& command, ApplyCommand& apply) {

@@ -6,9 +6,11 @@
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/operator_name.hpp"
 #include "reaper/cli/request_progress.hpp"
+#include "reaper/cli/resolved_policy.hpp"
 #include "reaper/cli/saved_plan.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/report/json_status.hpp"
 #include "reaper/report/text.hpp"
 
 namespace reaper::cli {
@@ -44,6 +46,9 @@ ExitCode check(DaemonApi& api, const SavedPlan& saved, const Terminal& terminal)
         terminal.complain("the daemon does not know saved plans: it is of an older version");
         return ExitCode::failed;
     }
+    const auto paused =
+        taken(report::pause_from_json(said.value("pause", json{})), api, terminal, code);
+    if (!paused) return code;
     const json& stale = said.at("stale");
     if (wants_document(terminal)) answer_document(terminal, said);
     if (stale.is_string()) {
@@ -54,7 +59,11 @@ ExitCode check(DaemonApi& api, const SavedPlan& saved, const Terminal& terminal)
         terminal.answer(
             "the plan holds: " + reaper::counted(saved.plan.victims().size(), "server") +
             " would be deleted\n" + victims_text(saved.plan));
-    return ExitCode::ok;
+    if (!*paused) return ExitCode::ok;
+    if (!wants_document(terminal))
+        for (const std::string& remark : pause_remarks(*paused))
+            terminal.answer("Remark: " + report::safe(remark) + ".\n");
+    return ExitCode::not_enough;
 }
 
 }  // namespace

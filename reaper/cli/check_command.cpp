@@ -79,6 +79,15 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     check_room(io, *cloud, settings.oversubscription, report, terminal);
 }
 
+/// Told before anything is checked: a column that is not there, or an order that can't be.
+Result<void> check_wishes(const ListOptions& list) {
+    const std::vector<Finding> none;
+    const auto text =
+        list_text({findings_table(none), [&none] { return to_json(none); }, "checks"}, list, {});
+    if (!text) return text.error();
+    return {};
+}
+
 /// As lines, which come as they are found; else the list is told at the end.
 bool as_lines(const ListOptions& list) {
     return list.format == ListFormat::table && list.sort.empty() && list.columns.empty();
@@ -87,6 +96,8 @@ bool as_lines(const ListOptions& list) {
 }  // namespace
 
 ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal) {
+    if (const auto fits = check_wishes(terminal.list()); !fits)
+        return terminal.fail(ExitCode::usage, fits.error());
     std::vector<Finding> findings;
     const bool lines = as_lines(terminal.list());
     const Report report = [&](Finding finding) {

@@ -21,7 +21,7 @@ std::string user_name() {
 void check_queue(const config::Broker& broker, const BrokerReport& found, const Report& report) {
     const std::string name = "queue '" + broker.queue + "'";
     if (!found.queue) {
-        report({Verdict::ok, name, "not there yet; 'reaper run' makes it"});
+        report({Verdict::ok, name, "not there yet; 'reaper run' makes it, unless in a dry run"});
         return;
     }
     const bool served = found.serving && found.serving->consumers > 0;

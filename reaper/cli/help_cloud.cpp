@@ -51,9 +51,10 @@ twice.
 With --json, one request is answered by its decision; several, or messages that make none, by
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
-Exit code 3 says that not enough room can be freed: no servers would be deleted; 6 that the cloud
-has no such project, flavor, zone or resource class (of a file that names no projects, an unknown
-one is a remark).
+Exit code 3 says that not enough room can be freed: no servers would be deleted; with --save, that
+nothing was saved, as nobody would be deleted (the room is there, or it is refused too); 6 that the
+cloud has no such project, flavor, zone or resource class (of a file that names no projects, an
+unknown one is a remark).
 )"};
 
 const Text request{
@@ -70,8 +71,8 @@ plan' first what would be deleted.)",
   reaper request --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --project web
   reaper request --resources VCPU=2,MEMORY_MB=4096 --slots 3 --project web --id upgrade-17
 
-Exit codes: 0 the room is there, 3 it can't be freed (no servers deleted), 2 the request or the
-configuration is wrong, 1 anything else.
+Exit codes: 0 the room is there, 3 it can't be freed, or the daemon is in a dry run (no servers
+deleted), 2 the request or the configuration is wrong, 1 anything else.
 )"};
 
 const Text hosts{

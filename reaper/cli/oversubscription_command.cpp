@@ -12,7 +12,8 @@ ExitCode show_oversubscription(const GlobalOptions& global, const Terminal& term
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
-    const auto said = api->get("/v1/oversubscription", code);
+    // 404: the configuration has it off.
+    const auto said = api->get("/v1/oversubscription", code, ExitCode::usage);
     if (!said) return code;
     return show_list(terminal, {oversubscription_table(*said), [&said] { return *said; }, "hosts"});
 }

@@ -164,19 +164,18 @@ ExitCode show(const Answers& answers, const Terminal& terminal) {
 }
 
 /// The plan in a file; where there is nobody to delete, there is nothing to approve.
-ExitCode save(const Answers& answers, const PlanCommand& command, ExitCode verdict,
-              const Terminal& terminal) {
+ExitCode save(const Answers& answers, const PlanCommand& command, const Terminal& terminal) {
     const Answer& answer = answers.planned.front();
     const auto* const plan = std::get_if<Plan>(&answer.decision);
     if (plan == nullptr || plan->victims().empty()) {
         terminal.complain(command.save_file +
                           " is not written: no servers would be deleted, so there is nothing to "
                           "approve");
-        return verdict == ExitCode::ok ? ExitCode::failed : verdict;
+        return ExitCode::not_enough;
     }
     const auto saved =
         save_plan(command.save_file, command, answer.request, *plan, operator_name());
-    return saved ? verdict : terminal.fail(ExitCode::failed, saved.error());
+    return saved ? ExitCode::ok : terminal.fail(ExitCode::failed, saved.error());
 }
 
 /// What the daemon answers.
@@ -228,7 +227,7 @@ ExitCode plan_remotely(const GlobalOptions& global, const PlanCommand& command,
     auto answers = taken(planned_by(*said), *api, terminal, code);
     if (!answers) return code;
     code = show(*answers, terminal);
-    return command.save_file.empty() ? code : save(*answers, command, code, terminal);
+    return command.save_file.empty() ? code : save(*answers, command, terminal);
 }
 
 }  // namespace
@@ -282,7 +281,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& command,
     const ExitCode code = show(*answers, terminal);
     return command.save_file.empty() || !answers->unknown.empty()
                ? code
-               : save(*answers, command, code, terminal);
+               : save(*answers, command, terminal);
 }
 
 }  // namespace reaper::cli

@@ -1,5 +1,6 @@
 #include "reaper/cli/request_progress.hpp"
 
+#include <map>
 #include <optional>
 
 #include "reaper/cli/list_output.hpp"
@@ -16,10 +17,10 @@ using nlohmann::json;
 /// `refused_by`: a word, or null.
 ExitCode exit_code_of(const std::string& outcome, const json& refused_by) {
     if (outcome == "refused" && refused_by == json(safeguard::stale_plan)) return ExitCode::stale;
-    if (outcome == "freed" || outcome == "already-there" || outcome == "revocable-room" ||
-        outcome == "dry-run")
+    if (outcome == "freed" || outcome == "already-there" || outcome == "revocable-room")
         return ExitCode::ok;
-    if (outcome == "not-enough" || outcome == "revocable-only" || outcome == "refused")
+    if (outcome == "not-enough" || outcome == "revocable-only" || outcome == "refused" ||
+        outcome == "dry-run")
         return ExitCode::not_enough;
     return ExitCode::failed;
 }
@@ -47,6 +48,14 @@ public:
     std::optional<ExitCode> ended() const { return ended_; }
 
 private:
+    /// `name (id)`, as a plan told it; else the id alone.
+    std::string named(const std::string& server) const {
+        const auto known = names_.find(server);
+        const std::string id = report::safe(server);
+        return known == names_.end() || known->second.empty()
+                   ? id
+                   : report::safe(known->second) + " (" + id + ")";
+    }
     void show(const std::string& event, const json& told) {
         const auto text = [&](const char* path) {
             return told.value(json::json_pointer{path}, std::string{});
@@ -57,7 +66,7 @@ private:
             show_plan(told);
         } else if (event == "step") {
             const std::string detail = text("/step/detail");
-            terminal_.answer(text("/step/step") + "  " + report::safe(text("/step/server")) +
+            terminal_.answer(text("/step/step") + "  " + named(text("/step/server")) +
                              (detail.empty() ? "" : "  " + report::safe(detail)) + "\n");
         } else if (event == "outcome") {
             terminal_.answer(text("/outcome/kind") + ": " + report::safe(text("/outcome/reason")) +
@@ -75,6 +84,7 @@ private:
         for (const auto& host : decision.value("hosts", json::array()))
             for (const auto& victim : host.value("victims", json::array())) {
                 ++count;
+                names_[victim.value("server", "")] = victim.value("name", "");
                 lines += "  " + report::safe(victim.value("server", "")) + "  " +
                          report::safe(victim.value("name", "")) + "  on " +
                          report::safe(victim.value("host", "")) + "\n";
@@ -84,6 +94,7 @@ private:
     }
 
     const Terminal& terminal_;
+    std::map<std::string, std::string> names_;  ///< by server
     std::optional<ExitCode> ended_;
 };
 

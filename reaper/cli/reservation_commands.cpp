@@ -96,8 +96,9 @@ ExitCode show_reservations(const GlobalOptions& global, const ReservationsComman
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
-    const auto said = api->get(
-        target_of("/v1/reservations", {{"role", command.role}, {"host", command.host}}), code);
+    const auto said =
+        api->get(target_of("/v1/reservations", {{"role", command.role}, {"host", command.host}}),
+                 code, ExitCode::usage);
     if (!said) return code;
     return show_list(terminal,
                      {reservations_table(*said), [&said] { return *said; }, "reservations"});

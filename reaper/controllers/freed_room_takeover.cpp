@@ -38,8 +38,6 @@ bool ask_anew(const std::vector<ServerId>& older, const Request& request) {
 constexpr Duration seen_for{300};
 /// and for one request no more than these, seen longest ago.
 constexpr std::size_t max_asked = 4;
-/// For how long it is remembered that a server left.
-constexpr Duration left_for = std::chrono::minutes{10};
 
 }  // namespace
 

@@ -14,11 +14,29 @@
 namespace reaper {
 namespace {
 
-std::string names(const std::vector<ServerId>& servers) {
+/// For how long it is remembered that a server left.
+constexpr Duration left_for = std::chrono::minutes{10};
+
+/// `web-1 (8d3f...)`, or the id alone where it is on none of the hosts by now.
+std::string text_of(const ServerId& server, const CloudCache& cache,
+                    const std::set<HostId>& hosts) {
+    std::string id = printable(server.str(), 64);
+    for (const auto& each : hosts) {
+        const Host* const host = cache.find(each);
+        if (host == nullptr) continue;
+        for (const auto& there : host->servers)
+            if (there.id == server && !there.name.empty() && there.name != server.str())
+                return printable(there.name, 64) + " (" + id + ")";
+    }
+    return id;
+}
+
+std::string names(const std::vector<ServerId>& servers, const CloudCache& cache,
+                  const std::set<HostId>& hosts) {
     constexpr std::size_t most = 10;
     std::string text;
     for (std::size_t i = 0; i < std::min(most, servers.size()); ++i)
-        text += (text.empty() ? "" : ", ") + printable(servers[i].str(), 64);
+        text += (text.empty() ? "" : ", ") + text_of(servers[i], cache, hosts);
     if (servers.size() > most) text += " and " + std::to_string(servers.size() - most) + " more";
     return text;
 }
@@ -171,10 +189,13 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
         result.reason = *ended.handed_to;
         return result;
     }
+    const auto told = [&](const std::vector<ServerId>& servers) {
+        return names(servers, dependencies_.refresher.cache(), ended.hosts);
+    };
     std::string taken;
     if (!ended.takers.empty())
         taken = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +
-                " slots taken, by " + names(ended.takers);
+                " slots taken, by " + told(ended.takers);
     RoomTakers others;
     const Request asked = ended.as_fallback ? by_fallback(ended.request) : ended.request;
     if (ended.takers.size() < needed)
@@ -196,12 +217,12 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
         result.reason = where;
     } else if (!others.revocable.empty()) {
         result.kind = FreedRoomResultKind::taken_by_revocable;
-        result.reason = "new revocable servers took the room first: " + names(others.revocable) +
+        result.reason = "new revocable servers took the room first: " + told(others.revocable) +
                         "; where revocable servers hold a class of their own (tagger `resource`), "
                         "freed room is held against them";
     } else if (!others.regular.empty()) {
         result.kind = FreedRoomResultKind::taken_by_regular;
-        result.reason = "other regular requests took the room first: " + names(others.regular);
+        result.reason = "other regular requests took the room first: " + told(others.regular);
     } else {
         result.kind = FreedRoomResultKind::wasted;
         result.reason = why_now.empty() ? "nobody took the room in time" : why_now;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -24,10 +25,26 @@ std::vector<ServerId> only_in(const std::set<ServerId>& some, const std::set<Ser
     return left;
 }
 
-std::string named(const std::vector<ServerId>& servers) {
+using ServerNames = std::map<ServerId, std::string>;
+
+/// `web-1 (8d3f...)`, or the id alone where the name is not known.
+std::string server_text(const ServerId& server, const ServerNames& names,
+                        const NameOfServer& name_of) {
+    const auto planned = names.find(server);
+    std::string name;
+    if (planned != names.end())
+        name = planned->second;
+    else if (name_of)
+        name = name_of(server);
+    std::string id = printable(server.str(), 64);
+    return name.empty() || name == server.str() ? id : printable(name, 64) + " (" + id + ")";
+}
+
+std::string named(const std::vector<ServerId>& servers, const ServerNames& names,
+                  const NameOfServer& name_of) {
     std::string text;
     for (std::size_t i = 0; i < std::min(servers.size(), most_named); ++i)
-        text += (i == 0 ? "" : ", ") + printable(servers[i].str(), 64);
+        text += (i == 0 ? "" : ", ") + server_text(servers[i], names, name_of);
     return servers.size() > most_named ? text + ", ..." : text;
 }
 
@@ -45,7 +62,7 @@ std::optional<std::string> why_not_its_time(const Approval& approval, TimePoint 
 }  // namespace
 
 std::optional<std::string> why_stale(const Approval& approval, const Decision& decision, bool begun,
-                                     TimePoint now, Duration max_age) {
+                                     TimePoint now, Duration max_age, const NameOfServer& name_of) {
     if (auto why = begun ? std::nullopt : why_not_its_time(approval, now, max_age))
         return *why + plan_again;
     const auto* const plan = std::get_if<Plan>(&decision);
@@ -57,7 +74,11 @@ std::optional<std::string> why_stale(const Approval& approval, const Decision& d
     if (plan == nullptr)
         return "the approved plan is stale, now it would be: " + summary(decision) + plan_again;
     std::set<ServerId> chosen;
-    for (const Victim& victim : plan->victims()) chosen.insert(victim.server);
+    ServerNames names;
+    for (const Victim& victim : plan->victims()) {
+        chosen.insert(victim.server);
+        if (!victim.name.empty()) names.emplace(victim.server, victim.name);
+    }
     // What another reaper left half deleted would be finished, which nobody approved.
     for (const HostPlan& host : plan->hosts)
         for (const PendingRelease& other : host.pending_releases)
@@ -66,8 +87,9 @@ std::optional<std::string> why_stale(const Approval& approval, const Decision& d
     const auto left_out = only_in(approval.victims, chosen);
     if (added.empty() && (begun || left_out.empty())) return std::nullopt;
     std::string differs;
-    if (!left_out.empty()) differs = named(left_out) + " would not be deleted now";
-    if (!added.empty()) differs += (differs.empty() ? "" : ", but ") + named(added) + " would be";
+    if (!left_out.empty()) differs = named(left_out, names, name_of) + " would not be deleted now";
+    if (!added.empty())
+        differs += (differs.empty() ? "" : ", but ") + named(added, names, name_of) + " would be";
     return "the approved plan is stale: " + differs + plan_again;
 }
 

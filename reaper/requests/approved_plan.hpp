@@ -1,6 +1,7 @@
 // A plan that a person approved: is what would be done now still that?
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,10 +11,15 @@
 
 namespace reaper {
 
+/// Empty: it is not known.
+using NameOfServer = std::function<std::string(const ServerId&)>;
+
 /// Why the decision is not to be carried out, as one line with what differs; none: its victims are
 /// exactly those that were approved, or, once some of these are gone (`begun`), no others; or
 /// nobody is deleted for another reason than the cloud's. A plan older than `max_age` is not begun.
+/// `name_of`: of servers that are in no plan now; may be empty.
 std::optional<std::string> why_stale(const Approval& approval, const Decision& decision, bool begun,
-                                     TimePoint now, Duration max_age);
+                                     TimePoint now, Duration max_age,
+                                     const NameOfServer& name_of = {});
 
 }  // namespace reaper

@@ -188,8 +188,15 @@ ResultTask<void> RequestRunner::read_where_kept_room_ended() {
 /// As it was decided, unless a person approved another plan.
 Result<Decision> RequestRunner::as_approved(Result<Decision> decided) const {
     if (!decided || !request_.approved) return decided;
+    const auto name_of = [this](const ServerId& server) {
+        if (!services_.refresher.built()) return std::string{};
+        for (const Host* const host : services_.refresher.cache().hosts())
+            for (const Server& each : host->servers)
+                if (each.id == server) return each.name;
+        return std::string{};
+    };
     auto why = why_stale(*request_.approved, *decided, deleted_ > 0, services_.cloud.clock.now(),
-                         settings_.cull.approved_max_age);
+                         settings_.cull.approved_max_age, name_of);
     if (!why) return decided;
     return Decision{Refused{std::move(*why), std::string{safeguard::stale_plan}}};
 }

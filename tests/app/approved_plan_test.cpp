@@ -75,6 +75,15 @@ TEST(WhyStale, AnOldPlanIsNotBegun) {
     EXPECT_THAT(stale(same, false, noon - 2min), HasSubstr("still to come"));
 }
 
+TEST(WhyStale, NamesTheServersThatDiffer) {
+    auto plan = std::get<Plan>(plan_of({ServerId{"a"}, ServerId{"c"}}));
+    plan.hosts.front().victims[1].name = "web-3";
+    const auto named = [](const ServerId& server) { return "name-of-" + server.str(); };
+    const auto approval = approval_of({ServerId{"a"}, ServerId{"b"}});
+    EXPECT_THAT(why_stale(approval, plan, false, noon, 1h, named).value_or("holds"),
+                HasSubstr("name-of-b (b) would not be deleted now, but web-3 (c) would be"));
+}
+
 TEST(WhyStale, IsOneLineWhateverServersAreCalled) {
     std::set<ServerId> many;
     for (int i = 0; i < 50; ++i) many.insert(ServerId{"\n" + std::to_string(i)});
@@ -194,6 +203,8 @@ TEST_F(Approved, AVictimThatIsLockedSinceMakesItStale) {
     const Outcome after = applied(body_of(victims));
     EXPECT_EQ(after.kind, OutcomeKind::refused);
     EXPECT_EQ(after.safeguard, "stale-plan");
+    EXPECT_THAT(after.reason,
+                HasSubstr("name-of-" + victims.front() + " (" + victims.front() + ")"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 

@@ -206,7 +206,7 @@ TEST_F(RequesterFirstTest, LessThanHalfOfTheSlotsIsNotTaken) {
     boots("second-try", "host1");
     const FreedRoomResult& after = freed_room_of("req-1");
     EXPECT_EQ(after.kind, FreedRoomResultKind::wasted);
-    EXPECT_THAT(after.reason, ::testing::HasSubstr("1 of 3 slots taken"));
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("1 of 3 slots taken, by name-of-second-try ("));
 }
 
 TEST_F(RequesterFirstTest, ALikeServerThatCameJustBeforeThePlanDidNotTakeTheRoom) {

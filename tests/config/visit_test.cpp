@@ -69,6 +69,23 @@ TEST(Difference, NamesWhatChangesLiveAndWhatNeedsARestart) {
     }
 }
 
+TEST(Difference, WhatADryRunKeepsElsewhereIsNoChangeOfItsOwn) {
+    Settings in_force = some_settings();
+    in_force.journal.path = "/var/lib/reaper/dry-run.db";
+    in_force.record.directory = "/var/lib/reaper/dry-run";
+    in_force.dry_run = true;
+    Settings wanted = some_settings();
+    wanted.journal.path = "/var/lib/reaper/journal.db";
+    wanted.record.directory.clear();
+    wanted.dry_run = false;
+    const std::vector<std::string> only{"dry_run"};
+    EXPECT_EQ(difference(in_force, wanted).needs_restart, only);
+    EXPECT_EQ(difference(wanted, in_force).needs_restart, only);
+    wanted.journal.path = "/srv/journal.db";
+    EXPECT_EQ(difference(in_force, wanted).needs_restart,
+              (std::vector<std::string>{"dry_run", "journal.path", "record.directory"}));
+}
+
 TEST(Difference, TheTextNeverHoldsASecret) {
     Settings after = some_settings();
     after.cloud.credentials.password = Secret("swordfish");

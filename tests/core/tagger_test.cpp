@@ -44,7 +44,11 @@ TEST(ProjectTagger, Rule7RequestersOfTaggedProjectsAreRevocable) {
     auto wanted = request({{"VCPU", 1}});
     EXPECT_EQ(project_tagger_of()->why_revocable(wanted, tag_data), std::nullopt);
     wanted.project = ProjectId{"cheap"};
-    EXPECT_TRUE(project_tagger_of()->why_revocable(wanted, tag_data).has_value());
+    EXPECT_THAT(project_tagger_of()->why_revocable(wanted, tag_data),
+                Optional(std::string{"its project cheap carries the tag 'preemptible'"}));
+    wanted.project_name = "night";
+    EXPECT_THAT(project_tagger_of()->why_revocable(wanted, tag_data),
+                Optional(std::string{"its project night (cheap) carries the tag 'preemptible'"}));
 }
 
 TEST(ProjectTagger, TagThatKeystoneCannotHaveIsRefused) {

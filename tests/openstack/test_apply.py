@@ -112,7 +112,7 @@ def test_where_nobody_would_be_deleted_there_is_nothing_to_approve(
     fill(cloud, {one: [], two: FULL, three: FULL}, exactly=False)
     reaper, path = install(), tmp_path / "plan.json"
     there = reaper.command("plan", *WANTED, "--save", str(path))
-    assert there.returncode == 1 and "nothing to approve" in there.stderr, there.stderr
+    assert there.returncode == 3 and "nothing to approve" in there.stderr, there.stderr
     less = reaper.command("plan", *WANTED, "--slots", "9", "--save", str(path))
     assert less.returncode == 3 and "nothing to approve" in less.stderr, less.stderr
     assert not path.exists()
