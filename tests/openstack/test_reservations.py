@@ -281,7 +281,8 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     # What is lent is taken back after a while, or when it is to be unreserved.
     reserve(keeper, "reserve", one, HOST, "--lend", "--longest-loan", "15s")
     [late] = cloud.ask("medium", "spot")
-    cloud.wait_for([late], "ACTIVE")
+    # Its time may be over before a busy machine has booted it.
+    assert keeper.wait_outcome(late.request)["kind"] == "already-there"
     cloud.wait_gone([late])
     becomes(keeper, held=HOST, lent=0)
     [last] = cloud.ask("medium", "spot")
