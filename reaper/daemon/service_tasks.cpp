@@ -80,7 +80,7 @@ void Service::Impl::listen_to_messages() {
     MessageSource::Handlers handlers;
     handlers.message = [weak](Delivery delivery) {
         const auto self = weak.lock();
-        if (!self) return;
+        if (!self || self->stopping_) return;
         // Who sent it had the time of the wall clock, which counts for how long it is served.
         if (auto step = self->notice_clock_step()) self->spawn(self->note(std::move(*step)));
         self->parts_->nova_failures.on_message(std::move(delivery));
