@@ -47,6 +47,7 @@ namespace {
         " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
 
 constexpr const char* requests_sql = REQUESTS("");
+constexpr const char* requests_under_way_sql = REQUESTS("finished_at IS NULL AND ");
 constexpr const char* requests_of_host_sql =
     REQUESTS("seq IN (SELECT chosen.request FROM chosen WHERE chosen.host = ?4) AND ");
 constexpr const char* requests_of_project_sql = REQUESTS(
@@ -87,7 +88,7 @@ constexpr const char* victims_of_project_sql = VICTIMS(CHOSEN_FIRST, "chosen.pro
 
 // What dry runs planned, by when they ended.
 #define PLANNED(FROM, FIRST)                                                                      \
-    "SELECT (SELECT max(plan.at) FROM plan WHERE plan.request = request.seq), request.id, "       \
+    "SELECT request.finished_at, request.id, "                                                    \
     "chosen.server, chosen.name, chosen.project, chosen.host, chosen.project_name FROM " FROM     \
     " WHERE " FIRST                                                                               \
     "request.outcome = 'dry-run' AND request.finished_at >= ?1 "                                  \
@@ -131,6 +132,7 @@ const char* sql_of_victims(Database& database, const JournalQuery& query) {
 }
 
 const char* sql_of_requests(const JournalQuery& query) {
+    if (query.under_way) return requests_under_way_sql;
     if (!query.host.empty()) return requests_of_host_sql;
     if (!query.project.empty()) return requests_of_project_sql;
     return query.flavor.empty() ? requests_sql : requests_of_flavor_sql;

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "config/values.hpp"
+#include "reaper/cli/past_arguments.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -76,7 +77,7 @@ Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> u
 Result<EstimateCommand> estimate_command(const EstimateTexts& texts) {
     EstimateCommand estimate;
     const auto period =
-        read_period({texts.since, texts.until}, estimate.since, estimate.span, estimate.until);
+        read_past({texts.since, texts.until}, estimate.since, estimate.span, estimate.until);
     if (!period) return period.error();
     if (!texts.step.empty()) {
         const auto step = config::duration_of(texts.step);

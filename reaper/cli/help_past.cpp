@@ -49,8 +49,8 @@ const Text history_victims{
     "Deleted servers and their requests",
     R"(The servers whose deletion was sent, newest first, with the request that they made room for:
 those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none. What
-was really deleted is told in a dry run too, but --follow follows one journal. --planned: whom plans
-chose without anything being sent, which is what a dry run would have done.)",
+was really deleted is told in a dry run too, but --follow follows one journal. --planned: what dry
+runs would have deleted.)",
     R"(Examples:
   reaper history victims --since 2h
   reaper history victims --server batch-7

@@ -75,7 +75,7 @@ Result<void> read_times(const HistoryTexts& texts, HistoryCommand& history) {
     if (span != Duration{}) history.span = span;
     // Without any wish, victims are those of a day.
     const bool wishes = !texts.since.empty() || !texts.until.empty() || texts.limit > 0 ||
-                        texts.follow || !first_filter(texts).empty();
+                        texts.follow || texts.planned || !first_filter(texts).empty();
     const bool of_a_day =
         history.what == What::totals || (history.what == What::victims && !wishes);
     if (of_a_day && texts.since.empty()) history.span = std::chrono::days{1};

@@ -54,8 +54,7 @@ void add_history(CLI::App& app, Parsed& parsed) {
                       since);
     CLI::App& victims = *add_command(history, "victims", help::history_victims);
     add_history_filters(victims, parsed.history, since + " (default: see above)");
-    victims.add_flag("--planned", parsed.history.planned,
-                     "Those that plans chose and that were not touched, as in a dry run");
+    victims.add_flag("--planned", parsed.history.planned, "Those that dry runs would have deleted");
     add_command(history, "totals", help::history_totals)
         ->add_option("--since", parsed.history.since, since + " (default 24h)")
         ->type_name("WHEN");
@@ -138,8 +137,9 @@ Result<ReplayCommand> finish_replay(const Parsed& parsed) {
     ReplayCommand replay = parsed.replay;
     Duration none{};
     const auto period = read_past(parsed.period, replay.since, none, replay.until);
-    if (!period) return period.error();
-    if (none != Duration{})
+    const bool known = parsed.period.since.empty() || replay.since || none != Duration{};
+    if (!period && known) return period.error();
+    if (!known || none != Duration{})
         return Error{Errc::bad_input,
                      "--since: a recording has a past of its own; expected a date "
                      "such as 2026-11-01 (UTC)"};

@@ -116,7 +116,8 @@ struct RequestSummary {
 
 /// A server whose deletion was sent; name, project and host are those of the plan that chose it.
 struct VictimEntry {
-    TimePoint at{};  ///< when the deletion that stands was sent; of a planned one: of the last plan
+    TimePoint
+        at{};  ///< when the deletion that stands was sent; of a planned one: when its request ended
     RequestId request;
     ServerId server;
     std::string name;

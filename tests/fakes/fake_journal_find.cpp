@@ -22,8 +22,8 @@ std::vector<VictimEntry> planned_victims(const std::map<RequestId, RequestRecord
     for (const auto& [id, record] : records) {
         if (!record.outcome || record.outcome->kind != OutcomeKind::dry_run) continue;
         each_chosen(record, [&, &id = id, &record = record](const Victim& victim) {
-            planned.push_back({record.plans.back().at, id, victim.server, victim.name,
-                               victim.project, victim.host, victim.project_name});
+            planned.push_back({record.outcome->at, id, victim.server, victim.name, victim.project,
+                               victim.host, victim.project_name});
         });
     }
     std::stable_sort(planned.begin(), planned.end(),

@@ -266,7 +266,7 @@ TEST_F(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
     query.planned = true;
     const auto found = wait(journal_->find_victims(query)).value();
     ASSERT_EQ(found.size(), std::get<Plan>(entry.decision).victims().size());
-    EXPECT_EQ(found[0].at, noon(301)) << "when it was planned";
+    EXPECT_EQ(found[0].at, noon(302)) << "when it ended";
     query.server = "v-9";
     EXPECT_THAT(victims(query), ElementsAre("v-9"));
     query.flavor = "m1.small";
@@ -282,6 +282,31 @@ TEST_F(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
     const auto line = wait(journal_->find_requests(with(&JournalQuery::server, "v-9"))).value();
     EXPECT_EQ(line.at(0).victims, 0);
     EXPECT_EQ(line.at(0).planned, static_cast<int>(found.size()));
+}
+
+TEST_F(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
+    for (int i = 0; i < 4; ++i) {
+        const std::string id = "req-dry-" + std::to_string(i);
+        wait(journal_->admit(request(id.c_str()), noon(300 + i * 10))).value();
+        wait(journal_->add_plan(RequestId{id}, PlanEntry{1, noon(301 + i * 10), plan(id.c_str())}))
+            .value();
+        finish(id.c_str(), OutcomeKind::dry_run, 305 + i * 10);
+    }
+    JournalQuery query;
+    query.planned = true;
+    const auto all = wait(journal_->find_victims(query)).value();
+    ASSERT_GT(all.size(), 4U);
+    // As the pages of the API go on: from the time of the last one, past those of that time.
+    std::vector<VictimEntry> paged;
+    query.limit = 1;
+    while (true) {
+        const auto page = wait(journal_->find_victims(query)).value();
+        if (page.empty()) break;
+        query.skip = query.until == page.back().at + Duration{1} ? query.skip + 1 : 1;
+        query.until = page.back().at + Duration{1};
+        paged.push_back(page.back());
+    }
+    EXPECT_EQ(paged.size(), all.size());
 }
 
 TEST_F(JournalFind, WhoWaitsIsFoundByItsName) {
