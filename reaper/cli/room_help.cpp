@@ -12,8 +12,8 @@ cloud, writes nothing.
 The answer is one of: fits-now; on-its-way (when servers are gone that are being deleted already);
 after-victims (when these revocable servers go); held-back (likewise, but a limit, a protection or
 another safeguard keeps them now); free-room-only (these are revocable: they wait for free room, and
-nobody goes for them); never (not even without all revocable servers that may go). Room that is
-promised to a request under way does not count.
+nobody goes for them); never (not even without all revocable servers that may go; of revocable ones,
+not even on empty hosts). Room that is promised to a request under way does not count.
 
 A flavor counts with its extra specs, for a server that boots from an image which asks for nothing.
 Without --project the servers are of a regular project that no aggregate is kept for. Of a revocable

@@ -49,6 +49,48 @@ int at_most(const Request& request, const CloudIndex& hosts, const Ledger& ledge
     return static_cast<int>(std::min<Amount>(possible, any_number));
 }
 
+/// Slots that hosts could have if nobody were there, by each class for itself: never too few. What
+/// a host does not offer by itself may be shared.
+Amount most_when_empty(const Resources& slot, const CloudIndex& hosts) {
+    Amount sum = 0;
+    for (const std::uint32_t row : hosts.order()) {
+        Amount most = any_number;
+        for (const auto& [resource_class, amount] : slot) {
+            bool offered = false;
+            Amount here = 0;
+            for (const Provider& provider : hosts.row(row).host->providers) {
+                const auto found = provider.inventories.find(resource_class);
+                if (found == provider.inventories.end() || amount <= 0) continue;
+                offered = true;
+                if (found->second.allows(amount)) here += found->second.capacity() / amount;
+            }
+            if (offered) most = std::min(most, here);
+        }
+        sum = std::min<Amount>(sum + most, any_number);
+    }
+    return sum;
+}
+
+Amount most_when_empty(const Request& request, const CloudIndex& hosts) {
+    const Amount most = most_when_empty(request.resources, hosts);
+    if (!request.fallback) return most;
+    return std::max(most, most_when_empty(request.fallback->resources, hosts));
+}
+
+/// A revocable server waits for what others leave, unless the cloud is too small for it.
+void settle_never(RoomAnswer& answer, const Request& request, const CloudIndex& hosts) {
+    const Amount most = most_when_empty(request, hosts);
+    if (most >= request.slots) {
+        answer.verdict = RoomVerdict::free_room_only;
+        return;
+    }
+    NotEnough never;
+    never.slots_requested = request.slots;
+    never.slots_possible = answer.fits_now;
+    never.reason = "if all hosts were empty, there would be room for " + std::to_string(most);
+    answer.decision = std::move(never);
+}
+
 RoomVerdict verdict_of(const Decision& decision, int fits_now, int slots) {
     if (fits_now >= slots) return RoomVerdict::fits_now;
     if (std::holds_alternative<NothingToDo>(decision)) return RoomVerdict::on_its_way;
@@ -92,10 +134,7 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
         answer.there = room_of_either(request, hosts, ledger, policy.scheduler);
     answer.fits_now = at_once(answer.there);
     answer.verdict = verdict_of(answer.decision, answer.fits_now, request.slots);
-    // It waits for what others leave, if that can be enough.
-    if (revocable && answer.verdict == RoomVerdict::never &&
-        at_most(request, hosts, ledger, policy.scheduler) >= request.slots)
-        answer.verdict = RoomVerdict::free_room_only;
+    if (revocable && answer.verdict == RoomVerdict::never) settle_never(answer, request, hosts);
     answer.possible = answer.fits_now;
     if (refused) return answer;
     Request many = request;

@@ -255,7 +255,12 @@ TEST(RoomOracle, ARevocableServerGetsFreeRoomAndNothingElse) {
     EXPECT_THAT(summary(full, 2), HasSubstr("room now for 1 such server"));
     Request large = cheap;
     large.resources = quarter * 5;
-    EXPECT_EQ(asked(large, one_host(1, 2)).verdict, RoomVerdict::never) << "no host is so large";
+    const RoomAnswer never = asked(large, one_host(1, 2));
+    EXPECT_EQ(never.verdict, RoomVerdict::never) << "no host is so large";
+    EXPECT_THAT(summary(never, 2), HasSubstr("if all hosts were empty, there would be room for 0"));
+    cheap.slots = 4;
+    EXPECT_EQ(asked(cheap, one_host(4, 0)).verdict, RoomVerdict::free_room_only)
+        << "regular servers may leave";
 }
 
 TEST(RoomOracle, ServersOnTheirWayOutBringRoomThatIsNotThereYet) {
