@@ -29,10 +29,24 @@ std::string joined(const std::vector<std::string>& errors) {
     return all;
 }
 
+/// Why nobody would be helped now, whatever the plan; null if one would.
+json no_help(const Backend& backend) {
+    if (!backend.status) return nullptr;
+    auto why = backend.status().no_help;
+    return why ? json(std::move(*why)) : json(nullptr);
+}
+
 /// Why a plan that was approved would not be carried out; null if it would.
-json stale_of(const Backend& backend, const Request& wanted, const Decision& decision) {
+json stale_of(const Backend& backend, const DaemonView& view, const Request& wanted,
+              const Decision& decision) {
     const Duration max_age = backend.status ? backend.status().approved_max_age : Duration::max();
-    auto why = why_stale(*wanted.approved, decision, false, backend.clock->now(), max_age);
+    const auto name_of = [&view](const ServerId& server) {
+        for (const Host* const host : view.cache.hosts())
+            for (const Server& each : host->servers)
+                if (each.id == server) return each.name;
+        return std::string{};
+    };
+    auto why = why_stale(*wanted.approved, decision, false, backend.clock->now(), max_age, name_of);
     return why ? json(std::move(*why)) : json(nullptr);
 }
 
@@ -118,8 +132,9 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
               {"decision", report::to_json(*decision)},
               {"remarks", plan_remarks(backend, *view)},
               {"pause", report::json_of(note_in_force(backend))},
+              {"no_help", no_help(backend)},
               {"taken_at", iso_time(view->cache.ages().oldest_read_at)}};
-    if (wanted.approved) body["stale"] = stale_of(backend, wanted, *decision);
+    if (wanted.approved) body["stale"] = stale_of(backend, *view, wanted, *decision);
     co_return answered(std::move(body));
 }
 

@@ -55,13 +55,22 @@ ExitCode check(DaemonApi& api, const SavedPlan& saved, const Terminal& terminal)
         terminal.complain(report::safe(stale.get<std::string>()));
         return ExitCode::stale;
     }
+    const json& decision = said.at("decision");
+    if (decision.value("decision", "plan") != "plan") {
+        terminal.complain("no servers would be deleted: " +
+                          report::safe(decision.value("reason", "the room is there")));
+        return ExitCode::not_enough;
+    }
     if (!wants_document(terminal))
         terminal.answer(
             "the plan holds: " + reaper::counted(saved.plan.victims().size(), "server") +
             " would be deleted\n" + victims_text(saved.plan));
-    if (!*paused) return ExitCode::ok;
+    const auto no_help = said.value("no_help", json{});
+    if (!*paused && !no_help.is_string()) return ExitCode::ok;
+    std::vector<std::string> remarks = pause_remarks(*paused);
+    if (!*paused) remarks.push_back("nothing would be done now: " + no_help.get<std::string>());
     if (!wants_document(terminal))
-        for (const std::string& remark : pause_remarks(*paused))
+        for (const std::string& remark : remarks)
             terminal.answer("Remark: " + report::safe(remark) + ".\n");
     return ExitCode::not_enough;
 }

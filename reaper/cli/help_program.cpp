@@ -44,8 +44,8 @@ Exit codes:
   0  done
   1  something outside failed: the cloud, the broker, the journal
   2  the command line or the configuration is wrong; reservations, oversubscription: it has them off
-  3  plan, room, request, apply: not enough room can be freed, or the reaper is paused or in a dry
-     run: no servers (would be) deleted; plan --save: nothing was saved
+  3  plan, room, request, apply: not enough room can be freed, no servers (would be) deleted;
+     request, apply: or the reaper is paused or in a dry run; plan --save: nothing was saved
   4  check: something needs attention; status: the reaper is paused; health: it is not ready
   5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
      or Keystone, refused the token or the credentials

@@ -163,6 +163,8 @@ void warn_if_active_elsewhere(const Activity& activity, const Terminal& terminal
                   ": it goes on deleting; pause it there");
 }
 
+constexpr const char* only_looks_on = "the daemon there is a dry run: it deletes no servers anyway";
+
 /// A daemon in a dry run refuses to be paused; nothing is wrong with that.
 ExitCode pause_refused(DaemonApi& api, const std::string& why, const Terminal& terminal) {
     ExitCode code{};
@@ -173,8 +175,25 @@ ExitCode pause_refused(DaemonApi& api, const std::string& why, const Terminal& t
     }
     answer_switch(terminal, pause_json(std::nullopt, false, status),
                   "nothing is paused on " + report::safe(status->machine));
-    terminal.warn("the daemon there is a dry run: it deletes no servers anyway");
+    terminal.warn(only_looks_on);
     warn_if_active_elsewhere(status->activity, terminal);
+    return ExitCode::ok;
+}
+
+/// The same of one that was not paused.
+ExitCode resume_refused(DaemonApi& api, const std::string& why, const Terminal& terminal) {
+    ExitCode code{};
+    const auto status = status_of(api, terminal, code);
+    if (!status || !status->daemon.dry_run) {
+        terminal.complain(why);
+        return ExitCode::failed;
+    }
+    const json document = {{"version", report::json_version},
+                           {"was", nullptr},
+                           {"breaker_was", nullptr},
+                           {"file", nullptr}};
+    answer_switch(terminal, document, "nothing was paused on " + report::safe(status->machine));
+    terminal.warn(only_looks_on);
     return ExitCode::ok;
 }
 
@@ -208,8 +227,15 @@ ExitCode resume_remotely(const GlobalOptions& global, const Terminal& terminal) 
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     ExitCode code{};
+    std::string why;
+    api->complain_to([&why](const std::string& line) { why = line; });
     const auto said = api->post("/v1/resume", json::object(), code);
-    if (!said) return code == ExitCode::not_enough ? ExitCode::failed : code;
+    api->complain_to({});
+    if (!said && code == ExitCode::not_enough) return resume_refused(*api, why, terminal);
+    if (!said) {
+        terminal.complain(why);
+        return code;
+    }
     const auto was = note_in(*said, "was");
     const auto opened = note_in(*said, "breaker_was");
     const json document = {{"version", report::json_version},

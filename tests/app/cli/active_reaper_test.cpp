@@ -109,8 +109,10 @@ protected:
         answers("/v1/reapers", {{"reapers", json::array({active})}, {"unknown", nullptr}});
     }
     void refuses(int status, const char* why) {
-        answers("/v1/pause", {{"error", {{"code", status}, {"message", why}}}}, status);
+        for (const char* const path : {"/v1/pause", "/v1/resume"})
+            answers(path, {{"error", {{"code", status}, {"message", why}}}}, status);
     }
+    ExitCode resume() { return captured(false, resume_remotely); }
     ExitCode pause(bool as_json = false) {
         return captured(as_json, [](const GlobalOptions& global, const Terminal& terminal) {
             return pause_remotely(global, PauseCommand{}, terminal);
@@ -138,6 +140,16 @@ TEST_F(PauseElsewhere, ADryRunNeedsNone) {
     EXPECT_EQ(told.at("paused"), json(nullptr));
     EXPECT_EQ(told.at("active").at("machine"), "ctl-2");
     EXPECT_EQ(asked().at(0), "/v1/pause") << "nothing goes before it";
+}
+
+TEST_F(PauseElsewhere, ADryRunNeedsNoResumeEither) {
+    is(true);
+    refuses(409, "a dry run deletes no servers: there is nothing to resume");
+    serve();
+    EXPECT_EQ(resume(), ExitCode::ok);
+    EXPECT_EQ(out_, "nothing was paused on ctl-1\n");
+    EXPECT_EQ(err_,
+              "reaper: warning: the daemon there is a dry run: it deletes no servers anyway\n");
 }
 
 TEST_F(PauseElsewhere, AnotherRefusalIsTold) {

@@ -51,12 +51,13 @@ protected:
         EXPECT_TRUE(save_plan(file_, described(), planned_request(), planned(), "alice"));
     }
     void plans(const Decision& decision, const std::optional<PauseNote>& pause,
-               const json& stale = nullptr) {
+               const json& stale = nullptr, const json& no_help = nullptr) {
         answers("/v1/plan", {{"request", report::to_json(planned_request())},
                              {"decision", report::to_json(decision)},
                              {"remarks", json::array()},
                              {"pause", report::json_of(pause)},
                              {"taken_at", iso_time(noon)},
+                             {"no_help", no_help},
                              {"stale", stale}});
     }
     /// One line of its answer after another.
@@ -100,6 +101,23 @@ TEST_F(ApplyRemote, ThatTheReaperIsPausedIsToldAndEndsAsTheDeedWould) {
     EXPECT_THAT(out_, HasSubstr("Remark: the reaper is paused by alice"));
     EXPECT_EQ(apply(true, true), ExitCode::not_enough);
     EXPECT_EQ(json::parse(out_).at("pause").at("by"), "alice");
+}
+
+TEST_F(ApplyRemote, WhatKeepsTheReaperFromHelpingIsTold) {
+    plans(planned(), std::nullopt, nullptr, "a dry run changes nothing");
+    serve();
+    EXPECT_EQ(apply(true), ExitCode::not_enough);
+    EXPECT_THAT(out_, HasSubstr("Remark: nothing would be done now: a dry run changes nothing."));
+    NotEnough limited;
+    limited.reason = "the limit of the window is used up";
+    limited.safeguard = "limit-window";
+    const Decision decisions[] = {Refused{"it is revocable"}, limited};
+    for (const Decision& decision : decisions) {
+        plans(decision, std::nullopt);
+        EXPECT_EQ(apply(true), ExitCode::not_enough);
+        EXPECT_EQ(out_, "");
+        EXPECT_THAT(err_, HasSubstr("no servers would be deleted: "));
+    }
 }
 
 TEST_F(ApplyRemote, AStalePlanIsStaleWhileItIsPausedToo) {
