@@ -286,7 +286,7 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     cloud.wait_gone([late])
     becomes(keeper, held=HOST, lent=0)
     [last] = cloud.ask("medium", "spot")
-    cloud.wait_for([last], "ACTIVE")
+    assert keeper.wait_outcome(last.request)["kind"] == "already-there"
     reserve(keeper, "unreserve", one, HOST, "--lent-too")
     cloud.wait_gone([last])
     eventually("nothing is left", lambda: cloud.used_vcpus(one) == 0)
