@@ -287,15 +287,19 @@ TEST_F(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
 TEST_F(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
     for (int i = 0; i < 4; ++i) {
         const std::string id = "req-dry-" + std::to_string(i);
-        wait(journal_->admit(request(id.c_str()), noon(300 + i * 10))).value();
-        wait(journal_->add_plan(RequestId{id}, PlanEntry{1, noon(301 + i * 10), plan(id.c_str())}))
-            .value();
-        finish(id.c_str(), OutcomeKind::dry_run, 305 + i * 10);
+        wait(journal_->admit(request(id), noon(300 + i * 10))).value();
+        Plan chosen = plan(id);
+        for (const char* const more : {"more-1", "more-2"}) {
+            chosen.hosts[0].victims.push_back(chosen.hosts[0].victims[0]);
+            chosen.hosts[0].victims.back().server = ServerId{more};
+        }
+        wait(journal_->add_plan(RequestId{id}, PlanEntry{1, noon(301 + i * 10), chosen})).value();
+        finish(id, OutcomeKind::dry_run, 305 + i * 10);
     }
     JournalQuery query;
     query.planned = true;
     const auto all = wait(journal_->find_victims(query)).value();
-    ASSERT_GT(all.size(), 4U);
+    ASSERT_EQ(all.size(), 12U);
     // As the pages of the API go on: from the time of the last one, past those of that time.
     std::vector<VictimEntry> paged;
     query.limit = 1;

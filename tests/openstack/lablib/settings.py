@@ -5,7 +5,8 @@ of 1 so that a host is exactly full when it looks full, versioned notifications,
 no quotas, and cheap passwords. Dedicated CPUs are had as PCPU only, as on hosts
 with libvirt: a fake hypervisor lets such servers in anyway. A host counts as
 down only if a test says so (forced_down), not because the machine is busy or its
-agent was stopped.
+agent was stopped; nor because it changed its cell: for a server's host Nova may
+look at a deleted service, which reports no more.
 """
 
 from pathlib import Path
@@ -197,7 +198,7 @@ transport_url = {lab["broker"]["url"]}
 compute_driver = fake.MediumFakeDriver
 report_interval = 5
 periodic_fuzzy_delay = 0
-service_down_time = 600
+service_down_time = 86400
 initial_cpu_allocation_ratio = 1.0
 initial_ram_allocation_ratio = 1.0
 initial_disk_allocation_ratio = 1.0
