@@ -42,7 +42,8 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
     if (!cache) return cache.error();
     KnownUse use;
     use.oversubscribed = oversubscribed_room(
-        cache->snapshot, local_estimated_room(cache->snapshot, settings.admin.asked_socket(), terminal));
+        cache->snapshot,
+        local_estimated_room(cache->snapshot, settings.admin.asked_socket(), terminal));
     use.project_names = cache->snapshot.project_names;
     std::vector<ServerRun>& runs = use.runs;
     for (const Host& host : cache->snapshot.hosts) add_running(host, runs);
