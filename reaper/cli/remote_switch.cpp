@@ -165,14 +165,20 @@ void warn_if_active_elsewhere(const Activity& activity, const Terminal& terminal
 
 constexpr const char* only_looks_on = "the daemon there is a dry run: it deletes no servers anyway";
 
-/// A daemon in a dry run refuses to be paused; nothing is wrong with that.
-ExitCode pause_refused(DaemonApi& api, const std::string& why, const Terminal& terminal) {
+/// A daemon in a dry run refuses to be paused or resumed; nothing is wrong with that. Its status;
+/// none, and told, if it is none.
+std::optional<StatusReport> dry_run_that_refused(DaemonApi& api, const std::string& why,
+                                                 const Terminal& terminal) {
     ExitCode code{};
-    const auto status = status_of(api, terminal, code);
-    if (!status || !status->daemon.dry_run) {
-        terminal.complain(why);
-        return ExitCode::failed;
-    }
+    auto status = status_of(api, terminal, code);
+    if (status && status->daemon.dry_run) return status;
+    terminal.complain(why);
+    return std::nullopt;
+}
+
+ExitCode pause_refused(DaemonApi& api, const std::string& why, const Terminal& terminal) {
+    const auto status = dry_run_that_refused(api, why, terminal);
+    if (!status) return ExitCode::failed;
     answer_switch(terminal, pause_json(std::nullopt, false, status),
                   "nothing is paused on " + report::safe(status->machine));
     terminal.warn(only_looks_on);
@@ -180,14 +186,9 @@ ExitCode pause_refused(DaemonApi& api, const std::string& why, const Terminal& t
     return ExitCode::ok;
 }
 
-/// The same of one that was not paused.
 ExitCode resume_refused(DaemonApi& api, const std::string& why, const Terminal& terminal) {
-    ExitCode code{};
-    const auto status = status_of(api, terminal, code);
-    if (!status || !status->daemon.dry_run) {
-        terminal.complain(why);
-        return ExitCode::failed;
-    }
+    const auto status = dry_run_that_refused(api, why, terminal);
+    if (!status) return ExitCode::failed;
     const json document = {{"version", report::json_version},
                            {"was", nullptr},
                            {"breaker_was", nullptr},
