@@ -9,6 +9,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
