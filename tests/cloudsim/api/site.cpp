@@ -159,6 +159,14 @@ void Site::note(const Request& request, const std::string& user, int status) {
     witness_->on_request(std::move(entry));
 }
 
+Micros Site::delay_of(const Request& request) const {
+    const Delays& delays = world_->settings.delays;
+    const std::string path = request.path_text();
+    const bool lists = request.method == "GET" && path.find("/compute/") != std::string::npos &&
+                       (path.ends_with("/servers") || path.ends_with("/servers/detail"));
+    return delays.call + (lists ? delays.list : Micros{0});
+}
+
 Response Site::handle(const Request& request) {
     world_->clock.run_due();
     if (!request.path.empty() && request.path[0] == "admin") return admin(*this, request);
@@ -172,8 +180,10 @@ Response Site::handle(const Request& request) {
         response = made_to_fail(*fault);
     else
         response = answer(request, token);
+    const auto delay = static_cast<double>(delay_of(request).count());
+    response.latency = Micros{static_cast<std::int64_t>(delay / world_->clock.speed())};
     if (fault) {
-        response.latency = fault->latency;
+        response.latency += fault->latency;
         response.truncate_at = fault->truncate_at;
         response.drop = fault->drop || fault->drop_after;
     }

@@ -38,6 +38,8 @@ public:
     void set_notifier(NotifierControl control) { notifier_ = std::move(control); }
 
     Response handle(const Request& request);
+    /// How long a call takes by the settings, on the simulated clock.
+    Micros delay_of(const Request& request) const;
     /// To be called when something may be due, and after each request.
     void run_due() { world_->clock.run_due(); }
 

@@ -54,6 +54,8 @@ struct Delays {
     /// How long a server is DELETED, and holds its room still, before Nova forgets it.
     Micros forget = std::chrono::milliseconds(20);
     Micros resize = std::chrono::milliseconds(200);
+    Micros call{0};  ///< each call of an API, besides the way to it
+    Micros list{0};  ///< Nova's lists of servers, besides that
 };
 
 struct Settings {

@@ -88,11 +88,10 @@ Readers user_readers(UserEntry& user) {
 }
 
 Readers delay_readers(Delays& delays) {
-    return {{"schedule", into_time(delays.schedule)},
-            {"build", into_time(delays.build)},
-            {"delete", into_time(delays.erase)},
-            {"forget", into_time(delays.forget)},
-            {"resize", into_time(delays.resize)}};
+    return {{"schedule", into_time(delays.schedule)}, {"build", into_time(delays.build)},
+            {"delete", into_time(delays.erase)},      {"forget", into_time(delays.forget)},
+            {"resize", into_time(delays.resize)},     {"call", into_time(delays.call)},
+            {"list", into_time(delays.list)}};
 }
 
 Readers all_readers(Settings& settings, const std::string& where) {

@@ -108,6 +108,18 @@ TEST_F(AdminTest, FaultsHitByPatternAndCount) {
     EXPECT_EQ(box.get("/placement/resource_providers").status(), 200);
 }
 
+TEST_F(AdminTest, CallsTakeAsLongAsTheSettingsSay) {
+    box.world().settings.delays.call = 100ms;
+    box.world().settings.delays.list = 5s;
+    EXPECT_EQ(box.get(servers).response.latency, Micros(5'100'000));
+    EXPECT_EQ(box.get(servers + "/detail?all_tenants=1").response.latency, Micros(5'100'000));
+    const std::string id = box.boot("small", "spot", "host-1");
+    EXPECT_EQ(box.get(servers + "/" + id).response.latency, Micros(100'000));
+    EXPECT_EQ(box.get("/placement/resource_providers").response.latency, Micros(100'000));
+    box.world().clock.set_speed(10);
+    EXPECT_EQ(box.get(servers).response.latency, Micros(510'000));
+}
+
 TEST_F(AdminTest, FaultsOfTheWire) {
     box.call("POST", "/admin/faults",
              {{"pattern", "/compute/*"}, {"latency_s", 1.5}, {"count", 1}});
@@ -211,12 +223,13 @@ std::string complaint(const std::string& yaml) {
 TEST(CloudsimSettings, AreReadFromYaml) {
     Settings settings;
     read_settings(
-        "hosts: 5000\nfill: 0.95\nrevocable: 0.3\nseed: 7\ndelays: {delete: 2s}\n"
+        "hosts: 5000\nfill: 0.95\nrevocable: 0.3\nseed: 7\ndelays: {delete: 2s, list: 5s}\n"
         "zones: {east: [host-1]}\nflavors: {tiny: {vcpus: 1, memory_mb: 64, disk_gb: 1}}\n",
         "cloud.yaml", settings);
     EXPECT_EQ(settings.hosts, 5000);
     EXPECT_EQ(settings.seed, 7U);
     EXPECT_EQ(settings.delays.erase, 2s);
+    EXPECT_EQ(settings.delays.list, 5s);
     EXPECT_EQ(settings.zones["east"], std::vector<std::string>{"host-1"});
     EXPECT_EQ(settings.flavors["tiny"].memory_mb, 64);
 }

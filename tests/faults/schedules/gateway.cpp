@@ -251,7 +251,9 @@ void Gateway::leave(std::uint64_t number, const std::function<void()>& gone) {
 
 /// By another gateway, or none: haproxy does so while no reaper lives.
 void Gateway::ask_placement(std::uint64_t number, HttpRequest call) {
-    timeline_.after(milliseconds{chance_.between(2, 12)}, [this, number, call = std::move(call)] {
+    const Duration worked_on = std::chrono::floor<Duration>(site_.world().settings.delays.call);
+    const Duration until = worked_on + milliseconds{chance_.between(2, 12)};
+    timeline_.after(until, [this, number, call = std::move(call)] {
         cloudsim::Request asked;
         asked.method = call.method;
         asked.set_target(call.target);

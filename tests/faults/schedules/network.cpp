@@ -86,6 +86,9 @@ Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing&
         const Duration slowly = milliseconds{net.chance_.between(500, 40'000)};
         (net.chance_.percent(50) ? there : back) += slowly;
     }
+    const Duration worked_on = std::chrono::floor<Duration>(net.site_.delay_of(call->request));
+    there += worked_on / 2;
+    back += worked_on / 2;
     if (!never_arrives(fault))
         net.timeline_.after(there, [&net, call, fault] { net.execute(call, fault); });
     const Duration left = std::chrono::floor<Duration>(limit - now());

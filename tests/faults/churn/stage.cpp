@@ -1,0 +1,147 @@
+#include "faults/churn/stage.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "reaper/runtime/backoff.hpp"
+
+namespace reaper::faults {
+
+using cloudsim::Server;
+using cloudsim::Uuid;
+using std::chrono::seconds;
+
+SchedulePlan lab_plan(std::uint64_t seed, int hosts, const cloudsim::Delays& delays) {
+    SchedulePlan plan;
+    plan.seed = seed;
+    auto& cloud = plan.cloud;
+    cloud.seed = seed;
+    cloud.hosts = hosts;
+    cloud.host.vcpus = 10;
+    cloud.host.memory_mb = 8'192;
+    cloud.host.disk_gb = 1'028;
+    cloud.flavors = {{"small", {2, 1'024, 20, 0, 0, {}}},
+                     {"medium", {5, 2'048, 20, 0, 0, {}}},
+                     {"large", {10, 4'096, 40, 0, 0, {}}}};
+    cloud.delays = delays;
+    cloud.log_limit = 1'000;
+    fill_defaults(cloud);
+    config::Plugin project;
+    project.name = "project";
+    plan.policy.taggers.push_back(project);
+    plan.policy.strategy.name = "cost";
+    plan.cull.watch = seconds{100};  // known before a run ends
+    plan.gateway.listen = "127.0.0.1:8780";
+    return plan;
+}
+
+Stage::Stage(SchedulePlan plan)
+    : plan_(std::move(plan)),
+      trace_(timeline_, false),
+      site_(plan_.cloud,
+            [this] { return cloudsim::Time{timeline_.true_now().time_since_epoch()}; }),
+      network_(timeline_, site_, trace_, counts_, plan_.seed ^ 0x9e37U),
+      broker_(timeline_, trace_, counts_, plan_.seed ^ 0x79b9U),
+      gateway_(timeline_, site_, network_, trace_, plan_.seed ^ 0x517cU, [] {}),
+      notifications_([this]() -> cloudsim::World& { return site_.world(); },
+                     [this](cloudsim::Message message) {
+                         if (message.routing_key.ends_with(".error"))
+                             broker_.publish_error(std::move(message.body));
+                         else
+                             broker_.publish_info(std::move(message.body));
+                     }) {
+    site_.set_root("http://cloud.sim:8000");
+    if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
+    site_.listen(notifications_);
+    gateway_.watch({[](const auto&...) {}, [](const auto&...) {}, [] {}});
+    site_.world().door = &gateway_;
+}
+
+void Stage::start_reaper() {
+    Backoff::seed(static_cast<unsigned>(plan_.seed));
+    process_ = std::make_unique<Process>(plan_, configured_by(plan_), timeline_, network_, broker_,
+                                         journal_, pause_, breaker_, site_);
+    gateway_.ask_of(process_.get());
+}
+
+void Stage::run_for(Duration length) {
+    const TimePoint end = now() + length;
+    do {
+        while (process_ && process_->poll_one()) {
+        }
+        if (process_ && process_->ended()) throw std::runtime_error(*process_->ended());
+    } while (advance(end));
+    timeline_.move_to(end);
+}
+
+bool Stage::advance(TimePoint end) {
+    if (timeline_.run_due()) return true;
+    if (world().clock.run_due() > 0) return true;
+    auto next = timeline_.next();
+    if (const auto cloud = world().clock.until_next()) {
+        const TimePoint at = now() + std::chrono::ceil<Duration>(*cloud);
+        next = next ? std::min(*next, at) : at;
+    }
+    if (!next || *next > end) return false;
+    timeline_.move_to(*next);
+    return true;
+}
+
+std::string Stage::project_id(const std::string& name) {
+    return world().identity.project_named(name)->id;
+}
+
+cloudsim::ContextPtr Stage::user_of(const std::string& project) {
+    auto context = std::make_shared<cloudsim::Context>();
+    context->user_id = context->user_name = "user-of-" + project;
+    context->project_id = project_id(project);
+    context->project_name = project;
+    context->roles = {"member"};
+    context->request = world().rng.uuid();
+    return context;
+}
+
+std::string Stage::boot(const std::string& project, const std::string& flavor, int servers,
+                        std::vector<Uuid>& ids) {
+    cloudsim::CreateRequest request;
+    request.name = "wanted";
+    request.flavor = world().nova.find_flavor_name(flavor);
+    request.image = world().nova.images.front().get();
+    request.count = static_cast<std::size_t>(servers);
+    const auto by = user_of(project);
+    for (const Server* server : site_.lifecycle().create(std::move(request), by))
+        ids.push_back(server->id);
+    return by->request_id();
+}
+
+bool Stage::put(const std::string& project, const std::string& flavor, const std::string& host) {
+    auto server = std::make_unique<Server>();
+    const auto by = user_of(project);
+    server->id = world().rng.uuid();
+    server->name = "filler";
+    server->project = world().names.id(by->project_id);
+    server->user = world().names.id(by->user_id);
+    server->flavor = world().nova.find_flavor_name(flavor);
+    server->image = world().nova.images.front().get();
+    server->state = cloudsim::VmState::active;
+    server->reservation = "r-" + world().rng.letters(8);
+    server->created = cloudsim::to_seconds(world().clock.now());
+    server->updated = server->launched = server->created;
+    return site_.lifecycle().put(std::move(server), *world().nova.find_host(host)) != nullptr;
+}
+
+void Stage::remove(const std::string& project, const Uuid& id) {
+    if (Server* const server = find(id))
+        site_.lifecycle().remove(*server, cloudsim::DeleteKind::normal, {}, user_of(project));
+}
+
+void Stage::set_locked(const std::string& project, const Uuid& id, bool locked) {
+    Server* const server = find(id);
+    if (server == nullptr) return;
+    if (locked)
+        site_.lifecycle().lock(*server, "", user_of(project));
+    else
+        site_.lifecycle().unlock(*server, user_of(project));
+}
+
+}  // namespace reaper::faults

@@ -1,0 +1,65 @@
+// The real service and a simulated cloud in virtual time, with nova-scheduler's way through the
+// gateway, and users who act on the cloud: what the measurements of this folder have in common.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fakes/fake_switch.hpp"
+#include "faults/schedules/gateway.hpp"
+#include "faults/schedules/process.hpp"
+#include "tests/cloudsim/messages/notifications.hpp"
+
+namespace reaper::faults {
+
+/// A cloud of the lab's shape: hosts of 10 VCPU, flavors of 2, 5 and 10; through the gateway.
+SchedulePlan lab_plan(std::uint64_t seed, int hosts, const cloudsim::Delays& delays);
+
+class Stage {
+public:
+    explicit Stage(SchedulePlan plan);
+
+    /// The reaper starts; without, nova-scheduler asks Placement itself.
+    void start_reaper();
+    /// So much time passes.
+    void run_for(Duration length);
+
+    /// All that is booted at once is one request; it returns the id.
+    std::string boot(const std::string& project, const std::string& flavor, int servers,
+                     std::vector<cloudsim::Uuid>& ids);
+    /// On that host at once, without a request; false if there is no room.
+    bool put(const std::string& project, const std::string& flavor, const std::string& host);
+    void remove(const std::string& project, const cloudsim::Uuid& id);
+    void set_locked(const std::string& project, const cloudsim::Uuid& id, bool locked);
+    /// Null: gone.
+    cloudsim::Server* find(const cloudsim::Uuid& id) { return world().nova.find_server(id); }
+    std::string project_id(const std::string& name);
+
+    cloudsim::World& world() { return site_.world(); }
+    cloudsim::Site& site() { return site_; }
+    Timeline& timeline() { return timeline_; }
+    TimePoint now() const { return timeline_.true_now(); }
+    const test::FakeJournal& journal() const { return journal_; }
+
+private:
+    cloudsim::ContextPtr user_of(const std::string& project);
+    bool advance(TimePoint end);
+
+    const SchedulePlan plan_;
+    FaultCounts counts_{};
+    Timeline timeline_;
+    Trace trace_;
+    cloudsim::Site site_;
+    test::FakeJournal journal_;
+    test::FakeSwitch pause_;
+    test::FakeSwitch breaker_;
+    Network network_;
+    Broker broker_;
+    Gateway gateway_;
+    cloudsim::Notifications notifications_;
+    std::unique_ptr<Process> process_;
+};
+
+}  // namespace reaper::faults
