@@ -193,8 +193,8 @@ struct Gateway {
     std::string client_ca_file;       ///< clients must show a certificate of it; empty: none
     int max_connections = 512;
     milliseconds upstream_timeout{300'000};
-    milliseconds deadline{20'000};  ///< so long a search for a host waits for room
-    int max_held = 16;              ///< searches that wait at a time; further ones pass through
+    milliseconds deadline{60'000};  ///< so long a search for a host, or a claim, waits for room
+    int max_held = 32;              ///< calls that wait at a time; further ones pass through
     bool keep_room = true;          ///< freed room is kept in Placement until its request claims it
 };
 

@@ -77,7 +77,14 @@ Result<void> Store::admit_anew(const Request& request, TimePoint now) {
         "DELETE FROM request WHERE id = ?1 AND NOT EXISTS "
         "(SELECT 1 FROM plan WHERE plan.request = request.seq)");
     drop.bind(1, request.id.str()).run();
-    if (!find(request.id)) insert(request, now);
+    if (!find(request.id)) {
+        insert(request, now);
+    } else {
+        auto reopen = database_.statement(
+            "UPDATE request SET request = ?2, outcome = NULL, outcome_reason = NULL, "
+            "finished_at = NULL, safeguard = '' WHERE id = ?1");
+        reopen.bind(1, request.id.str()).bind(2, report::dump(report::to_json(request))).run();
+    }
     transaction.commit();
     return {};
 }

@@ -59,6 +59,11 @@ KnownCalls::Servers KnownCalls::of_others(const RequestId& call, const Servers& 
     return others;
 }
 
+bool KnownCalls::may_be(const RequestId& call, const ServerId& server) const {
+    const auto at = known_.find(call);
+    return at != known_.end() && at->second.may_be(server);
+}
+
 bool KnownCalls::taken_for(const RequestId& call, const ServerId& server) const {
     return std::any_of(known_.begin(), known_.end(), [&](const auto& other) {
         return other.first != call && other.second.one_of.front().contains(server);

@@ -28,6 +28,8 @@ public:
     void known(const RequestId& call, std::vector<Servers> one_of);
     /// Servers that no call but others can be for. `listed`: those that wait for a host.
     Servers of_others(const RequestId& call, const Servers& listed) const;
+    /// May the call be for the server, as far as it was found out?
+    bool may_be(const RequestId& call, const ServerId& server) const;
     /// Is another call taken for the one that this server belongs to?
     bool taken_for(const RequestId& call, const ServerId& server) const;
 

@@ -15,35 +15,59 @@ constexpr int most_joint_claims = 3;
 }  // namespace
 
 Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call) {
-    const RequestId id = request_of(request.headers);
+    const RequestId call_id = request_of(request.headers);
     const auto server = claimed_server(path_of(request.target));
     std::optional<Allocations> asked = Allocations{};
     if (request.method == "PUT") asked = read_claim(request.body);
-    const bool known = server && asked && !asked->empty() && offers_.contains(id);
+    const bool claims = server && asked && !asked->empty();
     std::optional<Counted> helping;
-    if (known || dependencies_.kept_rooms.keeps_for(id)) helping.emplace(helping_);
     while (true) {
+        RequestId id = server ? claimed_for(call_id, *server) : call_id;
+        const bool offered = claims && offers_.contains(call_id);
+        if (!helping && (offered || dependencies_.kept_rooms.keeps_for(id)))
+            helping.emplace(helping_);
         // First, also where it is known that nothing is free: Placement says whether it takes the
         // token, before anything is done for who has it.
-        ProxyAnswer answer = co_await try_claim(request, call, asked);
+        ProxyAnswer answer = co_await try_claim(request, call, id, asked);
         const int status = status_of(answer);
-        if (server && asked && status >= 200 && status < 300) note_success(id, *server, *asked);
-        if (!known) co_return answer;
-        bool again = false;
-        if (status == 409 && offers_.contains(id) && !call.client_gone()) {
-            if (std::holds_alternative<OwnAnswer>(answer)) {
-                auto refusal = co_await refused_token(request, call);
-                if (refusal) co_return std::move(*refusal);
+        if (server && asked && status >= 200 && status < 300)
+            note_success(call_id, id, *server, *asked);
+        if (!claims) co_return answer;
+        if (status == 409 && !call.client_gone()) {
+            bool again = co_await wait_for_its_room(id, *asked, call);
+            if (!again && offers_.contains(call_id)) {
+                if (std::holds_alternative<OwnAnswer>(answer)) {
+                    auto refusal = co_await refused_token(request, call);
+                    if (refusal) co_return std::move(*refusal);
+                }
+                again = co_await help_claim(call_id, *server, *asked, call);
+                id = claimed_for(call_id, *server);
+                if (!again) again = co_await wait_for_its_room(id, *asked, call);
             }
-            again = co_await help_claim(id, *server, *asked, call);
+            if (again && !call.client_gone() &&
+                !is_elsewhere(claimed_for(call_id, *server), *asked))
+                continue;
         }
-        if (again && !call.client_gone() && !is_elsewhere(id, *asked)) continue;
-        if (offers_.contains(id) && offers_.at(id).served)
+        if (offered && offers_.contains(call_id) &&
+            offers_.at(call_id).looked_into.contains(*server))
             spdlog::info("gateway: {}: server {} claims {}: {}", printable(id.str()),
                          printable(server->str()), names_of(*asked), status);
-        note_claim(id, *server, *asked, status);
+        note_claim(call_id, *server, *asked, status);
         co_return answer;
     }
+}
+
+/// The request whose room the server may claim. An id alone gives no right to another's room: who
+/// is no requester of it, and could not be told from one when it was looked who asks, has a request
+/// of its own, to which nothing is promised yet.
+RequestId PlacementGateway::claimed_for(const RequestId& call_id, const ServerId& server) const {
+    const RequestId id = request_ids_.of_server(call_id, server);
+    const auto promises = dependencies_.rooms.ledger().promises_of(id);
+    const bool its = std::all_of(promises.begin(), promises.end(), [&](const auto* promise) {
+        return promise->requesters.empty() || promise->is_for(server);
+    });
+    if (its || who_asks_.may_be(call_id, server)) return id;
+    return RequestId{call_id.str() + "~" + server.str()};
 }
 
 /// Was its room freed on other hosts than these? It was offered those too, and claims them next:
@@ -82,8 +106,8 @@ std::string PlacementGateway::names_of(const Allocations& asked) const {
 }
 
 /// Room is the server's now; without hosts it holds none any more.
-void PlacementGateway::note_success(const RequestId& id, const ServerId& server,
-                                    const Allocations& asked) {
+void PlacementGateway::note_success(const RequestId& call_id, const RequestId& id,
+                                    const ServerId& server, const Allocations& asked) {
     if (asked.empty()) return dependencies_.rooms.unclaimed(id, server);
     std::set<HostId> hosts;
     for (const auto& [provider, amounts] : asked) hosts.insert(provider);
@@ -95,7 +119,7 @@ void PlacementGateway::note_success(const RequestId& id, const ServerId& server,
             if (asked.contains(provider.id)) hosts.insert(host->id);
     }
     dependencies_.rooms.claimed(id, server, hosts);
-    if (wishes_.contains(id)) dependencies_.placed(server);
+    if (wishes_.contains(call_id)) dependencies_.placed(server);
 }
 
 void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,
@@ -108,9 +132,8 @@ void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,
 }
 
 /// Placement's answer, or our own, which is the same as if there were no room.
-Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, GatewayCall& call,
+Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, GatewayCall& call, RequestId id,
                                               std::optional<Allocations> asked) {
-    RequestId id = request_of(request.headers);
     std::set<ProviderId> providers;
     if (asked)
         for (const auto& each : *asked) providers.insert(each.first);
@@ -125,14 +148,13 @@ Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, GatewayCall& 
         refused.body = no_room_text(id.str());
         co_return ProxyAnswer{std::move(refused)};
     }
-    co_return co_await send_claim(std::move(request), call, std::move(asked));
+    co_return co_await send_claim(std::move(request), call, std::move(id), std::move(asked));
 }
 
 /// Together with what is kept for it: the room is its own, and was nobody else's in between.
-Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, GatewayCall& call,
+Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, GatewayCall& call, RequestId id,
                                                std::optional<Allocations> asked) {
     KeptRooms& kept = dependencies_.kept_rooms;
-    const RequestId id = request_of(request.headers);
     const std::string path{path_of(request.target)};
     // A keeper may change in between: it is read again then.
     for (int tries = 0; asked && tries < most_joint_claims && kept.keeps_for(id); ++tries) {
@@ -162,21 +184,22 @@ Task<ProxyAnswer> PlacementGateway::send_claim(HttpRequest request, GatewayCall&
 /// room yet. False: nothing was done.
 Task<bool> PlacementGateway::help_claim(RequestId id, ServerId server, Allocations asked,
                                         GatewayCall& call) {
-    if (why_full() || too_many_looks() || passes_through()) co_return false;
+    if (is_full() || too_many_looks() || passes_through()) co_return false;
     const auto offer = offers_.find(id);  // an old one may be forgotten by now
-    if (offer == offers_.end() || std::exchange(offer->second.served, true)) co_return false;
+    if (offer == offers_.end() || !offer->second.looked_into.insert(server).second) co_return false;
     const Counted looking{counts_.looking};
     auto wanted = co_await who_claims(id, server, asked, call);
-    if (!wanted) co_return false;
+    const auto still = offers_.find(id);
+    if (!wanted || still == offers_.end()) co_return false;
     prefer_claimed(*wanted, asked);
     // Others may have begun to wait while it was looked who asks.
-    if (const auto full = why_full()) {
+    if (const auto full = why_no_place(waiting_call(*wanted))) {
         pass(id, *full);
-        if (const auto still = offers_.find(id); still != offers_.end())
-            still->second.served = false;
+        still->second.looked_into.erase(server);
         co_return false;
     }
-    const Counted held{counts_.held};
+    still->second.looked_into.insert(wanted->requesters.begin(), wanted->requesters.end());
+    wanted->id = request_ids_.of(id, wanted->requesters, dependencies_.cloud.clock.steady());
     const auto outcome = co_await wait_for(std::move(*wanted), call, true);
     const bool way = outcome && has_room(*outcome);
     if (way) note_hosts(id);

@@ -18,6 +18,8 @@ constexpr int long_answers_at_once = 2;
 /// While it is not certain who asks, and while an offer would do.
 constexpr Duration usual_patience{2'500};
 constexpr Duration patience_before_offer{250};
+/// Where hosts can be offered without it, a slow list of Nova's is not waited for.
+constexpr Duration look_before_offer{1'000};
 /// Placement may show freed room a moment later.
 constexpr Duration between_tries{100};
 constexpr int most_tries = 20;
@@ -62,9 +64,13 @@ bool PlacementGateway::owns(std::string_view target) const {
 
 std::string PlacementGateway::line() const {
     if (const auto why = passes_through()) return "passing everything through: " + printable(*why);
-    if (counts_.held == 0) return {};
-    return std::to_string(counts_.held) + " waiting for room" +
-           (is_full() ? ": overloaded, others pass through (gateway.max_held)" : "");
+    std::string line;
+    if (waiting_room_.held() > 0)
+        line = std::to_string(waiting_room_.held()) + " waiting for room" +
+               (is_full() ? ": overloaded, others pass through (gateway.max_held)" : "");
+    for (const std::string& pause : waiting_room_.pauses(dependencies_.cloud.clock.steady()))
+        line += (line.empty() ? "" : "; ") + printable(pause);
+    return line;
 }
 
 OwnAnswer PlacementGateway::state() const {
@@ -81,7 +87,7 @@ OwnAnswer PlacementGateway::state() const {
             {"searches", counts_.searches},
             {"last_search_s", counts_.searches == 0 ? nlohmann::json(nullptr)
                                                     : nlohmann::json(since_last.count() / 1000)},
-            {"held", counts_.held},
+            {"held", waiting_room_.held()},
             {"full", is_full()},
             {"served", counts_.served},
             {"in_vain", counts_.in_vain},
@@ -138,15 +144,31 @@ std::optional<std::string> PlacementGateway::why_pass(const RequestId& id,
                                                       const Result<CandidatesQuery>& query) {
     if (id.empty()) return "it names no request";
     if (!query) return "it asks for what is not known here: " + query.error().what;
-    if (auto full = why_full()) return full;
+    if (is_full())
+        return std::to_string(waiting_room_.held()) + " calls wait already (gateway.max_held)";
     if (too_many_looks()) return std::to_string(counts_.looking) + " calls are looked into already";
     return passes_through();
 }
 
-/// Why no other call may wait for room.
-std::optional<std::string> PlacementGateway::why_full() const {
-    if (counts_.held < dependencies_.settings.max_held) return std::nullopt;
-    return std::to_string(counts_.held) + " calls wait already (gateway.max_held)";
+/// Why the call may not wait for room now.
+std::optional<std::string> PlacementGateway::why_no_place(const WaitingCall& waiting) const {
+    auto why = waiting_room_.why_paused(waiting, dependencies_.cloud.clock.steady());
+    if (!why) why = waiting_room_.why_full(waiting, dependencies_.settings.max_held);
+    return why;
+}
+
+void PlacementGateway::pass_over_paused_hosts(Request& wanted) const {
+    for (const auto& [id, why] : waiting_room_.paused_hosts(dependencies_.cloud.clock.steady()))
+        if (const Host* const host = dependencies_.refresher.cache().find(id))
+            wanted.excluded_hosts.emplace(host->service_host, why);
+}
+
+WaitingCall PlacementGateway::waiting_call(const Request& wanted) const {
+    WaitingCall waiting;
+    waiting.project = wanted.project;
+    waiting.project_name =
+        name_of_project(dependencies_.refresher.cache().project_names(), wanted.project);
+    return waiting;
 }
 
 bool PlacementGateway::too_many_looks() const {
@@ -178,17 +200,19 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     const bool offers = query.groups.empty();
     const Duration wait = !none ? Duration{0} : offers ? patience_before_offer : usual_patience;
     auto look = who_asks_.find(id, query, wait);
-    const Duration looked = none ? whole_call : short_look;
+    const Duration looked = !none ? short_look : offers ? look_before_offer : whole_call;
     auto found = co_await in_time(call, std::move(look), looked);
     std::vector<Request> may_be;
     std::string why;
+    // The claim will tell; others may have what Placement names by then.
     if (!found) {
         why = found.error().what;
-        // The claim will tell; others may have what Placement names by then.
-        if (!none) may_be.push_back(as_asked(of_anybody(id), query));
+        if (!none || found.error().code == Errc::timeout)
+            may_be.push_back(as_asked(of_anybody(id), query));
     } else if (auto* const unknown = std::get_if<NotCertain>(&*found)) {
         why = "it is not certain who asks: " + unknown->why;
         may_be = std::move(unknown->may_be);
+        if (may_be.empty()) may_be.push_back(as_asked(of_anybody(id), query));
     } else if (const auto* const refused = std::get_if<Refused>(&*found)) {
         why = refused->reason;
     } else if (auto revocable = dependencies_.why_revocable(std::get<Request>(*found));
@@ -220,6 +244,7 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Gatew
                                                       CandidatesQuery query, Request wanted,
                                                       Asked first) {
     const Counted helping{helping_};
+    wanted.id = request_ids_.of(wanted.id, wanted.requesters, dependencies_.cloud.clock.steady());
     const RequestId id = wanted.id;
     const Duration began = dependencies_.cloud.clock.steady();
     if (is_second_of_pair(id, query) &&
@@ -239,14 +264,17 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Gatew
         }
     }
     // Others may have begun to wait while it was looked who asks.
-    if (const auto full = why_full()) {
+    if (const auto full = why_no_place(waiting_call(wanted))) {
         if (first.candidates->none()) pass(id, *full);
         co_return first;
     }
-    const Counted held{counts_.held};
     const auto outcome = co_await wait_for(wanted, call, first.had_hosts);
     if (outcome && !has_room(*outcome)) {
         ++counts_.in_vain;
+        co_return first;
+    }
+    if (!outcome && !call.client_gone() && tell_of_room_on_its_way(id, query, first)) {
+        ++counts_.offered;
         co_return first;
     }
     if (outcome && has_room_of_the_other_kind(id, query)) {

@@ -51,6 +51,8 @@
 #include "reaper/gateway/claim_turn.hpp"
 #include "reaper/gateway/gateway_call.hpp"
 #include "reaper/gateway/promised_room.hpp"
+#include "reaper/gateway/request_ids.hpp"
+#include "reaper/gateway/waiting_room.hpp"
 #include "reaper/gateway/who_asks.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/model/plan.hpp"
@@ -110,7 +112,11 @@ public:
     std::string line() const override;
     Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override;
 
-    const GatewayCounts& counts() const noexcept { return counts_; }
+    GatewayCounts counts() const {
+        GatewayCounts now = counts_;
+        now.held = waiting_room_.held();
+        return now;
+    }
     /// Of late, Placement had hosts for this request: nova-scheduler was told of them, or they were
     /// kept for others. That Nova refuses it says nothing against their room.
     bool had_hosts(const RequestId& id) const { return had_hosts_.contains(id); }
@@ -129,12 +135,15 @@ private:
         bool withheld = false;   ///< some of what it said is promised to others
         std::size_t told = 0;    ///< candidates that Placement named
     };
-    /// Nova-scheduler waits.
+    /// Nova-scheduler waits, or is about to claim what it was told of.
     struct Waiting {
-        bool open = true;
-        bool given_up = false;  ///< nobody will tell an outcome any more
+        int calls = 0;
+        Duration claims_until{};  ///< on the steady clock: its claim comes by then
+        bool left = false;        ///< the client of its last call is gone
+        bool given_up = false;    ///< no outcome will come any more
         std::optional<Outcome> outcome{};
     };
+    using WaitingPointer = std::shared_ptr<Waiting>;
     class CallLease;
     class Teller;
     /// So many servers are rarely asked for at once; who asks is not looked into for more places.
@@ -147,6 +156,8 @@ private:
     /// nova-scheduler has hosts without that.
     static constexpr Duration whole_call = Duration::max();
     static constexpr Duration short_look{3'000};
+    /// Of an answer that told of kept room, or of room on its way, the claim comes within.
+    static constexpr Duration claimed_within{5'000};
     /// Counts its life.
     class Counted {
     public:
@@ -166,10 +177,10 @@ private:
     struct Offer {
         std::vector<CandidatesQuery> queries;  ///< the newest last: two of a pair
         std::set<HostId> hosts;
-        Duration at{};              ///< on the steady clock
-        bool nothing_free = false;  ///< it is known that Placement has no room there
-        bool served = false;        ///< whoever claimed is known, and was served if it is regular
-        std::set<ServerId> claimed{};  ///< these have their room
+        Duration at{};                     ///< on the steady clock
+        bool nothing_free = false;         ///< it is known that Placement has no room there
+        std::set<ServerId> looked_into{};  ///< claimed without room; served if they are regular
+        std::set<ServerId> claimed{};      ///< these have their room
         /// Hosts that nova-scheduler was refused for a server, and will not claim for it again.
         std::map<ServerId, std::set<HostId>> refused{};
         /// The one that a claim of so much follows.
@@ -196,7 +207,9 @@ private:
     bool some_host_is_declared() const;
     bool names_many_hosts(std::string_view body, const RequestId& id) const;
     std::optional<std::string> why_pass(const RequestId& id, const Result<CandidatesQuery>& query);
-    std::optional<std::string> why_full() const;
+    std::optional<std::string> why_no_place(const WaitingCall& waiting) const;
+    WaitingCall waiting_call(const Request& wanted) const;
+    void pass_over_paused_hosts(Request& wanted) const;
     bool too_many_looks() const;
     Task<Asked> help(HttpRequest request, GatewayCall& call, CandidatesQuery query, Asked first);
     Task<Asked> serve(HttpRequest request, GatewayCall& call, CandidatesQuery query, Request wanted,
@@ -204,6 +217,9 @@ private:
     Task<Asked> ask_for_its_room(HttpRequest request, GatewayCall& call, CandidatesQuery query,
                                  RequestId id);
     bool tell_of_kept_room(const RequestId& id, const CandidatesQuery& query, Asked& asked) const;
+    bool tell_of_hosts(const std::set<HostId>& hosts, const CandidatesQuery& query,
+                       Asked& asked) const;
+    bool tell_of_room_on_its_way(const RequestId& id, const CandidatesQuery& query, Asked& asked);
     Amount places_of(const Request& wanted, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
     Amount places_for(const Request& wanted, const Candidates& candidates) const;
@@ -221,11 +237,14 @@ private:
     template <class T>
     ResultTask<T> in_time(GatewayCall& call, ResultTask<T> lookup, Duration longest);
     void note_unanswered(const GatewayCall& call, Duration waited);
-    void note_lateness(bool late);
+    void note_late(const std::optional<std::string>& pause) const;
+    std::map<HostId, std::string> named_hosts(const RequestId& id) const;
+    bool is_on_its_way(const RequestId& id, const Allocations& asked) const;
+    Task<bool> wait_for_its_room(RequestId id, Allocations asked, GatewayCall& call);
     void note_nova(const std::optional<Error>& trouble);
     bool awaits_claims() const;
     void note_told_of_kept_room(const RequestId& id);
-    bool is_full() const { return counts_.held >= dependencies_.settings.max_held; }
+    bool is_full() const { return waiting_room_.held() >= dependencies_.settings.max_held; }
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
     HostAggregates named_aggregates(const CandidatesQuery& query) const;
     void pass(const RequestId& id, const std::string& why);
@@ -251,15 +270,17 @@ private:
                                            const std::set<HostId>& besides) const;
     std::vector<const Host*> rooms_for(Request wanted, const std::set<HostId>& besides) const;
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
-    Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call,
+    RequestId claimed_for(const RequestId& call_id, const ServerId& server) const;
+    Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call, RequestId id,
                                 std::optional<Allocations> asked);
     bool is_elsewhere(const RequestId& id, const Allocations& asked) const;
     Task<std::optional<ProxyAnswer>> refused_token(HttpRequest claim, GatewayCall& call);
     void note_offer(const RequestId& id, Offer offer);
-    Task<ProxyAnswer> send_claim(HttpRequest request, GatewayCall& call,
+    Task<ProxyAnswer> send_claim(HttpRequest request, GatewayCall& call, RequestId id,
                                  std::optional<Allocations> asked);
     std::string names_of(const Allocations& asked) const;
-    void note_success(const RequestId& id, const ServerId& server, const Allocations& asked);
+    void note_success(const RequestId& call_id, const RequestId& id, const ServerId& server,
+                      const Allocations& asked);
     void note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
                     int status);
     Task<bool> help_claim(RequestId id, ServerId server, Allocations asked, GatewayCall& call);
@@ -280,9 +301,10 @@ private:
     std::map<RequestId, Duration> had_hosts_;  ///< since when, on the steady clock
     std::map<RequestId, Duration> wishes_;  ///< the same, of who says what kind of room it admits
     std::map<RequestId, Dedicated> dedicated_;
-    int late_in_a_row_ = 0;
-    Duration passes_until_{};  ///< on the steady clock: too many were late
-    int helping_ = 0;          ///< calls for which something is done, and claims of kept room
+    WaitingRoom waiting_room_;
+    RequestIds request_ids_;
+    std::map<RequestId, std::weak_ptr<Waiting>> waits_;
+    int helping_ = 0;  ///< calls for which something is done, and claims of kept room
     std::map<RequestId, Duration> told_kept_;  ///< since when, on the steady clock
     Duration nova_silent_until_{};             ///< on the steady clock
     std::string nova_trouble_;

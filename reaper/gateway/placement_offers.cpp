@@ -45,7 +45,7 @@ void PlacementGateway::note_offer(const RequestId& id, Offer offer) {
     std::erase_if(offers_,
                   [&](const auto& each) { return offer.at - each.second.at > offered_for; });
     const auto known = offers_.find(id);
-    const bool untouched = known != offers_.end() && !known->second.served &&
+    const bool untouched = known != offers_.end() && known->second.looked_into.empty() &&
                            known->second.claimed.empty() && known->second.refused.empty();
     // Of two searches before one claim, as for dedicated CPUs, the claim may be of either's hosts.
     if (untouched) {
@@ -91,11 +91,32 @@ bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
 /// can't tell.
 bool PlacementGateway::tell_of_kept_room(const RequestId& id, const CandidatesQuery& query,
                                          Asked& asked) const {
-    const auto rooms = dependencies_.kept_rooms.kept_for(id);
-    if (rooms.empty()) return true;
-    if (!query.groups.empty()) return false;
     std::set<HostId> hosts;
-    for (const KeptRoom& room : rooms) hosts.insert(room.host);
+    for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(id)) hosts.insert(room.host);
+    return hosts.empty() || tell_of_hosts(hosts, query, asked);
+}
+
+/// The call's time is over, and what is freed for the request is not gone yet: its claim waits for
+/// that. False: nothing is, or a candidate can't tell.
+bool PlacementGateway::tell_of_room_on_its_way(const RequestId& id, const CandidatesQuery& query,
+                                               Asked& asked) {
+    const Ledger& ledger = dependencies_.rooms.ledger();
+    std::set<HostId> hosts;
+    for (const auto* const promise : ledger.promises_of(id))
+        if (promise->open() > 0) hosts.insert(promise->host);
+    if (dependencies_.stopping || passes_through()) return false;
+    const auto waiting = waits_.contains(id) ? waits_.at(id).lock() : nullptr;
+    if (hosts.empty() || !waiting || !ledger.has_evictions_of(id)) return false;
+    if (!tell_of_hosts(hosts, query, asked)) return false;
+    waiting->claims_until = dependencies_.cloud.clock.steady() + claimed_within;
+    spdlog::info("gateway: {}: its room is on its way, its claim waits for that",
+                 printable(id.str()));
+    return true;
+}
+
+bool PlacementGateway::tell_of_hosts(const std::set<HostId>& hosts, const CandidatesQuery& query,
+                                     Asked& asked) const {
+    if (!query.groups.empty()) return false;
     std::vector<OfferedHost> told;
     for (const HostId& host : hosts) {
         if (asked.candidates->hosts().contains(host)) continue;
@@ -148,7 +169,7 @@ std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
     leave_out(wanted, besides);
     Request apart = wanted;
     for (const auto& [other, offer] : offers_)
-        if (offer.nothing_free && !offer.served) leave_out(apart, offer.hosts);
+        if (offer.nothing_free && offer.looked_into.empty()) leave_out(apart, offer.hosts);
     auto hosts = ids_of(dependencies_.consider(apart));
     if (hosts.empty()) hosts = ids_of(dependencies_.consider(wanted));
     // What one host can give may be gone when it is claimed.

@@ -109,6 +109,13 @@ std::optional<std::string> WaitingRoom::why_paused(const WaitingCall& call, Dura
     return late_text(call.project, at->second.late, call.project_name);
 }
 
+std::map<HostId, std::string> WaitingRoom::paused_hosts(Duration now) const {
+    std::map<HostId, std::string> paused;
+    for (const auto& [host, run] : hosts_)
+        if (run.paused(now)) paused.emplace(host, late_text(host, run.late, run.name));
+    return paused;
+}
+
 std::vector<std::string> WaitingRoom::pauses(Duration now) const {
     std::vector<std::string> all;
     if (auto everybody = why_all_paused(now)) all.push_back(std::move(*everybody));

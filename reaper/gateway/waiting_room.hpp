@@ -76,6 +76,8 @@ public:
     std::optional<std::string> why_paused(const WaitingCall& call, Duration now) const;
     /// Why no call waits now, whosever it is; none if some do.
     std::optional<std::string> why_all_paused(Duration now) const;
+    /// Hosts that no call waits for now, and why.
+    std::map<HostId, std::string> paused_hosts(Duration now) const;
     /// All pauses that last, for people.
     std::vector<std::string> pauses(Duration now) const;
 

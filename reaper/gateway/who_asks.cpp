@@ -29,6 +29,15 @@ bool is_scheduled(const ServerRecord& record) {
     return record.server.host.empty() && record.server.task_state == "scheduling";
 }
 
+/// Nova names the servers of one request `NAME-1`, `NAME-2`, ...
+bool may_have_siblings(const ServerRecord& record) {
+    const std::string& name = record.server.name;
+    const auto dash = name.rfind('-');
+    return dash != name.npos && dash + 1 < name.size() &&
+           std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dash) + 1, name.end(),
+                       [](char c) { return c >= '0' && c <= '9'; });
+}
+
 std::set<ServerId> ids_of(const std::vector<ServerRecord>& servers) {
     std::set<ServerId> ids;
     for (const auto& record : servers) ids.insert(record.server.id);
@@ -318,8 +327,8 @@ void WhoAsks::leave_others_out(const RequestId& id, std::vector<Built>& boots,
     });
 }
 
-/// Those that it was asked for with, if it is being scheduled. Nova's pages may leave one out,
-/// where the last server of a page got its host before the next page was asked for.
+/// Those that it was asked for with, if it is being scheduled. One that was asked for alone is
+/// known by one call.
 ResultTask<SharedList::Servers> WhoAsks::booting_with(ServerId server) {
     SharedList::Servers together;
     ServerId asked = server;
@@ -328,7 +337,7 @@ ResultTask<SharedList::Servers> WhoAsks::booting_with(ServerId server) {
     if (!*found || !is_scheduled(**found)) co_return together;
     std::string reservation = (*found)->reservation;
     together.push_back(std::move(**found));
-    if (reservation.empty()) co_return together;
+    if (reservation.empty() || !may_have_siblings(together.front())) co_return together;
     auto all = co_await cloud_.compute.servers_of(std::move(reservation));
     if (!all) co_return all.error();
     for (ServerRecord& record : *all)
@@ -339,29 +348,15 @@ ResultTask<SharedList::Servers> WhoAsks::booting_with(ServerId server) {
 
 ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, ServerId server,
                                                               CandidatesQuery query) {
-    auto seen = co_await look_at_boots();
-    if (!seen) co_return seen.error();
-    const bool listed =
-        std::any_of((*seen)->begin(), (*seen)->end(),
-                    [&](const ServerRecord& record) { return record.server.id == server; });
-    if (!listed) {
-        auto together = co_await booting_with(server);
-        if (!together) co_return together.error();
-        seen = std::make_shared<const SharedList::Servers>(std::move(*together));
-    }
-    auto groups = by_reservation(**seen);
-    for (auto& [reservation, servers] : groups) {
-        const bool its = std::any_of(servers.begin(), servers.end(), [&](const auto& record) {
-            return record.server.id == server;
-        });
-        if (!its) continue;
-        auto known = co_await known_of(id, std::move(servers));
-        if (!known) co_return known.error();
-        std::vector<Built> it;
-        it.push_back(std::move(*known));
-        co_return std::optional<Answer>{one_of(id, std::move(it))};
-    }
-    co_return co_await move_of_server(std::move(id), std::move(server), std::move(query));
+    auto together = co_await booting_with(server);
+    if (!together) co_return together.error();
+    if (together->empty())
+        co_return co_await move_of_server(std::move(id), std::move(server), std::move(query));
+    auto known = co_await known_of(id, std::move(*together));
+    if (!known) co_return known.error();
+    std::vector<Built> it;
+    it.push_back(std::move(*known));
+    co_return std::optional<Answer>{one_of(id, std::move(it))};
 }
 
 /// From now on it is known whose call this is: one of these, for which no other call is taken if

@@ -68,6 +68,10 @@ public:
     /// query is what it was offered for.
     ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server,
                                                 CandidatesQuery query);
+    /// May the call be for this server, as far as it was found out?
+    bool may_be(const RequestId& call, const ServerId& server) const {
+        return calls_.may_be(call, server);
+    }
     /// Could there be somebody for whom so many places are not enough? A request to boot with more
     /// servers; a server that is moved, for which its own host is no place; or one that other
     /// servers keep off hosts, by a group or by hints.

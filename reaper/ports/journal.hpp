@@ -20,8 +20,8 @@ public:
     /// Records the request if it is new. Nothing of a known one changes, but requesters not yet
     /// known are added. Durable on return, as every call here.
     virtual ResultTask<Admission> admit(Request request, TimePoint now) = 0;
-    /// The same in place of what is known of the request: how it ended is forgotten. Nothing
-    /// changes if a plan of it is known.
+    /// The same in place of what is known of the request: how it ended is forgotten, and it is
+    /// unfinished again. Its plans and steps stay.
     virtual ResultTask<void> admit_anew(Request request, TimePoint now) = 0;
     /// Records a request that ended before it was known what it asks for, and its outcome, in one
     /// write, in place of what is known of it without a plan and an outcome. Of one with a plan

@@ -27,6 +27,8 @@ public:
         return "the connection to the broker was lost or can't be proven alive: another reaper may "
                "serve the request by now";
     }
+    /// It is lost for good: whoever waited for the outcome has left.
+    virtual bool given_up() const { return false; }
 };
 
 /// One need for room, as a trigger tells it.

@@ -40,12 +40,19 @@ bool not_served(const RequestRecord& record) {
             record.outcome->kind == OutcomeKind::failed);
 }
 
-/// Did the gateway's time end before there was a plan? Nova's message of the same failure has a
-/// time of its own.
+/// Did the gateway not come to an end with it, or look only at the hosts that it had offered?
+/// Nova's message of the same failure has a time of its own, and all hosts.
 bool only_the_gateways(const RequestRecord& record, const TriggeredRequest& triggered) {
-    return record.request.source == RequestSource::gateway &&
-           triggered.request.source == RequestSource::nova_failure && record.plans.empty() &&
-           record.outcome->kind == OutcomeKind::failed;
+    if (record.request.source != RequestSource::gateway ||
+        triggered.request.source != RequestSource::nova_failure)
+        return false;
+    switch (record.outcome->kind) {
+        case OutcomeKind::failed:
+        case OutcomeKind::handed_over:
+        case OutcomeKind::incomplete: return true;
+        case OutcomeKind::not_enough: return record.request.placement.only_offered;
+        default: return false;
+    }
 }
 
 /// Is its outcome that of this event too? A refusal is that of its own servers alone, and one of a
@@ -194,6 +201,13 @@ std::optional<std::string> RequestCoordinator::why_not_leased(const RequestId& i
     return why;
 }
 
+bool RequestCoordinator::is_given_up(const RequestId& id) const {
+    const auto at = in_flight_.find(id);
+    return at != in_flight_.end() && !at->second.leases.empty() &&
+           std::all_of(at->second.leases.begin(), at->second.leases.end(),
+                       [](const auto& lease) { return lease && lease->given_up(); });
+}
+
 /// The request is served no more, and its outcome is journaled.
 void RequestCoordinator::tell(const RequestId& id, const Outcome& outcome) {
     auto node = in_flight_.extract(id);
@@ -233,15 +247,15 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
     Known known;
     known.recorded = record.has_value();
     known.ended = known.recorded && record->outcome.has_value();
+    if (record) known.rounds = static_cast<int>(record->plans.size());
     known.maybe_served = triggered.maybe_served && (!known.recorded || known.ended);
     if (known.ended) {
         MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
         entry.verdict = settled ? "duplicate" : "anew";
-        entry.reason = settled ? "the request was served already: " +
-                                     std::string{to_string(record->outcome->kind)}
-                               : "looked into anew, as only another message of the request was "
-                                 "refused: " +
-                                     record->outcome->reason;
+        entry.reason =
+            settled
+                ? "the request was served already: " + std::string{to_string(record->outcome->kind)}
+                : "served now, as the request was not before: " + record->outcome->reason;
         log_about({.request = id.str()}, spdlog::level::info, "{}: message {}: {}", id.str(),
                   entry.verdict, entry.reason);
         const bool noted = co_await note(std::move(entry));
@@ -335,7 +349,7 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
         ended.outcome = std::move(outcome);
         co_return ended;
     }
-    const Arrival arrival{known.maybe_served, triggered.had_hosts};
+    const Arrival arrival{known.maybe_served, triggered.had_hosts, known.rounds};
     RequestRunner runner{runner_dependencies(), std::move(ended.request), arrival};
     ended.outcome = co_await runner.serve();
     ended.request = runner.request();

@@ -71,6 +71,7 @@ private:
 
     // For the runners.
     std::optional<std::string> why_not_leased(const RequestId& id) const override;
+    bool is_given_up(const RequestId& id) const override;
 
     void begin(TriggeredRequest triggered);
     void join(InFlight& known, TriggeredRequest triggered);
@@ -84,6 +85,7 @@ private:
         bool recorded = false;  ///< the journal has it, without a plan
         bool ended = false;     ///< and how another message of it ended
         bool maybe_served = false;
+        int rounds = 0;  ///< that it has had
     };
     Task<Ended> run(TriggeredRequest triggered, Known known);
     ResultTask<std::variant<Request, Refused>> complete(const TriggeredRequest& triggered);

@@ -75,7 +75,8 @@ RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, A
       slots_asked_(request_.slots),
       arrival_(arrival),
       time_left_(request_, services_.cloud.clock),
-      backoff_(services_.cloud.clock) {}
+      backoff_(services_.cloud.clock),
+      round_(arrival.rounds) {}
 
 Task<std::optional<Outcome>> RequestRunner::serve() {
     log_about(about(request_), spdlog::level::info, "{}: {}", request_.id.str(),
@@ -218,6 +219,10 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
         if (unknown) {
             co_await services_.cloud.clock.sleep(moment);
             continue;
+        }
+        if (active_.is_given_up(request_.id)) {
+            ended = cut_short(OutcomeKind::failed, not_ours.value_or("it was given back"));
+            co_return false;
         }
         if (out_of_time()) {
             ended = cut_short(OutcomeKind::handed_over,

@@ -27,6 +27,7 @@ struct Arrival {
     bool maybe_served = false;
     /// Nova had found hosts; they failed (MaxRetriesExceeded).
     bool had_hosts = false;
+    int rounds = 0;  ///< that the journal has of it, from before
 };
 
 /// What it is made with must outlive it, and it its coroutines.

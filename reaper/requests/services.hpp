@@ -47,6 +47,8 @@ public:
     virtual ~ActiveRequests() = default;
     /// Why the right to act for it is not surely ours, for people; none if it is.
     virtual std::optional<std::string> why_not_leased(const RequestId& id) const = 0;
+    /// Whoever waited for its outcome has left for good.
+    virtual bool is_given_up(const RequestId& id) const = 0;
 };
 
 /// What one runner works with.

@@ -25,6 +25,7 @@ protected:
                      const std::string& reservation = "", int vcpus = 2) {
         requester(id, project, vcpus);
         ServerRecord& record = cloud.server_at(uuid_of(id)).record;
+        record.server.name = id;
         record.server.status = "BUILD";
         record.server.task_state = "scheduling";
         record.fault.reset();

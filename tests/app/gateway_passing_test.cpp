@@ -46,9 +46,9 @@ protected:
         };
     }
     /// A search that is helped, as far as its first deletion.
-    void one_waits(const std::string& request) {
+    void one_waits(const std::string& request, const std::string& project = "regular") {
         const std::size_t before = cloud.count("DELETE");
-        booting("of-" + request);
+        booting("of-" + request, project);
         search(request);
         run_until([&] { return cloud.count("DELETE") > before; });
     }
@@ -67,14 +67,14 @@ protected:
         }
         if (trouble == "journal_full") {
             journal.fails = [](const std::string&) { return true; };
-            booting("first");
+            booting("first", "other");
             search("req-before");
             run_until(
                 [&] { return service().gateway()->line().find("journal") != std::string::npos; });
         }
         if (trouble == "overloaded") {
             one_waits("req-one");
-            one_waits("req-two");
+            one_waits("req-two", "other");
         }
     }
     std::string told() {

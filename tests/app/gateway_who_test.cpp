@@ -75,13 +75,14 @@ TEST_F(GatewayWhoTest, OfTwoAlikeOneIsLeftForTheOtherCall) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(GatewayWhoTest, WhoAsksNovaLaterIsNotWaitedFor) {
+TEST_F(GatewayWhoTest, WhoAsksNovaLaterIsNotTakenForIt) {
     start();
     FakeSearch& made = search("req-1");
     run_until([&] { return cloud.count("servers in BUILD") == 1U; });
     booting("later");
-    EXPECT_THAT(found(made), IsEmpty());
+    EXPECT_THAT(found(made), ElementsAre("rp-host1")) << "the claim will tell";
     EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.records.empty());
 }
 
 TEST_F(GatewayWhoTest, AnOlderOneThatNovasPagesLeftOutIs) {

@@ -30,9 +30,13 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
 
 ResultTask<void> FakeJournal::admit_anew(Request request, TimePoint now) {
     co_await breathe();
-    const auto known = records.find(request.id);
-    if (known != records.end() && !known->second.plans.empty()) co_return Result<void>{};
     if (auto error = write("admit-anew " + request.id.str())) co_return *error;
+    const auto known = records.find(request.id);
+    if (known != records.end() && !known->second.plans.empty()) {
+        known->second.request = std::move(request);
+        known->second.outcome.reset();
+        co_return Result<void>{};
+    }
     RequestRecord record;
     record.received_at = now;
     record.request = request;

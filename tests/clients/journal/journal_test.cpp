@@ -144,7 +144,7 @@ TEST_F(JournalTest, ARequestWithoutAPlanBeginsAnew) {
     EXPECT_EQ(wait(journal_->unfinished()).value().size(), 1U);
 }
 
-TEST_F(JournalTest, ARequestWithAPlanNeverBeginsAnew) {
+TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
     const RequestId id{"req-1"};
     admit(request("req-1"));
     ASSERT_TRUE(wait(journal_->add_plan(id, PlanEntry{1, noon(), plan("req-1")})));
@@ -152,9 +152,12 @@ TEST_F(JournalTest, ARequestWithAPlanNeverBeginsAnew) {
     Request other = request("req-1");
     other.slots = 99;
     ASSERT_TRUE(wait(journal_->admit_anew(other, noon(5))));
-    EXPECT_EQ(record("req-1").request, request("req-1"));
-    ASSERT_TRUE(record("req-1").outcome);
+    EXPECT_EQ(record("req-1").request, other);
+    EXPECT_FALSE(record("req-1").outcome);
     EXPECT_EQ(record("req-1").plans.size(), 1U);
+    EXPECT_EQ(wait(journal_->unfinished()).value().size(), 1U);
+    ASSERT_TRUE(wait(journal_->finish(id, Outcome{OutcomeKind::failed, "again", noon(6)})));
+    EXPECT_EQ(record("req-1").outcome->reason, "again");
 }
 
 TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreToldApartInOrder) {
