@@ -140,6 +140,13 @@ bool Candidates::keep_to(ResType type) {
     });
 }
 
+bool Candidates::keep_to_hosts(const std::set<HostId>& hosts) {
+    return leave_only([&](const PlacementWay& way) {
+        return std::all_of(way.begin(), way.end(),
+                           [&](const auto& part) { return hosts.contains(part.first); });
+    });
+}
+
 std::set<Trait> Candidates::traits_of(const HostId& host) const {
     std::set<Trait> traits;
     const auto& rows = answer_[hosts_name];

@@ -60,6 +60,8 @@ public:
     /// The same by host. Where providers are shared, the one that has the fewest counts.
     std::map<HostId, Amount> places_by_host(const std::set<HostId>& besides) const;
 
+    /// Takes the candidates out that are not on these hosts. True if there was one.
+    bool keep_to_hosts(const std::set<HostId>& hosts);
     /// What of a host's free room is not for who asks.
     using Withheld = std::function<Resources(const HostId&)>;
     /// Takes the hosts out whose root provider declares itself to be of another kind. True if there

@@ -294,6 +294,7 @@ Task<PlacementGateway::Asked> PlacementGateway::serve(HttpRequest request, Gatew
         if (way || !outcome || tries >= most_tries) break;
         co_await dependencies_.cloud.clock.sleep(between_tries);
     }
+    if (way && outcome && outcome->kind == OutcomeKind::freed) keep_to_its_room(wanted, last);
     if (way) note_hosts(id);
     last.enough = way;
     ++(way ? counts_.served : counts_.in_vain);

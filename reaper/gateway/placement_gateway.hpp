@@ -220,6 +220,7 @@ private:
     bool tell_of_hosts(const std::set<HostId>& hosts, const CandidatesQuery& query,
                        Asked& asked) const;
     bool tell_of_room_on_its_way(const RequestId& id, const CandidatesQuery& query, Asked& asked);
+    void keep_to_its_room(const Request& wanted, Asked& asked) const;
     Amount places_of(const Request& wanted, const Candidates& candidates) const;
     bool is_enough(const Candidates& candidates, const Request& wanted) const;
     Amount places_for(const Request& wanted, const Candidates& candidates) const;

@@ -115,6 +115,23 @@ Amount PlacementGateway::places_of(const Request& wanted, const Candidates& cand
     return places;
 }
 
+/// What was freed for it is to be taken by it, not what came free elsewhere meanwhile: else its
+/// victims died for others.
+void PlacementGateway::keep_to_its_room(const Request& wanted, Asked& asked) const {
+    std::set<HostId> told = asked.candidates->hosts();
+    for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(wanted.id))
+        told.insert(room.host);
+    std::set<HostId> own;
+    Amount open = 0;
+    for (const auto* const promise : dependencies_.rooms.ledger().promises_of(wanted.id)) {
+        if (promise->open() == 0 || !told.contains(promise->host)) continue;
+        own.insert(promise->host);
+        open += promise->open();
+    }
+    if (open >= wanted.slots && asked.candidates->keep_to_hosts(own))
+        asked.answer = own_answer(*asked.candidates);
+}
+
 /// Those that the query wants hosts to be members of, as far as they have any.
 HostAggregates PlacementGateway::named_aggregates(const CandidatesQuery& query) const {
     std::set<std::string> missing;

@@ -144,6 +144,19 @@ TEST_F(GatewayClaimsTest, RoomIsFreedOnTheHostThatIsClaimed) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(GatewayClaimsTest, WhoseRoomWasFreedIsNotToldOfRoomThatCameFreeElsewhere) {
+    full_host("host1");
+    cloud.add_host("host2", small * 2);
+    cloud.add_server(uuid_of("stays"), "host2", "regular", small * 2);
+    booting("new");
+    cloud.deletion_takes = std::chrono::seconds{3};
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1U; });
+    cloud.remove(uuid_of("stays"));
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+}
+
 TEST_F(GatewayClaimsTest, WhatWasFreedElsewhereIsClaimedThoughTheHostCameFree) {
     full_host("host1");
     cloud.add_host("host2", small * 2);
