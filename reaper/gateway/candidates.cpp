@@ -167,6 +167,9 @@ bool Candidates::leave_only(const std::function<bool(const PlacementWay&)>& want
         left.push_back(std::move(ways_[i]));
         left_rows.push_back(std::move(rows[i]));
     }
+    // Hosts that were added stay.
+    for (std::size_t i = ways_.size(); i < rows.size(); ++i)
+        left_rows.push_back(std::move(rows[i]));
     const bool fewer = left.size() < ways_.size();
     ways_ = std::move(left);
     rows = std::move(left_rows);

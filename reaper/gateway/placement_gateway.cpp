@@ -212,7 +212,8 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     } else if (auto* const unknown = std::get_if<NotCertain>(&*found)) {
         why = "it is not certain who asks: " + unknown->why;
         may_be = std::move(unknown->may_be);
-        if (may_be.empty()) may_be.push_back(as_asked(of_anybody(id), query));
+        if (may_be.empty() || unknown->others_fit)
+            may_be.push_back(as_asked(of_anybody(id), query));
     } else if (const auto* const refused = std::get_if<Refused>(&*found)) {
         why = refused->reason;
     } else if (auto revocable = dependencies_.why_revocable(std::get<Request>(*found));

@@ -193,7 +193,9 @@ ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, D
         auto boots = co_await boots_for(id, query, first->without_later(*seen));
         if (!boots) co_return boots.error();
         const bool nobody = boots->empty();
+        const std::size_t fitting = boots->size();
         leave_others_out(id, *boots, **seen);
+        unknown.others_fit = boots->size() < fitting;
         if (all_alike(*boots)) co_return one_of(id, std::move(*boots));
         if (boots->size() > 1)
             unknown.why = std::to_string(boots->size()) +

@@ -31,6 +31,8 @@ namespace reaper {
 struct NotCertain {
     std::string why;
     std::vector<Request> may_be{};
+    /// Others fit too, which are taken for those of other calls.
+    bool others_fit = false;
 };
 
 class WhoAsks {
