@@ -65,7 +65,9 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
     // Whoever asks for something else by now will not come for it.
     std::vector<RequestId> left;
     for (auto& [id, watched] : watched_) {
-        if (refused && disproves(request, watched.request, watched.since)) {
+        // What is kept in Placement, Nova did not see free.
+        if (refused && disproves(request, watched.request, watched.since) &&
+            !dependencies_.keeps(id)) {
             disproved.push_back(id);
         } else if (id != request.id && ask_anew(watched.request.requesters, request)) {
             left.push_back(id);
@@ -106,14 +108,15 @@ Task<void> FreedRoomTracker::refused_all_the_same(RequestId id) {
     co_await conclude(std::move(id), std::move(reason));
 }
 
-/// Whose room a like request that waits in the gateway may have: their servers failed, and a second
-/// try is another server.
+/// Whose room a like request that waits in the gateway may have, or one that Nova refused since the
+/// room is kept: their servers failed, and a second try is another server.
 Task<std::vector<RequestId>> FreedRoomTracker::given_up(const Request& request) {
     std::vector<RequestId> alike, found;
-    if (request.source != RequestSource::gateway) co_return found;
+    const bool waits = request.source == RequestSource::gateway;
     for (const auto& [id, watched] : watched_)
-        if (id != request.id && watched.request.slots <= request.slots &&
-            same_demands(request, watched.request) && !watched.request.requesters.empty())
+        if (id != request.id && (waits || dependencies_.keeps(id)) &&
+            watched.request.slots <= request.slots && same_demands(request, watched.request) &&
+            !watched.request.requesters.empty())
             alike.push_back(id);
     if (alike.size() > max_asked) alike.resize(max_asked);
     for (const RequestId& id : alike) {
@@ -150,6 +153,7 @@ void FreedRoomTracker::note_left(const std::vector<CloudEvent>& events) {
         if (seen == nullptr) continue;
         const Server& server = seen->record.server;
         if (server.soft_deleted() || server.being_deleted()) left_.insert_or_assign(server.id, now);
+        if (server.status == "ERROR") failed_.insert_or_assign(server.id, now);
     }
 }
 

@@ -130,8 +130,10 @@ ResultTask<void> FreedRoomTracker::check() {
             due.emplace_back(id, watched.why_now);
     }
     for (auto& [id, why_now] : due) co_await conclude(std::move(id), std::move(why_now));
+    co_await look_who_comes();
     std::erase_if(waiting_, [this](const auto& seen) { return settled_since(seen.first); });
-    std::erase_if(left_, [now](const auto& left) { return now - left.second > left_for; });
+    for (auto* const told : {&left_, &failed_})
+        std::erase_if(*told, [now](const auto& each) { return now - each.second > left_for; });
     co_return Result<void>{};
 }
 
@@ -207,7 +209,8 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
             const bool nobody =
                 host == nullptr || !note_takers(*host, asked, dependencies_.rooms.ledger(),
                                                 ended.decided_at, neighbours, others);
-            if (nobody) result.untaken.push_back(id);
+            // Whose requester left says nothing against the host.
+            if (nobody && !ended.left) result.untaken.push_back(id);
         }
     if (2 * ended.takers.size() >= needed) {
         result.kind = FreedRoomResultKind::taken;
@@ -225,7 +228,9 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
         result.reason = "other regular requests took the room first: " + told(others.regular);
     } else {
         result.kind = FreedRoomResultKind::wasted;
-        result.reason = why_now.empty() ? "nobody took the room in time" : why_now;
+        result.reason = !why_now.empty() ? why_now
+                        : ended.left     ? "its requester went away, and nobody took the room"
+                                         : "nobody took the room in time";
     }
     if (result.kind != FreedRoomResultKind::taken && !taken.empty())
         result.reason = taken + "; " + result.reason;

@@ -5,6 +5,10 @@
 // is journalled once. A request of the same project and shape that Nova refuses after the room was
 // freed says that something we can't see keeps servers off those hosts: then the watch ends at
 // once. The same goes for room that was there without a cull.
+//
+// Of a request of the gateway it is looked who still comes for the room. As long as a requester is
+// searched for it is promised; from when it failed, for `cull.promise`, as its user is likely to
+// come back; and once all of them are gone, or have room elsewhere, it is promised no more.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +19,7 @@
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/decision/live_settings.hpp"
 #include "reaper/model/cloud_event.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
@@ -30,7 +35,10 @@ public:
         Journal& journal;
         RoomKeeper& rooms;
         CacheRefresher& refresher;
+        const LiveSettings& settings;
         const bool& stopping;
+        /// Room of the request is kept in Placement: whoever Nova refuses could not have it.
+        std::function<bool(const RequestId&)> keeps;
         /// The room of the first request goes to the second.
         std::function<void(const RequestId&, const RequestId&)> handed_over;
     };
@@ -59,6 +67,13 @@ public:
     Task<void> make_way_for(const Request& request, bool refused);
     /// Nova was told of the freed room, and refused the request: something else keeps it off.
     Task<void> refused_all_the_same(RequestId id);
+    /// Nova failed the request, whose room stays promised from now on.
+    void came_to_nothing(const RequestId& id);
+    /// Freed room was handed to the request.
+    bool is_heir(const RequestId& id) const { return heirs_.contains(id); }
+    /// Since `asked_at` (steady) an event told that one of them left; or no events flow, and that
+    /// is a while ago.
+    bool may_have_left(const std::vector<ServerId>& requesters, Duration asked_at) const;
     /// Somebody waits for what the request asks: so said Nova, asked at `asked_at` (steady).
     void saw_waiting(const RequestId& request, Duration asked_at);
     /// Who asked for room may have left, if one of these events is about it.
@@ -90,6 +105,9 @@ private:
         std::optional<std::string> handed_to;  ///< why and to which request its room went
         bool inherited = false;                ///< the room of a cull that was handed to it
         bool concluding = false;               ///< another coroutine is at it
+        Duration asked_at{};                   ///< steady: whether its requesters still come for it
+        std::optional<TimePoint> failed;       ///< since when none is searched for, and one failed
+        bool left = false;                     ///< all of them went away before that
         std::string why_now;  ///< it is to end, but what became of the room could not be read
 
         bool all_taken() const {
@@ -106,6 +124,10 @@ private:
     std::vector<RequestId> to_ask_about(const std::map<RequestId, Request>& under_way) const;
     Task<void> take_over(const Request& request);
     Task<std::vector<RequestId>> given_up(const Request& request);
+    Task<void> look_who_comes();
+    bool is_promised(const RequestId& id) const;
+    std::vector<RequestId> to_look_after() const;
+    Task<void> look_after(RequestId id);
     bool serves(const Watched& watched, const Request& request) const;
     void note_landed(Watched& watched) const;
     void hand_over(const RequestId& id, const RequestId& to, const std::string& why);
@@ -124,6 +146,7 @@ private:
     std::set<RequestId> heirs_;                ///< requests to whom freed room was handed
     std::map<RequestId, Duration> waiting_;    ///< when somebody was last seen to wait; steady
     std::map<ServerId, Duration> left_;        ///< of whom events told, and when; steady
+    std::map<ServerId, Duration> failed_;      ///< the same of those that failed
 };
 
 }  // namespace reaper

@@ -80,7 +80,14 @@ std::optional<std::string> SafeguardController::not_known_yet() const {
     return preconditions == nullptr ? std::nullopt : preconditions->not_known_yet();
 }
 
-void SafeguardController::on_sent(const RequestId& request, const Victim& victim) {
+void SafeguardController::on_not_done(const Victim& victim) {
+    safeguards_.note_refused_deletion(victim.server);
+    safeguards_.deletions().dropped(victim.server);
+}
+
+void SafeguardController::on_sent(const RequestId& request, const Victim& victim,
+                                  const HostId& host) {
+    safeguards_.deletions().sent(host, victim.server, dependencies_.clock.now());
     PastVictim sent;
     sent.at = dependencies_.clock.now();
     sent.request = request;
@@ -92,7 +99,9 @@ void SafeguardController::on_sent(const RequestId& request, const Victim& victim
     safeguards_.note_victim(std::move(sent));
 }
 
-void SafeguardController::on_deletion(const RequestId& request, bool succeeded) {
+void SafeguardController::on_deletion(const RequestId& request, const ServerId& server,
+                                      bool succeeded) {
+    if (succeeded) safeguards_.deletions().ended(server, dependencies_.clock.now());
     tell(safeguards_.note_deletion(succeeded, request, dependencies_.clock.now()));
 }
 
@@ -144,6 +153,7 @@ void SafeguardController::check() {
     check_breaker();
     check_pause();
     check_preconditions();
+    check_deletions();
 }
 
 void SafeguardController::check_breaker() {
@@ -174,6 +184,18 @@ void SafeguardController::check_breaker() {
         spdlog::warn("circuit breaker half open: {}", what);
         spawn_(note_event("breaker-half-open", what));
     }
+    on_change_();
+}
+
+void SafeguardController::check_deletions() {
+    auto hung = safeguards_.deletions().reasons(dependencies_.clock.now());
+    if (hung == hung_) return;
+    for (const auto& [host, why] : hung)
+        if (!hung_.contains(host))
+            spdlog::warn("host {} is used only if nothing else is enough: {}", host.str(), why);
+    for (const auto& [host, why] : hung_)
+        if (!hung.contains(host)) spdlog::info("host {}: no deletion hangs there", host.str());
+    hung_ = std::move(hung);
     on_change_();
 }
 

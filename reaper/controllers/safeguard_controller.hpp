@@ -59,9 +59,9 @@ public:
     void on_cull(const Request& request) { safeguards_.note_cull(request); }
     void on_no_cull(const RequestId& request) { safeguards_.note_no_cull(request); }
     /// A deletion is sent; it did not happen after all; and how it ended.
-    void on_sent(const RequestId& request, const Victim& victim);
-    void on_not_done(const Victim& victim) { safeguards_.note_refused_deletion(victim.server); }
-    void on_deletion(const RequestId& request, bool succeeded);
+    void on_sent(const RequestId& request, const Victim& victim, const HostId& host);
+    void on_not_done(const Victim& victim);
+    void on_deletion(const RequestId& request, const ServerId& server, bool succeeded);
     void on_freed_room(const Request& request, const FreedRoomResult& freed_room);
     /// Hosts whose room Nova refuses to use.
     void on_cooldown(const std::vector<HostId>& hosts, const Request& request);
@@ -82,6 +82,7 @@ private:
     void check_breaker();
     void check_pause();
     void check_preconditions();
+    void check_deletions();
     void restore_breaker(bool was_told);
     Task<void> note_event(std::string kind, std::string reason);
 
@@ -93,6 +94,7 @@ private:
     bool breaker_open_ = false;             ///< as the file should say
     bool was_paused_ = false;
     bool was_held_back_ = false;
+    std::map<HostId, std::string> hung_;  ///< hosts where deletions hang, as was told
 };
 
 }  // namespace reaper

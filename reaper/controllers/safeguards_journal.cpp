@@ -71,6 +71,24 @@ std::vector<DeletionEnd> deletions_in(const std::vector<RequestRecord>& records,
     return ends;
 }
 
+/// What it tells of deletions that hang, and of how long they take.
+void note_deletions(const RequestRecord& record, HangingDeletions& deletions) {
+    std::map<ServerId, HostId> hosts;
+    for (const PlanEntry& entry : record.plans)
+        for (const HostPlan& host : host_plans(entry.decision))
+            for (const Victim& victim : host.victims)
+                hosts.insert_or_assign(victim.server, host.host);
+    for (const StepEntry& step : record.steps) {
+        const auto host = hosts.find(step.server);
+        if (step.step == Step::gone)
+            deletions.ended(step.server, step.at);
+        else if (step.step == Step::skipped)
+            deletions.dropped(step.server);
+        else if (step.step == Step::delete_sent && host != hosts.end())
+            deletions.sent(host->second, step.server, step.at);
+    }
+}
+
 }  // namespace
 
 PastVictim past_victim(const VictimEntry& entry) {
@@ -136,6 +154,7 @@ ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSetti
     }
     for (const auto& end : deletions_in(*records, reset))
         read.safeguards.note_deletion(end.succeeded, end.request, end.at);
+    for (const auto& record : *records) note_deletions(record, read.safeguards.deletions());
     for (const auto& record : *records)
         if (may_still_help(record, now)) read.safeguards.note_cull(record.request);
     read.was_told = told_of_opening(*events, reset);

@@ -93,7 +93,8 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       labels({service.ports_.cloud, refresher, service.settings_, service.stopping_}),
       tracker(
           {service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
-           service.stopping_,
+           service.settings_, service.stopping_,
+           [&service](const RequestId& id) { return service.kept_rooms_.keeps_for(id); },
            [&service](const RequestId& from, const RequestId& to) {
                service.kept_rooms_.reassign(from, to);
            }},

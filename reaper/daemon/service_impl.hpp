@@ -105,6 +105,7 @@ private:
     std::optional<std::string> why_no_help() const;
     SchedulerRules scheduler_rules() const;
     void report();
+    std::string hanging_line() const;
     void report_searches() const;
     std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
     RequestCoordinator::Spawn spawner();

@@ -102,6 +102,18 @@ std::optional<std::string> Service::Impl::why_no_help() const {
     return std::nullopt;
 }
 
+/// Where deletions hang; nothing if nowhere.
+std::string Service::Impl::hanging_line() const {
+    if (!parts_ || !parts_->refresher.built()) return "";
+    std::string names;
+    const auto& deletions = parts_->safeguards.safeguards().deletions();
+    for (const auto& [id, why] : deletions.reasons(ports_.cloud.clock.now())) {
+        const Host* const host = parts_->refresher.cache().find(id);
+        names += (names.empty() ? "" : ", ") + printable(host ? host->name : id.str(), 64);
+    }
+    return names.empty() ? "" : "; deletions hang on " + names;
+}
+
 void Service::Impl::report() {
     ServiceStatus status;
     status.ready = broker_.consuming && cloud_answered_;
@@ -121,7 +133,7 @@ void Service::Impl::report() {
         status.line = (paused_reason ? printable(*paused_reason) : std::string{"listening"}) +
                       "; " + flight +
                       ", served: " + std::to_string(parts_ ? parts_->coordinator.served() : 0) +
-                      "; cache: " + (parts_ ? parts_->refresher.status() : "none");
+                      "; cache: " + (parts_ ? parts_->refresher.status() : "none") + hanging_line();
     told_ = status;
     if (on_status_) on_status_(std::move(status));
 }

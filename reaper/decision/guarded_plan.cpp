@@ -47,13 +47,14 @@ Decision plan_under(Safeguards& safeguards, const Request& request, const CloudI
                     const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
                     PlanOptions options) {
     safeguards.prune(options.now);
+    safeguards.deletions().see([&](const HostId& id) { return cloud.find(id); }, options.now);
     const Budgets left = budgets_left(safeguards, request, cloud, ledger, options);
     options.protection = &safeguards.protection();
     options.budgets = left.empty() ? nullptr : &left;
     Attempts attempts{request, cloud, ledger, strategy, strategy_name, safeguards.settings(),
                       options};
     Decision decision =
-        attempts.run(safeguards.thrashing(options.now), safeguards.cooldowns().reasons());
+        attempts.run(safeguards.thrashing(options.now), safeguards.passed_over(options.now));
     return unless_held(std::move(decision), safeguards, request, options.now);
 }
 

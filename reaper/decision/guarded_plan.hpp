@@ -5,7 +5,7 @@
 // Soft ones give way, in this order, when nothing else frees the requested slots, and the plan says
 // so:
 //   1. thrash: workloads that keep being evicted and coming back are kept while they are young;
-//   2. cooldown: hosts whose freed room was not taken are left out.
+//   2. cooldown: hosts whose freed room was not taken, or where deletions hang, are left out.
 // The cooldown is the last to give way: a cull there most likely goes unused, while one more
 // eviction of the same workload at least serves its requester.
 #pragma once

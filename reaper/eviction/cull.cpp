@@ -101,15 +101,16 @@ Execution Cull::conclude() const {
     execution.deleted = static_cast<int>(ours.size());
     const std::string of_all =
         std::to_string(gone) + " of " + std::to_string(victims.size()) + " victims are gone";
-    if (gone == victims.size() && overdue == 0 && !taken) {
+    // Also when all of it came free.
+    if (no_longer_needed && !blocked) {
+        execution.end = Execution::End::no_longer_needed;
+        execution.reason = *no_longer_needed;
+    } else if (gone == victims.size() && overdue == 0 && !taken) {
         execution.end = Execution::End::freed;
         execution.reason = of_all;
     } else if (blocked) {
         execution.end = Execution::End::blocked;
         execution.reason = *blocked;
-    } else if (no_longer_needed) {
-        execution.end = Execution::End::no_longer_needed;
-        execution.reason = *no_longer_needed;
     } else if (taken) {
         execution.end = Execution::End::replan;
         execution.reason = *taken;

@@ -83,11 +83,12 @@ Task<void> EvictingExecutor::take_free_room(Cull& cull, std::vector<HostPlan> ho
     cull.taken = std::move(taken);
 }
 
-/// Is anybody to go yet, and has it not been asked just now whether somebody waits?
+/// Is anybody to go yet, and has it not been asked just now whether somebody waits? What was begun
+/// is no reason to go on for nobody.
 bool EvictingExecutor::need_is_open(const Cull& cull) const {
-    if (cull.stopped || cull.begun()) return false;
-    if (cull.count_untouched() == 0 && cull.not_out.empty()) return false;
-    return !cull.needed_at || cloud_.clock.steady() - *cull.needed_at > need_valid_for;
+    if (cull.stopped || (cull.count_untouched() == 0 && cull.not_out.empty())) return false;
+    return guard_.may_have_left() || !cull.needed_at ||
+           cloud_.clock.steady() - *cull.needed_at > need_valid_for;
 }
 
 /// No servers are deleted for a requester that is gone. Who comes while somebody asks waits for the
@@ -96,7 +97,11 @@ Task<void> EvictingExecutor::ask_whether_needed(Cull& cull) {
     const auto turn = co_await cull.asking.acquire();
     if (!need_is_open(cull)) co_return;
     const Duration now = cloud_.clock.steady();
-    auto no_longer_needed = co_await guard_.still_needed();
+    Result<std::optional<std::string>> no_longer_needed;
+    if (cull.begun())
+        no_longer_needed = co_await guard_.who_left();
+    else
+        no_longer_needed = co_await guard_.still_needed();
     if (!no_longer_needed) {
         cull.fail(no_longer_needed.error());
     } else if (*no_longer_needed) {
@@ -178,7 +183,9 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
             cull.state(victim) = Cull::State::sent;
             break;
         case Kind::fit:
-            // Another deletion may have found a reason to stop while this one was reading.
+            // Another deletion may have found a reason to stop while this one was reading, or who
+            // waits may have left.
+            co_await ask_whether_needed(cull);
             if (!cull.stopped) co_await send_delete(cull, victim, *look);
             co_await repeat(cull, victim);
             break;
@@ -237,7 +244,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     cull.state(victim) = Cull::State::sent;
     cull.ours.insert(victim.server);
     cull.sent.insert(victim.server);
-    guard_.on_sent(victim);
+    guard_.on_sent(victim, cull.hosts[victim.server]);
     log_about(about(cull, victim), spdlog::level::info, "{}: deleting {}: {}",
               cull.request.id.str(), label(victim), victim.reason);
     // Heard once for each look. It may go out late (the service was busy).
@@ -270,7 +277,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         const std::string what = answer.error().what;
         if (surely_not_done) {
             not_done(cull, victim);
-            guard_.on_deletion(false);
+            guard_.on_deletion(victim, false);
             co_await skip(cull, victim, "Nova refused its deletion: " + what);
             cull.fail(answer.error());
         } else {
@@ -288,7 +295,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         }
     } else if (*answer == DeleteAnswer::conflict) {
         not_done(cull, victim);
-        guard_.on_deletion(false);
+        guard_.on_deletion(victim, false);
         co_await skip(cull, victim, "Nova refused its deletion: not in this state (409)");
     } else {
         co_await record(cull, victim, Step::delete_accepted,

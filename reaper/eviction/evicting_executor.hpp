@@ -55,6 +55,7 @@ private:
     Task<void> take_free_room(Cull& cull, std::vector<HostPlan> hosts);
     bool need_is_open(const Cull& cull) const;
     Task<void> ask_whether_needed(Cull& cull);
+    Task<void> ask_whether_answered(Cull& cull);
     Task<void> finish_all(Cull& cull);
     Task<void> finish(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> leave(Cull& cull, const Victim& victim, std::string reason);

@@ -102,7 +102,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         if (held && held->empty()) {
             if (cull.not_out.contains(victim.server)) not_done(cull, victim);
             cull.state(victim) = Cull::State::gone;
-            if (cull.ours.contains(victim.server)) guard_.on_deletion(true);
+            if (cull.ours.contains(victim.server)) guard_.on_deletion(victim, true);
             co_await record(cull, victim, Step::gone, "");
             co_return;
         }
@@ -114,6 +114,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         // Nothing may be written: whoever plans next may finish it.
         if (cull.unfinished.contains(victim.server) && cull.withheld.contains(victim.server))
             cull.state(victim) = Cull::State::unfinished;
+        co_await ask_whether_answered(cull);
         const auto state = cull.state(victim);
         if (state == Cull::State::skipped || state == Cull::State::planned ||
             state == Cull::State::unfinished)
@@ -126,13 +127,24 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         co_return;
     }
     cull.state(victim) = Cull::State::stuck;
-    if (seen && cull.ours.contains(victim.server)) guard_.on_deletion(false);
+    if (seen && cull.ours.contains(victim.server)) guard_.on_deletion(victim, false);
     rooms_.stays(victim.server);
     // What was only not forced can still be, by the next plan.
     if (!cull.withheld.contains(victim.server))
         rooms_.given_up(cull.hosts[victim.server], victim.server, cloud_.clock.now());
     const Step step = seen ? Step::failed : Step::unseen;
     co_await record(cull, victim, step, "the deadline passed: " + last);
+}
+
+/// While the room comes free: who was to be answered may have left. What was sent goes all the
+/// same.
+Task<void> EvictingExecutor::ask_whether_answered(Cull& cull) {
+    if (!guard_.is_answered() || cull.no_longer_needed || !guard_.may_have_left()) co_return;
+    auto no_longer_needed = co_await guard_.who_left();
+    if (no_longer_needed && *no_longer_needed) {
+        cull.stopped = true;
+        cull.no_longer_needed = std::move(**no_longer_needed);
+    }
 }
 
 /// Looks at a victim that still holds its room: does its deletion need another push?
@@ -193,7 +205,7 @@ Task<void> EvictingExecutor::leave(Cull& cull, const Victim& victim, std::string
 /// Nova never heard of its deletion, and its plan is no more: the next plan decides.
 Task<void> EvictingExecutor::abandon(Cull& cull, const Victim& victim) {
     not_done(cull, victim);
-    if (cull.erred.erase(victim.server) > 0) guard_.on_deletion(false);
+    if (cull.erred.erase(victim.server) > 0) guard_.on_deletion(victim, false);
     cull.state(victim) = Cull::State::planned;
     co_await record(cull, victim, Step::skipped, "its plan was stopped before Nova heard of it");
 }
@@ -218,7 +230,7 @@ Task<void> EvictingExecutor::force_delete(Cull& cull, const Victim& victim, Rech
               cull.request.id.str(), label(victim), reason);
     if (cull.unfinished.contains(victim.server)) {
         cull.ours.insert(victim.server);
-        guard_.on_sent(victim);
+        guard_.on_sent(victim, cull.hosts[victim.server]);
         cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     }
     // Heard once for each look.

@@ -124,6 +124,8 @@ void PlacementGateway::note_success(const RequestId& call_id, const RequestId& i
 
 void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,
                                   const Allocations& asked, int status) {
+    // Whoever is refused what it claims did not refuse its room.
+    if (status == 409) had_hosts_.erase(id);
     const auto offer = offers_.find(id);
     if (offer == offers_.end()) return;
     if (status < 300) offer->second.claimed.insert(server);

@@ -57,8 +57,8 @@ void add_switches(const DaemonState& state, Values& values) {
     values.gauge("reaper_left_alone", help, number(shapes),
                  {{"safeguard", std::string{safeguard::shape_cooldown}}});
     values.gauge("reaper_hosts_in_cooldown",
-                 "Hosts that rank lower, as freed room there was not taken.",
-                 number(safeguards.cooldowns().reasons().size()));
+                 "Hosts that rank lower, as freed room there was not taken or a deletion hangs.",
+                 number(safeguards.passed_over(now).size()));
 }
 
 void add_broker(const DaemonState& state, Values& values) {

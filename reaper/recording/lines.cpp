@@ -91,7 +91,7 @@ Seen seen_by(const DecisionSight& sight, bool whole) {
     if (seen.history.size() > max_history)
         seen.history.erase(seen.history.begin(),
                            seen.history.end() - static_cast<std::ptrdiff_t>(max_history));
-    for (const auto& [host, why] : safeguards.cooldowns().reasons()) seen.cooling.insert(host);
+    for (const auto& [host, why] : safeguards.passed_over(sight.now)) seen.cooling.insert(host);
     if (auto held = safeguards.why_not_now(sight.request, sight.now)) {
         seen.held = held->safeguard;
         seen.held_because = std::move(held->reason);

@@ -264,6 +264,9 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
         // Who had room that was there tries again by another request.
         if (failed && record->outcome->kind == OutcomeKind::already_there)
             services_.rooms.handed_over(id);
+        // What was freed is kept for who comes back.
+        else if (failed)
+            services_.tracker.came_to_nothing(id);
         // Nova found hosts when its search was answered, and took none.
         if (failed && triggered.had_hosts) {
             RequestId refused = id;

@@ -100,7 +100,7 @@ ReservationController::Search FreshDecision::search_under(
     ReservationController::Search search;
     search.suitable = [this, policy, in_cooldown_too](const Request& asked) {
         std::map<HostId, std::string> cooling;
-        if (!in_cooldown_too) cooling = safeguards_.cooldowns().reasons();
+        if (!in_cooldown_too) cooling = safeguards_.passed_over(clock_.now());
         const auto hosts =
             std::make_shared<SuitableHosts>(asked, refresher_.cache().index(), rooms_.ledger(),
                                             &policy->scheduler, std::move(cooling));
@@ -112,7 +112,7 @@ ReservationController::Search FreshDecision::search_under(
         CloudView view;
         view.snapshot.taken_at = clock_.now();
         view.snapshot.hosts = hosts;
-        const auto& cooling = safeguards_.cooldowns().reasons();
+        const auto cooling = safeguards_.passed_over(clock_.now());
         if (!in_cooldown_too)
             std::erase_if(view.snapshot.hosts,
                           [&](const Host& host) { return cooling.contains(host.id); });
@@ -130,7 +130,7 @@ Task<ReservationController::LetGo> FreshDecision::release_reserved(
     std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
     std::map<ServerId, std::string> skipped, Giving giving) {
     const std::size_t most_victims = victims_of(decision);
-    const bool cooling_too = needs_cooling_host(decision, safeguards_.cooldowns().reasons());
+    const bool cooling_too = needs_cooling_host(decision, safeguards_.passed_over(clock_.now()));
     auto search = search_under(std::move(policy), cooling_too, std::move(skipped), giving);
     co_return co_await reservations_->release_for(std::move(request), std::move(search),
                                                   most_victims, reserved_room_waits, giving);

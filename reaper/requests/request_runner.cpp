@@ -20,6 +20,8 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, Evi
 
 /// Between two looks whether a wait is over.
 constexpr Duration moment{250};
+/// Between two questions to Nova whether somebody waits.
+constexpr Duration between_questions{2'000};
 
 /// Whatever the reason: a request that is decided so often will not end well.
 constexpr int max_plan_rounds = 100;
@@ -134,6 +136,10 @@ std::optional<std::string> RequestRunner::outdated_reason() const {
     return std::nullopt;
 }
 
+bool RequestRunner::may_have_left() const {
+    return !request_.correction && services_.tracker.may_have_left(request_.requesters, asked_at_);
+}
+
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
     // What is not begun in time never is.
     if (deleted_ == 0 && out_of_time()) {
@@ -148,7 +154,12 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         co_await services_.cloud.clock.sleep(moment);
     if (const auto newer = newest_.superseding(request_))
         co_return "request " + newer->str() + " of the same server is newer";
-    const Duration asked_at = services_.cloud.clock.steady();
+    co_return co_await who_left();
+}
+
+ResultTask<std::optional<std::string>> RequestRunner::who_left() {
+    asked_at_ = services_.cloud.clock.steady();
+    const Duration asked_at = asked_at_;
     int gone = 0;
     std::string why;
     for (const auto& requester : request_.requesters) {
@@ -230,6 +241,14 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
                                   "; the request did not come again: another reaper has it, or "
                                   "the queue dropped its message");
             co_return false;
+        }
+        // Whose user gave up is not told again.
+        if (is_answered() && services_.cloud.clock.steady() - asked_at_ >= between_questions) {
+            auto left = co_await who_left();
+            if (left && *left && request_.slots == 0) {
+                ended = cut_short(OutcomeKind::refused, **left);
+                co_return false;
+            }
         }
         if (!told)
             log_about(about(request_), spdlog::level::info,

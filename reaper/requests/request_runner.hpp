@@ -56,12 +56,15 @@ private:
     Task<void> hold_room(std::vector<HostId> hosts) override;
     Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) override;
     Task<bool> keep_room(ServerId victim, HostId host, Allocations held) override;
-    void on_sent(const Victim& victim) override {
-        services_.safeguards.on_sent(request_.id, victim);
+    ResultTask<std::optional<std::string>> who_left() override;
+    bool may_have_left() const override;
+    bool is_answered() const override { return request_.source == RequestSource::gateway; }
+    void on_sent(const Victim& victim, const HostId& host) override {
+        services_.safeguards.on_sent(request_.id, victim, host);
     }
     void on_not_done(const Victim& victim) override { services_.safeguards.on_not_done(victim); }
-    void on_deletion(bool succeeded) override {
-        services_.safeguards.on_deletion(request_.id, succeeded);
+    void on_deletion(const Victim& victim, bool succeeded) override {
+        services_.safeguards.on_deletion(request_.id, victim.server, succeeded);
     }
 
     Task<std::optional<Outcome>> rounds();
@@ -117,6 +120,7 @@ private:
     int round_ = 0;                ///< decisions so far, those of a former process too
     int in_vain_ = 0;              ///< plans that had to be made anew for reasons of the cloud
     int deleted_ = 0;
+    Duration asked_at_{};  ///< steady: when it was asked last whether somebody waits
 };
 
 }  // namespace reaper

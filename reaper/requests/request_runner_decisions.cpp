@@ -248,7 +248,8 @@ ResultTask<Decision> RequestRunner::decide_now() {
         plan != nullptr && !plan->victims().empty())
         services_.safeguards.on_cull(request_);
     services_.decisions.decided(request_, entry.decision);
-    services_.rooms.decided(request_, entry.decision, deleted_ > 0, now,
+    const bool died = deleted_ > 0 || services_.tracker.is_heir(request_.id);
+    services_.rooms.decided(request_, entry.decision, died, now,
                             [&cache](const HostId& id) { return cache.find(id); });
     Decision decision = entry.decision;
     auto written = co_await services_.journal.add_plan(request_.id, std::move(entry));

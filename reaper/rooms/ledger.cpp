@@ -173,6 +173,11 @@ void Ledger::settle(const RequestId& request, TimePoint now, TimePoint until) {
     for (const ServerId& server : servers_of(request)) end(evictions_.at(server), now);
 }
 
+void Ledger::hold_until(const RequestId& request, TimePoint until) {
+    for (const auto number : promises_.of(request))
+        if (promises_[number].until) promises_.hold_until(number, until);
+}
+
 void Ledger::watch(const RequestId& request) {
     for (const auto number : promises_.of(request)) promises_.change(number).watched = true;
 }

@@ -82,6 +82,8 @@ public:
     /// The cull of `request` ended at `now`, and its victims are gone: its promises hold until
     /// `until`.
     void settle(const RequestId& request, TimePoint now, TimePoint until);
+    /// What is promised to it since its cull ended holds until then, neither shorter nor longer.
+    void hold_until(const RequestId& request, TimePoint until);
     /// Who takes the request's slots stays of interest after they are promised no more, until
     /// `lapse`.
     void watch(const RequestId& request);

@@ -51,6 +51,14 @@ public:
     /// The request came to its end.
     /// `keeps_room`: room was freed, or found, for it, and stays promised for `promise`.
     void ended(const RequestId& request, bool keeps_room, TimePoint at, Duration promise);
+    /// Of an ended request: what is promised to it holds until then, neither shorter nor longer.
+    void holds_until(const RequestId& request, TimePoint until) {
+        ledger_.hold_until(request, until);
+    }
+    /// One of its requesters has no use for its slot any more.
+    void gave_up(const RequestId& request, const ServerId& server) {
+        ledger_.claim(request, server, {});
+    }
     /// Its room goes to another request.
     void handed_over(const RequestId& request) { ledger_.release_promises(request); }
 

@@ -142,6 +142,12 @@ void Safeguards::note_cooldown(const RequestId& request, const std::vector<HostI
     for (const auto& host : hosts) cooldowns_.note(host, request, at);
 }
 
+std::map<HostId, std::string> Safeguards::passed_over(TimePoint now) const {
+    auto hosts = deletions_.reasons(now);
+    hosts.merge(cooldowns_.reasons());
+    return hosts;
+}
+
 std::vector<Safeguards::Change> Safeguards::note_deletion(bool succeeded, const RequestId& request,
                                                           TimePoint at) {
     std::vector<Change> changes;
@@ -229,6 +235,7 @@ void add_names(const ProjectNames& known, std::vector<Safeguards::LeftAlone>& al
 void Safeguards::shift(Duration by) {
     history_.shift(by);
     cooldowns_.shift(by);
+    deletions_.shift(by);
     breaker_.shift(by);
     projects_.shift(by);
     shapes_.shift(by);
@@ -249,6 +256,7 @@ Duration Safeguards::memory() const {
 void Safeguards::prune(TimePoint now) {
     history_.prune(now, memory());
     cooldowns_.prune(now, settings_.host_cooldown);
+    deletions_.prune(now);
     projects_.prune(now);
     shapes_.prune(now);
     std::erase_if(shape_names_, [&](const auto& each) {

@@ -19,6 +19,7 @@
 #include "reaper/safeguards/breaker.hpp"
 #include "reaper/safeguards/cell_cooldowns.hpp"
 #include "reaper/safeguards/cull_circuits.hpp"
+#include "reaper/safeguards/hanging_deletions.hpp"
 #include "reaper/safeguards/host_cooldowns.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "reaper/safeguards/settings.hpp"
@@ -114,6 +115,11 @@ public:
     std::vector<Thrashing> thrashing(TimePoint now) const;
     const Protection& protection() const { return protection_; }
     const HostCooldowns& cooldowns() const { return cooldowns_; }
+    HangingDeletions& deletions() { return deletions_; }
+    const HangingDeletions& deletions() const { return deletions_; }
+    /// Hosts that are used only if nothing else is enough, each with its reason: those in cooldown,
+    /// and those where deletions hang.
+    std::map<HostId, std::string> passed_over(TimePoint now) const;
     const VictimHistory& history() const { return history_; }
     std::vector<LeftAlone> left_alone(TimePoint now) const;
 
@@ -141,6 +147,7 @@ private:
     Protection protection_;
     VictimHistory history_;
     HostCooldowns cooldowns_;
+    HangingDeletions deletions_;
     Breaker breaker_;
     CullCircuits projects_;
     CullCircuits shapes_;  ///< by project and shape

@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 class GatewayWaitsTest : public GatewayHouse {};
@@ -194,6 +195,56 @@ TEST_F(GatewayWaitsTest, WhereHiddenHostsAreFullRoomIsFreed) {
     capped.most = 1;
     EXPECT_THAT(found(capped), ElementsAre("rp-host1"));
     EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+// ---- a host that hangs ----
+
+class HungHostTest : public GatewayHouse {
+protected:
+    HungHostTest() {
+        // What is larger than needed comes second.
+        cloud.add_host("host1", small * 2);
+        cloud.add_server(uuid_of("a"), "host1", "spot", small);
+        cloud.add_server(uuid_of("b"), "host1", "spot", small);
+        cloud.add_host("host2", small * 4);
+        cloud.add_server(uuid_of("c"), "host2", "spot", small * 2);
+        cloud.add_server(uuid_of("d"), "host2", "spot", small * 2);
+        settings.gateway.deadline = seconds{5};
+    }
+    void pass_time(Duration span) {
+        const TimePoint until = clock.now() + span;
+        run_until([&] { return clock.now() >= until; });
+    }
+    /// The deletion on host1 is accepted, and never done.
+    void hang() {
+        booting("first", "one");
+        cloud.ignore_deletes = true;
+        start();
+        EXPECT_THAT(search_for("req-1"), IsEmpty());
+        ASSERT_EQ(cloud.count("DELETE"), 1U);
+        EXPECT_EQ(cloud.living("host2").size(), 2U);
+        cloud.ignore_deletes = false;
+    }
+};
+
+TEST_F(HungHostTest, IsPassedOverByAllOthers) {
+    hang();
+    pass_time(seconds{40});
+    EXPECT_THAT(status.line, HasSubstr("deletions hang on host1"));
+    booting("second", "two");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host2"));
+    const auto& plan = std::get<Plan>(record("req-2").plans.front().decision);
+    ASSERT_FALSE(plan.rejected.empty());
+    EXPECT_THAT(plan.rejected.front().reason, HasSubstr("a deletion there hangs"));
+}
+
+TEST_F(HungHostTest, UntilADeletionEndsThere) {
+    hang();
+    pass_time(seconds{40});
+    for (const char* name : {"a", "b"})
+        if (cloud.count("DELETE " + uuid_of(name)) > 0) cloud.remove(uuid_of(name));
+    pass_time(seconds{5});
+    EXPECT_THAT(status.line, Not(HasSubstr("hang")));
 }
 
 }  // namespace

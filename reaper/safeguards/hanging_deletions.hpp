@@ -1,0 +1,65 @@
+// Hosts where deletions hang: Nova took them, and their servers stay. Such a host is passed over by
+// other requests until a deletion ends there, as one in cooldown is: it gives way if nothing else
+// frees the slots.
+//
+// A deletion hangs after four times what deletions took lately (their median), but not before 10 s,
+// and after 30 s at the latest, or twice the median where that is more. Where little is known,
+// after 30 s. Where deletions hang on three hosts and none ended anywhere meanwhile it is no matter
+// of hosts: none is passed over then, as others would only hang as well.
+//
+// Pure, one thread; times are told, never read.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/time.hpp"
+
+namespace reaper {
+
+class HangingDeletions {
+public:
+    using HostLookup = std::function<const Host*(const HostId&)>;
+
+    void sent(const HostId& host, const ServerId& server, TimePoint at);
+    /// The server is gone.
+    void ended(const ServerId& server, TimePoint at);
+    /// It was refused, or never happened.
+    void dropped(const ServerId& server) { under_way_.erase(server); }
+    /// As the cloud is seen by now: the deletion of a server that is on its host no more ended. A
+    /// host that is not looked up (null) tells nothing.
+    void see(const HostLookup& host_of, TimePoint now);
+
+    /// Each with its reason.
+    std::map<HostId, std::string> reasons(TimePoint now) const;
+    /// After so long a deletion hangs.
+    Duration limit() const;
+
+    /// Drops what is too old to say anything.
+    void prune(TimePoint now);
+    /// The wall clock was set forward by so much (or back): all times move with it.
+    void shift(Duration by);
+
+private:
+    static constexpr std::size_t most_known = 32;
+    static constexpr std::size_t fewest_known = 3;
+    struct Sent {
+        HostId host;
+        TimePoint at;
+    };
+
+    void end(const HostId& host, TimePoint at);
+
+    std::map<ServerId, Sent> under_way_;
+    std::map<HostId, TimePoint> ended_on_;  ///< when a deletion ended there last
+    std::optional<TimePoint> ended_last_;   ///< the same, anywhere
+    std::deque<Duration> took_;             ///< the latest
+};
+
+}  // namespace reaper
