@@ -173,7 +173,9 @@ TEST_F(WaitingRequestersTest, ALikeOneThatNovaRefusedBecauseItIsKeptHasIt) {
     fails("new");
     pass(seconds{10});
     requester("again");
-    messages->deliver(body_of(another("req-2", "again")));
+    NovaFailure refused = another("req-2", "again");
+    refused.timestamp = "2026-11-20 00:00:10.000000";  // the room was there
+    messages->deliver(body_of(refused));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     pass(seconds{10});
     EXPECT_TRUE(kept()) << "for the one that comes next";
