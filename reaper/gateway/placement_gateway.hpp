@@ -10,15 +10,16 @@
 // as nova-scheduler waits and this reaper serves the queue.
 //
 // Several requests may be waiting of which it can't be told which one asks, as when revocable
-// servers of the same flavor are asked for all the time; or Nova's list takes too long. If a regular
-// one could be helped, the search is offered the hosts where room could be freed, and no server is
-// deleted yet: nova-scheduler's filters look at them, and its claim names the server. Placement is asked for
-// what it claims, and refuses, as nothing is free: a regular one is served then, while the claim
-// waits, and it is claimed again. Its room is on the host that it claims, if that can give all of
-// it.
+// servers of the same flavor are asked for all the time; or Nova's list takes too long. If a
+// regular one could be helped, the search is offered the hosts where room could be freed, and no
+// server is deleted yet: nova-scheduler's filters look at them, and its claim names the server.
+// Placement is asked for what it claims, and refuses, as nothing is free: a regular one is served
+// then, while the claim waits, and it is claimed again. Its room is on the host that it claims, if
+// that can give all of it.
 //
-// A search whose time is over while its victims are going is told of their hosts, and its claim waits
-// for the room. A request is that of its servers, not of the id that its calls carry (RequestIds).
+// A search whose time is over while its victims are going is told of their hosts, and its claim
+// waits for the room. A request is that of its servers, not of the id that its calls carry
+// (RequestIds).
 //
 // Where Placement has few places, others may claim them first. A claim for which there is no room
 // any more is served in the same way, if it is that of a regular server.
