@@ -138,7 +138,8 @@ TEST_F(GatewayLendingTest, IdleRoomGoesFirstOnAHostInCooldownToo) {
     borrow("tenant", "req-1", "host3");
     booting("late", "spot");
     EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host3"));
-    pass(minutes{2});  // the room is reserved again
+    requester("late", "spot");  // it failed, and does not come again
+    pass(minutes{2});           // the room is reserved again
     booting("alike", "spot");
     EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host3"));
     EXPECT_THAT(record("req-3").outcome->reason, HasSubstr("was not taken"));
