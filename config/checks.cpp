@@ -271,7 +271,8 @@ void check_settings(const Draft& draft, Findings& findings) {
     for (const auto& [path, retry] :
          {std::pair{std::string{"breaker"}, safeguards.breaker.retry},
           std::pair{std::string{"project_breaker"}, safeguards.project_breaker.retry},
-          std::pair{std::string{"shape_cooldown"}, safeguards.shape_cooldown.retry}})
+          std::pair{std::string{"shape_cooldown"}, safeguards.shape_cooldown.retry},
+          std::pair{std::string{"short_lived"}, safeguards.short_lived.retry}})
         check_order(path + ".retry_after", retry.retry_after, path + ".max_retry_after",
                     retry.max_retry_after, findings);
     check_certificate("cloud", settings.cloud.cert_file, settings.cloud.key_file, findings);

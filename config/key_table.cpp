@@ -84,6 +84,11 @@ Target shape_cooldown_at() {
     return safeguards_at<&SafeguardSettings::shape_cooldown, Path...>();
 }
 
+template <auto... Path>
+Target short_lived_at() {
+    return safeguards_at<&SafeguardSettings::short_lived, Path...>();
+}
+
 /// Victims that a limit may allow: fewer than the history keeps.
 constexpr WholeNumber victims{0, 90'000};
 
@@ -355,10 +360,19 @@ const Section limits{
     "limits",
     "victims at most, of the reaper of this machine; 0 is no limit",
     {
-        {"victims_per_request", victims, "0", "over all its rounds",
+        {"victims_per_request", victims, "100",
+         "over all its rounds; for more, a person approves a plan (reaper apply)",
          limits_at<&LimitSettings::victims_per_request>()},
+        {"share_per_request", WholeNumber{0, 1000}, "25",
+         "the same, as per cent of all revocable servers",
+         limits_at<&LimitSettings::share_per_request>()},
         {"window", Span{1s, 168h}, "1h", "of the limits below",
          limits_at<&LimitSettings::window>()},
+        {"share_per_requester", WholeNumber{0, 1000}, "50",
+         "per cent of all revocable servers, for the requests of one project within the window",
+         limits_at<&LimitSettings::share_per_requester>()},
+        {"share_least", victims, "50", "a share is never fewer victims than this",
+         limits_at<&LimitSettings::share_least>()},
         {"victims_per_window", victims, "0", "over all requests",
          limits_at<&LimitSettings::victims_per_window>()},
         {"victims_per_project", victims, "0", "of each project within the window",
@@ -391,7 +405,7 @@ const Section breaker{
     "breaker",
     "things in a row that stop all culls, until one is tried; 0 is never",
     {
-        {"wasted", WholeNumber{0, 1000}, "5", "culls whose room went unused",
+        {"wasted", WholeNumber{0, 1000}, "5", "slots whose room went unused",
          breaker_at<&BreakerSettings::wasted>()},
         {"projects", WholeNumber{1, 1000}, "2", "of at least so many projects",
          breaker_at<&BreakerSettings::projects>()},
@@ -410,10 +424,11 @@ const Section project_breaker{
     "project_breaker",
     "the same for the requests of one project",
     {
-        {"wasted", WholeNumber{0, 1000}, "3", "culls in a row whose room went unused; 0: never",
+        {"wasted", WholeNumber{0, 1000}, "3", "slots in a row whose room went unused; 0: never",
          project_breaker_at<&ProjectBreakerSettings::wasted>()},
-        {"unproven", WholeNumber{0, 10'000}, "10",
-         "culls at a time of which it is not known whether they helped; 0: no limit",
+        {"unproven", WholeNumber{0, 10'000}, "3",
+         "slots at a time of which it is not known whether they help; of a project that took freed "
+         "room within a day, twice the slots that it took; 0: no limit",
          project_breaker_at<&ProjectBreakerSettings::unproven>()},
         {"retry_after", Span{1s, 720h}, "30min",
          "then one cull is tried; doubles each time that it goes wrong",
@@ -428,13 +443,32 @@ const Section shape_cooldown{
     "a shape (flavor, image, constraints) of a project whose freed room went unused is left alone",
     {
         {"wasted", WholeNumber{0, 1000}, "2",
-         "culls in a row whose room went unused; after the first, other hosts are tried; 0: never",
+         "slots in a row whose room went unused; after the first, other hosts are tried; 0: never",
          shape_cooldown_at<&ShapeCooldownSettings::wasted>()},
         {"retry_after", Span{1s, 720h}, "30min",
          "then one cull is tried; doubles each time that it goes wrong",
          shape_cooldown_at<&ShapeCooldownSettings::retry, &RetrySettings::retry_after>()},
         {"max_retry_after", Span{1s, 720h}, "24h", "but never longer than this",
          shape_cooldown_at<&ShapeCooldownSettings::retry, &RetrySettings::max_retry_after>()},
+    },
+    true};
+
+const Section short_lived{
+    "short_lived",
+    "a project that gives freed room back within minutes, again and again, is left alone",
+    {
+        {"lived", Span{1s, 24h}, "10min", "room that is used for so long was worth its victims",
+         short_lived_at<&ShortLivedSettings::lived>()},
+        {"allowance", WholeNumber{0, 10'000}, "10",
+         "victims within the window for room that was not used; 0: any number",
+         short_lived_at<&ShortLivedSettings::allowance>()},
+        {"window", Span{1s, 168h}, "2h", "in which they are counted",
+         short_lived_at<&ShortLivedSettings::window>()},
+        {"retry_after", Span{1s, 720h}, "30min",
+         "then one cull is tried; doubles each time that its room is given back at once",
+         short_lived_at<&ShortLivedSettings::retry, &RetrySettings::retry_after>()},
+        {"max_retry_after", Span{1s, 720h}, "24h", "but never longer than this",
+         short_lived_at<&ShortLivedSettings::retry, &RetrySettings::max_retry_after>()},
     },
     true};
 
@@ -648,13 +682,13 @@ const Section log{
 
 const std::vector<Section>& sections() {
     static const std::vector<Section> all = [] {
-        std::vector<Section> every{top,          cloud,           auth,           endpoints,
-                                   http,         broker,          trigger,        cull,
-                                   scheduler,    protect,         limits,         thrash,
-                                   breaker,      project_breaker, shape_cooldown, cache,
-                                   labels,       journal,         record,         admin,
-                                   admin_tls,    metrics,         gateway,        gateway_tls,
-                                   reservations, reservations_acl};
+        std::vector<Section> every{
+            top,          cloud,           auth,    endpoints,       http,
+            broker,       trigger,         cull,    scheduler,       protect,
+            limits,       thrash,          breaker, project_breaker, shape_cooldown,
+            short_lived,  cache,           labels,  journal,         record,
+            admin,        admin_tls,       metrics, gateway,         gateway_tls,
+            reservations, reservations_acl};
         for (auto& each : oversubscription_sections()) every.push_back(std::move(each));
         every.push_back(log);
         return every;

@@ -160,7 +160,7 @@ bool decides(std::string_view key) {
     for (const std::string_view known :
          {"taggers", "tagger_conflict", "strategy", "alternatives", "watched_aggregates",
           "host_cooldown", "scheduler", "protect", "limits", "thrash", "breaker", "project_breaker",
-          "shape_cooldown"})
+          "shape_cooldown", "short_lived"})
         if (section == known) return true;
     return false;
 }

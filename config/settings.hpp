@@ -127,7 +127,8 @@ struct Policy {
     int alternatives = 1;  ///< slots to free for each requested one
     Scheduler scheduler;
     SafeguardSettings safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:`,
-                                   ///< `project_breaker:`, `shape_cooldown:` and `host_cooldown:`
+                                   ///< `project_breaker:`, `shape_cooldown:`, `short_lived:` and
+                                   ///< `host_cooldown:`
 
     friend bool operator==(const Policy&, const Policy&) = default;
 };

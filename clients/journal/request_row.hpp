@@ -3,7 +3,7 @@
 
 #define REQUEST_ROW                                                                \
     "SELECT seq, id, request, received_at, outcome, outcome_reason, finished_at, " \
-    "safeguard, freed_room, freed_room_reason, untaken, freed_room_at"
+    "safeguard, freed_room, freed_room_reason, untaken, freed_room_at, takers"
 
 #define REQUEST_DELETIONS                                                          \
     ", (SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq " \

@@ -153,15 +153,19 @@ Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {
 Result<void> Store::note_freed_room(const RequestId& id, const FreedRoomResult& freed_room) {
     nlohmann::json untaken = nlohmann::json::array();
     for (const auto& host : freed_room.untaken) untaken.push_back(host.str());
+    nlohmann::json takers = nlohmann::json::array();
+    for (const auto& taker : freed_room.takers)
+        takers.push_back({taker.server.str(), taker.at.time_since_epoch().count(),
+                          taker.lived ? nlohmann::json(taker.lived->count()) : nullptr});
     Transaction transaction{database_};
     const auto request = must_find(id);
     if (!request) return request.error();
     auto update = database_.statement(
-        "UPDATE request SET freed_room = ?2, freed_room_reason = ?3, untaken = ?4, freed_room_at = "
-        "?5 "
-        "WHERE seq = ?1 AND freed_room IS NULL");
+        "UPDATE request SET freed_room = ?2, freed_room_reason = ?3, untaken = ?4, "
+        "freed_room_at = ?5, takers = ?6 WHERE seq = ?1 AND (freed_room IS NULL OR "
+        "(?2 = 'short-lived' AND freed_room IN ('taken', 'short-lived')))");
     update.bind(1, *request).bind(2, to_string(freed_room.kind)).bind(3, freed_room.reason);
-    update.bind(4, report::dump(untaken)).bind(5, freed_room.at);
+    update.bind(4, report::dump(untaken)).bind(5, freed_room.at).bind(6, report::dump(takers));
     update.run();
     transaction.commit();
     return {};

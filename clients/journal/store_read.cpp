@@ -28,6 +28,22 @@ std::vector<HostId> hosts_of(const std::string& text) {
     return hosts;
 }
 
+/// Those of a row of before there were any: none.
+std::vector<RoomTaker> takers_of(const std::string& text) {
+    std::vector<RoomTaker> takers;
+    const nlohmann::json list = parsed(text);
+    if (!list.is_array()) return takers;
+    for (const auto& each : list) {
+        if (!each.is_array() || each.size() != 3 || !each[0].is_string() || !each[1].is_number())
+            continue;
+        RoomTaker taker{ServerId{each[0].get<std::string>()},
+                        TimePoint{TimePoint::duration{each[1].get<std::int64_t>()}}, std::nullopt};
+        if (each[2].is_number()) taker.lived = Duration{each[2].get<std::int64_t>()};
+        takers.push_back(std::move(taker));
+    }
+    return takers;
+}
+
 }  // namespace
 
 Store::Row Store::row_of(const Statement& statement) {
@@ -43,9 +59,9 @@ Store::Row Store::row_of(const Statement& statement) {
     }
     if (!statement.null(8)) {
         const auto kind = freed_room_result_kind_from(statement.text(8));
-        row.freed_room =
-            FreedRoomResult{kind.value_or(FreedRoomResultKind::wasted), statement.text(9),
-                            hosts_of(statement.text(10)), statement.time(11)};
+        row.freed_room = FreedRoomResult{kind.value_or(FreedRoomResultKind::wasted),
+                                         statement.text(9), hosts_of(statement.text(10)),
+                                         statement.time(11), takers_of(statement.text(12))};
     }
     return row;
 }
@@ -177,8 +193,8 @@ std::optional<RequestSummary> Store::summary_of(const Statement& statement) {
     auto request = request_of(row);
     if (request)
         return RequestSummary{
-            std::move(*request), row.received_at, static_cast<int>(statement.number(12)),
-            row.outcome,         row.freed_room,  static_cast<int>(statement.number(13))};
+            std::move(*request), row.received_at, static_cast<int>(statement.number(13)),
+            row.outcome,         row.freed_room,  static_cast<int>(statement.number(14))};
     spdlog::error("{}; it is left out", request.error().what);
     return std::nullopt;
 }

@@ -134,7 +134,8 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
               {"pause", report::json_of(note_in_force(backend))},
               {"no_help", no_help(backend)},
               {"taken_at", iso_time(view->cache.ages().oldest_read_at)}};
-    if (wanted.approved) body["stale"] = stale_of(backend, *view, wanted, *decision);
+    if (wanted.approved && !wanted.approved->victims.empty())
+        body["stale"] = stale_of(backend, *view, wanted, *decision);
     co_return answered(std::move(body));
 }
 

@@ -75,6 +75,8 @@ Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
     if (operators == nullptr) co_return refuse(503, "the daemon has not started yet");
     auto described = described_in(request.body);
     if (!described) co_return refuse(400, described.error().what);
+    if (described->approved && described->approved->victims.empty())
+        co_return refuse(400, "the body: approved.victims: expected at least one server");
     if (!described->flavor.empty() && backend.compute != nullptr) {
         auto search = co_await find_flavor(*backend.compute, described->flavor);
         if (search && !search->found) co_return refuse(404, "flavor: " + search->why_not);

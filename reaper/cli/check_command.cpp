@@ -58,6 +58,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     }
     check_journal(settings.journal, report);
     check_switch(settings.pause_file, report);
+    check_limits(settings.policy.safeguards, report);
     terminal.progress("asking the broker ...");
     const auto probe = probe_broker(settings.broker);
     check_broker(settings.broker, probe, report);

@@ -23,6 +23,9 @@ void check_journal(const config::JournalFile& journal, const Report& report);
 /// Is the reaper of this machine paused?
 void check_switch(const std::string& pause_file, const Report& report);
 
+/// What the limits leave, and whether harm has a price.
+void check_limits(const SafeguardSettings& safeguards, const Report& report);
+
 /// What the probe of the broker found.
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
                   const Report& report);

@@ -32,6 +32,7 @@ Result<recording::WeekInput> by_recording(const std::string& directory, TimePoin
     recording::WeekInput input = recording::week_of(*replayed);
     input.source = "recording " + directory;
     input.policy = policies.recorded_policy();
+    if (input.policy) input.limits = input.policy->safeguards.limits;
     return input;
 }
 
@@ -57,6 +58,7 @@ Result<recording::WeekInput> by_journal(const config::LocalSettings& settings, T
     if (!records) return records.error();
     recording::WeekInput input = recording::week_of(*records);
     input.source = "journal " + settings.journal.path;
+    input.limits = settings.safeguards.limits;
     return input;
 }
 

@@ -14,13 +14,15 @@
 namespace reaper::cli {
 namespace {
 
-/// `project web (77cb...): 3 culls went unused; no servers are deleted for it until 12:30 UTC`
+/// `project web (77cb...): 3 slots in a row went unused; no servers are deleted for it until ...`
 std::string left_alone_text(const std::vector<Safeguards::LeftAlone>& all) {
     std::string text;
     for (const auto& each : all) {
         text += "  project " + project_text(each.project, each.project_name);
         if (!each.what.empty()) text += ", " + report::safe(each.what);
-        text += ": " + reaper::counted(each.wasted, "cull") + " in a row went unused; ";
+        text += each.safeguard == safeguard::short_lived
+                    ? ": it gave freed room back within minutes again and again; "
+                    : ": " + reaper::counted(each.wasted, "slot") + " in a row went unused; ";
         text += each.state == CircuitState::half_open ? "one cull at a time is tried\n"
                 : each.until ? "no servers are deleted for it until " + iso_time(*each.until) + "\n"
                              : "no servers are deleted for it until 'reaper resume'\n";

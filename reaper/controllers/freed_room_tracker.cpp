@@ -115,6 +115,7 @@ void FreedRoomTracker::count_settled() {
         if (settled.taken_by) on_taken_(*settled.taken_by);
         if (at == watched_.end() || !settled.taken_by) continue;
         at->second.takers.push_back(*settled.taken_by);
+        at->second.taken_at.emplace(*settled.taken_by, dependencies_.cloud.clock.now());
         // Of several slots on one host: one taken shows that it can be used.
         at->second.open.erase(settled.host);
     }
@@ -194,6 +195,11 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
     const auto told = [&](const std::vector<ServerId>& servers) {
         return names(servers, dependencies_.refresher.cache(), ended.hosts);
     };
+    const TimePoint now = dependencies_.cloud.clock.now();
+    for (const ServerId& taker : ended.takers) {
+        const auto at = ended.taken_at.find(taker);
+        result.takers.push_back({taker, at == ended.taken_at.end() ? now : at->second, {}});
+    }
     std::string taken;
     if (!ended.takers.empty())
         taken = std::to_string(ended.takers.size()) + " of " + std::to_string(needed) +

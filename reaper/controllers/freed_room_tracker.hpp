@@ -100,6 +100,7 @@ private:
         TimePoint decided_at{};  ///< when servers began to be chosen for it
         std::map<HostId, std::set<ServerId>> neighbours;  ///< who was there all the time
         std::vector<ServerId> takers;
+        std::map<ServerId, TimePoint> taken_at;
         std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
         bool as_fallback = false;              ///< room was freed for its fallback
         std::optional<std::string> handed_to;  ///< why and to which request its room went

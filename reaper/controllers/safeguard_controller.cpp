@@ -85,12 +85,14 @@ void SafeguardController::on_not_done(const Victim& victim) {
     safeguards_.deletions().dropped(victim.server);
 }
 
-void SafeguardController::on_sent(const RequestId& request, const Victim& victim,
+void SafeguardController::on_sent(const Request& request, const Victim& victim,
                                   const HostId& host) {
     safeguards_.deletions().sent(host, victim.server, dependencies_.clock.now());
     PastVictim sent;
     sent.at = dependencies_.clock.now();
-    sent.request = request;
+    sent.request = request.id;
+    sent.requester = request.project;
+    sent.created = victim.created;
     sent.server = victim.server;
     sent.name = victim.name;
     sent.project = victim.project;
@@ -106,9 +108,16 @@ void SafeguardController::on_deletion(const RequestId& request, const ServerId& 
 }
 
 void SafeguardController::on_freed_room(const Request& request, const FreedRoomResult& freed_room) {
+    const auto taken = taken_slots(freed_room);
     tell(safeguards_.note_freed_room(request, worth_of(freed_room.kind), freed_room.untaken,
-                                     freed_room.at));
+                                     freed_room.at, taken));
     safeguards_.note_move(request, move_taken(freed_room.kind), freed_room.at);
+    if (freed_room.kind == FreedRoomResultKind::taken)
+        safeguards_.note_taken(request, taken.value_or(0), freed_room.at);
+}
+
+void SafeguardController::on_use(const Request& request, std::optional<Duration> lived) {
+    tell(safeguards_.note_use(request, lived, dependencies_.clock.now()));
 }
 
 void SafeguardController::on_cooldown(const std::vector<HostId>& hosts, const Request& request) {

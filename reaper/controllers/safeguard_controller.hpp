@@ -59,10 +59,16 @@ public:
     void on_cull(const Request& request) { safeguards_.note_cull(request); }
     void on_no_cull(const RequestId& request) { safeguards_.note_no_cull(request); }
     /// A deletion is sent; it did not happen after all; and how it ended.
-    void on_sent(const RequestId& request, const Victim& victim, const HostId& host);
+    void on_sent(const Request& request, const Victim& victim, const HostId& host);
     void on_not_done(const Victim& victim);
     void on_deletion(const RequestId& request, const ServerId& server, bool succeeded);
     void on_freed_room(const Request& request, const FreedRoomResult& freed_room);
+    void on_handed_over(const RequestId& from, const RequestId& to) {
+        safeguards_.note_handed_over(from, to, dependencies_.clock.now());
+    }
+    /// A server that has freed room of a request gave it back after so long, or (none) has used it
+    /// for long enough.
+    void on_use(const Request& request, std::optional<Duration> lived);
     /// Hosts whose room Nova refuses to use.
     void on_cooldown(const std::vector<HostId>& hosts, const Request& request);
 

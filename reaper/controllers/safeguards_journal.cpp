@@ -18,15 +18,62 @@ TimePoint last_reset(const std::vector<JournalEvent>& events) {
     return last;
 }
 
-/// What the plans said of their victims' workloads; those that have none are left out.
-void read_workloads(const std::vector<RequestRecord>& records,
-                    std::map<ServerId, std::string>& workloads) {
-    for (const auto& record : records)
-        for (const auto& entry : record.plans)
-            if (const auto* const plan = std::get_if<Plan>(&entry.decision))
-                for (const auto& victim : plan->victims())
-                    if (!victim.workload.empty())
-                        workloads.insert_or_assign(victim.server, victim.workload);
+/// What the records say of their victims beside what the journal's lists do.
+struct FromRecords {
+    std::map<ServerId, const Victim*> planned;
+    std::map<RequestId, ProjectId> projects;
+
+    explicit FromRecords(const std::vector<RequestRecord>& records) {
+        for (const auto& record : records) {
+            projects.insert_or_assign(record.request.id, record.request.project);
+            for (const auto& entry : record.plans)
+                if (const auto* const plan = std::get_if<Plan>(&entry.decision))
+                    for (const auto& host : plan->hosts)
+                        for (const auto& victim : host.victims)
+                            planned.insert_or_assign(victim.server, &victim);
+        }
+    }
+    PastVictim victim(const VictimEntry& entry) const {
+        PastVictim past = past_victim(entry);
+        if (const auto at = planned.find(past.server); at != planned.end()) {
+            past.workload = at->second->workload;
+            past.created = at->second->created;
+        }
+        if (const auto at = projects.find(past.request); at != projects.end())
+            past.requester = at->second;
+        return past;
+    }
+};
+
+/// How long the room of a cull was used.
+struct Use {
+    TimePoint at{};
+    const RequestRecord* record = nullptr;
+    bool begins = false;  ///< its room is taken; else:
+    std::optional<Duration> lived{};
+};
+
+/// Oldest first; what is still to be seen is left out.
+std::vector<Use> uses_in(const std::vector<RequestRecord>& records, TimePoint after, TimePoint now,
+                         Duration long_enough) {
+    std::vector<Use> uses;
+    for (const auto& record : records) {
+        const FreedRoomResult& result = *record.freed_room;
+        const bool taken = result.kind == FreedRoomResultKind::taken ||
+                           result.kind == FreedRoomResultKind::short_lived;
+        if (!taken || result.takers.empty() || result.at <= after) continue;
+        const auto first =
+            std::min_element(result.takers.begin(), result.takers.end(),
+                             [](const RoomTaker& a, const RoomTaker& b) { return a.at < b.at; });
+        uses.push_back({first->at, &record, true, {}});
+        for (const RoomTaker& taker : result.takers) {
+            const TimePoint ends = taker.at + taker.lived.value_or(long_enough);
+            if (taker.lived || ends <= now) uses.push_back({ends, &record, false, taker.lived});
+        }
+    }
+    std::stable_sort(uses.begin(), uses.end(),
+                     [](const Use& a, const Use& b) { return a.at < b.at; });
+    return uses;
 }
 
 /// Did the journal hear of the breaker's last opening, which its file tells too?
@@ -97,7 +144,8 @@ PastVictim past_victim(const VictimEntry& entry) {
 
 CullWorth worth_of(FreedRoomResultKind kind) {
     switch (kind) {
-        case FreedRoomResultKind::taken: return CullWorth::helped;
+        case FreedRoomResultKind::taken:
+        case FreedRoomResultKind::short_lived: return CullWorth::helped;
         case FreedRoomResultKind::elsewhere:
         case FreedRoomResultKind::handed_over:
         case FreedRoomResultKind::taken_by_regular: return CullWorth::needless;
@@ -107,9 +155,15 @@ CullWorth worth_of(FreedRoomResultKind kind) {
     return CullWorth::wasted;
 }
 
+std::optional<int> taken_slots(const FreedRoomResult& result) {
+    if (result.takers.empty()) return std::nullopt;
+    return static_cast<int>(result.takers.size());
+}
+
 std::optional<bool> move_taken(FreedRoomResultKind kind) {
     switch (kind) {
-        case FreedRoomResultKind::taken: return true;
+        case FreedRoomResultKind::taken:
+        case FreedRoomResultKind::short_lived: return true;
         case FreedRoomResultKind::elsewhere:
         case FreedRoomResultKind::handed_over: return std::nullopt;
         // Who took it proves nothing: a server that moves may not even have been able to.
@@ -136,21 +190,24 @@ ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSetti
     if (!records) co_return records.error();
     for (auto& record : *unfinished) records->push_back(std::move(record));
 
-    std::map<ServerId, std::string> workloads;
-    read_workloads(*records, workloads);
-    for (const auto& entry : *victims) {
-        PastVictim victim = past_victim(entry);
-        if (const auto at = workloads.find(victim.server); at != workloads.end())
-            victim.workload = at->second;
-        read.safeguards.note_victim(std::move(victim));
-    }
+    const FromRecords known{*records};
+    for (const auto& entry : *victims) read.safeguards.note_victim(known.victim(entry));
     const TimePoint reset = last_reset(*events);
     for (const auto& record : *freed_rooms) {
         const FreedRoomResult& freed_room = *record.freed_room;
         const CullWorth worth =
             freed_room.at > reset ? worth_of(freed_room.kind) : CullWorth::needless;
         read.safeguards.note_move(record.request, move_taken(freed_room.kind), freed_room.at);
-        read.safeguards.note_freed_room(record.request, worth, freed_room.untaken, freed_room.at);
+        read.safeguards.note_freed_room(record.request, worth, freed_room.untaken, freed_room.at,
+                                        taken_slots(freed_room));
+    }
+    const Duration long_enough = read.safeguards.settings().short_lived.lived;
+    for (const Use& use : uses_in(*freed_rooms, reset, now, long_enough)) {
+        const auto takers = static_cast<int>(use.record->freed_room->takers.size());
+        if (use.begins)
+            read.safeguards.note_taken(use.record->request, takers, use.at);
+        else
+            read.safeguards.note_use(use.record->request, use.lived, use.at);
     }
     for (const auto& end : deletions_in(*records, reset))
         read.safeguards.note_deletion(end.succeeded, end.request, end.at);

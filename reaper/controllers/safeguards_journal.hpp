@@ -13,6 +13,8 @@ namespace reaper {
 /// What a deletion and a freed-room result mean to the safeguards.
 PastVictim past_victim(const VictimEntry& entry);
 CullWorth worth_of(FreedRoomResultKind kind);
+/// None: not told.
+std::optional<int> taken_slots(const FreedRoomResult& result);
 /// Of room that was freed for a server that moves: was it of use to it, as far as that tells
 /// whether it was in its cell? None: it says nothing.
 std::optional<bool> move_taken(FreedRoomResultKind kind);

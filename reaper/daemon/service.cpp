@@ -91,15 +91,22 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                  service.settings_.policy->safeguards, service.spawner(),
                  [&service] { service.report(); }),
       labels({service.ports_.cloud, refresher, service.settings_, service.stopping_}),
+      lives({service.ports_.cloud, service.ports_.journal, refresher, service.stopping_,
+             [&service] { return service.settings_.policy->safeguards.short_lived.lived; }},
+            [this](const Request& request, std::optional<Duration> lived) {
+                safeguards.on_use(request, lived);
+            }),
       tracker(
           {service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
            service.settings_, service.stopping_,
            [&service](const RequestId& id) { return service.kept_rooms_.keeps_for(id); },
-           [&service](const RequestId& from, const RequestId& to) {
+           [&service, this](const RequestId& from, const RequestId& to) {
                service.kept_rooms_.reassign(from, to);
+               safeguards.on_handed_over(from, to);
            }},
           [this](const Request& request, const FreedRoomResult& result) {
               safeguards.on_freed_room(request, result);
+              lives.watch(request, result);
           },
           [this](const std::vector<HostId>& hosts, const Request& request) {
               safeguards.on_cooldown(hosts, request);
@@ -170,6 +177,8 @@ ResultTask<void> Service::Impl::run() {
     parts_->decisions.observed_by(ports_.observer);
     auto fed = co_await parts_->safeguards.restore();
     if (!fed) co_return fed.error();
+    auto lives = co_await parts_->lives.restore();
+    if (!lives) co_return lives.error();
     if (!settings_.dry_run) {
         // What a former process reserved is given back; a dry run writes nothing to the cloud.
         auto held = co_await parts_->reserver.restore();

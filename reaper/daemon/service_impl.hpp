@@ -16,6 +16,7 @@
 #include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/controllers/inventory_reserver.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/room_lives.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
 #include "reaper/daemon/oversubscription.hpp"
@@ -78,6 +79,7 @@ private:
         CullPreconditions preconditions;
         SafeguardController safeguards;
         ServerLabels labels;
+        RoomLives lives;
         FreedRoomTracker tracker;
         InventoryReserver reserver;
         ReservationController reservations;

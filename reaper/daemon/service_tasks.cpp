@@ -42,6 +42,8 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
                      quietly([this] { parts_->safeguards.check(); })});
     tasks.push_back({"watching freed room", every(FreedRoomTracker::step),
                      [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
+    tasks.push_back({"watching how long freed room is used", every(RoomLives::step),
+                     [this] { return parts_->lives.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"giving reserved inventory back", every(InventoryReserver::step),
                      [this] { return parts_->reserver.check(); }, std::chrono::seconds{5}});
     tasks.push_back({"keeping reservations", every(ReservationController::step),

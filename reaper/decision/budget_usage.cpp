@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/constraint_checker.hpp"
@@ -25,42 +26,54 @@ const Server* find_server(const Host* host, const ServerId& id) {
 }  // namespace
 
 BudgetUsage::BudgetUsage(const LimitSettings& limits, const SchedulerRules* scheduler,
-                         const VictimHistory& history, const RequestId& request,
+                         const VictimHistory& history, const Request& request,
                          const CloudIndex& cloud, const Ledger& ledger, TimePoint now)
-    : limits_{limits} {
+    : limits_{limits}, request_{request} {
     if (scheduler != nullptr)
         for (const auto& shard : scheduler->watched)
             left_.shards.emplace_back(to_string({shard}), shard);
-    by_request_ = history.of_request(request);
+    by_request_ = history.of_request(request.id);
+    for (const auto& [project, servers] : cloud.fleets()) revocable_ += servers;
     count_past(history, now);
-    count_planned(history, request, cloud, ledger);
+    count_planned(history, cloud, ledger);
     if (limits_.victims_per_aggregate > 0) sum_aggregates(cloud);
 }
 
 /// Does a limit count what is done for other requests too?
 bool BudgetUsage::of_others() const {
     return limits_.victims_per_window > 0 || limits_.victims_per_project > 0 ||
-           limits_.victims_per_aggregate > 0;
+           limits_.victims_per_aggregate > 0 || limits_.share_per_requester > 0 ||
+           limits_.share_per_request > 0;
 }
 
 void BudgetUsage::count_past(const VictimHistory& history, TimePoint now) {
     if (!of_others()) return;
     history.each_since(now - limits_.window, [&](const PastVictim& victim) {
         ++in_window_;
+        if (victim.requester == request_.project) ++by_requester_;
         if (limits_.victims_per_project > 0) ++by_project_[victim.project];
         if (limits_.victims_per_aggregate > 0) ++by_host_[victim.host];
     });
+    revocable_ += in_window_;
 }
 
 /// Those that the history does not have yet, and that have not ended (unsent, so never).
-void BudgetUsage::count_planned(const VictimHistory& history, const RequestId& request,
-                                const CloudIndex& cloud, const Ledger& ledger) {
-    for (const auto* const eviction : ledger.evictions_of(request))
+void BudgetUsage::count_planned(const VictimHistory& history, const CloudIndex& cloud,
+                                const Ledger& ledger) {
+    for (const auto* const eviction : ledger.evictions_of(request_.id))
         if (!eviction->ended && !history.contains(eviction->server)) ++by_request_;
     if (!of_others()) return;
+    std::map<RequestId, bool> is_ours;  ///< for the same project
     ledger.each_under_way([&](const Ledger::Eviction& eviction) {
         if (history.contains(eviction.server)) return;
         ++in_window_;
+        const auto [ours, first] = is_ours.try_emplace(eviction.request);
+        if (first) {
+            const auto promises = ledger.promises_of(eviction.request);
+            ours->second = eviction.request == request_.id ||
+                           (!promises.empty() && promises.front()->project == request_.project);
+        }
+        if (ours->second) ++by_requester_;
         const Host* const host = cloud.find(eviction.host);
         if (host != nullptr) ++by_host_[host->service_host];
         if (const Server* const server = find_server(host, eviction.server))
@@ -82,12 +95,46 @@ void BudgetUsage::sum_aggregates(const CloudIndex& cloud) {
     }
 }
 
+/// None if there is no such limit.
+std::optional<Budget> BudgetUsage::of_share(long used, int percent, std::string_view safeguard,
+                                            const std::string& where) const {
+    if (percent <= 0) return std::nullopt;
+    const long share = revocable_ * percent / 100;
+    Budget left = budget(used, static_cast<int>(std::max<long>(share, limits_.share_least)),
+                         safeguard, where);
+    left.used += " (" + std::to_string(percent) + " % of " +
+                 counted(revocable_, "revocable server") + ", at least " +
+                 std::to_string(limits_.share_least) + ")";
+    return left;
+}
+
+/// A person's word passes them.
+void BudgetUsage::add_budgets_of_who_asks(Budgets& left) const {
+    if (request_.approved) return;
+    const std::string here = "for this request";
+    std::optional<Budget> of_request;
+    if (limits_.victims_per_request > 0)
+        of_request =
+            budget(by_request_, limits_.victims_per_request, safeguard::limit_request, here);
+    // Whoever takes back what it lent, or what a host can't bear, asks for no more than that.
+    const bool waits = somebody_waits(request_.source);
+    auto share =
+        waits ? of_share(by_request_, limits_.share_per_request, safeguard::limit_request, here)
+              : std::nullopt;
+    if (share && (!of_request || share->left < of_request->left)) of_request = std::move(share);
+    if (of_request) left.all.push_back(std::move(*of_request));
+    if (!waits || request_.source == RequestSource::operator_ || request_.project.empty()) return;
+    if (auto of_requester =
+            of_share(by_requester_, limits_.share_per_requester, safeguard::limit_requester,
+                     "for project " + project_text(request_.project, request_.project_name) +
+                         " in the last " + format_duration(limits_.window)))
+        left.all.push_back(std::move(*of_requester));
+}
+
 Budgets BudgetUsage::left() const {
     const std::string lately = "in the last " + format_duration(limits_.window);
     Budgets left = left_;
-    if (limits_.victims_per_request > 0)
-        left.all.push_back(budget(by_request_, limits_.victims_per_request,
-                                  safeguard::limit_request, "for this request"));
+    add_budgets_of_who_asks(left);
     if (limits_.victims_per_window > 0)
         left.all.push_back(
             budget(in_window_, limits_.victims_per_window, safeguard::limit_window, lately));

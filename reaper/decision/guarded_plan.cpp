@@ -15,7 +15,7 @@ Budgets budgets_left(const Safeguards& safeguards, const Request& request, const
     Budgets left = BudgetUsage{safeguards.settings().limits,
                                options.scheduler,
                                safeguards.history(),
-                               request.id,
+                               request,
                                cloud,
                                ledger,
                                options.now}
@@ -41,6 +41,15 @@ Decision unless_held(Decision decision, const Safeguards& safeguards, const Requ
     return not_now;
 }
 
+/// What can be done about it.
+Decision with_advice(Decision decision) {
+    auto* const less = std::get_if<NotEnough>(&decision);
+    if (less != nullptr && less->safeguard == safeguard::limit_request)
+        less->reason +=
+            "; for more, an operator approves a plan (reaper plan --save, then reaper apply)";
+    return decision;
+}
+
 }  // namespace
 
 Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
@@ -55,7 +64,7 @@ Decision plan_under(Safeguards& safeguards, const Request& request, const CloudI
                       options};
     Decision decision =
         attempts.run(safeguards.thrashing(options.now), safeguards.passed_over(options.now));
-    return unless_held(std::move(decision), safeguards, request, options.now);
+    return with_advice(unless_held(std::move(decision), safeguards, request, options.now));
 }
 
 Decision correction_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,

@@ -21,8 +21,9 @@ constexpr std::array<std::pair<OutcomeKind, std::string_view>, 11> outcomes{{
     {OutcomeKind::revocable_only, "revocable-only"},
 }};
 
-constexpr std::array<std::pair<FreedRoomResultKind, std::string_view>, 6> freed_rooms{{
+constexpr std::array<std::pair<FreedRoomResultKind, std::string_view>, 7> freed_rooms{{
     {FreedRoomResultKind::taken, "taken"},
+    {FreedRoomResultKind::short_lived, "short-lived"},
     {FreedRoomResultKind::elsewhere, "elsewhere"},
     {FreedRoomResultKind::handed_over, "handed-over"},
     {FreedRoomResultKind::taken_by_regular, "taken-by-regular"},

@@ -44,6 +44,7 @@ struct Outcome {
 /// What became of the room that a cull freed.
 enum class FreedRoomResultKind {
     taken,               ///< the requester, or its retry, got it, or half of it at least
+    short_lived,         ///< the same, and gave some of it back within minutes
     elsewhere,           ///< it got room on another host
     handed_over,         ///< a later request has it, which is judged in its place
     taken_by_regular,    ///< another regular request got it first
@@ -53,11 +54,20 @@ enum class FreedRoomResultKind {
 std::string_view to_string(FreedRoomResultKind kind);
 std::optional<FreedRoomResultKind> freed_room_result_kind_from(std::string_view text);
 
+/// Who took a slot of freed room.
+struct RoomTaker {
+    ServerId server;
+    TimePoint at{};                   ///< when it was seen to have it
+    std::optional<Duration> lived{};  ///< it gave the room back after so long; none: not early
+    friend bool operator==(const RoomTaker&, const RoomTaker&) = default;
+};
+
 struct FreedRoomResult {
     FreedRoomResultKind kind{};
     std::string reason;           ///< one line for people
     std::vector<HostId> untaken;  ///< hosts whose freed room was not taken
     TimePoint at{};
+    std::vector<RoomTaker> takers{};
 };
 
 /// What happened to one victim.

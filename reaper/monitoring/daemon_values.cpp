@@ -46,16 +46,16 @@ void add_switches(const DaemonState& state, Values& values) {
     tell_breaker("closed", CircuitState::closed);
     tell_breaker("half-open", CircuitState::half_open);
     tell_breaker("open", CircuitState::open);
-    std::size_t projects = 0;
-    std::size_t shapes = 0;
-    for (const auto& each : safeguards.left_alone(now)) ++(each.what.empty() ? projects : shapes);
-    const char* const help =
-        "Projects and shapes of requests for which culls went unused, and that "
-        "are left alone for a while.";
-    values.gauge("reaper_left_alone", help, number(projects),
-                 {{"safeguard", std::string{safeguard::project_breaker}}});
-    values.gauge("reaper_left_alone", help, number(shapes),
-                 {{"safeguard", std::string{safeguard::shape_cooldown}}});
+    const auto left = safeguards.left_alone(now);
+    for (const std::string_view word :
+         {safeguard::project_breaker, safeguard::short_lived, safeguard::shape_cooldown})
+        values.gauge(
+            "reaper_left_alone",
+            "Projects and shapes of requests that are left alone for a while: culls for "
+            "them went unused, or their room was given back within minutes.",
+            number(std::count_if(left.begin(), left.end(),
+                                 [&](const auto& each) { return each.safeguard == word; })),
+            {{"safeguard", std::string{word}}});
     values.gauge("reaper_hosts_in_cooldown",
                  "Hosts that rank lower, as freed room there was not taken or a deletion hangs.",
                  number(safeguards.passed_over(now).size()));
@@ -134,7 +134,7 @@ void add_budgets(const DaemonState& state, Values& values) {
     const Budgets left = BudgetUsage{safeguards.settings().limits,
                                      &state.settings.policy->scheduler,
                                      safeguards.history(),
-                                     RequestId{},
+                                     Request{},
                                      state.refresher.cache().index(),
                                      state.ledger,
                                      state.clock.now()}

@@ -31,6 +31,7 @@ constexpr OutcomeKind all_outcomes[] = {
     OutcomeKind::dry_run,        OutcomeKind::superseded,    OutcomeKind::handed_over,
     OutcomeKind::revocable_room, OutcomeKind::revocable_only};
 constexpr FreedRoomResultKind freed_room_results[] = {FreedRoomResultKind::taken,
+                                                      FreedRoomResultKind::short_lived,
                                                       FreedRoomResultKind::elsewhere,
                                                       FreedRoomResultKind::handed_over,
                                                       FreedRoomResultKind::taken_by_regular,

@@ -31,7 +31,7 @@ public:
     virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;
     virtual ResultTask<void> finish(RequestId id, Outcome outcome) = 0;
     virtual ResultTask<void> note_message(MessageEntry message) = 0;
-    /// The first one of a request stays.
+    /// The first one of a request stays, but what was `taken` may turn out to be `short_lived`.
     virtual ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) = 0;
     virtual ResultTask<void> note_event(JournalEvent event) = 0;
 

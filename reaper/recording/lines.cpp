@@ -30,6 +30,7 @@ json history_json(const std::vector<PastVictim>& history) {
                  {"server", victim.server.str()},   {"name", victim.name},
                  {"project", victim.project.str()}, {"host", victim.host}};
         if (!victim.workload.empty()) one["workload"] = victim.workload;
+        if (!victim.requester.empty()) one["for_project"] = victim.requester.str();
         array.push_back(std::move(one));
     }
     return array;
@@ -53,6 +54,8 @@ void change(Seen& seen, const NameChanger& changer) {
         victim.project = changer.of(NameKind::project, victim.project);
         victim.host = changer.of(NameKind::machine, victim.host);
         victim.workload = changer.of(NameKind::value, victim.workload);
+        if (!victim.requester.empty())
+            victim.requester = changer.of(NameKind::project, victim.requester);
     }
     std::set<HostId> cooling;
     for (const HostId& host : seen.cooling) cooling.insert(changer.of(NameKind::provider, host));

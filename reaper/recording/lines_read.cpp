@@ -40,6 +40,7 @@ PastVictim past_victim_of(const JsonPlace& in) {
     victim.project = ProjectId{in["project"].text()};
     victim.host = in["host"].text();
     victim.workload = in.text_or_empty("workload");
+    victim.requester = ProjectId{in.text_or_empty("for_project")};
     return victim;
 }
 

@@ -14,8 +14,9 @@ namespace {
 bool has_circuit(const SafeguardSettings& settings, std::string_view held) {
     if (held == safeguard::breaker)
         return settings.breaker.wasted > 0 || settings.breaker.failed > 0;
-    if (held == safeguard::project_breaker)
-        return settings.project_breaker.wasted > 0 || settings.project_breaker.unproven > 0;
+    if (held == safeguard::project_breaker) return settings.project_breaker.wasted > 0;
+    if (held == safeguard::unproven) return settings.project_breaker.unproven > 0;
+    if (held == safeguard::short_lived) return settings.short_lived.allowance > 0;
     if (held == safeguard::shape_cooldown) return settings.shape_cooldown.wasted > 0;
     return true;
 }
@@ -46,8 +47,8 @@ Decision unless_held(Decision decision, const Seen& seen, const CompiledPolicy& 
 }
 
 PastVictim past(const Victim& victim, const Seen& seen) {
-    return {seen.at,        seen.request.id, victim.server,  victim.name,
-            victim.project, victim.host,     victim.workload};
+    return {seen.at,     seen.request.id, victim.server,        victim.name,   victim.project,
+            victim.host, victim.workload, seen.request.project, victim.created};
 }
 
 double hours(Duration span) {

@@ -90,7 +90,27 @@ void count(const WeekRequest& request, WeekReport& week) {
 bool any_limit(const config::Policy& policy) {
     const LimitSettings& limits = policy.safeguards.limits;
     return limits.victims_per_request > 0 || limits.victims_per_window > 0 ||
-           limits.victims_per_project > 0 || limits.victims_per_aggregate > 0;
+           limits.victims_per_project > 0 || limits.victims_per_aggregate > 0 ||
+           limits.share_per_request > 0 || limits.share_per_requester > 0;
+}
+
+/// What would have gone, and how many revocable servers the hosts of the plans had at most.
+StoppedByLimits stopped_in(const std::vector<WeekRequest>& requests, const LimitSettings& limits) {
+    std::vector<PlannedHarm> planned;
+    std::map<HostId, int> revocable;
+    for (const WeekRequest& each : requests) {
+        const auto* const plan = each.choice ? std::get_if<Plan>(&each.choice->decision) : nullptr;
+        if (plan == nullptr) continue;
+        planned.push_back({&each.request, each.at, static_cast<int>(plan->victims().size())});
+        for (const HostPlan& host : plan->hosts) {
+            int& most = revocable[host.host];
+            most = std::max(most,
+                            static_cast<int>(host.victims.size()) + host.spared_in_all.value_or(0));
+        }
+    }
+    int sum = 0;
+    for (const auto& [host, servers] : revocable) sum += servers;
+    return stopped_by(limits, planned, sum);
 }
 
 /// The first failure that an outcome tells of.
@@ -195,6 +215,7 @@ WeekReport report_week(WeekInput input) {
                      [](const WeekRequest& a, const WeekRequest& b) { return a.at < b.at; });
     WeekReport week;
     for (const WeekRequest& request : input.requests) count(request, week);
+    week.stopped = stopped_in(input.requests, input.limits);
     week.input = std::move(input);
     find_doubts_of_source(week, week.against);
     find_doubts(week, week.against);

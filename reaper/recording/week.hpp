@@ -9,6 +9,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/recording/replay.hpp"
+#include "reaper/recording/week_limits.hpp"
 #include "reaper/report/render.hpp"
 
 namespace reaper::recording {
@@ -30,6 +31,7 @@ struct WeekInput {
     bool dry_run = false;
     std::vector<WeekRequest> requests;
     std::optional<config::Policy> policy;
+    LimitSettings limits{};           ///< those in force
     int checked = 0, reproduced = 0;  ///< recorded plans, and those that were made again
     int unsure = 0;                   ///< not seen whole, or with reservations
     int undecided = 0;
@@ -58,6 +60,7 @@ struct WeekReport {
     double lost_hours = 0, lost_vcpu_hours = 0;
     int young = 0;  ///< victims that had existed less than an hour
     std::map<ProjectId, WeekProject> projects;
+    StoppedByLimits stopped;              ///< of those that would have been helped by deleting
     std::map<std::string, int> outcomes;  ///< as it happened
     int deleted = 0;
     std::vector<std::string> against;  ///< what stands against switching on
@@ -74,7 +77,8 @@ std::string render_week(const WeekReport& week, const report::RenderOptions& opt
 /// {version, source, since, until, dry_run, requests, refused_by_nova, asked_by_operators,
 /// of_reservations, operations{word: n}, would_help{already_there,
 ///  by_deleting}, would_not_help{no_room, held_back{safeguard: n}, refused, unknown}, victims,
-///  lost_hours, lost_vcpu_hours, young, projects[{project, project_name (if known), victims,
+///  lost_hours, lost_vcpu_hours, young, stopped_by_limits{requests{safeguard: n}, victims,
+///  largest_request, revocable}, projects[{project, project_name (if known), victims,
 ///  lost_hours}], happened{outcomes {word: n}, deleted}, against[], remarks[]}
 nlohmann::json to_json(const WeekReport& week);
 

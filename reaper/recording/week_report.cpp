@@ -96,6 +96,21 @@ std::string projects_text(const WeekReport& week, const report::RenderOptions& o
            why_others(week, options);
 }
 
+/// What of that the limits would have stopped.
+std::string stopped_text(const WeekReport& week, const report::RenderOptions& options) {
+    if (week.victims == 0) return "";
+    const StoppedByLimits& stopped = week.stopped;
+    std::string text = stopped.requests.empty()
+                           ? "The limits in force would have stopped none of these (the largest: " +
+                                 counted(stopped.largest, "victim") + ")."
+                           : "The limits in force would have stopped: " + words(stopped.requests) +
+                                 ", with " + counted(stopped.victims, "victim") +
+                                 " (the largest: " + std::to_string(stopped.largest) + ").";
+    text += " Shares are of the " + counted(stopped.revocable, "revocable server") +
+            " on the hosts of these plans.";
+    return report::wrapped(text, 0, static_cast<std::size_t>(options.width));
+}
+
 }  // namespace
 
 std::string render_week(const WeekReport& week, const report::RenderOptions& options) {
@@ -104,7 +119,8 @@ std::string render_week(const WeekReport& week, const report::RenderOptions& opt
     std::string text = "What switching on would have meant, " + iso_time(input.since) + " to " +
                        iso_time(input.until) + "\nby " + report::safe(input.source) +
                        (input.dry_run ? ", dry run" : "") + "\n\n";
-    text += lines_text(week, options) + "\n" + projects_text(week, options);
+    text += lines_text(week, options) + "\n" + projects_text(week, options) +
+            stopped_text(week, options);
     if (!input.dry_run && !week.outcomes.empty())
         text += "\nAs it happened: " + words(week.outcomes) + "; " +
                 counted(week.deleted, "server") + " deleted.\n";
@@ -146,6 +162,11 @@ json to_json(const WeekReport& week) {
             {"lost_hours", to_hundredths(week.lost_hours)},
             {"lost_vcpu_hours", to_hundredths(week.lost_vcpu_hours)},
             {"young", week.young},
+            {"stopped_by_limits",
+             {{"requests", week.stopped.requests},
+              {"victims", week.stopped.victims},
+              {"largest_request", week.stopped.largest},
+              {"revocable", week.stopped.revocable}}},
             {"projects", std::move(projects)},
             {"happened", {{"outcomes", week.outcomes}, {"deleted", week.deleted}}},
             {"against", week.against},

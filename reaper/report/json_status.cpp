@@ -10,7 +10,8 @@ namespace {
 
 /// The word itself outlives the document.
 std::string_view safeguard_from(const JsonPlace& in) {
-    for (const std::string_view known : {safeguard::project_breaker, safeguard::shape_cooldown})
+    for (const std::string_view known :
+         {safeguard::project_breaker, safeguard::shape_cooldown, safeguard::short_lived})
         if (in.text() == known) return known;
     in.fail("no safeguard that leaves somebody alone");
 }

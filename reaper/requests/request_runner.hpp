@@ -60,7 +60,7 @@ private:
     bool may_have_left() const override;
     bool is_answered() const override { return request_.source == RequestSource::gateway; }
     void on_sent(const Victim& victim, const HostId& host) override {
-        services_.safeguards.on_sent(request_.id, victim, host);
+        services_.safeguards.on_sent(request_, victim, host);
     }
     void on_not_done(const Victim& victim) override { services_.safeguards.on_not_done(victim); }
     void on_deletion(const Victim& victim, bool succeeded) override {

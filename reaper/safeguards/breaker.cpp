@@ -35,7 +35,7 @@ Breaker::Change Breaker::open(std::string why, TimePoint at) {
 
 std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request,
                                                         const ProjectId& project, CullWorth worth,
-                                                        TimePoint at) {
+                                                        int slots, TimePoint at) {
     if (worth == CullWorth::needless) return std::nullopt;
     const CircuitState state = circuit_.state(at);
     if (worth == CullWorth::helped) {
@@ -49,14 +49,14 @@ std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request
     }
     // While it is open, what ends is older than that.
     if (state == CircuitState::open) return std::nullopt;
-    wasted_ = std::min(wasted_ + 1, max_counted);
-    if (worth == CullWorth::lost) lost_ = std::min(lost_ + 1, max_counted);
+    wasted_ = std::min(wasted_ + slots, max_counted);
+    if (worth == CullWorth::lost) lost_ = std::min(lost_ + slots, max_counted);
     projects_.insert(project);
     const bool several = static_cast<int>(projects_.size()) >= settings_.projects;
     const bool enough = state == CircuitState::half_open || wasted_ >= settings_.wasted;
     if (settings_.wasted == 0 || !enough || !several) return std::nullopt;
     by_deletions_ = false;
-    Change change = open(counted(wasted_, "cull") + " in a row went unused, of " +
+    Change change = open("the room of " + counted(wasted_, "slot") + " in a row went unused, of " +
                              counted(static_cast<int>(projects_.size()), "project") +
                              last_for(request) + of_lost(lost_) +
                              "; look at `reaper history`, find what keeps servers off the freed "

@@ -35,7 +35,7 @@ public:
 
     /// Each returns what it changes, if anything.
     std::optional<Change> note_freed_room(const RequestId& request, const ProjectId& project,
-                                          CullWorth worth, TimePoint at);
+                                          CullWorth worth, int slots, TimePoint at);
     std::optional<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
 
     /// Somebody has looked (`reaper resume`): counting begins anew.
@@ -48,7 +48,7 @@ public:
     /// It was open when the last process ended, which nothing else tells: open from now on.
     void open_again(TimePoint at);
     void shift(Duration by) { circuit_.shift(by); }
-    /// In a row, so far.
+    /// Slots, and deletions, in a row so far.
     int wasted() const { return wasted_; }
     int failed() const { return failed_; }
 

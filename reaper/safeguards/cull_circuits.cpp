@@ -21,21 +21,22 @@ std::optional<CullCircuits::Change> CullCircuits::helped(const std::string& key)
     return Change{};
 }
 
-std::optional<CullCircuits::Change> CullCircuits::wasted(const std::string& key, TimePoint at) {
-    return waste(key, at, enough_);
+std::optional<CullCircuits::Change> CullCircuits::wasted(const std::string& key, int slots,
+                                                         TimePoint at) {
+    return waste(key, slots, at, enough_);
 }
 
-std::optional<CullCircuits::Change> CullCircuits::wasted_at_once(const std::string& key,
+std::optional<CullCircuits::Change> CullCircuits::wasted_at_once(const std::string& key, int slots,
                                                                  TimePoint at) {
-    return waste(key, at, 1);
+    return waste(key, slots, at, 1);
 }
 
-std::optional<CullCircuits::Change> CullCircuits::waste(const std::string& key, TimePoint at,
-                                                        int enough) {
+std::optional<CullCircuits::Change> CullCircuits::waste(const std::string& key, int slots,
+                                                        TimePoint at, int enough) {
     if (enough_ <= 0) return std::nullopt;
     Known& known = known_[key];
     known.at = std::max(known.at, at);
-    known.wasted = std::min(known.wasted + 1, most_wasted);
+    known.wasted = std::min(known.wasted + slots, most_wasted);
     // The cull may be older than the pause.
     const CircuitState state = known.circuit.state(at);
     if (state == CircuitState::open) return std::nullopt;

@@ -16,7 +16,7 @@ class CullCircuits {
 public:
     struct Change {
         bool opened = false;  ///< else: closed
-        int wasted = 0;       ///< culls in a row
+        int wasted = 0;       ///< slots in a row
         std::optional<TimePoint> until{};
     };
     struct Open {
@@ -26,18 +26,19 @@ public:
         std::optional<TimePoint> until;
     };
 
-    /// `wasted` culls in a row open one; 0: none is ever opened.
+    /// `wasted` slots in a row open one; 0: none is ever opened.
     void reload(int wasted, const RetrySettings& settings);
 
-    /// A cull for `key` helped, or its room went unused. What it changed, if anything.
+    /// A cull for `key` helped, or the room of so many slots of it went unused. What it changed, if
+    /// anything.
     std::optional<Change> helped(const std::string& key);
-    std::optional<Change> wasted(const std::string& key, TimePoint at);
+    std::optional<Change> wasted(const std::string& key, int slots, TimePoint at);
     /// The same, however many it were before.
-    std::optional<Change> wasted_at_once(const std::string& key, TimePoint at);
+    std::optional<Change> wasted_at_once(const std::string& key, int slots, TimePoint at);
 
     CircuitState state(const std::string& key, TimePoint now) const;
     std::optional<TimePoint> until(const std::string& key) const;
-    /// Culls in a row that went unused.
+    /// Slots in a row that went unused.
     int wasted_in_a_row(const std::string& key) const;
     /// Those that are not closed.
     std::vector<Open> open(TimePoint now) const;
@@ -52,7 +53,7 @@ private:
         TimePoint at{};  ///< when the last went unused
         Circuit circuit;
     };
-    std::optional<Change> waste(const std::string& key, TimePoint at, int enough);
+    std::optional<Change> waste(const std::string& key, int slots, TimePoint at, int enough);
 
     int enough_ = 0;
     RetrySettings settings_;

@@ -22,7 +22,9 @@
 #include "reaper/safeguards/hanging_deletions.hpp"
 #include "reaper/safeguards/host_cooldowns.hpp"
 #include "reaper/safeguards/protection.hpp"
+#include "reaper/safeguards/proven_slots.hpp"
 #include "reaper/safeguards/settings.hpp"
+#include "reaper/safeguards/short_lives.hpp"
 #include "reaper/safeguards/unproven_culls.hpp"
 #include "reaper/safeguards/victim_history.hpp"
 
@@ -32,6 +34,7 @@ namespace reaper {
 namespace safeguard {
 inline constexpr std::string_view limit_request = "limit-request";
 inline constexpr std::string_view limit_window = "limit-window";
+inline constexpr std::string_view limit_requester = "limit-requester";
 inline constexpr std::string_view limit_project = "limit-project";
 inline constexpr std::string_view limit_aggregate = "limit-aggregate";
 inline constexpr std::string_view is_protected = "protected";
@@ -39,7 +42,9 @@ inline constexpr std::string_view min_run_time = "min-run-time";
 inline constexpr std::string_view thrash = "thrash";
 inline constexpr std::string_view breaker = "breaker";
 inline constexpr std::string_view project_breaker = "project-breaker";
+inline constexpr std::string_view unproven = "unproven";
 inline constexpr std::string_view shape_cooldown = "shape-cooldown";
+inline constexpr std::string_view short_lived = "short-lived";
 inline constexpr std::string_view cell_cooldown = "cell-cooldown";
 inline constexpr std::string_view stale_plan = "stale-plan";
 }  // namespace safeguard
@@ -63,7 +68,8 @@ public:
         ProjectId project;
         std::string what;  ///< the shape; empty of a project
         CircuitState state{};
-        int wasted = 0;  ///< culls in a row that went unused
+        int wasted = 0;  ///< slots in a row that went unused; of `short-lived`, culls whose room
+                         ///< was given back
         std::optional<TimePoint> until;
         std::string project_name{};  ///< empty: not known
     };
@@ -83,9 +89,18 @@ public:
     void note_cull(const Request& request);
     void note_no_cull(const RequestId& request) { unproven_.erase(request); }
     /// What became of the room of a request's cull, and the hosts on which it was not taken.
-    /// Returns what that changes.
+    /// `taken`: so many slots were; none: all if it helped, else none. Returns what that changes.
     std::vector<Change> note_freed_room(const Request& request, CullWorth worth,
-                                        const std::vector<HostId>& untaken, TimePoint at);
+                                        const std::vector<HostId>& untaken, TimePoint at,
+                                        std::optional<int> taken = {});
+    /// Room of the first request goes to the second, whose servers are to be worth it.
+    void note_handed_over(const RequestId& from, const RequestId& to, TimePoint at);
+    /// So many servers have the room of a cull since then.
+    void note_taken(const Request& request, int takers, TimePoint at);
+    /// One of them gave it back after so long; none: it has used it for long enough. Returns what
+    /// that changes.
+    std::vector<Change> note_use(const Request& request, std::optional<Duration> lived,
+                                 TimePoint at);
     /// What became of the room that was freed for a server that moves: did it take it? None: that
     /// says nothing.
     void note_move(const Request& request, std::optional<bool> taken, TimePoint at);
@@ -136,10 +151,13 @@ private:
         ProjectId project;
         std::string what;
     };
-    void note_project(const Request& request, CullWorth worth, bool at_once, TimePoint at,
+    void note_project(const Request& request, CullWorth worth, int slots, TimePoint at,
                       std::vector<Change>& changes);
-    void note_shape(const Request& request, CullWorth worth, TimePoint at,
+    void note_shape(const Request& request, CullWorth worth, int slots, TimePoint at,
                     std::vector<Change>& changes);
+    double harm_of(const RequestId& request) const;
+    std::optional<Held> why_unproven(const Request& request, TimePoint now) const;
+    std::optional<Held> why_short_lived(const Request& request, TimePoint now) const;
     void note_name(const Request& request);
     void prune_names(TimePoint now);
 
@@ -154,6 +172,13 @@ private:
     std::map<std::string, NamedShape> shape_names_;
     ProjectNames project_names_;  ///< as requests told them; of those that are left alone
     UnprovenCulls unproven_;
+    ProvenSlots proven_;
+    ShortLives short_lives_;
+    struct Heir {
+        RequestId of;
+        TimePoint at{};
+    };
+    std::multimap<RequestId, Heir> heirs_;  ///< by request: whose room it was
     CellCooldowns cell_cooldowns_;
     bool several_cells_ = false;
 };

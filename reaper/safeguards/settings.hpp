@@ -23,10 +23,13 @@ struct ProtectSettings {
     friend bool operator==(const ProtectSettings&, const ProtectSettings&) = default;
 };
 
-/// `limits:` victims at most.
+/// `limits:` victims at most. A share is per cent of all revocable servers.
 struct LimitSettings {
-    int victims_per_request = 0;
-    std::chrono::milliseconds window{3'600'000};  ///< of the three below
+    int victims_per_request = 100;
+    int share_per_request = 25;
+    std::chrono::milliseconds window{3'600'000};  ///< of those below
+    int share_per_requester = 50;                 ///< for the requests of one project
+    int share_least = 50;                         ///< a share is never fewer victims than this
     int victims_per_window = 0;
     int victims_per_project = 0;
     int victims_per_aggregate = 0;
@@ -57,7 +60,7 @@ struct RetrySettings {
 
 /// `breaker:` things in a row that stop all culls, until one is tried.
 struct BreakerSettings {
-    int wasted = 5;    ///< culls whose room went unused, ...
+    int wasted = 5;    ///< slots whose room went unused, ...
     int projects = 2;  ///< ... of at least so many projects
     int failed = 5;    ///< deletions that failed
     /// 0: only after somebody has looked.
@@ -69,8 +72,10 @@ struct BreakerSettings {
 
 /// `project_breaker:` the same for the culls of one project.
 struct ProjectBreakerSettings {
-    int wasted = 3;     ///< culls in a row whose room went unused
-    int unproven = 10;  ///< culls at a time of which it is not known whether they helped
+    int wasted = 3;  ///< slots in a row whose room went unused
+    /// Slots at a time of which it is not known whether they help; of a project whose freed room
+    /// was taken lately twice as many as were taken.
+    int unproven = 3;
     RetrySettings retry{};
 
     friend bool operator==(const ProjectBreakerSettings&, const ProjectBreakerSettings&) = default;
@@ -78,10 +83,20 @@ struct ProjectBreakerSettings {
 
 /// `shape_cooldown:` the same for one shape (flavor, image, constraints) of a project's requests.
 struct ShapeCooldownSettings {
-    int wasted = 2;  ///< after the first, other hosts are tried
+    int wasted = 2;  ///< slots in a row; after the first, other hosts are tried
     RetrySettings retry{};
 
     friend bool operator==(const ShapeCooldownSettings&, const ShapeCooldownSettings&) = default;
+};
+
+/// `short_lived:` projects that give freed room back within minutes, again and again.
+struct ShortLivedSettings {
+    std::chrono::milliseconds lived{600'000};  ///< room that is used for so long was worth it
+    int allowance = 10;  ///< victims within the window for room that was not used; 0: any number
+    std::chrono::milliseconds window{7'200'000};
+    RetrySettings retry{};
+
+    friend bool operator==(const ShortLivedSettings&, const ShortLivedSettings&) = default;
 };
 
 struct SafeguardSettings {
@@ -91,6 +106,7 @@ struct SafeguardSettings {
     BreakerSettings breaker;
     ProjectBreakerSettings project_breaker;
     ShapeCooldownSettings shape_cooldown;
+    ShortLivedSettings short_lived;
     /// How long a host ranks lower after room freed there was not taken.
     std::chrono::milliseconds host_cooldown{1'800'000};
 

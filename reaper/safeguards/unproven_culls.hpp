@@ -1,5 +1,5 @@
-// Culls of which it is not known yet whether they helped, counted by project and by shape. Pure
-// data.
+// Culls of which it is not known yet whether they helped: their slots by project, and their shapes.
+// Pure data.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@ public:
         ProjectId project;
         std::string shape;
         std::optional<std::string> moves_from;  ///< the service host, of a server that moves
+        int slots = 1;
     };
 
     /// Takes the place of what was known of the request.
@@ -27,6 +28,7 @@ public:
 
     bool contains(const RequestId& request) const { return all_.contains(request); }
     bool empty() const noexcept { return all_.empty(); }
+    /// Slots.
     int of_project(const ProjectId& project) const { return count(of_project_, project); }
     bool any_of_shape(const std::string& shape) const { return of_shape_.contains(shape); }
     /// Moves: the service host that each leaves.
@@ -42,9 +44,9 @@ private:
         return at == counts.end() ? 0 : at->second;
     }
     template <class Key>
-    static void count_less(Counts<Key>& counts, const Key& key) {
+    static void count_less(Counts<Key>& counts, const Key& key, int by) {
         const auto at = counts.find(key);
-        if (--at->second == 0) counts.erase(at);
+        if ((at->second -= by) <= 0) counts.erase(at);
     }
 
     std::unordered_map<RequestId, Cull> all_;

@@ -1,14 +1,24 @@
 #include "reaper/safeguards/victim_history.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace reaper {
+
+double harm_of(const PastVictim& victim) {
+    constexpr double hour = std::chrono::duration<double>(std::chrono::hours{1}).count();
+    if (victim.created == TimePoint{}) return 1;
+    const double ran = std::chrono::duration<double>(victim.at - victim.created).count();
+    return 1 + std::clamp(ran / hour, 0.0, 1.0);
+}
 
 void VictimHistory::note(PastVictim victim) {
     if (by_server_.contains(victim.server)) return;
     if (by_time_.size() >= max_kept) erase(by_time_.begin());
     const ServerId server = victim.server;
-    ++by_request_[victim.request];
+    OfRequest& of_request = by_request_[victim.request];
+    ++of_request.victims;
+    of_request.harm += harm_of(victim);
     const TimePoint at = victim.at;
     count(victim, 1);
     by_server_.emplace(server, by_time_.emplace(at, std::move(victim)));
@@ -17,7 +27,10 @@ void VictimHistory::note(PastVictim victim) {
 void VictimHistory::erase(ByTime::iterator at) {
     count(at->second, -1);
     const auto request = by_request_.find(at->second.request);
-    if (request != by_request_.end() && --request->second <= 0) by_request_.erase(request);
+    if (request != by_request_.end()) {
+        request->second.harm -= harm_of(at->second);
+        if (--request->second.victims <= 0) by_request_.erase(request);
+    }
     by_server_.erase(at->second.server);
     by_time_.erase(at);
 }
@@ -32,6 +45,7 @@ void VictimHistory::prune(TimePoint now, Duration kept) {
     while (!by_time_.empty() && std::prev(by_time_.end())->first > now) {
         auto node = by_time_.extract(std::prev(by_time_.end()));
         node.key() = now;
+        if (node.mapped().created != TimePoint{}) node.mapped().created += now - node.mapped().at;
         node.mapped().at = now;
         const ServerId server = node.mapped().server;
         by_server_[server] = by_time_.insert(std::move(node));
@@ -45,6 +59,7 @@ void VictimHistory::shift(Duration by) {
         auto node = by_time_.extract(by_time_.begin());
         node.key() += by;
         node.mapped().at += by;
+        if (node.mapped().created != TimePoint{}) node.mapped().created += by;
         const ServerId server = node.mapped().server;
         by_server_[server] = moved.insert(std::move(node));
     }
@@ -59,7 +74,12 @@ void VictimHistory::each_since(TimePoint since,
 
 long VictimHistory::of_request(const RequestId& request) const {
     const auto at = by_request_.find(request);
-    return at == by_request_.end() ? 0 : at->second;
+    return at == by_request_.end() ? 0 : at->second.victims;
+}
+
+double VictimHistory::harm_of_request(const RequestId& request) const {
+    const auto at = by_request_.find(request);
+    return at == by_request_.end() ? 0 : at->second.harm;
 }
 
 /// In step with a victim that comes or goes.

@@ -28,7 +28,12 @@ struct PastVictim {
     ProjectId project;
     std::string host{};      ///< service host
     std::string workload{};  ///< as its metadata name it; or empty
+    ProjectId requester{};   ///< the project that it was deleted for; empty: not known
+    TimePoint created{};     ///< itself; `TimePoint{}`: not known
 };
+
+/// What its deletion costs: a victim, and one more for the work of an hour that is lost with it.
+double harm_of(const PastVictim& victim);
 
 class VictimHistory {
 public:
@@ -54,6 +59,8 @@ public:
     void each_since(TimePoint since, const std::function<void(const PastVictim&)>& visit) const;
     /// Of one request, however long ago.
     long of_request(const RequestId& request) const;
+    /// What those of one request cost.
+    double harm_of_request(const RequestId& request) const;
     /// How often each workload was evicted after `since`: by how many requests. Only those of at
     /// least `least`. Counted on from the last call: it costs what changed since, as long as
     /// `since` only grows.
@@ -75,7 +82,11 @@ private:
 
     ByTime by_time_;
     std::unordered_map<ServerId, ByTime::iterator> by_server_;
-    std::unordered_map<RequestId, long> by_request_;
+    struct OfRequest {
+        long victims = 0;
+        double harm = 0;
+    };
+    std::unordered_map<RequestId, OfRequest> by_request_;
     mutable std::optional<Counted> counted_;
 };
 

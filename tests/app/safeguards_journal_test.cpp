@@ -84,7 +84,8 @@ TEST_F(SafeguardsOfTheJournal, OpenTheBreakerThatTheEndOfTheReaperKeptShut) {
     const auto known = read();
     EXPECT_EQ(known.safeguards.breaker().state(noon), CircuitState::open);
     EXPECT_THAT(known.safeguards.breaker().reason(),
-                HasSubstr("5 culls in a row went unused, of 2 projects, the last for req-4"));
+                HasSubstr("the room of 5 slots in a row went unused, of 2 projects, the last for "
+                          "req-4"));
     EXPECT_FALSE(known.was_told);
     EXPECT_EQ(known.safeguards.breaker().state(noon + 20min), CircuitState::half_open);
 }
@@ -121,11 +122,65 @@ TEST_F(SafeguardsOfTheJournal, KnowOfWhichCullsNothingIsKnownYet) {
 
 TEST_F(SafeguardsOfTheJournal, KnowWhatResultsAreWorth) {
     EXPECT_EQ(worth_of(FreedRoomResultKind::taken), CullWorth::helped);
+    EXPECT_EQ(worth_of(FreedRoomResultKind::short_lived), CullWorth::helped);
     EXPECT_EQ(worth_of(FreedRoomResultKind::elsewhere), CullWorth::needless);
     EXPECT_EQ(worth_of(FreedRoomResultKind::handed_over), CullWorth::needless);
     EXPECT_EQ(worth_of(FreedRoomResultKind::taken_by_regular), CullWorth::needless);
     EXPECT_EQ(worth_of(FreedRoomResultKind::taken_by_revocable), CullWorth::lost);
     EXPECT_EQ(worth_of(FreedRoomResultKind::wasted), CullWorth::wasted);
+}
+
+TEST_F(SafeguardsOfTheJournal, KnowWhoGaveRoomBackAtOnceAndWhoStays) {
+    settings_.short_lived = {10min, 2, 2h, {30min, 2h}};
+    const auto give_back = [&](const std::string& id, TimePoint at) {
+        RequestRecord& made = record(id, at);
+        made.request.project = ProjectId{"p"};
+        made.freed_room = FreedRoomResult{FreedRoomResultKind::short_lived,
+                                          "",
+                                          {},
+                                          at,
+                                          {{ServerId{"taker-of-" + id}, at, Duration{1s}}}};
+    };
+    Request next;
+    next.id = RequestId{"next"};
+    next.project = ProjectId{"p"};
+    const auto held = [&](TimePoint when) {
+        const auto why = read().safeguards.why_not_now(next, when);
+        return why ? std::string{why->safeguard} : "";
+    };
+    for (int i = 0; i < 3; ++i) give_back("req-" + std::to_string(i), noon - 20min + i * 1min);
+    EXPECT_EQ(held(noon), "short-lived");
+    EXPECT_EQ(held(noon + 11min), "short-lived");
+    EXPECT_EQ(held(noon + 13min), "") << "its pause began with the third";
+    journal_.noted_marks = {{"resumed", "", noon - 1min}};
+    EXPECT_EQ(held(noon), "");
+    journal_.noted_marks.clear();
+    for (int i = 0; i < 3; ++i) {
+        FreedRoomResult& result =
+            *journal_.records[RequestId{"req-" + std::to_string(i)}].freed_room;
+        result.kind = FreedRoomResultKind::taken;
+        result.takers[0].lived.reset();
+    }
+    EXPECT_EQ(held(noon), "") << "they stayed";
+}
+
+TEST_F(SafeguardsOfTheJournal, KnowWhatEachProjectTookAndWhoWentForIt) {
+    RequestRecord& taken = record("req-1", noon - 10min);
+    taken.request.project = ProjectId{"p"};
+    taken.request.slots = 4;
+    taken.freed_room = FreedRoomResult{FreedRoomResultKind::taken, "", {}, noon - 10min, {}};
+    for (int i = 0; i < 3; ++i)
+        taken.freed_room->takers.push_back({ServerId{std::to_string(i)}, noon - 10min, {}});
+    Request next;
+    next.id = RequestId{"next"};
+    next.project = ProjectId{"p"};
+    next.slots = 6;
+    const auto known = read();
+    EXPECT_FALSE(known.safeguards.why_not_now(next, noon)) << "twice the three that were taken";
+    next.slots = 7;
+    EXPECT_TRUE(known.safeguards.why_not_now(next, noon));
+    known.safeguards.history().each_since(
+        noon - 2h, [](const PastVictim& victim) { EXPECT_EQ(victim.requester, ProjectId{"p"}); });
 }
 
 TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {

@@ -30,8 +30,8 @@ protected:
     void begin() { breaker = Breaker{settings}; }
     /// What became of a cull of `project` at a minute; why it opened, "closed", or nothing.
     std::string note(int minute, CullWorth worth, const std::string& project = "p") {
-        return text(
-            breaker.note_freed_room(request(minute), ProjectId{project}, worth, at(minute * 60)));
+        return text(breaker.note_freed_room(request(minute), ProjectId{project}, worth, 1,
+                                            at(minute * 60)));
     }
     std::string deletion(int minute, bool succeeded) {
         return text(breaker.note_deletion(succeeded, request(minute), at(minute * 60)));
@@ -45,15 +45,17 @@ protected:
     Breaker breaker;
 };
 
-TEST_F(BreakerTest, OpensWhenSoManyCullsInARowHelpedNobody) {
+TEST_F(BreakerTest, OpensWhenTheRoomOfSoManySlotsInARowWentUnused) {
     begin();
     EXPECT_EQ(note(1, CullWorth::wasted), "");
     EXPECT_EQ(note(2, CullWorth::wasted), "");
     EXPECT_EQ(state(2), CircuitState::closed);
-    EXPECT_THAT(note(3, CullWorth::wasted),
-                AllOf(HasSubstr("3 culls in a row went unused, of 1 project, the last for req-3"),
-                      HasSubstr("`reaper history`"), HasSubstr("`reaper resume`"),
-                      HasSubstr("one cull is tried at")));
+    EXPECT_THAT(
+        note(3, CullWorth::wasted),
+        AllOf(HasSubstr("the room of 3 slots in a row went unused, of 1 project, the last for "
+                        "req-3"),
+              HasSubstr("`reaper history`"), HasSubstr("`reaper resume`"),
+              HasSubstr("one cull is tried at")));
     EXPECT_EQ(state(3), CircuitState::open);
     EXPECT_EQ(note(4, CullWorth::wasted), "") << "it opens once";
 }

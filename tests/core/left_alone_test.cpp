@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using reaper::testing::at;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -69,7 +70,8 @@ TEST_F(LeftAloneTest, ProjectsHaveTheirNamesBesideTheirIds) {
     const auto changes = safeguards.note_freed_room(named, CullWorth::wasted, {}, at(0));
     ASSERT_EQ(changes.size(), 2U);
     EXPECT_THAT(changes[0].reason, HasSubstr("room freed for project web (p) (VCPU=4, image i)"));
-    EXPECT_THAT(changes[1].reason, HasSubstr("1 cull in a row of project web (p) went unused"));
+    EXPECT_THAT(changes[1].reason,
+                HasSubstr("the room of 1 slot in a row of project web (p) went unused"));
     EXPECT_THAT(safeguards.why_not_now(named, at(60))->reason, HasSubstr("of project web (p)"));
     for (const auto& each : safeguards.left_alone(at(60))) EXPECT_EQ(each.project_name, "web");
 
@@ -150,15 +152,91 @@ TEST_F(LeftAloneTest, AFallbackIsTheSameShape) {
     EXPECT_EQ(held(by_fallback(pinned), 1), "shape-cooldown");
 }
 
-TEST_F(LeftAloneTest, CullsOfWhichNothingIsKnownYetAreLimited) {
+TEST_F(LeftAloneTest, SlotsOfWhichNothingIsKnownYetAreLimited) {
     settings.project_breaker.unproven = 2;
     begin();
     safeguards.note_cull(request("r1"));
     safeguards.note_cull(request("r2"));
-    EXPECT_EQ(held(request("r3"), 0), "project-breaker");
+    EXPECT_EQ(held(request("r3"), 0), "unproven");
     EXPECT_EQ(held(request("r3", "q"), 0), "");
     safeguards.note_freed_room(request("r1"), CullWorth::helped, {}, at(0));
     EXPECT_EQ(held(request("r3"), 0), "");
+}
+
+Request large(const std::string& id, int slots) {
+    Request made = request(id);
+    made.slots = slots;
+    return made;
+}
+
+TEST_F(LeftAloneTest, WhatIsLargeIsProvenByAFirstPart) {
+    settings.project_breaker.unproven = 3;
+    begin();
+    EXPECT_EQ(held(large("r", 20), 0), "unproven");
+    EXPECT_THAT(safeguards.why_not_now(large("r", 20), at(0))->reason,
+                AllOf(HasSubstr("project p has taken no freed room within a day, so that 3 at a "
+                                "time are freed for it (project_breaker.unproven)"),
+                      HasSubstr("this request asks for 20 at once"), HasSubstr("reaper apply")));
+    EXPECT_EQ(held(large("r", 3), 0), "");
+    for (const auto& [slots, next] : {std::pair{3, 6}, std::pair{6, 18}}) {
+        safeguards.note_cull(large("part", slots));
+        EXPECT_EQ(held(large("r", next), 0), "unproven") << "it is not taken yet";
+        safeguards.note_freed_room(large("part", slots), CullWorth::helped, {}, at(0));
+        EXPECT_EQ(held(large("r", next), 0), "");
+        EXPECT_EQ(held(large("r", next + 1), 0), "unproven");
+    }
+    EXPECT_EQ(held(large("r", 18), 23 * 60), "");
+    EXPECT_EQ(held(large("r", 18), 24 * 60), "unproven") << "that was long ago";
+    settings.project_breaker.unproven = 0;
+    safeguards.reload(settings);
+    EXPECT_EQ(held(large("r", 1'000), 24 * 60), "");
+}
+
+TEST_F(LeftAloneTest, OnlyWhatWasTakenProves) {
+    settings.project_breaker.unproven = 3;
+    settings.project_breaker.wasted = 100;
+    begin();
+    safeguards.note_freed_room(large("part", 6), CullWorth::helped, {}, at(0), 3);
+    EXPECT_EQ(held(large("r", 6), 0), "");
+    EXPECT_EQ(held(large("r", 7), 0), "unproven");
+    safeguards.note_freed_room(large("other", 3), CullWorth::needless, {}, at(0));
+    EXPECT_EQ(held(large("r", 7), 0), "unproven");
+}
+
+TEST_F(LeftAloneTest, AProjectWhoseRoomWentUnusedHasToProveItselfAgain) {
+    settings.project_breaker = {4, 3, {30min, 2h}};
+    settings.shape_cooldown.wasted = 0;
+    begin();
+    cull(large("r1", 3), CullWorth::helped, 0);
+    cull(large("r2", 6), CullWorth::wasted, 1);
+    EXPECT_EQ(held(large("r", 3), 32), "");
+    EXPECT_EQ(held(large("r", 4), 32), "unproven") << "the try is a small one";
+}
+
+TEST_F(LeftAloneTest, APersonsWordIsAProof) {
+    settings.project_breaker.unproven = 3;
+    begin();
+    Request by_hand = large("r", 20);
+    by_hand.approved = Approval{"ops", at(0), {}};
+    EXPECT_EQ(held(by_hand, 0), "");
+    by_hand.approved.reset();
+    by_hand.source = RequestSource::operator_;
+    EXPECT_EQ(held(by_hand, 0), "");
+}
+
+/// One request for an impossible image counts as what it is, not as one.
+TEST_F(LeftAloneTest, BreakersCountSlots) {
+    settings.shape_cooldown = {2, {10min, 40min}};
+    settings.breaker.wasted = 5;
+    begin();
+    EXPECT_THAT(cull(large("r1", 3), CullWorth::wasted, 0),
+                ElementsAre("shape-cooldown", "project-breaker-opened"));
+    Request other = large("r2", 2);
+    other.project = ProjectId{"q"};
+    EXPECT_THAT(cull(other, CullWorth::wasted, 0), ElementsAre("shape-cooldown", "breaker-opened"));
+    begin();
+    safeguards.note_freed_room(large("r1", 3), CullWorth::wasted, {}, at(0), 1);
+    EXPECT_EQ(held(request("r", "p", "j"), 1), "") << "two slots were not taken";
 }
 
 TEST_F(LeftAloneTest, TheBreakerOfTheCloudTriesOneCullAtATime) {

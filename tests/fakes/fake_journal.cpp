@@ -139,7 +139,10 @@ ResultTask<void> FakeJournal::note_freed_room(RequestId id, FreedRoomResult free
             write("freed-room " + std::string{to_string(freed_room.kind)} + " " + id.str()))
         co_return *error;
     auto& known = records.at(id).freed_room;
-    if (!known) known = std::move(freed_room);
+    const bool was_taken = known && (known->kind == FreedRoomResultKind::taken ||
+                                     known->kind == FreedRoomResultKind::short_lived);
+    if (!known || (was_taken && freed_room.kind == FreedRoomResultKind::short_lived))
+        known = std::move(freed_room);
     co_return Result<void>{};
 }
 

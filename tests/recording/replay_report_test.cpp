@@ -165,6 +165,8 @@ TEST(Week, SaysWhatSwitchingOnMeansAndWhatStandsAgainstIt) {
     input.since = monday - std::chrono::days{1};
     input.until = monday + std::chrono::days{6};
     input.policy = config::standard_policy();
+    LimitSettings& limits = input.policy->safeguards.limits;
+    limits.victims_per_request = limits.share_per_request = limits.share_per_requester = 0;
     const WeekReport week = report_week(std::move(input));
     EXPECT_EQ(week.helped, 2);
     EXPECT_EQ(week.there, 1);
@@ -277,6 +279,65 @@ TEST(Week, ProjectsHaveTheirNamesBesideTheirIds) {
     EXPECT_THAT(render_week(week, {}), HasSubstr("night (spot)"));
     EXPECT_EQ(to_json(week)["projects"][0]["project_name"], "night");
     EXPECT_EQ(to_json(week)["projects"][0]["project"], "spot");
+}
+
+/// A record of a plan with so many victims on a host with as many that stay.
+RequestRecord planned(const std::string& id, int victims, Duration after,
+                      const std::string& project = "regular") {
+    std::vector<std::string> names;
+    for (int i = 0; i < victims; ++i) names.push_back(id + "-" + std::to_string(i));
+    RequestRecord record;
+    record.request.id = RequestId{id};
+    record.request.project = ProjectId{project};
+    record.received_at = monday + after;
+    Decision decision = plan_of(names);
+    auto& host = std::get<Plan>(decision).hosts[0];
+    host.host = HostId{"host-of-" + id};
+    host.spared_in_all = victims;
+    record.plans.push_back({1, record.received_at, std::move(decision)});
+    return record;
+}
+
+WeekReport dry_week(const std::vector<RequestRecord>& records) {
+    WeekInput input = week_of(records);
+    input.since = monday;
+    input.until = monday + std::chrono::days{1};
+    return report_week(std::move(input));
+}
+
+TEST(Week, TellsWhatTheLimitsWouldHaveStopped) {
+    using namespace std::chrono_literals;
+    const WeekReport week =
+        dry_week({planned("req-1", 40, 0h), planned("req-2", 120, 1min), planned("req-3", 60, 2min),
+                  planned("req-4", 30, 3min), planned("req-5", 90, 4min),
+                  planned("req-6", 40, 5min), planned("req-7", 50, 6min, "another")});
+    EXPECT_EQ(week.stopped.revocable, 860);
+    EXPECT_EQ(week.stopped.requests, (std::map<std::string, int>{{"limit-request", 1}}));
+    EXPECT_EQ(week.stopped.victims, 120);
+    EXPECT_EQ(week.stopped.largest, 120);
+    const std::string text = render_week(week, {});
+    EXPECT_THAT(text,
+                HasSubstr("The limits in force would have stopped: 1 limit-request, with 120"));
+    EXPECT_THAT(text, HasSubstr("860 revocable servers"));
+    EXPECT_EQ(to_json(week)["stopped_by_limits"]["requests"]["limit-request"], 1);
+
+    const WeekReport small =
+        dry_week({planned("req-1", 30, 0h), planned("req-2", 30, 1min), planned("req-3", 30, 2min),
+                  planned("req-4", 20, 2h), planned("req-5", 20, 2min, "another")});
+    // Of the first two together half of 120 and 60 is what one project may have deleted.
+    EXPECT_EQ(small.stopped.requests.count("limit-request"), 0U);
+    EXPECT_EQ(small.stopped.revocable, 260);
+
+    WeekInput input =
+        week_of(std::vector<RequestRecord>{planned("req-1", 3, 0h), planned("req-2", 3, 1min)});
+    input.since = monday;
+    input.until = monday + std::chrono::days{1};
+    input.limits.share_least = 5;
+    input.limits.share_per_requester = 10;
+    const WeekReport tight = report_week(std::move(input));
+    EXPECT_EQ(tight.stopped.requests, (std::map<std::string, int>{{"limit-requester", 1}}));
+    EXPECT_THAT(render_week(dry_week({planned("req-1", 3, 0h)}), {}),
+                HasSubstr("would have stopped none of these (the largest: 3 victims)"));
 }
 
 TEST(Week, TheJournalTellsWhatWasPlanned) {

@@ -4,6 +4,7 @@ const PILLS = {
   "freed": "good", "already-there": "good", "revocable-room": "good", "taken": "good", "elsewhere": "good",
   "not-enough": "warn", "refused": "warn", "revocable-only": "warn", "incomplete": "bad", "failed": "bad",
   "wasted": "bad", "taken-by-revocable": "bad", "taken-by-regular": "warn",
+  "short-lived": "warn",
 };
 
 const pill = (word, title) => el("span", {class: "pill " + (PILLS[word] ?? ""), title}, word);

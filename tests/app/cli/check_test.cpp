@@ -105,6 +105,27 @@ TEST_F(CheckCloud, AWorkingCloudHasNoFailure) {
     EXPECT_GE(findings_.size(), 10U);
 }
 
+TEST(CheckLimits, TellsWhatMayBeDeletedAndWarnsWhereNothingBoundsIt) {
+    std::vector<Finding> findings;
+    const auto report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    SafeguardSettings safeguards;
+    check_limits(safeguards, report);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].verdict, Verdict::ok);
+    EXPECT_EQ(findings[0].detail,
+              "one request: at most 100 victims and 25 % of all revocable servers (or 50); the "
+              "requests of one project within 1h: at most 50 % of all revocable servers (or 50)");
+    findings.clear();
+    safeguards.limits = {
+        .victims_per_request = 0, .share_per_request = 0, .share_per_requester = 0};
+    safeguards.short_lived.allowance = 0;
+    check_limits(safeguards, report);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0].verdict, Verdict::warn);
+    EXPECT_EQ(findings[1].verdict, Verdict::warn);
+    EXPECT_NE(findings[1].detail.find("short_lived.allowance is 0"), std::string::npos);
+}
+
 TEST_F(CheckCloud, NothingIsWritten) {
     run();
     EXPECT_EQ(cloud_.count("DELETE"), 0U);

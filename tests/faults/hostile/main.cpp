@@ -1,6 +1,6 @@
-// hostile_tenant: what one project costs that boots again and again what no host takes, and what it
-// does to the others. Seeded runs of the real service in virtual time; prints a table.
-// tests/faults/README.md tells more.
+// hostile_tenant: what one project costs that boots again and again what no host takes, deletes at
+// once what it booted, or asks for very much; and what it does to the others. Seeded runs of the
+// real service in virtual time; prints a table. tests/faults/README.md tells more.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -35,11 +35,22 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-/// What the hostile project does: every half a minute it asks for something that no host takes.
+/// What the hostile project does. But for the last two, every half a minute it asks for something
+/// that no host takes.
 enum class Attack {
-    same,    ///< always the same
-    many,    ///< four servers at a time
-    varied,  ///< each time a flavor of its own
+    same,      ///< always the same
+    many,      ///< four servers at a time
+    varied,    ///< each time a flavor of its own
+    twenty,    ///< twenty servers at a time
+    thousand,  ///< in a large cloud, once every half an hour: a thousand servers
+    loop,      ///< one server that it may have, deleted as soon as it runs, and again
+};
+
+/// What is switched off.
+enum class Without {
+    nothing,
+    price,           ///< limits, what a first part proves, and what short lives cost
+    all_but_breaker  ///< and all but one breaker for all projects
 };
 
 struct Setup {
@@ -47,7 +58,7 @@ struct Setup {
     Duration honest_every{};  ///< the other project's demands
     std::uint64_t seed = 1;
     Duration length = hours{6};
-    bool one_breaker = false;  ///< the cloud's alone, for good, whoever it was
+    Without without{};
 };
 
 struct Figures {
@@ -64,12 +75,13 @@ SchedulePlan plan_of(const Setup& world) {
     plan.seed = world.seed;
     auto& cloud = plan.cloud;
     cloud.seed = world.seed;
-    cloud.hosts = 10;
+    cloud.hosts = world.attack == Attack::thousand ? 150 : world.attack == Attack::twenty ? 14 : 10;
     cloud.host.vcpus = 16;
     cloud.host.memory_mb = 65'536;
     cloud.host.disk_gb = 2'000;
     cloud.fill = 1.0;
-    cloud.revocable = 0.7;
+    const bool large = world.attack == Attack::thousand || world.attack == Attack::twenty;
+    cloud.revocable = large ? 0.95 : 0.7;
     cloud.flavors = {{"small", {2, 4'096, 20, 0, 0, {}}}, {"large", {8, 16'384, 80, 0, 0, {}}}};
     cloud.projects["regular2"] = {};
     cloud.log_limit = 1'000;
@@ -78,11 +90,17 @@ SchedulePlan plan_of(const Setup& world) {
     project.name = "project";
     plan.policy.taggers.push_back(project);
     plan.policy.strategy.name = "cost";
-    if (world.one_breaker) {
-        auto& safeguards = plan.policy.safeguards;
+    auto& safeguards = plan.policy.safeguards;
+    if (world.without != Without::nothing) {
+        safeguards.limits.victims_per_request = 0;
+        safeguards.limits.share_per_request = safeguards.limits.share_per_requester = 0;
+        safeguards.project_breaker.unproven = 0;
+        safeguards.short_lived.allowance = 0;
+    }
+    if (world.without == Without::all_but_breaker) {
         safeguards.breaker.projects = 1;
         safeguards.breaker.retry.retry_after = {};
-        safeguards.project_breaker.wasted = safeguards.project_breaker.unproven = 0;
+        safeguards.project_breaker.wasted = 0;
         safeguards.shape_cooldown.wasted = 0;
     }
     return plan;
@@ -119,7 +137,8 @@ public:
         const TimePoint begin = timeline_.true_now();
         process_ = std::make_unique<Process>(plan_, configured_by(plan_), timeline_, network_,
                                              broker_, journal_, pause_, breaker_, site_);
-        timeline_.after(minutes{1}, [this] { attack(0); });
+        timeline_.after(minutes{1},
+                        [this] { world_.attack == Attack::loop ? boot_to_delete() : attack(0); });
         timeline_.after(minutes{2}, [this] { demand(); });
         timeline_.after(minutes{1}, [this] { fill_up(); });
         const TimePoint end = begin + world_.length;
@@ -188,13 +207,28 @@ private:
     }
 
     void attack(int number) {
-        const int servers = world_.attack == Attack::many ? 4 : 1;
-        const std::string flavor = world_.attack == Attack::varied
-                                       ? "own-" + std::to_string(number % flavors_of_its_own)
-                                       : "large";
-        const auto ids = boot("regular2", flavor, servers, &impossible_);
+        const std::map<Attack, int> servers{
+            {Attack::many, 4}, {Attack::twenty, 20}, {Attack::thousand, 1'000}};
+        const auto several = servers.find(world_.attack);
+        std::string flavor = "large";
+        if (world_.attack == Attack::thousand) flavor = "small";
+        if (world_.attack == Attack::varied)
+            flavor = "own-" + std::to_string(number % flavors_of_its_own);
+        const auto ids =
+            boot("regular2", flavor, several == servers.end() ? 1 : several->second, &impossible_);
         timeline_.after(seconds{25}, [this, ids] { remove(ids); });
-        timeline_.after(seconds{30}, [this, number] { attack(number + 1); });
+        const Duration every =
+            world_.attack == Attack::thousand ? Duration{minutes{30}} : Duration{seconds{30}};
+        timeline_.after(every, [this, number] { attack(number + 1); });
+    }
+
+    /// Its quota is one large server; whatever became of it, it goes, and comes again.
+    void boot_to_delete() {
+        const auto ids = boot("regular2", "large", 1, site_.world().nova.images.front().get());
+        timeline_.after(seconds{10}, [this, ids] {
+            remove(ids);
+            timeline_.after(seconds{2}, [this] { boot_to_delete(); });
+        });
     }
 
     /// One who boots, tries again after a while, at most twice, and ends after ten minutes.
@@ -219,14 +253,18 @@ private:
 
     /// Now and then others take what is free; so there is always somebody to delete.
     void fill_up() {
-        for (int i = 0; i < 80; ++i) {
+        for (int i = 0; i < (world_.attack == Attack::loop ? 6 : 80); ++i) {
             const auto ids = boot("spot", "small", 1, site_.world().nova.images.front().get());
             timeline_.after(seconds{10}, [this, ids] {
                 const Server* server = site_.world().nova.find_server(ids.front());
                 if (server != nullptr && server->state != VmState::active) remove(ids);
             });
         }
-        timeline_.after(minutes{chance_.between(3, 6)}, [this] { fill_up(); });
+        // Who deletes at once gains by it only where others are quick.
+        const Duration every = world_.attack == Attack::loop
+                                   ? Duration{seconds{chance_.between(4, 8)}}
+                                   : Duration{minutes{chance_.between(3, 6)}};
+        timeline_.after(every, [this] { fill_up(); });
     }
 
     void count(TimePoint begin) {
@@ -289,8 +327,15 @@ int main(int argc, char** argv) {
     CLI::App app{"What one hostile project costs the others"};
     std::uint64_t seeds = 10;
     int length = 6;
-    bool one_breaker = false;
-    app.add_flag("--one-breaker", one_breaker, "one breaker for all projects, and nothing else");
+    Without without = Without::nothing;
+    app.add_flag_callback(
+        "--one-breaker", [&] { without = Without::all_but_breaker; },
+        "one breaker for all projects, and nothing else");
+    app.add_flag_callback(
+        "--before", [&] { without = Without::price; },
+        "without limits, and whatever short lives and first parts tell");
+    std::string only;
+    app.add_option("--only", only, "rows whose name begins with this");
     app.add_option("--seeds", seeds, "runs of each row");
     app.add_option("--hours", length, "of each run");
     CLI11_PARSE(app, argc, argv);
@@ -301,16 +346,20 @@ int main(int argc, char** argv) {
         "| others served |\n|---|---|---|---|---|---|\n");
     const std::map<Attack, std::string> attacks{{Attack::same, "one shape"},
                                                 {Attack::many, "one shape, four at a time"},
-                                                {Attack::varied, "many shapes"}};
+                                                {Attack::varied, "many shapes"},
+                                                {Attack::twenty, "twenty servers at a time"},
+                                                {Attack::thousand, "1,000 servers at a time"},
+                                                {Attack::loop, "boot, delete, again"}};
     for (const auto& [attack, name] : attacks)
         for (const int every : {2, 30}) {
+            if (!name.starts_with(only)) continue;
             std::vector<Figures> outcomes;
             for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
                 Setup world;
                 world.attack = attack;
                 world.honest_every = std::chrono::minutes{every};
                 world.seed = seed;
-                world.one_breaker = one_breaker;
+                world.without = without;
                 world.length = std::chrono::hours{length};
                 outcomes.push_back(Run{world}.go());
             }

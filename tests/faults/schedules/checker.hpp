@@ -298,9 +298,9 @@ private:
     void judge_trip(Trip& trip, const std::string& rule, const PlanRecord& plan, TimePoint begun);
     TimePoint begun_at(const std::string& request) const;
     void end_trials(const std::string& request);
-    void note_end(Trip& trip, const std::string& request, const std::string& kind, int enough,
-                  const RetrySettings& settings, const std::string& whose);
-    void note_end_for_cloud(const reaper::Request& asked, const std::string& kind);
+    void note_end(Trip& trip, const std::string& request, const std::string& kind, int slots,
+                  int enough, const RetrySettings& settings, const std::string& whose);
+    void note_end_for_cloud(const reaper::Request& asked, const std::string& kind, int slots);
     static std::string shape_of(const reaper::Request& request);
     void judge_limits(const Exchange& call, const Basis& basis);
     void note_authorization(const Exchange& call);

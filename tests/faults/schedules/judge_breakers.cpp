@@ -11,6 +11,13 @@ namespace {
 /// Until the reaper has heard of an operator's word.
 constexpr Duration heard_after = std::chrono::seconds{3};
 
+/// Of a cull whose room went unused, so many slots did at least: less than half were taken.
+int unused_slots(const RequestRecord& record) {
+    if (record.plans.empty()) return 1;
+    const auto* const plan = std::get_if<Plan>(&record.plans.back().decision);
+    return plan == nullptr ? 1 : plan->slots_requested / 2 + 1;
+}
+
 Duration pause_of(const RetrySettings& settings, int times) {
     Duration pause = settings.retry_after;
     for (int i = 1; i < times && pause < settings.max_retry_after; ++i) pause *= 2;
@@ -70,14 +77,15 @@ void Checker::on_freed_room(const std::string& kind, const std::string& request)
         blame("freed-room", "nobody took the room of " + request + ", and the journal says so");
     const reaper::Request& asked = record->second.request;
     const SafeguardSettings& settings = plan_.policy.safeguards;
+    const int slots = unused_slots(record->second);
     const bool one_is_enough = circuits().cloud.is_half_open(timeline_.true_now());
     note_end(circuits().shapes[shape_of(asked)], request, kind == "taken-by-revocable" ? "" : kind,
-             settings.shape_cooldown.wasted, settings.shape_cooldown.retry, "its shape");
+             slots, settings.shape_cooldown.wasted, settings.shape_cooldown.retry, "its shape");
     const int of_project = settings.project_breaker.wasted;
-    note_end(circuits().projects[asked.project.str()], request, kind,
+    note_end(circuits().projects[asked.project.str()], request, kind, slots,
              one_is_enough ? std::min(of_project, 1) : of_project, settings.project_breaker.retry,
              "its project");
-    note_end_for_cloud(asked, kind);
+    note_end_for_cloud(asked, kind, slots);
 }
 
 /// Where nobody died there is no room, and nothing that could become of it: another one is tried.
@@ -92,19 +100,19 @@ void Checker::end_trials(const std::string& request) {
 }
 
 /// `enough` in a row leave it alone; 0: never.
-void Checker::note_end(Trip& trip, const std::string& request, const std::string& kind, int enough,
-                       const RetrySettings& settings, const std::string& whose) {
+void Checker::note_end(Trip& trip, const std::string& request, const std::string& kind, int slots,
+                       int enough, const RetrySettings& settings, const std::string& whose) {
     const TimePoint now = timeline_.true_now();
     if (trip.tried == request) trip.tried.reset();
     if (kind == "taken") trip = Trip{};
     if ((kind != "wasted" && kind != "taken-by-revocable") || now < circuits().deaf_until) return;
-    ++trip.row;
+    trip.row += slots;
     if (enough == 0 || trip.is_open(now)) return;
     if (trip.row < enough && !trip.is_half_open(now)) return;
-    trip.open(now, settings, std::to_string(trip.row) + " culls of " + whose + " went unused");
+    trip.open(now, settings, std::to_string(trip.row) + " slots of " + whose + " went unused");
 }
 
-void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string& kind) {
+void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string& kind, int slots) {
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
     if (circuits().cloud.tried == asked.id.str()) circuits().cloud.tried.reset();
@@ -120,7 +128,7 @@ void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string
     }
     if ((kind != "wasted" && kind != "taken-by-revocable") || now < circuits().deaf_until) return;
     if (circuits().cloud.is_open(now)) return;
-    ++circuits().cloud.row;
+    circuits().cloud.row += slots;
     circuits().cloud.projects.insert(asked.project.str());
     const bool enough =
         circuits().cloud.row >= settings.wasted || circuits().cloud.is_half_open(now);
@@ -129,7 +137,7 @@ void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string
         return;
     circuits().cloud.by_deletions = false;
     circuits().cloud.open(now, settings.retry,
-                          std::to_string(circuits().cloud.row) + " culls in a row went unused");
+                          std::to_string(circuits().cloud.row) + " slots in a row went unused");
     circuits().cloud.projects.clear();
 }
 

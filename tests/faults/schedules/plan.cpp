@@ -171,8 +171,8 @@ private:
     void draw_safeguards() {
         Chance rng{plan_.seed ^ 0xb4a3e5U};
         if (rng.percent(40)) return;
-        auto& [protect, limits, thrash, breaker, project_breaker, shape_cooldown, host_cooldown] =
-            plan_.policy.safeguards;
+        auto& [protect, limits, thrash, breaker, project_breaker, shape_cooldown, short_lived,
+               host_cooldown] = plan_.policy.safeguards;
         if (rng.percent(25)) limits.victims_per_request = rng.between(1, 3);
         if (rng.percent(20)) limits.victims_per_project = rng.between(1, 4);
         if (rng.percent(20)) limits.victims_per_window = rng.between(1, 5);
@@ -191,6 +191,9 @@ private:
         project_breaker.retry = retry(rng);
         shape_cooldown.wasted = rng.between(0, 2);
         shape_cooldown.retry = retry(rng);
+        short_lived.lived = seconds{rng.pick({20, 120, 600})};
+        short_lived.allowance = rng.pick({0, 1, 3, 10});
+        short_lived.retry = retry(rng);
         if (rng.percent(50)) plan_.items.push_back(item(Kind::resumed, rng));
     }
 
