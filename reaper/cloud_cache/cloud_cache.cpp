@@ -68,7 +68,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
         }
         auto& [key, entry] = *hosts_.try_emplace(id).first;
         entry.host = std::move(kept);
-        entry.traits_at = host.read_at;
+        entry.traits_at = entry.listed_at = host.read_at;
         put_in_order(key, entry);
         index_.put(*entry.host);
     }
@@ -167,12 +167,14 @@ bool CloudCache::apply(const HostReading& reading) {
     const TimePoint before = reading.began - Duration{1};
     for (const auto& id : reading.gone)
         if (!told_.told_since(id, reading.began)) told_.remember(id, before, before, true);
-    if (reading.servers && read_servers(host, reading))
-        at->second.touched_at = std::max(at->second.touched_at, reading.began);
+    const bool leaving =
+        reading.servers ? read_servers(host, reading) : read_leavers(host, reading);
+    if (leaving) at->second.touched_at = std::max(at->second.touched_at, reading.began);
     set_room(host, reading);
     for (auto& server : host.servers) tag(server, *taggers_, tag_data_);
     interner_.share(host);
     host.read_at = reading.began;
+    if (reading.servers) at->second.listed_at = reading.began;
     host.estimated = false;
     put_in_order(at->first, at->second);
     index_.put(host);
@@ -259,6 +261,16 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
         soft_deleted_.erase(id);
         host.servers.erase(place_for(host, id));
     }
+    return read_leavers(host, reading);
+}
+
+/// True if somebody is leaving.
+bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
+    std::erase_if(host.servers, [&](const Server& server) {
+        const bool left = server.status == "DELETED" && !holds_on(server.id, reading);
+        if (left) where_.erase(server.id);
+        return left;
+    });
     add_leavers(host, reading);
     return std::any_of(host.servers.begin(), host.servers.end(),
                        [](const Server& server) { return server.status == "DELETED"; });
@@ -273,8 +285,9 @@ void CloudCache::add_leavers(Host& host, const HostReading& reading) {
             if (held.empty() || !is_leaving(id, reading) || find_server(host, id) != nullptr)
                 continue;
             ServerRecord record;
-            for (const auto& listed : *reading.servers)
-                if (listed.server.id == id) record = listed;
+            if (reading.servers)
+                for (const auto& listed : *reading.servers)
+                    if (listed.server.id == id) record = listed;
             record.server.id = id;
             record.server.host = host.service_host;
             record.server.status = "DELETED";
@@ -481,8 +494,8 @@ void CloudCache::touch(const HostId& id, TimePoint arrived) {
 void CloudCache::put_in_order(const HostId& id, Entry& entry) {
     if (entry.place.host != nullptr) order_.take(entry.place);
     const Host& host = *entry.host;
-    entry.place = {ReadingOrder::Kind::exact, host.read_at, host.read_at, &id};
-    if (entry.touched_at >= host.read_at && entry.touched_at != TimePoint{}) {
+    entry.place = {ReadingOrder::Kind::exact, entry.listed_at, entry.listed_at, &id};
+    if (entry.touched_at >= entry.listed_at && entry.touched_at != TimePoint{}) {
         entry.place.kind = ReadingOrder::Kind::touched;
         entry.place.since = entry.touched_at;
     } else if (host.estimated) {

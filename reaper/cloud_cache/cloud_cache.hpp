@@ -83,6 +83,8 @@ public:
     /// it. What the hosts' readings are worth, a new reading must tell.
     void shift(Duration by);
     const Host* find(const HostId& id) const;
+    /// An event of late told that the server is gone, or a reading that Nova knows it no more.
+    bool was_told_gone(const ServerId& server) const { return told_.is_gone(server); }
     /// All of them, by id; valid until the next change.
     std::vector<const Host*> hosts() const;
     const TagData& tag_data() const noexcept { return tag_data_; }
@@ -107,6 +109,7 @@ private:
     struct Entry {
         std::unique_ptr<Host> host;  // the index holds its address
         TimePoint touched_at{};      // when the last event about it came
+        TimePoint listed_at{};       // when the reading that told its servers was begun
         TimePoint traits_at{};       // when the reading that told them was begun
         TimePoint aggregates_at{};   // likewise
         ReadingOrder::Place place;   // in the order of readings
@@ -122,6 +125,7 @@ private:
     /// True if somebody there is leaving: the host is to be read again soon.
     bool read_servers(Host& host, const HostReading& reading);
     bool is_leaving(const ServerId& server, const HostReading& reading) const;
+    bool read_leavers(Host& host, const HostReading& reading);
     void add_leavers(Host& host, const HostReading& reading);
     void drop_gone(Host& host) const;
     void keep_limits(Host& host) const;

@@ -193,6 +193,7 @@ ResultTask<bool> CacheRefresher::refresh_unfinished() {
 void CacheRefresher::remember_soft_deletions() {
     soft_deleted_.clear();
     for (const auto& record : cache_.soft_deleted()) soft_deleted_.insert(record.server.id);
+    soft_deletes_ = soft_deletes_ || !soft_deleted_.empty() || unfinished_.lists_any();
 }
 
 bool CacheRefresher::saw_soft_deletion() const {
@@ -235,6 +236,7 @@ ResultTask<void> CacheRefresher::read_hosts(std::vector<HostId> ids, HostDepth d
 Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Error>& error) {
     const Host* const host = cache_.find(id);
     if (host == nullptr) co_return;
+    if (depth == HostDepth::room && !flowing_) depth = HostDepth::state;
     std::string service_host = host->service_host;
     std::vector<ProviderId> providers;
     for (const auto& provider : host->providers) providers.push_back(provider.id);
@@ -335,7 +337,11 @@ ResultTask<void> CacheRefresher::refresh_parts() {
     } else if (cache_.aggregates_stale()) {
         co_return co_await refresh_aggregates();
     } else if (now - services_at_ >= settings_.services_interval) {
-        co_return co_await refresh_services();
+        auto services = co_await refresh_services();
+        if (!services || soft_deletes_) co_return services;
+        // The first soft deletion, if its event was lost.
+        auto unfinished = co_await refresh_unfinished();
+        if (!unfinished) co_return unfinished.error();
     }
     co_return Result<void>{};
 }

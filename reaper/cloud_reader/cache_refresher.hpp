@@ -74,6 +74,7 @@ public:
     ResultTask<void> refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy);
     /// Aggregates, and the compute services, which tell the zone.
     ResultTask<void> refresh_aggregates();
+    /// Without a flow of events, servers are asked for with the room.
     ResultTask<void> read_hosts(std::vector<HostId> ids, HostDepth depth);
     /// The reaper wrote this itself (CloudCache::set_holdings).
     void note_holdings(const HostId& host, const ServerId& consumer, const Allocations& holds) {
@@ -85,6 +86,9 @@ public:
     ResultTask<bool> refresh_unfinished();
     /// A server was seen soft-deleted since then.
     bool saw_soft_deletion() const;
+    /// There may be some of which nothing was seen: servers are soft-deleted in this cloud, or no
+    /// events tell of it. (The first one is looked for in the background, too.)
+    bool may_miss_unfinished() const noexcept { return soft_deletes_ || !flowing_; }
     /// Asks Nova where these servers are, and reads the hosts where the cache has it otherwise.
     ResultTask<void> locate(std::set<ServerId> servers);
 
@@ -135,6 +139,7 @@ private:
     CloudCache cache_;
     UnfinishedDeletions unfinished_;
     std::set<ServerId> soft_deleted_;  ///< in the cache when the unfinished ones were asked for
+    bool soft_deletes_ = false;        ///< some server was ever seen soft-deleted
     // Bulk readings are numbered, because several things may happen in the same millisecond.
     std::uint64_t builds_begun_ = 0;
     std::uint64_t build_ = 0;         ///< the one that the cache was made of; 0: none yet

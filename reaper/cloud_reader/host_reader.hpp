@@ -11,6 +11,7 @@ namespace reaper {
 
 /// How much of it.
 enum class HostDepth {
+    room,       ///< of each provider, and compute service: the servers are known by events
     state,      ///< room of each provider, servers, compute service: before a deletion
     all,        ///< traits too: in the background
     placement,  ///< and Placement's aggregates: before a deletion for a request bound to them

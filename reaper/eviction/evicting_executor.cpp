@@ -38,7 +38,6 @@ Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
     co_await wait_for_others(cull);
     if (!cull.stopped) co_await verify_all(cull);
     if (!cull.stopped) co_await hold_room(cull);
-    if (!cull.stopped) co_await ask_whether_needed(cull);
     if (!cull.stopped) co_await take_free_room(cull, std::move(plan.hosts));
     if (!cull.stopped) co_await finish_all(cull);
     if (!cull.stopped) co_await remove_all(cull);
@@ -62,8 +61,10 @@ Task<void> EvictingExecutor::verify(Cull& cull, const Victim& victim) {
     }
 }
 
+/// Beside it: does anybody still wait?
 Task<void> EvictingExecutor::verify_all(Cull& cull) {
     std::vector<Task<void>> looks;
+    looks.push_back(ask_whether_needed(cull));
     for (const auto& victim : cull.victims)
         if (cull.state(victim) == Cull::State::planned) looks.push_back(verify(cull, victim));
     co_await run_all(std::move(looks));

@@ -65,6 +65,7 @@ private:
     void not_done(Cull& cull, const Victim& victim);
     Task<void> remove_all(Cull& cull);
     Task<void> wait_for_all(Cull& cull);
+    Task<Duration> pause_for(ServerId server, Duration interval, bool& untold);
     Task<void> wait_for_others(Cull& cull);
     Task<void> wait_for_other(Cull& cull, ServerId server);
     Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);

@@ -16,6 +16,26 @@ using Kind = FreshVerdict::Kind;
 /// Room that a server holds so long after Nova forgot it was left behind.
 static constexpr Duration left_behind_after{60'000};
 
+/// Between two looks whether Nova told something.
+static constexpr Duration glance{20};
+/// Nova's word may come a moment before the room is free.
+static constexpr Duration after_word{50};
+
+/// So long, or until Nova tells that the server is gone, if that is `untold` yet. How long the next
+/// pause is to be.
+Task<Duration> EvictingExecutor::pause_for(ServerId server, Duration interval, bool& untold) {
+    const Duration until = cloud_.clock.steady() + interval;
+    while (cloud_.clock.steady() < until) {
+        if (untold && guard_.told_gone(server)) {
+            untold = false;
+            co_return after_word;
+        }
+        const Duration left = until - cloud_.clock.steady();
+        co_await cloud_.clock.sleep(std::min(left, glance));
+    }
+    co_return std::min(interval * 3 / 2, settings_.cull.poll_interval * 10);
+}
+
 /// What a reaper deleted softly and left. All or nothing: it is gone before anybody else is
 /// deleted.
 Task<void> EvictingExecutor::finish_all(Cull& cull) {
@@ -53,7 +73,7 @@ Task<void> EvictingExecutor::wait_for_others(Cull& cull) {
 /// Somebody else deletes it: nothing to do but to see it go.
 Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     Duration interval = settings_.cull.poll_interval;
-    const Duration longest = settings_.cull.poll_interval * 10;
+    bool untold = !guard_.told_gone(server);
     Duration ask_at = cloud_.clock.steady() + left_behind_after;
     // Another request's victim, which that one may come to leave alone.
     bool planned = rooms_.ledger().evicting(server);
@@ -78,8 +98,7 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
             if (record && (!*record || (*record)->server.status == "DELETED")) break;
             ask_at = cloud_.clock.steady() + left_behind_after;
         }
-        co_await cloud_.clock.sleep(interval);
-        interval = std::min(interval * 3 / 2, longest);
+        interval = co_await pause_for(server, interval, untold);
     }
     log_about(about(cull.request), spdlog::level::warn,
               "{}: server {} was being deleted, but still holds its room", cull.request.id.str(),
@@ -90,7 +109,7 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
 
 Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     Duration interval = settings_.cull.poll_interval;
-    const Duration longest = settings_.cull.poll_interval * 10;
+    bool untold = !guard_.told_gone(victim.server);
     std::string last = "Placement was not asked yet";
     bool seen = false;  // Placement told, at last, that it still holds room
     // What was just sent, and heard, has not had its time yet, if there will be some.
@@ -119,8 +138,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         if (state == Cull::State::skipped || state == Cull::State::planned ||
             state == Cull::State::unfinished)
             co_return;
-        co_await cloud_.clock.sleep(interval);
-        interval = std::min(interval * 3 / 2, longest);
+        interval = co_await pause_for(victim.server, interval, untold);
     }
     if (cull.not_out.contains(victim.server)) {
         co_await abandon(cull, victim);

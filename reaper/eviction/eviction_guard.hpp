@@ -43,6 +43,9 @@ public:
     /// False: that is something else than `held`, what the last look told; nothing was done.
     virtual Task<bool> keep_room(ServerId victim, HostId host, Allocations held) = 0;
 
+    /// Nova told that the server is gone. That proves nothing: it is time to ask.
+    virtual bool told_gone(const ServerId& server) const = 0;
+
     /// The deletion of the victim goes out now.
     virtual void on_sent(const Victim& victim, const HostId& host) = 0;
     /// It did not happen after all: Nova refused it, or never heard of it.

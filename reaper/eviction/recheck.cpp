@@ -24,26 +24,50 @@ Recheck::Recheck(boost::asio::any_io_executor executor, CloudPorts cloud,
 
 Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
     const Duration began = cloud_.clock.steady();
-    auto held = co_await cloud_.placement.allocations(victim.server);
-    if (!held) co_return held.error();
-    co_return co_await at(victim, std::move(*held), began);
+    std::optional<Result<Allocations>> held;
+    std::optional<Result<Seen>> seen;
+    std::vector<Task<void>> parts;
+    parts.push_back(keep(cloud_.placement.allocations(victim.server), held));
+    parts.push_back(keep(see(victim), seen));
+    co_await run_all(std::move(parts));
+    if (!*held) co_return held->error();
+    if (!*seen) co_return seen->error();
+    // Placement may have been asked after Nova, and the server have gone in between.
+    if ((*held)->empty() && **seen) co_return co_await at(victim, std::move(**held), began);
+    co_return judge(victim, std::move(**held), **seen, began);
 }
 
 Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Allocations held, Duration began) {
+    const auto seen = co_await see(victim);
+    if (!seen) co_return seen.error();
+    co_return judge(victim, std::move(held), *seen, began);
+}
+
+/// What Nova has of it, and whose projects are tagged.
+Task<Result<Recheck::Seen>> Recheck::see(const Victim& victim) {
+    const std::uint64_t earlier = begun_;
+    std::optional<Result<Seen>> record;
+    std::optional<Result<void>> known;
+    std::vector<Task<void>> parts;
+    parts.push_back(keep(cloud_.compute.server(victim.server), record));
+    parts.push_back(keep(read_tag_data_after(earlier), known));
+    co_await run_all(std::move(parts));
+    if (!*record) co_return record->error();
+    if (!*known) co_return known->error();
+    co_return std::move(**record);
+}
+
+RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen& record,
+                             Duration began) const {
     RecheckResult look;
     look.began = began;
-    const std::uint64_t earlier = begun_;
-    auto record = co_await cloud_.compute.server(victim.server);
-    if (!record) co_return record.error();
-    auto known = co_await read_tag_data_after(earlier);
-    if (!known) co_return known.error();
     look.policy = asked_by_;
     look.tag_data = number_;
     const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
                            asked_by_->safeguards.protect.min_run_time};
-    look.verdict = judge_fresh(victim, *record, held, rules, cloud_.clock.now());
+    look.verdict = judge_fresh(victim, record, held, rules, cloud_.clock.now());
     look.held = std::move(held);
-    co_return look;
+    return look;
 }
 
 bool Recheck::is_fresh(const RecheckResult& look) const {

@@ -42,6 +42,10 @@ public:
     bool is_fresh(const RecheckResult& look) const;
 
 private:
+    using Seen = std::optional<ServerRecord>;  ///< none: Nova knows it no more
+    Task<Result<Seen>> see(const Victim& victim);
+    RecheckResult judge(const Victim& victim, Allocations held, const Seen& record,
+                        Duration began) const;
     Task<Result<void>> read_tag_data_after(std::uint64_t reading);
 
     CloudPorts cloud_;

@@ -7,6 +7,7 @@
 #include "reaper/kept_room/keeper_words.hpp"
 #include "reaper/kept_room/kept_view.hpp"
 #include "reaper/model/kept_consumer.hpp"
+#include "reaper/runtime/async.hpp"
 
 namespace reaper {
 
@@ -239,18 +240,20 @@ ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
             continue;
         }
         at->second.sure = false;  // a deletion may rest on it
-        co_await look(server);
+        std::optional<Result<bool>> gone;
+        std::vector<Task<void>> questions;
+        questions.push_back(look(server));
+        questions.push_back(reaper::keep(let_go_at_nova(server), gone));
+        co_await run_all(std::move(questions));
         const auto still = kept_.find(server);
         if (still == kept_.end()) continue;
-        if (still->second.sure) break;
-        co_return Error{Errc::unreachable,
-                        "placement: who holds the room of a server is not known"};
+        if (!still->second.sure)
+            co_return Error{Errc::unreachable,
+                            "placement: who holds the room of a server is not known"};
+        if (!*gone) co_return gone->error();
+        if (**gone) co_return Allocations{};
+        co_return still->second.room.holds;
     }
-    auto gone = co_await let_go_at_nova(server);
-    if (!gone) co_return gone.error();
-    const auto at = kept_.find(server);
-    if (*gone || at == kept_.end()) co_return Allocations{};
-    co_return at->second.room.holds;
 }
 
 void KeptRooms::show(std::map<ServerId, Resources>& allocations) const {
@@ -317,11 +320,20 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
     std::vector<ServerId> servers;
     for (const auto& [server, entry] : kept_)
         if (entry.room.request == request && !entry.busy) servers.push_back(server);
-    for (const ServerId& server : servers) co_await look_if_unsure(server);
+    std::vector<Task<void>> looks;
+    for (const ServerId& server : servers) looks.push_back(look_if_unsure(server));
+    co_await run_all(std::move(looks));
     std::erase_if(servers, [&](const ServerId& server) {
         const auto at = kept_.find(server);
         return at == kept_.end() || !at->second.room.gone || !at->second.sure;
     });
+    // All of them beside each other: the claim waits.
+    std::map<ServerId, std::optional<Result<Consumer>>> keepers;
+    std::vector<Task<void>> reads;
+    for (const ServerId& server : servers)
+        reads.push_back(reaper::keep(dependencies_.cloud.placement.consumer(*keeper_of(server)),
+                                     keepers[server]));
+    co_await run_all(std::move(reads));
     std::vector<ConsumerChange> changes;
     for (const ServerId& server : servers) {
         Allocations still_asked = asked;
@@ -333,8 +345,7 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
         });
         const bool rest_goes = claimed_there && is_for_last_slot(at->second.room);
         if (!take_from(holds, still_asked) && !rest_goes) continue;
-        ServerId keeper = *keeper_of(server);
-        auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
+        auto& found = *keepers.at(server);
         if (!found) co_return found.error();
         Consumer wanted = std::move(*found);
         const bool taken = take_from(wanted.holds, asked);

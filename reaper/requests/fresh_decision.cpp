@@ -10,6 +10,7 @@
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
+#include "reaper/runtime/async.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper {
@@ -210,6 +211,30 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
     co_return decision;
 }
 
+/// True if other deletions are unfinished than were known.
+ResultTask<bool> FreshDecision::read_together(Together what, HostDepth depth) {
+    std::optional<Result<void>> hosts;
+    std::optional<Result<bool>> changed;
+    std::vector<Task<void>> parts;
+    parts.push_back(keep(read_tags_then_unfinished(what.tags_by, what.unfinished), changed));
+    if (!what.hosts.empty())
+        parts.push_back(keep(refresher_.read_hosts(std::move(what.hosts), depth), hosts));
+    co_await run_all(std::move(parts));
+    if (hosts && !*hosts) co_return hosts->error();
+    co_return std::move(*changed);
+}
+
+/// Which of the unfinished ones count, the tags tell.
+ResultTask<bool> FreshDecision::read_tags_then_unfinished(
+    std::shared_ptr<const CompiledPolicy> tags_by, bool unfinished) {
+    if (tags_by) {
+        auto tags = co_await refresher_.refresh_tag_data(std::move(tags_by));
+        if (!tags) co_return tags.error();
+    }
+    if (!unfinished) co_return false;
+    co_return co_await refresher_.refresh_unfinished();
+}
+
 ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
                                                     Request& asked,
                                                     std::map<ServerId, std::string> skipped,
@@ -224,9 +249,12 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     Request request = asked;
     const bool lends = reservations_ != nullptr && reservations_->lends();
     if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
-    auto tag_data = co_await refresher_.refresh_tag_data(policy);
-    if (!tag_data) co_return tag_data.error();
-
+    // Whose projects are tagged is read beside the hosts, but where it tells where to begin.
+    bool tags_known = !request.from_host.empty();
+    if (tags_known) {
+        auto tag_data = co_await refresher_.refresh_tag_data(policy);
+        if (!tag_data) co_return tag_data.error();
+    }
     if (moves_from_revocable_room(*policy, request)) {
         const Host* const from = host_by_service(request.from_host, refresher_.cache().index());
         std::vector<HostId> left;
@@ -234,7 +262,10 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
         auto read = co_await refresher_.read_hosts(std::move(left), HostDepth::state);
         if (!read) co_return read.error();
     }
-    const HostDepth depth = depth_for(request, policy->scheduler);
+    // What a plan rests on beside the room, its victims, is looked at before anybody is deleted. If
+    // some of them did not stand that look, the events told too little.
+    HostDepth depth = depth_for(request, policy->scheduler);
+    if (depth == HostDepth::state && skipped.empty()) depth = HostDepth::room;
     const bool bound = by_aggregates(request, *policy);
     bool second_look = true;
     bool third_look = true;
@@ -248,8 +279,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
             // A bulk reading in the background took the place of what was read for this decision.
             fresh.clear();
             build = refresher_.build();
-            tag_data = co_await refresher_.refresh_tag_data(policy);
-            if (!tag_data) co_return tag_data.error();
+            tags_known = false;
         }
         if (bound &&
             (aggregates_known != refresher_.build() || refresher_.cache().aggregates_stale())) {
@@ -272,11 +302,25 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
         // No servers are deleted while deletions that a reaper left unfinished bring the room.
         const bool takes_room = std::holds_alternative<Plan>(decision);
         const bool refused = std::holds_alternative<NotEnough>(decision);
-        if ((takes_room || refused) && (!unfinished_known || refresher_.saw_soft_deletion())) {
-            unfinished_known = true;
-            const auto changed = co_await refresher_.refresh_unfinished();
+        // Nobody is refused for what the events did not tell.
+        if (refused && depth == HostDepth::room) {
+            depth = HostDepth::state;
+            fresh.clear();
+        }
+        const bool may_miss = !unfinished_known && refresher_.may_miss_unfinished();
+        Together also;
+        also.unfinished = (takes_room || refused) && (may_miss || refresher_.saw_soft_deletion());
+        if (!tags_known) also.tags_by = policy;
+        if (also.unfinished || also.tags_by) {
+            also.hosts = unread_hosts(decision, fresh, false);
+            const bool decides_again = !also.hosts.empty() || !tags_known;
+            reserved_known = reserved_known && also.hosts.empty();
+            fresh.insert(also.hosts.begin(), also.hosts.end());
+            unfinished_known = unfinished_known || also.unfinished;
+            tags_known = true;
+            const auto changed = co_await read_together(std::move(also), depth);
             if (!changed) co_return changed.error();
-            if (*changed) continue;
+            if (*changed || decides_again) continue;
         }
         // A revocable one may borrow.
         const bool may_borrow =

@@ -72,6 +72,16 @@ private:
     ResultTask<Decision> decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
                                          Request& request, std::map<ServerId, std::string> skipped,
                                          std::optional<std::uint64_t> builds_known);
+    /// What a decision needs read again: all of it beside each other.
+    struct Together {
+        std::vector<HostId> hosts{};
+        std::shared_ptr<const CompiledPolicy>
+            tags_by{};            ///< whose projects are tagged; null: known
+        bool unfinished = false;  ///< which deletions a reaper began and nobody finished
+    };
+    ResultTask<bool> read_tags_then_unfinished(std::shared_ptr<const CompiledPolicy> tags_by,
+                                               bool unfinished);
+    ResultTask<bool> read_together(Together what, HostDepth depth);
     Task<Decision> decide_on_cache(std::shared_ptr<const CompiledPolicy> policy, Request request);
     Task<RoomAnswer> room_on_cache(std::shared_ptr<const CompiledPolicy> policy, Request request);
     ResultTask<Decision> decide_correction(std::shared_ptr<const CompiledPolicy> policy,

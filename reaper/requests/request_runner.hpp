@@ -59,6 +59,9 @@ private:
     ResultTask<std::optional<std::string>> who_left() override;
     bool may_have_left() const override;
     bool is_answered() const override { return request_.source == RequestSource::gateway; }
+    bool told_gone(const ServerId& server) const override {
+        return services_.refresher.cache().was_told_gone(server);
+    }
     void on_sent(const Victim& victim, const HostId& host) override {
         services_.safeguards.on_sent(request_, victim, host);
     }

@@ -1,4 +1,5 @@
 // The cloud cache at work: what a decision reads, and what it does about a cache that is wrong.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "app/reaper_under_test.hpp"
@@ -35,9 +36,11 @@ protected:
         cloud.calls.clear();
     }
     const std::string& status_line() const { return status.line; }
-    void ask(const std::string& request = "req-1") {
+    /// With a zone, the servers are read too.
+    void ask(const std::string& request = "req-1", const std::string& zone = "") {
         NovaFailure one;
         one.request_id = request;
+        one.availability_zone = zone;
         messages->deliver(body_of(one));
     }
     CloudEvent gone(const std::string& id, const std::string& host) const {
@@ -73,6 +76,83 @@ TEST_F(PictureTest, ADecisionReadsOnlyTheHostsThatItRestsOn) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(PictureTest, NoListOfServersIsReadForADecision) {
+    full_host("host1");
+    requester();
+    start_with_picture();
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("servers on"), 0U);
+    EXPECT_EQ(cloud.count("soft-deleted"), 0U) << "events would have told of one";
+    EXPECT_EQ(cloud.count("room rp-host1"), 1U);
+}
+
+TEST_F(PictureTest, VictimsThatEventsToldTooLittleOfAreReadBeforeTheNextPlan) {
+    full_host("host1");
+    requester();
+    start_with_picture();
+    for (const char* id : {"host1a", "host1b", "host1c"})
+        cloud.server_at(id).record.server.task_state = "migrating";  // no event tells it
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_LE(cloud.count("servers on host1"), 1U);
+    EXPECT_FALSE(cloud.exists("host1d"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(PictureTest, NobodyIsRefusedForServersThatNoListTold) {
+    full_host("host1");
+    for (const char* id : {"host1a", "host1b", "host1c", "host1d"})
+        cloud.server_at(id).record.server.task_state = "migrating";
+    requester();
+    start_with_picture();
+    cloud.server_at("host1b").record.server.task_state = {};
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_FALSE(cloud.exists("host1b"));
+}
+
+TEST_F(PictureTest, WhereServersAreSoftDeletedTheUnfinishedOnesAreAskedForEachTime) {
+    full_host("host1");
+    cloud.add_server("softly", "host1", "spot", Resources{});
+    cloud.soft_delete_by("softly", "its-user");
+    requester();
+    start_with_picture();
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("soft-deleted"), 1U);
+}
+
+TEST_F(PictureTest, TheEventOfADeletionEndsTheWaitForIt) {
+    full_host("host1");
+    cloud.deletion_takes = Duration{2'500};  // between two looks at Placement
+    requester();
+    start_with_picture();
+    ask();
+    run_until([&] { return cloud.living("host1").size() == 3; });
+    const TimePoint went = clock.now();
+    for (const char* id : {"host1a", "host1b", "host1c", "host1d"})
+        if (!cloud.exists(id)) events->tell(gone(id, "host1"));
+    const Outcome& outcome = outcome_of("req-1");
+    EXPECT_EQ(outcome.kind, OutcomeKind::freed);
+    EXPECT_LE(outcome.at - went, Duration{100});
+}
+
+TEST_F(PictureTest, AnEventAloneFreesNoRoom) {
+    full_host("host1");
+    cloud.deletion_takes = Duration{2'500};
+    requester();
+    start_with_picture();
+    ask();
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    const TimePoint sent = clock.now();
+    const auto step = std::find_if(cloud.calls.begin(), cloud.calls.end(),
+                                   [](const auto& call) { return call.starts_with("DELETE"); });
+    events->tell(gone(step->substr(7), "host1"));  // long before Placement shows the room
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(clock.now() - sent, Duration{2'400});
+}
+
 TEST_F(PictureTest, TheFirstPictureIsMadeOfBulkCalls) {
     for (int i = 10; i < 40; ++i) {
         cloud.add_host("host" + std::to_string(i), small * 4);
@@ -104,7 +184,7 @@ TEST_F(PictureTest, NobodyGoesForRoomThatAUserFreesWhileItsHostIsRead) {
         if (call.starts_with("servers on")) cloud.remove("host1a");
         return {};
     };
-    ask();
+    ask("req-1", "nova");
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_EQ(cloud.living("host1").size(), 3U);

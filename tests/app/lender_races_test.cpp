@@ -34,9 +34,10 @@ TEST_F(LenderRacesTest, OverEvicting1) {
     booting("lender", "eng");
     bool leaves = false;
     // As the reaper looks at the host for its plan.
-    in_the_middle_of("servers on host1", [&] {
+    in_the_middle_of("room rp-host1", [&] {
         leaves = true;
         cloud.server_at(uuid_of("one")).record.server.task_state = "deleting";
+        tell_of(uuid_of("one"));
     });
     FakeSearch& made = search("req-3");
     run_until([&] { return leaves; });

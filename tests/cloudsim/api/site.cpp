@@ -21,7 +21,7 @@ constexpr Mount mounts[] = {
     {"image", glance},      {"network", neutron},
 };
 
-ContextPtr context_of(const Token& token, const Uuid& request) {
+ContextPtr context_of(const Token& token, const Uuid& request, const Request& call) {
     auto context = std::make_shared<Context>();
     context->user_id = token.user->id;
     context->user_name = token.user->name;
@@ -30,6 +30,8 @@ ContextPtr context_of(const Token& token, const Uuid& request) {
     context->roles = token.roles;
     context->is_admin = token.is_admin();
     context->request = request;
+    const std::string_view given = call.header("x-openstack-request-id");
+    if (given.starts_with("req-")) context->given = Uuid::parse(given.substr(4));
     return context;
 }
 
@@ -137,7 +139,7 @@ Response Site::answer(const Request& request, const Token* token) {
         Call call{*world_, *lifecycle_, request, root_ + (soft ? "/soft/" : "/") + mount.prefix,
                   root_,   nullptr,     token,   world_->rng.uuid(),
                   0,       soft,        {}};
-        if (token) call.by = context_of(*token, call.request_id);
+        if (token) call.by = context_of(*token, call.request_id, request);
         return mount.service(call, path.subspan(1));
     }
     return json_response(404, R"({"error":{"code":404,"message":"Nothing is here; try /identity, )"

@@ -46,8 +46,11 @@ struct Context {
     std::vector<std::string> roles;
     bool is_admin = false;
     Uuid request;
+    std::optional<Uuid> given{};  ///< by its client, in X-OpenStack-Request-ID
 
     std::string request_id() const { return "req-" + request.text(); }
+    /// What other services are told.
+    std::string global_id() const { return "req-" + given.value_or(request).text(); }
 };
 using ContextPtr = std::shared_ptr<const Context>;
 

@@ -284,7 +284,7 @@ public:
             selected_(placing_, NoValidHost{false});
             return;
         }
-        world_.door->search(query, by_->request_id(),
+        world_.door->search(query, by_->global_id(),
                             [self = shared_from_this()](std::optional<Candidates> found) {
                                 self->on_found(std::move(found));
                             });
@@ -320,13 +320,13 @@ private:
     void try_next() {
         if (next_ == choices_.size()) {
             for (std::size_t at = 0; at < chosen_.size(); ++at)
-                world_.door->give_back(placing_.servers[at], by_->request_id());
+                world_.door->give_back(placing_.servers[at], by_->global_id());
             selected_(placing_, NoValidHost{true});
             return;
         }
         const Choice choice = choices_[next_++];
         const Uuid& server = placing_.servers[chosen_.size()];
-        world_.door->claim(claim_for(world_, placing_, server, choice), by_->request_id(),
+        world_.door->claim(claim_for(world_, placing_, server, choice), by_->global_id(),
                            [self = shared_from_this(), host = choice.host](bool done) {
                                self->look_again();
                                if (!done) {

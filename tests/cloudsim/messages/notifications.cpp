@@ -14,7 +14,11 @@ void write_context(JsonWriter& json, const Context& by, Time now) {
     json.member("_context_project_domain", "default").member("_context_is_admin", by.is_admin);
     json.member("_context_read_only", false).member("_context_show_deleted", false);
     json.member("_context_auth_token", nullptr).member("_context_request_id", by.request_id());
-    json.member("_context_global_request_id", nullptr).member("_context_resource_uuid", nullptr);
+    if (by.given)
+        json.member("_context_global_request_id", by.global_id());
+    else
+        json.member("_context_global_request_id", nullptr);
+    json.member("_context_resource_uuid", nullptr);
     write_texts(json, "_context_roles", by.roles);
     json.member("_context_user_identity", by.user_id + " " + by.project_id + " - default default");
     json.member("_context_is_admin_project", true).member("_context_user_id", by.user_id);

@@ -77,6 +77,10 @@ private:
     }
     bool is_over() const { return stage_.now() >= end_; }
 
+    std::optional<Uuid> given_id() const {
+        return setup_.one_id ? std::optional{Uuid{0x0ddba11, setup_.seed}} : std::nullopt;
+    }
+
     // ---- regular users ----
 
     void ask() {
@@ -90,11 +94,12 @@ private:
     void boot(Request request) {
         request.ids.clear();
         request.at = stage_.now();
-        request.id = stage_.boot(regular_project, request.flavor, request.servers, request.ids);
-        waiting_[request.id] = request;
-        request.possible = is_possible_now();
-        waiting_[request.id].possible = request.possible;
-        settle(request.id);
+        request.id =
+            stage_.boot(regular_project, request.flavor, request.servers, request.ids, given_id());
+        const Uuid first = request.ids.front();
+        waiting_[first] = std::move(request);
+        waiting_[first].possible = is_possible_now();
+        settle(first);
     }
 
     std::int64_t vcpus_of(const Request& request) {
@@ -111,7 +116,7 @@ private:
         return is_possible(stage_.world(), std::move(wanted));
     }
 
-    void settle(const std::string& id) {
+    void settle(const Uuid& id) {
         const Request& request = waiting_.at(id);
         int active = 0;
         int failed = 0;
@@ -192,7 +197,7 @@ private:
         if (under_way_ < setup_.under_way) {
             ++under_way_;
             std::vector<Uuid> ids;
-            stage_.boot(revocable_project, "small", 1, ids);
+            stage_.boot(revocable_project, "small", 1, ids, given_id());
             watch(ids.front());
         }
         after(milliseconds{chance_.between(500, 4'000)}, [this] { boot_revocable(); });
@@ -260,7 +265,7 @@ private:
     VictimsRoom room_;
     Chance chance_;
     TimePoint end_{};
-    std::map<std::string, Request> waiting_;
+    std::map<Uuid, Request> waiting_;  ///< by their first server
     int under_way_ = 0;
     ChurnFigures figures_;
 };

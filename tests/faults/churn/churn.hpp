@@ -18,7 +18,8 @@ struct ChurnSetup {
     int hosts = 5;
     int regular_users = 3;
     int revocable_users = 6;
-    int under_way = 8;  ///< servers of the revocable users that are being built, at most
+    int under_way = 8;    ///< servers of the revocable users that are being built, at most
+    bool one_id = false;  ///< every client gives its boots the same request id
     cloudsim::Delays delays;
 };
 

@@ -179,6 +179,7 @@ int main(int argc, char** argv) {
     app.add_option("--list-delay", list_ms, "ms: Nova's lists of servers, instead of the mode's");
     app.add_option("--delete-delay", delete_ms, "ms: a deletion");
     app.add_option("--call-delay", call_ms, "ms: each call");
+    app.add_flag("--one-id", setup.one_id, "all clients give their boots the same request id");
     app.add_flag("--latency", latency, "where the time of one cull goes, instead");
     app.add_flag("--each", each, "each request that was not served");
     app.add_option("--least-first", least_first, "percent of what is possible; else it fails");

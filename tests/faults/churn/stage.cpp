@@ -94,7 +94,7 @@ std::string Stage::project_id(const std::string& name) {
     return world().identity.project_named(name)->id;
 }
 
-cloudsim::ContextPtr Stage::user_of(const std::string& project) {
+std::shared_ptr<cloudsim::Context> Stage::user_of(const std::string& project) {
     auto context = std::make_shared<cloudsim::Context>();
     context->user_id = context->user_name = "user-of-" + project;
     context->project_id = project_id(project);
@@ -105,16 +105,17 @@ cloudsim::ContextPtr Stage::user_of(const std::string& project) {
 }
 
 std::string Stage::boot(const std::string& project, const std::string& flavor, int servers,
-                        std::vector<Uuid>& ids) {
+                        std::vector<Uuid>& ids, std::optional<Uuid> given) {
     cloudsim::CreateRequest request;
     request.name = "wanted";
     request.flavor = world().nova.find_flavor_name(flavor);
     request.image = world().nova.images.front().get();
     request.count = static_cast<std::size_t>(servers);
     const auto by = user_of(project);
+    by->given = given;
     for (const Server* server : site_.lifecycle().create(std::move(request), by))
         ids.push_back(server->id);
-    return by->request_id();
+    return by->global_id();
 }
 
 bool Stage::put(const std::string& project, const std::string& flavor, const std::string& host) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,11 @@ public:
     /// So much time passes.
     void run_for(Duration length);
 
-    /// All that is booted at once is one request; it returns the id.
+    /// All that is booted at once is one request; it returns the id that Placement is told: the
+    /// one that its client gave, if it gave one.
     std::string boot(const std::string& project, const std::string& flavor, int servers,
-                     std::vector<cloudsim::Uuid>& ids);
+                     std::vector<cloudsim::Uuid>& ids,
+                     std::optional<cloudsim::Uuid> given = std::nullopt);
     /// On that host at once, without a request; false if there is no room.
     bool put(const std::string& project, const std::string& flavor, const std::string& host);
     void remove(const std::string& project, const cloudsim::Uuid& id);
@@ -44,7 +47,7 @@ public:
     const test::FakeJournal& journal() const { return journal_; }
 
 private:
-    cloudsim::ContextPtr user_of(const std::string& project);
+    std::shared_ptr<cloudsim::Context> user_of(const std::string& project);
     bool advance(TimePoint end);
 
     const SchedulePlan plan_;

@@ -84,6 +84,17 @@ void Actors::on_effect(const Effect& effect) {
     if (effect.what == "deletion lost") count(Kind::deletion_lost);
 }
 
+void Actors::slow_down(const Item& item) {
+    count(item.kind);
+    auto& delays = world().settings.delays;
+    if (slow_++ == 0) usual_ = delays;
+    delays.list = seconds{5};
+    delays.erase = seconds{15};
+    later(item.length, [this] {
+        if (--slow_ == 0) world().settings.delays = *usual_;
+    });
+}
+
 // ---- what happens to servers and hosts ----
 
 void Actors::act(const Item& item, Chance& chance) {
@@ -124,6 +135,8 @@ void Actors::act(const Item& item, Chance& chance) {
         case Kind::host_disabled:
         case Kind::deletion_held: trouble_of_host(item, chance); break;
         case Kind::deletion_lost: lose_deletions(item); break;
+        case Kind::slow_nova: slow_down(item); break;
+        case Kind::tenant_loops: loop(item); break;
         default: break;
     }
 }

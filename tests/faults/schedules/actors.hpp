@@ -61,6 +61,9 @@ private:
     void evacuate(const Item& item, Chance& chance);
     void unshelve(Chance& chance);
     void unshelve(cloudsim::Uuid id, int tries_left);
+    void slow_down(const Item& item);
+    void loop(const Item& item);
+    void loop(std::string flavor, int servers, TimePoint until, Chance chance);
     void protect(Chance& chance);
     void act(const Item& item, Chance& chance);
     void lock(const Item& item, Chance& chance);
@@ -91,8 +94,10 @@ private:
     cloudsim::Micros reclaim_;
     std::function<void()> changed_;
     int pending_ = 0;
-    std::map<std::string, Wish> wishes_;                          ///< by request
-    std::map<std::string, Growth> growths_;                       ///< by request
+    int slow_ = 0;                           ///< stretches in which Nova is slow, now
+    std::optional<cloudsim::Delays> usual_;  ///< while it is
+    std::map<std::string, Wish> wishes_;     ///< by request
+    std::map<std::string, Growth> growths_;  ///< by request
     std::map<std::string, std::vector<cloudsim::Uuid>> waiting_;  ///< servers by request
 };
 

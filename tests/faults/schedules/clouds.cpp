@@ -175,6 +175,25 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     plan.items.push_back(crash);
 }
 
+void draw_slow_nova(SchedulePlan& plan) {
+    Chance rng{plan.seed ^ 0x510e0aU};
+    if (!rng.percent(15)) return;
+    for (int left = rng.between(1, 3); left > 0; --left) {
+        plan.items.push_back(item_of(plan, Kind::slow_nova, rng));
+        plan.items.back().length = seconds{rng.pick({20, 60, 180})};
+    }
+}
+
+void draw_looping_tenant(SchedulePlan& plan) {
+    Chance rng{plan.seed ^ 0x100b5U};
+    if (!rng.percent(15)) return;
+    for (int left = rng.between(1, 2); left > 0; --left) {
+        plan.items.push_back(item_of(plan, Kind::tenant_loops, rng));
+        plan.items.back().length = seconds{rng.pick({20, 60, 120})};
+        plan.items.back().amount = rng.pick({1, 1, 2});
+    }
+}
+
 namespace {
 
 /// In the proportions of the flavors.

@@ -27,6 +27,12 @@ void change_reservations(config::Reservations& reservations, const SchedulePlan&
 /// In so many of a hundred schedules unused vCPUs are sold.
 void draw_sold_room(SchedulePlan& plan, int percent);
 
+/// In some schedules: for stretches of it Nova's lists of servers take seconds, and its deletions
+/// many.
+void draw_slow_nova(SchedulePlan& plan);
+/// In some schedules: a regular project boots and deletes in a loop.
+void draw_looping_tenant(SchedulePlan& plan);
+
 /// In so many of a hundred schedules nova-scheduler asks the reaper.
 void draw_gateway(SchedulePlan& plan, int percent);
 

@@ -115,6 +115,35 @@ void Actors::give_up_or_try_again(std::string request, std::vector<Uuid> ids) {
     if (wish.tries_left-- > 0) boot(std::move(wish));
 }
 
+/// Who never keeps what it gets.
+void Actors::loop(const Item& item) {
+    Chance chance{item.seed};
+    std::string flavor = any_flavor(chance, false);
+    loop(std::move(flavor), item.amount, timeline_.true_now() + item.length, chance);
+}
+
+void Actors::loop(std::string flavor, int servers, TimePoint until, Chance chance) {
+    if (timeline_.true_now() >= until) return;
+    CreateRequest request;
+    request.name = "loop";
+    request.flavor = world().nova.find_flavor_name(flavor);
+    request.image = world().nova.images.front().get();
+    request.count = static_cast<std::size_t>(servers);
+    const ContextPtr by = user_of("regular2");
+    trace_.line("boot in a loop " + std::to_string(servers) + " x " + flavor + " as " +
+                by->request_id());
+    std::vector<Uuid> ids;
+    for (const Server* server : site_.lifecycle().create(std::move(request), by))
+        ids.push_back(server->id);
+    count(Kind::tenant_loops);
+    later(milliseconds{chance.between(500, 8'000)}, [this, ids, flavor, servers, until, chance] {
+        for (const Uuid& id : ids)
+            if (Server* server = world().nova.find_server(id))
+                site_.lifecycle().remove(*server, DeleteKind::normal, {}, user_of("regular2"));
+        loop(flavor, servers, until, chance);
+    });
+}
+
 void Actors::resize(const Item& item) {
     Chance chance{item.seed};
     auto all = servers(false);

@@ -68,6 +68,8 @@ bool run_one(const Options& options, std::uint64_t seed, Tally& tally) {
     draw_gateway(plan, options.gateway);
     draw_reservations(plan, options.reservations);
     draw_sold_room(plan, options.sold_room);
+    draw_slow_nova(plan);
+    draw_looping_tenant(plan);
     const std::set<std::size_t> without(options.without.begin(), options.without.end());
     if (options.verbose) std::cout << describe(plan) << std::flush;
     const ScheduleResult result = run_schedule(plan, without, options.verbose, tally);

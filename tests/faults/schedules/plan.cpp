@@ -80,6 +80,8 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "reservation-changed",
     "reservation-touched",
     "metrics-fault",
+    "slow-nova",
+    "tenant-loops",
 };
 
 constexpr const char* services[] = {"", "compute", "placement", "identity"};

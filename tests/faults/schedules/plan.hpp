@@ -94,6 +94,9 @@ enum class Kind {
     reservation_touched,  ///< in Placement: the next change of it is refused
     // Drawn apart, with oversubscription.
     metrics_fault,  ///< of the monitoring; which one, `amount` tells (sold_room.cpp)
+    // Drawn apart.
+    slow_nova,     ///< its lists of servers and its deletions, for a while
+    tenant_loops,  ///< boots and deletes, again and again, for a while
     count_,
 };
 constexpr std::size_t kinds = static_cast<std::size_t>(Kind::count_);
