@@ -18,6 +18,7 @@
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
+#include "reaper/controllers/server_protections.hpp"
 #include "reaper/daemon/oversubscription.hpp"
 #include "reaper/daemon/service.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
@@ -60,6 +61,9 @@ public:
     ReservationController* reservations() {
         return parts_ && listening_ ? &parts_->reservations : nullptr;
     }
+    ServerProtections* protections() {
+        return parts_ && listening_ ? &parts_->protections : nullptr;
+    }
     const RoomPublisher* room_publisher() {
         return parts_ && listening_ ? &parts_->oversubscription.publisher() : nullptr;
     }
@@ -77,6 +81,7 @@ private:
         PlannerWarmer warmer;
         CullPreconditions preconditions;
         SafeguardController safeguards;
+        ServerProtections protections;
         ServerLabels labels;
         FreedRoomTracker tracker;
         InventoryReserver reserver;

@@ -24,7 +24,8 @@ Recheck::Recheck(boost::asio::any_io_executor executor, CloudPorts cloud,
 
 Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
     const Duration began = cloud_.clock.steady();
-    auto held = co_await cloud_.placement.allocations(victim.server);
+    ServerId holder = victim.holder();
+    auto held = co_await cloud_.placement.allocations(std::move(holder));
     if (!held) co_return held.error();
     co_return co_await at(victim, std::move(*held), began);
 }
@@ -35,13 +36,27 @@ Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Allocations held, 
     const std::uint64_t earlier = begun_;
     auto record = co_await cloud_.compute.server(victim.server);
     if (!record) co_return record.error();
+    Allocations own = held;
+    if (!victim.held_by.empty()) {
+        auto there = co_await cloud_.placement.allocations(victim.server);
+        if (!there) co_return there.error();
+        own = std::move(*there);
+    }
+    LockHolder lock = LockHolder::nobody;
+    if (*record) {
+        Server server = (*record)->server;
+        auto holder = co_await ask_lock_holder(cloud_, std::move(server));
+        if (!holder) co_return holder.error();
+        lock = *holder;
+    }
     auto known = co_await read_tag_data_after(earlier);
     if (!known) co_return known.error();
     look.policy = asked_by_;
     look.tag_data = number_;
     const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
-                           asked_by_->safeguards.protect.min_run_time};
-    look.verdict = judge_fresh(victim, *record, held, rules, cloud_.clock.now());
+                           asked_by_->safeguards.protect.min_run_time, aggregates_};
+    const FreshSight sight{*record, held, own, lock};
+    look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.held = std::move(held);
     co_return look;
 }
@@ -69,8 +84,9 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim,
     co_return co_await fresh_at(victim);
 }
 
-/// Whose projects are tagged, by a reading that was begun after this one: looks side by side share
-/// it, and none rests on an answer that is older than its own first question.
+/// Whose projects are tagged, and the hosts' aggregates if they protect, by a reading that was
+/// begun after this one: looks side by side share it, and none rests on an answer that is older
+/// than its own first question.
 Task<Result<void>> Recheck::read_tag_data_after(std::uint64_t reading) {
     const auto turn = co_await reading_.acquire();
     if (read_ > reading && asked_by_ == settings_.policy) co_return Result<void>{};
@@ -79,6 +95,11 @@ Task<Result<void>> Recheck::read_tag_data_after(std::uint64_t reading) {
     TaggerInputs tagger_inputs = policy->tagger_inputs();
     auto tag_data = co_await read_tag_data(cloud_, std::move(tagger_inputs));
     if (!tag_data) co_return tag_data.error();
+    if (policy->protection.by_aggregates()) {
+        auto aggregates = co_await cloud_.compute.aggregates();
+        if (!aggregates) co_return aggregates.error();
+        aggregates_ = std::move(*aggregates);
+    }
     read_ = number;
     if (asked_by_ != policy || !(*tag_data == tag_data_)) ++number_;
     asked_by_ = policy;

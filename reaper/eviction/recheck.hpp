@@ -49,6 +49,7 @@ private:
     AsyncSemaphore reading_;  ///< one reading of tag data at a time
     std::shared_ptr<const CompiledPolicy> asked_by_;
     TagData tag_data_;
+    std::vector<AggregateRecord> aggregates_;
     std::uint64_t begun_ = 0;   ///< readings of tag data so far
     std::uint64_t read_ = 0;    ///< the one that the answers are of
     std::uint64_t number_ = 0;  ///< grows with each answer that is not the one before
