@@ -6,6 +6,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "reaper/model/server_state.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
@@ -111,10 +112,6 @@ std::string_view to_string(Measure measure) {
 const std::vector<ResourceClass>& cpu_classes() {
     static const std::vector<ResourceClass> classes{ResourceClass{"VCPU"}, ResourceClass{"PCPU"}};
     return classes;
-}
-
-bool loses_work(const Server& server) {
-    return server.status != "SHUTOFF";
 }
 
 Amount VictimPrices::of(const Server& server) const {

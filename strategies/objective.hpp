@@ -41,10 +41,6 @@ std::string_view to_string(Measure measure);
 /// Those in which Placement counts processors, shared and dedicated.
 const std::vector<ResourceClass>& cpu_classes();
 
-/// A stopped server runs nothing, and what it had in memory went when it stopped: however long ago
-/// it was started, its deletion loses no work.
-bool loses_work(const Server& server);
-
 /// Which of two servers goes first when the costs are equal.
 enum class Tie { id, newest, oldest };
 

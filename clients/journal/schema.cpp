@@ -8,7 +8,7 @@ namespace {
 // Each entry takes the file from the version of its index to the next. Never change one that was
 // released; append. Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions.
-constexpr std::array<const char*, 9> migrations{R"sql(
+constexpr std::array<const char*, 10> migrations{R"sql(
 CREATE TABLE request (
     seq            INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -194,6 +194,17 @@ CREATE INDEX chosen_host ON chosen (host);
                                                 R"sql(
 -- Who took freed room, since when, and after how long it was given back: JSON.
 ALTER TABLE request ADD COLUMN takers TEXT;
+)sql",
+                                                 R"sql(
+-- Servers that an operator protects, until an operator or the time ends it.
+CREATE TABLE protection (
+    server TEXT PRIMARY KEY,
+    name   TEXT NOT NULL,
+    since  INTEGER NOT NULL,
+    until  INTEGER,
+    author TEXT NOT NULL,
+    reason TEXT NOT NULL
+) WITHOUT ROWID;
 )sql"};
 
 Error refused(const std::string& path, const std::string& why) {

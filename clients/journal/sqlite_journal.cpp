@@ -124,6 +124,19 @@ public:
         return call<void>(
             [event = std::move(event)](Store& store) { return store.note_event(event); });
     }
+    ResultTask<void> note_protection(ServerProtection protection) override {
+        return call<void>([protection = std::move(protection)](Store& store) {
+            return store.note_protection(protection);
+        });
+    }
+    ResultTask<void> end_protection(ServerId server) override {
+        return call<void>(
+            [server = std::move(server)](Store& store) { return store.end_protection(server); });
+    }
+    ResultTask<std::vector<ServerProtection>> protections() override {
+        return call<std::vector<ServerProtection>>(
+            [](Store& store) { return store.protections(); });
+    }
     ResultTask<void> add_hold(InventoryHold hold) override {
         return call<void>([hold = std::move(hold)](Store& store) { return store.add_hold(hold); });
     }

@@ -195,13 +195,47 @@ public:
         co_return std::optional<Flavor>(std::move(shown->flavor));
     }
 
+    /// Of one with very many, the newest of them.
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) {
-        std::string path = "/servers/" + http::escape(id.str()) + "/os-instance-actions";
-        auto answer = co_await get(std::move(path));
-        if (!answer) co_return answer.error();
-        if (answer->response.status == 404) co_return std::vector<ActionRecord>();
-        if (answer->response.status != 200) co_return service_->refusal(*answer);
-        co_return read_actions(answer->response.body, answer->where);
+        constexpr int most_pages = 20;
+        const std::string first = "/servers/" + http::escape(id.str()) + "/os-instance-actions";
+        std::vector<ActionRecord> all;
+        for (int pages = 0; pages < most_pages; ++pages) {
+            std::string path = first;
+            if (!all.empty()) path += "?marker=" + http::escape(all.back().request.str());
+            auto answer = co_await get(std::move(path));
+            if (!answer) co_return answer.error();
+            if (answer->response.status == 404) co_return all;
+            if (answer->response.status != 200) co_return service_->refusal(*answer);
+            auto page = read_actions(answer->response.body, answer->where);
+            if (!page) co_return page.error();
+            const bool more = page->more && !page->actions.empty();
+            all.insert(all.end(), std::make_move_iterator(page->actions.begin()),
+                       std::make_move_iterator(page->actions.end()));
+            if (!more) break;
+        }
+        co_return all;
+    }
+
+    ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() {
+        // `finished` are those that wait; confirmed or reverted, they have another status.
+        const std::string first = "/os-migrations?status=finished";
+        std::vector<UnconfirmedResize> all;
+        std::string marker;
+        do {
+            std::string path = first;
+            if (!marker.empty()) path += "&marker=" + http::escape(marker);
+            auto answer = co_await get(std::move(path));
+            if (!answer) co_return answer.error();
+            const int status = answer->response.status;
+            if (status == 403 || status == 404) co_return all;
+            if (status != 200) co_return service_->refusal(*answer);
+            auto page = read_migrations(answer->response.body, answer->where);
+            if (!page) co_return page.error();
+            marker = page->more ? page->last : std::string();
+            all.insert(all.end(), page->resizes.begin(), page->resizes.end());
+        } while (!marker.empty());
+        co_return all;
     }
 
     /// Newest first; the compute services' own events tell their host (2.62 and later).
@@ -535,6 +569,9 @@ public:
     }
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override {
         return http::keeping(nova_, nova_->actions(std::move(id)));
+    }
+    ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() override {
+        return http::keeping(nova_, nova_->unconfirmed_resizes());
     }
     ResultTask<std::optional<std::string>> last_host(ServerId id) override {
         return http::keeping(nova_, nova_->last_host(std::move(id)));

@@ -309,12 +309,28 @@ Result<ServerGroup> read_server_group(std::string_view body, const std::string& 
                        [](const JsonPlace& top) { return group_from(top["server_group"]); });
 }
 
-Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std::string& where) {
+Result<ActionPage> read_actions(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
-        std::vector<ActionRecord> actions;
+        ActionPage page;
         top["instanceActions"].each(
-            [&](const JsonPlace& row) { actions.push_back(action_from(row)); });
-        return actions;
+            [&](const JsonPlace& row) { page.actions.push_back(action_from(row)); });
+        page.more = has_next(top, "links");
+        return page;
+    });
+}
+
+Result<MigrationPage> read_migrations(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        MigrationPage page;
+        top["migrations"].each([&](const JsonPlace& row) {
+            page.last = row.text_or_empty("uuid");
+            // A filter that Nova does not allow is passed over.
+            if (row["status"].text() != "finished" || page.last.empty()) return;
+            page.resizes.push_back({ServerId{row["instance_uuid"].text()}, ServerId{page.last},
+                                    row["source_compute"].text()});
+        });
+        page.more = has_next(top, "migrations_links");
+        return page;
     });
 }
 

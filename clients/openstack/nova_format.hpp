@@ -40,8 +40,20 @@ std::string metadata_body(const std::string& key, const std::string& value);
 /// `{"server_group": {"id", "name", "policy" or "policies", "rules", "members"}}`
 Result<ServerGroup> read_server_group(std::string_view body, const std::string& where);
 
+struct ActionPage {
+    std::vector<ActionRecord> actions;  ///< newest first
+    bool more = false;                  ///< Nova says that there is a next page
+};
 /// `{"instanceActions": [{"action", "request_id", "project_id", "message", "start_time"}]}`
-Result<std::vector<ActionRecord>> read_actions(std::string_view body, const std::string& where);
+Result<ActionPage> read_actions(std::string_view body, const std::string& where);
+
+struct MigrationPage {
+    std::vector<UnconfirmedResize> resizes;
+    std::string last;   ///< what the next page is asked after
+    bool more = false;  ///< Nova says that there is one
+};
+/// `{"migrations": [{"uuid", "instance_uuid", "source_compute", "status"}]}`
+Result<MigrationPage> read_migrations(std::string_view body, const std::string& where);
 
 /// `{"instanceAction": {"events": [{"event": "compute_...", "host"}]}}`: the host of its newest
 /// event on a compute host; empty if there is none, or Nova is too old to tell.

@@ -21,6 +21,7 @@
 namespace reaper {
 class ReservationController;
 class RoomPublisher;
+class ServerProtections;
 }  // namespace reaper
 
 namespace reaper::api {
@@ -60,6 +61,8 @@ struct Backend {
     EventHub* events = nullptr;
     /// This one, and the one that serves if it is another; an error: that can't be told.
     std::function<ResultTask<std::vector<KnownReaper>>()> reapers{};
+    /// Null while the daemon does not run.
+    std::function<ServerProtections*()> protections{};
     std::string program_version{};
     /// Whether usage is being counted: that is done for one at a time. Never null.
     std::shared_ptr<bool> counts_usage = std::make_shared<bool>(false);

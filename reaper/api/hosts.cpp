@@ -212,7 +212,9 @@ Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
     const Host* const host = find_host(view->cache, request.id);
     if (host == nullptr) co_return refuse(404, "there is no host " + in_quotes(request.id));
     json servers = json::array();
-    for (const Server& server : host->servers) servers.push_back(server_json(server, *host, *view));
+    Host told = *host;
+    tell_protected(view->policy.protection, told);
+    for (const Server& server : told.servers) servers.push_back(server_json(server, told, *view));
     co_return answered({{"host", host_json(*host, *view, reserved_on(backend), "")},
                         {"servers", std::move(servers)}});
 }

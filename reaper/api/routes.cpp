@@ -17,6 +17,7 @@
 #include "reaper/api/hosts.hpp"
 #include "reaper/api/oversubscription.hpp"
 #include "reaper/api/plan.hpp"
+#include "reaper/api/protections.hpp"
 #include "reaper/api/requests.hpp"
 #include "reaper/api/reservations.hpp"
 #include "reaper/api/room.hpp"
@@ -117,6 +118,14 @@ constexpr Route table[] = {
      Access::act, post_pause},
     {"POST", "/v1/resume", "ends the pause, and closes the circuit breaker (for who may act)",
      Access::act, post_resume},
+    {"GET", "/v1/protections", "servers that operators protect, until when and why", Access::look,
+     get_protections},
+    {"POST", "/v1/protect",
+     "{server, until|for, reason, by} - the server, by its id or name, is never deleted by the "
+     "reaper until then (for who may act)",
+     Access::act, post_protect},
+    {"POST", "/v1/unprotect", "{server, by} - ends that (for who may act)", Access::act,
+     post_unprotect},
     {"GET", "/v1/culling_candidates",
      "?resources=VCPU:1,MEMORY_MB:2048 - hosts that could take a server of that size if "
      "preemptible ones went",

@@ -99,7 +99,9 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
         const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids.size());
         for (std::size_t i = begin; i < end; ++i)
             if (const Host* const host = view->cache.find(ids[i])) {
-                hosts.push_back(for_everybody(report::host_json(*host)));
+                Host told = *host;
+                tell_protected(view->policy.protection, told);
+                hosts.push_back(for_everybody(report::host_json(told)));
                 report::add_project_names(names, *host, view->cache.project_names());
             }
         co_await boost::asio::post(executor, boost::asio::use_awaitable);

@@ -19,6 +19,7 @@
 #include "reaper/cli/setup_arguments.hpp"
 #include "reaper/cli/wrong_line.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -87,11 +88,53 @@ void add_explain(CLI::App& app, Parsed& parsed) {
     add_journal_option(explain, parsed.explain.journal);
 }
 
+void add_protect(CLI::App& app, Parsed& parsed) {
+    CLI::App& protect = *add_command(app, "protect", help::protect);
+    protect
+        .add_option("SERVER", parsed.protect.server, "Its id, or its name; without, all of them")
+        ->type_name("");
+    protect.add_option("--until", parsed.protect_until, "Until then: 2026-11-27T08:00:00, UTC")
+        ->type_name("TIME");
+    protect.add_option("--for", parsed.protect_span, "For so long: 30min, 24h")->type_name("SPAN");
+    protect.add_option("--reason", parsed.protect.reason, "Why; shown wherever it shows")
+        ->type_name("TEXT");
+    protect.add_flag("--remove", parsed.protect.remove, "Ends its protection");
+    protect.add_flag("--list", parsed.protect_list, "Lists the servers that are protected");
+}
+
+Result<ProtectCommand> finish_protect(const Parsed& parsed) {
+    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
+    ProtectCommand command = parsed.protect;
+    const bool bounded = !parsed.protect_until.empty() || !parsed.protect_span.empty();
+    if (parsed.protect_list && (!command.server.empty() || command.remove))
+        return wrong("--list takes no server");
+    if (command.server.empty() && (command.remove || bounded || !command.reason.empty()))
+        return wrong("which server? Give its id or name");
+    if (command.remove && (bounded || !command.reason.empty()))
+        return wrong("--remove takes a server and nothing else");
+    if (!parsed.protect_until.empty() && !parsed.protect_span.empty())
+        return wrong("--until and --for: one of the two");
+    if (!parsed.protect_until.empty()) {
+        command.until = parse_time_or_date(parsed.protect_until);
+        if (!command.until)
+            return wrong("--until: is '" + printable(parsed.protect_until, 60) +
+                         "'; expected a time such as 2026-11-27T08:00:00, UTC");
+    }
+    if (!parsed.protect_span.empty()) {
+        command.span = parse_duration(parsed.protect_span);
+        if (!command.span || *command.span <= Duration::zero())
+            return wrong("--for: is '" + printable(parsed.protect_span, 60) +
+                         "'; expected a span such as 30min or 24h");
+    }
+    return command;
+}
+
 void add_switch(CLI::App& app, Parsed& parsed) {
     add_command(app, "pause", help::pause)
         ->add_option("--reason", parsed.pause.reason, "Why; shown by status and in the history")
         ->type_name("TEXT");
     add_command(app, "resume", help::resume);
+    add_protect(app, parsed);
     add_command(app, "status", help::status);
     add_command(app, "health", help::health)
         ->add_flag("--live", parsed.health.live, "Only whether it works: not whether it is ready");
@@ -201,6 +244,10 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "reserve" || name == "unreserve") {
         Result<ReserveCommand> order = finish_reserve(chosen, parsed);
         return order ? Result<Command>{std::move(*order)} : order.error();
+    }
+    if (name == "protect") {
+        Result<ProtectCommand> protect = finish_protect(parsed);
+        return protect ? Result<Command>{std::move(*protect)} : protect.error();
     }
     if (name == "reservations") return Command{parsed.reservations};
     if (name == "usage") {

@@ -224,6 +224,14 @@ struct PauseCommand {
     std::string reason;
 };
 struct ResumeCommand {};
+/// Servers that an operator keeps from going, by the daemon.
+struct ProtectCommand {
+    std::string server;  ///< id or name; empty: the list of them
+    bool remove = false;
+    std::optional<TimePoint> until{};
+    std::optional<Duration> span{};  ///< from now on
+    std::string reason;
+};
 /// Which reapers there are, by the daemon.
 struct ReapersCommand {};
 /// What oversubscribed room is for sale, and why not more, by the daemon.
@@ -239,9 +247,9 @@ using Command =
                  HostsCommand, CandidatesCommand, SetupCommand, ReservationSetupCommand,
                  RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
                  CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
-                 ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, StatusCommand,
-                 HealthCommand, ReapersCommand, OversubscriptionCommand, StrategiesCommand,
-                 TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
+                 ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, ProtectCommand,
+                 StatusCommand, HealthCommand, ReapersCommand, OversubscriptionCommand,
+                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

@@ -133,7 +133,7 @@ Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs, bo
         co_return;
     }
     tell_flavors(check, tagger_inputs, *servers);
-    tell_protected(check, *servers);
+    co_await check_protected(check, *servers);
     co_await check_revocable_demand(check.cloud, tagger_inputs, holds_room, *servers, check.report);
     std::set<ProjectId> projects;
     std::size_t unplaced = 0;

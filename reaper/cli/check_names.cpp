@@ -4,6 +4,7 @@
 
 #include "reaper/cli/cloud_check.hpp"
 #include "reaper/cloud_reader/cloud_directory.hpp"
+#include "reaper/cloud_reader/lock_holders.hpp"
 #include "reaper/cloud_reader/sight.hpp"
 #include "reaper/model/text.hpp"
 
@@ -15,6 +16,9 @@ std::string in_small_letters(std::string text) {
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     return text;
 }
+
+/// Of so many, at most, Nova is asked who locked them.
+constexpr std::size_t locks_asked = 200;
 
 /// How many servers carry each word of one kind: a tag, or a key of the metadata.
 using Carriers = std::map<std::string, std::size_t>;
@@ -70,14 +74,47 @@ Task<void> check_sight(const CloudCheck& check, const std::vector<ServerRecord>&
         check.ok(what, "seen one by one, as the list has them (" + printable(sight->detail) + ")");
 }
 
-void tell_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+namespace {
+
+/// Who locked what: an administrator's lock keeps a server, its owner's does not.
+Task<void> check_locks(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+    std::vector<Server> locked;
+    for (const ServerRecord& record : servers)
+        if (record.server.locked && locked.size() < locks_asked) locked.push_back(record.server);
+    if (locked.empty()) co_return;
+    std::size_t untold = 0;
+    std::size_t administrators = 0;
+    for (const Server& server : locked) {
+        Server asked = server;
+        const auto holder = co_await ask_lock_holder(check.cloud, std::move(asked));
+        untold += !holder || *holder == LockHolder::unknown;
+        administrators += holder && *holder == LockHolder::administrator;
+    }
+    const std::string detail = counted(locked.size(), "server", "servers") + ", " +
+                               std::to_string(administrators) + " by an administrator";
+    if (untold == 0) {
+        check.ok("locked servers", detail);
+        co_return;
+    }
+    check.warn("locked servers", detail + "; of " + std::to_string(untold) +
+                                     " Nova does not tell who locked them (its record of actions): "
+                                     "they are taken to be administrators' locks, and stay");
+}
+
+}  // namespace
+
+Task<void> check_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+    const ProtectSettings& protect = check.policy.safeguards.protect;
+    if (!protect.owners) co_return co_await check_locks(check, servers);
+    check.warn("protect.owners",
+               "true: whoever owns a revocable server can refuse its eviction, by a lock, a tag or "
+               "metadata");
     Carriers tags;
     Carriers keys;
     for (const ServerRecord& record : servers) {
         for (const auto& tag : record.server.tags.get()) ++tags[tag];
         for (const auto& [key, value] : record.server.metadata.get()) ++keys[key];
     }
-    const ProtectSettings& protect = check.policy.safeguards.protect;
     for (const auto& tag : protect.tags) tell_mark(check, "protect.tags", tag, tags);
     for (const auto& key : protect.metadata) tell_mark(check, "protect.metadata", key, keys);
 }

@@ -69,6 +69,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return show_report(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, PauseCommand>)
                 return pause_reaper(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, ProtectCommand>)
+                return protect_server(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ResumeCommand>)
                 return resume_reaper(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StatusCommand>)

@@ -37,8 +37,9 @@ Task<void> check_names(const CloudCheck& check);
 /// Are servers of other projects seen one by one, as the list shows them?
 Task<void> check_sight(const CloudCheck& check, const std::vector<ServerRecord>& servers);
 
-/// What users write on servers to have them protected: how many are. A spelling that differs from
-/// the configured one in its letters' case alone is told.
-void tell_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers);
+/// What owners do to servers to have them protected, where that counts: how many are. A spelling
+/// that differs from the configured one in its letters' case alone is told. Where it does not
+/// count: who locked those that are locked.
+Task<void> check_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers);
 
 }  // namespace reaper::cli

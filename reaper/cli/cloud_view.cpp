@@ -4,7 +4,10 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/cli/known_ledger.hpp"
+#include "reaper/cli/now.hpp"
 #include "reaper/cli/resolved_policy.hpp"
+#include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -12,9 +15,11 @@ namespace reaper::cli {
 
 std::optional<config::Settings> settings_for_looking(const GlobalOptions& global,
                                                      const Terminal& terminal) {
-    return load_config(
+    auto settings = load_config(
         global.config_file, [&](const std::string& line) { terminal.complain(line); },
         [](const std::string& line) { spdlog::info("{}", line); });
+    if (settings) settings->policy.safeguards.protect.servers = known_protections(*settings, now());
+    return settings;
 }
 
 std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
@@ -39,6 +44,30 @@ ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
     return {};
 }
 
+namespace {
+
+/// Those that an administrator's lock keeps; of very many, some are asked about.
+void mark_locked(boost::asio::io_context& io, const Cloud& cloud, const CompiledPolicy& policy,
+                 Snapshot& snapshot) {
+    if (policy.protection.by_owners()) return;
+    std::vector<Server> locked;
+    for (const Host& host : snapshot.hosts)
+        for (const Server& server : host.servers)
+            if (server.locked && server.revocable() &&
+                locked.size() < CacheRefresher::most_locks_learnt)
+                locked.push_back(server);
+    if (locked.empty()) return;
+    LockHolders holders{cloud.ports()};
+    const auto stay = run_task(io, holders.ask(std::move(locked)));
+    if (!stay) return spdlog::warn("who locked servers is not known: {}", stay.error().what);
+    for (Host& host : snapshot.hosts)
+        for (Server& server : host.servers)
+            if (const auto at = stay->find(server.id); at != stay->end())
+                server.protected_because = at->second;
+}
+
+}  // namespace
+
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
                              const CompiledPolicy& policy, const Terminal& terminal) {
     ProgressCallback progress = [&](const std::string& what) {
@@ -51,6 +80,8 @@ Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
                                          CloudDepth::exact, std::move(progress)));
     terminal.end_progress();
     if (!cache) return cache;
+    mark_locked(io, cloud, policy, cache->snapshot);
+    for (Host& host : cache->snapshot.hosts) tell_protected(policy.protection, host);
     cache->snapshot.project_names = names_told(io, names, terminal);
     return cache;
 }

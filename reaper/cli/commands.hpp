@@ -48,6 +48,8 @@ ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
                      const Terminal& terminal);
 ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                       const Terminal& terminal);
+ExitCode protect_server(const GlobalOptions& global, const ProtectCommand& command,
+                        const Terminal& terminal);
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_status(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_health(const GlobalOptions& global, const HealthCommand& command,

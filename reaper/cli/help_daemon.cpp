@@ -86,6 +86,23 @@ What went unused before counts no more, for projects and shapes that are left al
   reaper resume
 )"};
 
+const Text protect{
+    "Keeps a server from going, for a while",
+    R"(The reaper never deletes the server, until the time that is given or until "reaper protect
+--remove". It counts at once, also for a plan that is being carried out, is in the journal, survives
+restarts and ends by itself. Without a server it lists those that are protected. The running daemon
+does it; where several share a queue, each protects by its own journal: do it on each.
+
+A project, a flavor or an aggregate is protected by the configuration (protect), a server also by an
+administrator's lock. What a server's owner does to it protects it only where protect.owners is
+true.)",
+    R"(Examples:
+  reaper protect db-7 --for 12h --reason "moves tonight"
+  reaper protect 2c1f2a9e-6d0b-4d0c-8a55-0f4a9c1de001 --until 2026-11-27T08:00:00
+  reaper protect
+  reaper protect --remove db-7
+)"};
+
 const Text status{
     "Is it paused? What is under way?",
     R"(Says if the reaper of this machine is paused, by whom, since when and why, whether its daemon

@@ -8,8 +8,9 @@ const Text program{
 
 The daemon (reaper run) hears Nova's "no valid host" messages, chooses which revocable servers
 must go, deletes exactly those, and sees in Placement that the room came free. request, apply,
-reserve and unreserve have the daemon act; pause and resume switch its deletions off and on; setup
---apply prepares the cloud. The other commands look, and write nothing to the cloud.)",
+reserve and unreserve have the daemon act; pause and resume switch its deletions off and on; protect
+keeps a server from going; setup --apply prepares the cloud. The other commands look, and write
+nothing to the cloud.)",
     R"(Examples:
   reaper check                       is everything in place? what to do if not
   reaper hosts                       how many servers each host has, and how much room
@@ -25,7 +26,7 @@ The options above are accepted before and after the command.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
 health, history, explain, usage, hosts, candidates, snapshot, plan, apply, request, room,
-reservations, reserve, unreserve, reapers, oversubscription, pause and resume. The URL is
+reservations, reserve, unreserve, reapers, oversubscription, pause, resume and protect. The URL is
 https://HOST:PORT of its admin.listen, or unix:/PATH of its admin.socket. The token is that of
 --token-file or OS_TOKEN; where the daemon demands one and there is none, Keystone gives one for the
 credentials in OS_AUTH_URL and the other OS_* variables. The answer goes to stdout, logs and errors
@@ -50,7 +51,8 @@ Exit codes:
   5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
      or Keystone, refused the token or the credentials
   6  there is no such flavor, zone, project, resource class, trait or host in this cloud; history:
-     nor in the journal; explain, history show: the journal knows no such server or request
+     nor in the journal; explain, history show: the journal knows no such server or request;
+     protect: no host has such a server
   7  apply: the saved plan is not what would be done now, no servers deleted
 
 Environment:

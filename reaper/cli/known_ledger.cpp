@@ -7,6 +7,7 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/controllers/ledger_journal.hpp"
 #include "reaper/controllers/safeguards_journal.hpp"
+#include "reaper/controllers/server_protections.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
@@ -43,6 +44,17 @@ Safeguards known_safeguards(boost::asio::io_context& io, const config::Settings&
     if (known) return std::move(known->safeguards);
     spdlog::warn("{} without what the journal knows of the past: {}", doing, known.error().what);
     return Safeguards{safeguards};
+}
+
+std::map<std::string, std::string> known_protections(const config::Settings& settings,
+                                                     TimePoint now) {
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
+    const auto journal = journal_to_read(settings, "looking");
+    if (!journal) return {};
+    auto known = run_task(io, read_protections(*journal, now));
+    if (known) return reasons_of(*known);
+    spdlog::warn("looking without the servers that operators protect: {}", known.error().what);
+    return {};
 }
 
 }  // namespace reaper::cli

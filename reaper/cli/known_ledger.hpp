@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <map>
+#include <string>
 
 #include "config/settings.hpp"
 #include "reaper/rooms/ledger.hpp"
@@ -18,5 +20,9 @@ Ledger known_ledger(boost::asio::io_context& io, const config::Settings& setting
 /// one.
 Safeguards known_safeguards(boost::asio::io_context& io, const config::Settings& settings,
                             TimePoint now, const char* doing);
+
+/// Servers that operators protect, each with the reason. None without a journal.
+std::map<std::string, std::string> known_protections(const config::Settings& settings,
+                                                     TimePoint now);
 
 }  // namespace reaper::cli

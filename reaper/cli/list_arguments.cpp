@@ -98,8 +98,8 @@ void add_list_options(CLI::App& program, ListTexts& texts) {
     for (const char* const name : {"show", "totals"})
         add_to_document(*program.get_subcommand("history")->get_subcommand(name), texts);
     for (const char* const name :
-         {"check", "hosts", "candidates", "history", "reservations", "reapers", "oversubscription",
-          "usage", "strategies", "taggers", "estimators", "qos"})
+         {"check", "hosts", "candidates", "history", "reservations", "protect", "reapers",
+          "oversubscription", "usage", "strategies", "taggers", "estimators", "qos"})
         add_to(*program.get_subcommand(name), texts);
     for (const char* const name : {"messages", "victims", "events"})
         add_to(*program.get_subcommand("history")->get_subcommand(name), texts);

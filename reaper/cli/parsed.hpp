@@ -52,6 +52,9 @@ struct Parsed {
     ReportCommand report;
     PeriodTexts period;
     PauseCommand pause;
+    ProtectCommand protect;
+    std::string protect_until, protect_span;
+    bool protect_list = false;
     HealthCommand health;
     ConfigCommand config;
     std::string shell, man_page;

@@ -32,8 +32,11 @@ std::string title_of(const config::Policy& policy) {
     return title;
 }
 
-/// Who is protected by a name, as far as the recording knows it; an id is one anyway.
-void find_projects(config::Policy& policy, const recording::PolicyLine& line) {
+/// Who is protected by an operator, or by a name, as far as the recording knows it; an id is one
+/// anyway.
+void find_protected(config::Policy& policy, const recording::PolicyLine& line) {
+    for (const std::string& server : line.protected_servers)
+        policy.safeguards.protect.servers.emplace(server, "");
     auto& ids = policy.safeguards.protect.project_ids;
     for (const std::string& written : policy.safeguards.protect.projects) {
         const auto known = line.project_ids.find(written);
@@ -44,7 +47,7 @@ void find_projects(config::Policy& policy, const recording::PolicyLine& line) {
 Result<recording::ReplayPolicy> compiled(config::Policy policy, const recording::PolicyLine& line,
                                          bool tags_anew) {
     if (policy.taggers.empty()) policy.taggers = config::standard_policy().taggers;
-    find_projects(policy, line);
+    find_protected(policy, line);
     auto made = compile_policy(policy);
     if (!made) return made.error();
     return recording::ReplayPolicy{std::move(*made), tags_anew};

@@ -153,6 +153,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                          [&service] { return service.operators(); },
                          [&service] { return service.reservations(); },
                          [&service] { return service.room_publisher(); }};
+    backend.protections = [&service] { return service.protections(); };
     backend.health = [&monitor] { return monitor.health(); };
     backend.metrics = [&monitor] { return monitor.metrics(); };
     monitor.watch([&service] { return service.state(); });

@@ -26,6 +26,7 @@ constexpr CallRules rules_of_calls[] = {
     {"nova", "os-hypervisors", {"os_compute_api:os-hypervisors:list"}},
     {"nova", "os-services", {"os_compute_api:os-services:list"}},
     {"nova", "os-aggregates", {"os_compute_api:os-aggregates:index"}},
+    {"nova", "os-migrations", {"os_compute_api:os-migrations:index"}},
     {"nova", "os-server-groups/*", {"os_compute_api:os-server-groups:show"}},
     {"nova", "flavors/*/os-extra_specs", {"os_compute_api:os-flavor-extra-specs:index"}},
     {"placement", "allocation_candidates", {"placement:allocation_candidates:list"}},

@@ -314,6 +314,15 @@ std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
     return found;
 }
 
+const Server* CloudCache::find(const ServerId& id) const {
+    const auto at = where_.find(id);
+    const Host* const host = at == where_.end() ? nullptr : find(at->second);
+    if (host == nullptr) return nullptr;
+    for (const auto& server : host->servers)
+        if (server.id == id) return &server;
+    return nullptr;
+}
+
 bool CloudCache::holds_on(const ServerId& server, const HostReading& reading) {
     return std::any_of(reading.states.begin(), reading.states.end(), [&](const auto& state) {
         return state.second.allocations.contains(server);

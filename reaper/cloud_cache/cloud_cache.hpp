@@ -77,6 +77,13 @@ public:
     void set_project_names(ProjectNames names) { index_.name_projects(std::move(names)); }
     const ProjectNames& project_names() const noexcept { return index_.project_names(); }
 
+    /// All resizes that are not confirmed; what they left behind is shown by `link_resizes`.
+    void set_resizes(std::vector<UnconfirmedResize> resizes);
+    /// Shows on the hosts what their servers of before hold there now. True if that is news.
+    bool link_resizes();
+    /// Does a revocable server wait for its resize to be confirmed, as far as is known?
+    bool has_unconfirmed() const;
+
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
     /// The wall clock was set forward by so much (or back): what is remembered of events moves with
@@ -85,6 +92,8 @@ public:
     const Host* find(const HostId& id) const;
     /// An event of late told that the server is gone, or a reading that Nova knows it no more.
     bool was_told_gone(const ServerId& server) const { return told_.is_gone(server); }
+    /// None if it is on no host.
+    const Server* find(const ServerId& id) const;
     /// All of them, by id; valid until the next change.
     std::vector<const Host*> hosts() const;
     const TagData& tag_data() const noexcept { return tag_data_; }
@@ -139,6 +148,8 @@ private:
     std::multimap<std::string, HostId> by_service_;
     std::set<std::string> unmatched_services_;  ///< known to have no host here
     std::unordered_map<ServerId, HostId> where_;
+    std::vector<UnconfirmedResize> resizes_;
+    std::set<HostId> left_behind_on_;              ///< hosts that show some
     std::map<ServerId, ServerRecord> unfinished_;  ///< deletions, as of the last word on them
     std::set<ServerId> soft_deleted_;              ///< they may be here no more
     EventMemory told_;

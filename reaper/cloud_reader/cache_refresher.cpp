@@ -39,6 +39,7 @@ CacheRefresher::CacheRefresher(boost::asio::any_io_executor executor, CloudPorts
       on_change_(std::move(on_change)),
       building_(executor, 1),
       unfinished_(ports),
+      lock_holders_(ports),
       started_at_(ports.clock.now()) {}
 
 // ---- bulk ----
@@ -188,6 +189,46 @@ ResultTask<bool> CacheRefresher::refresh_unfinished() {
     if (changed) ++changes_;
     remember_soft_deletions();
     co_return changed;
+}
+
+ResultTask<bool> CacheRefresher::refresh_resizes() {
+    if (!cache_.has_unconfirmed()) co_return false;
+    auto resizes = co_await ports_.compute.unconfirmed_resizes();
+    if (!resizes) co_return resizes.error();
+    cache_.set_resizes(std::move(*resizes));
+    const bool news = cache_.link_resizes();
+    if (news) ++changes_;
+    co_return news;
+}
+
+void CacheRefresher::link_resizes() {
+    if (cache_.link_resizes()) ++changes_;
+}
+
+ResultTask<std::map<ServerId, std::string>> CacheRefresher::ask_lock_holders(
+    std::vector<Server> locked) {
+    co_return co_await lock_holders_.ask(std::move(locked));
+}
+
+Task<void> CacheRefresher::learn_lock_holders() {
+    std::vector<Server> locked;
+    for (const Host* const host : cache_.hosts())
+        for (const Server& server : host->servers)
+            if (server.locked && server.revocable() && !lock_holders_.knows(server.id) &&
+                locked.size() < most_locks_learnt)
+                locked.push_back(server);
+    if (locked.empty()) co_return;
+    const auto asked = co_await lock_holders_.ask(std::move(locked));
+    if (!asked) spdlog::debug("who locked servers is not known: {}", asked.error().what);
+}
+
+std::map<ServerId, std::string> CacheRefresher::kept_by_locks() const {
+    auto kept = lock_holders_.known();
+    std::erase_if(kept, [this](const auto& each) {
+        const Server* const server = cache_.find(each.first);
+        return server == nullptr || !server->locked;
+    });
+    return kept;
 }
 
 void CacheRefresher::remember_soft_deletions() {

@@ -20,6 +20,7 @@
 #include "config/settings.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/cloud_reader/host_reader.hpp"
+#include "reaper/cloud_reader/lock_holders.hpp"
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/cloud_ports.hpp"
@@ -89,6 +90,20 @@ public:
     /// There may be some of which nothing was seen: servers are soft-deleted in this cloud, or no
     /// events tell of it. (The first one is looked for in the background, too.)
     bool may_miss_unfinished() const noexcept { return soft_deletes_ || !flowing_; }
+    /// What resizes left behind on hosts, as Nova tells it now. True if that is not what the cache
+    /// had. Nothing is asked where no revocable server waits for its resize.
+    ResultTask<bool> refresh_resizes();
+    /// The same of what hosts hold, as far as it was asked.
+    void link_resizes();
+    /// Asks Nova who holds the locks of these servers. Those that stay for it, each with the
+    /// reason.
+    ResultTask<std::map<ServerId, std::string>> ask_lock_holders(std::vector<Server> locked);
+    /// The same of all revocable ones that are locked and were not asked about lately, so many at
+    /// most; what can't be asked stays unknown.
+    Task<void> learn_lock_holders();
+    static constexpr std::size_t most_locks_learnt = 500;
+    /// The same of servers that are locked still, as far as it was asked lately.
+    std::map<ServerId, std::string> kept_by_locks() const;
     /// Asks Nova where these servers are, and reads the hosts where the cache has it otherwise.
     ResultTask<void> locate(std::set<ServerId> servers);
 
@@ -138,6 +153,7 @@ private:
 
     CloudCache cache_;
     UnfinishedDeletions unfinished_;
+    LockHolders lock_holders_;
     std::set<ServerId> soft_deleted_;  ///< in the cache when the unfinished ones were asked for
     bool soft_deletes_ = false;        ///< some server was ever seen soft-deleted
     // Bulk readings are numbered, because several things may happen in the same millisecond.

@@ -58,6 +58,10 @@ ResultTask<CloudDirectory> read_directory(CloudPorts cloud, std::vector<CloudNam
         if (done) done = co_await add_flavors(cloud, directory);
         if (!done) directory.not_asked[Kind::project_or_flavor] = done.error().what;
     }
+    if (has_kind(names, Kind::protected_flavor)) {
+        auto done = co_await add_flavors(cloud, directory);
+        if (!done) directory.not_asked[Kind::protected_flavor] = done.error().what;
+    }
     if (has_kind(names, Kind::aggregate)) {
         auto aggregates = co_await cloud.compute.aggregates();
         if (aggregates)

@@ -22,12 +22,12 @@ double work_lost(const Server& server, Amount vcpus, TimePoint now) {
 }  // namespace
 
 /// As far as it can be told now; the decision looks again.
-bool HostCorrections::may_go(const Server& server) const {
+bool HostCorrections::may_go(const Server& server, const Host& host) const {
     const CompiledPolicy& policy = *dependencies_.settings.policy;
     const Duration least = policy.safeguards.protect.min_run_time;
     return server.revocable() && may_be_victim(server) &&
            !dependencies_.ledger.evicting(server.id) && !comes_free(server, dependencies_.ledger) &&
-           !policy.protection.protects(server) &&
+           !policy.protection.why(server, host.member_of) &&
            !why_too_young(server, least, dependencies_.clock.now());
 }
 
@@ -36,8 +36,9 @@ std::vector<HostCorrections::Choice> HostCorrections::candidates(const Host& hos
     const ResourceClass& room_class = dependencies_.settings.oversubscription->room_class;
     const TimePoint now = dependencies_.clock.now();
     std::vector<Choice> all;
+    const auto kept = dependencies_.refresher.kept_by_locks();
     for (const Server& server : host.servers) {
-        if (!may_go(server)) continue;
+        if (!may_go(server, host) || kept.contains(server.id)) continue;
         const Amount sold = oversubscribed_by(server, host, room_class);
         if (source == CorrectionSource::estimator && sold == 0) continue;
         CorrectionCandidate candidate;

@@ -60,7 +60,7 @@ private:
         const Server* server = nullptr;
     };
     std::vector<Choice> candidates(const Host& host, CorrectionSource source) const;
-    bool may_go(const Server& server) const;
+    bool may_go(const Server& server, const Host& host) const;
     void ended(const HostId& host, const Outcome& outcome);
 
     struct Wait {

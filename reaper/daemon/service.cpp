@@ -90,6 +90,8 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
                   service.ports_.breaker, service.stopping_, &preconditions},
                  service.settings_.policy->safeguards, service.spawner(),
                  [&service] { service.report(); }),
+      protections(service.ports_.cloud.clock, service.ports_.journal,
+                  [&service] { service.use(service.settings_.policy); }),
       labels({service.ports_.cloud, refresher, service.settings_, service.stopping_}),
       lives({service.ports_.cloud, service.ports_.journal, refresher, service.stopping_,
              [&service] { return service.settings_.policy->safeguards.short_lived.lived; }},
@@ -148,26 +150,27 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
            [this] { return safeguards.paused_reason().has_value(); }, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
-      gateway(
-          executor,
-          {service.cloud_, refresher, service.rooms_, service.kept_rooms_, service.ports_.messages,
-           service.settings_.gateway, [&service] { return service.scheduler_rules(); },
-           [&service] { return service.why_no_help(); },
-           [&service, this](const Request& request) {
-               return why_requester_revocable(*service.settings_.policy, request,
-                                              refresher.cache().index(),
-                                              refresher.cache().tag_data());
-           },
-           [this] { return reservations.lends(); },
-           [&service, this](const Request& request) {
-               reservations.tell_ledger();
-               return decide(*service.settings_.policy, request, refresher.cache().index(),
-                             refresher.cache().tag_data(), service.rooms_.ledger(),
-                             service.ports_.cloud.clock.now(), safeguards.safeguards());
-           },
-           [&service] { return service.settings_.policy->revocable_classes; },
-           [this](const ServerId& server) { labels.placed(server); }, service.spawner(),
-           coordinator, service.stopping_}) {}
+      gateway(executor, {service.cloud_, refresher, service.rooms_, service.kept_rooms_,
+                         service.ports_.messages, service.settings_.gateway,
+                         [&service] { return service.scheduler_rules(); },
+                         [&service] { return service.why_no_help(); },
+                         [&service, this](const Request& request) {
+                             return why_requester_revocable(*service.settings_.policy, request,
+                                                            refresher.cache().index(),
+                                                            refresher.cache().tag_data());
+                         },
+                         [this] { return reservations.lends(); },
+                         [&service, this](const Request& request) {
+                             reservations.tell_ledger();
+                             return decide(*service.settings_.policy, request,
+                                           refresher.cache().index(), refresher.cache().tag_data(),
+                                           service.rooms_.ledger(),
+                                           service.ports_.cloud.clock.now(),
+                                           safeguards.safeguards(), refresher.kept_by_locks());
+                         },
+                         [&service] { return service.settings_.policy->revocable_classes; },
+                         [this](const ServerId& server) { labels.placed(server); },
+                         service.spawner(), coordinator, service.stopping_}) {}
 
 // ---- life ----
 
@@ -179,6 +182,9 @@ ResultTask<void> Service::Impl::run() {
     if (!fed) co_return fed.error();
     auto lives = co_await parts_->lives.restore();
     if (!lives) co_return lives.error();
+    auto protections = co_await parts_->protections.restore();
+    if (!protections) co_return protections.error();
+    use(settings_.policy);
     if (!settings_.dry_run) {
         // What a former process reserved is given back; a dry run writes nothing to the cloud.
         auto held = co_await parts_->reserver.restore();
@@ -244,9 +250,10 @@ void Service::Impl::reload(LiveSettings settings) {
     parts_->preconditions.reload(settings_.policy);
 }
 
-/// As it is written, or with its names looked up.
+/// As it is written, or with its names looked up; and with what operators protect.
 void Service::Impl::use(std::shared_ptr<const CompiledPolicy> policy) {
-    settings_.policy = std::move(policy);
+    // It was compiled before, so it can be.
+    settings_.policy = with_protected(std::move(policy), parts_->protections.reasons()).value();
     parts_->refresher.reload(settings_.policy);
     parts_->safeguards.reload(settings_.policy->safeguards);
 }
@@ -344,6 +351,10 @@ Task<std::optional<RoomAnswer>> Service::room_for(Request request) {
 
 ReservationController* Service::reservations() {
     return impl_->reservations();
+}
+
+ServerProtections* Service::protections() {
+    return impl_->protections();
 }
 
 const RoomPublisher* Service::room_publisher() {

@@ -25,6 +25,7 @@
 namespace reaper {
 
 class ReservationController;
+class ServerProtections;
 class RoomPublisher;
 
 /// What the service works with. All of it must outlive the service.
@@ -69,6 +70,8 @@ public:
     OperatorTrigger* operators();
     /// Room that is kept for roles; null while it does not run.
     ReservationController* reservations();
+    /// Likewise.
+    ServerProtections* protections();
     /// Room that is sold beyond what is allocated; null while it does not run.
     const RoomPublisher* room_publisher();
     /// Decides nova-scheduler's searches for hosts, while the service runs; else all pass through.

@@ -19,6 +19,7 @@
 #include "reaper/controllers/room_lives.hpp"
 #include "reaper/controllers/safeguard_controller.hpp"
 #include "reaper/controllers/server_labels.hpp"
+#include "reaper/controllers/server_protections.hpp"
 #include "reaper/daemon/oversubscription.hpp"
 #include "reaper/daemon/service.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
@@ -61,6 +62,9 @@ public:
     ReservationController* reservations() {
         return parts_ && listening_ ? &parts_->reservations : nullptr;
     }
+    ServerProtections* protections() {
+        return parts_ && listening_ ? &parts_->protections : nullptr;
+    }
     const RoomPublisher* room_publisher() {
         return parts_ && listening_ ? &parts_->oversubscription.publisher() : nullptr;
     }
@@ -78,6 +82,7 @@ private:
         PlannerWarmer warmer;
         CullPreconditions preconditions;
         SafeguardController safeguards;
+        ServerProtections protections;
         ServerLabels labels;
         RoomLives lives;
         FreedRoomTracker tracker;

@@ -13,6 +13,7 @@ namespace {
 using Kind = CloudName::Kind;
 using Level = NameFinding::Level;
 
+constexpr const char* protected_aggregates = "protect.aggregates";
 constexpr std::size_t longest_name = 100;
 constexpr std::size_t names_told = 10;
 
@@ -103,11 +104,21 @@ Said of_valued(const CloudName& name, const CloudDirectory& directory) {
             search.why_not + "; nor is there such a flavor: the priority is nobody's"};
 }
 
+/// Servers keep the name of a flavor that was deleted.
+Said of_flavor(const CloudName& name, const CloudDirectory& directory) {
+    if (directory.flavors.contains(name.text))
+        return {Level::found, in_quotes(name.text) + " is a flavor"};
+    return {Level::missing, "Nova has no flavor " + in_quotes(name.text) +
+                                ": it protects only servers that have it still"};
+}
+
 Said of_aggregate(const CloudName& name, const CloudDirectory& directory) {
     const auto* const aggregate = find_aggregate(directory, name.text);
+    const bool protects = name.key == protected_aggregates;
     if (aggregate == nullptr)
-        return {Level::missing, "Nova has no aggregate " + in_quotes(name.text) +
-                                    " (neither a name nor a UUID): no server is deleted for it"};
+        return {Level::missing,
+                "Nova has no aggregate " + in_quotes(name.text) + " (neither a name nor a UUID): " +
+                    (protects ? "it protects no server" : "no server is deleted for it")};
     if (aggregate->hosts.empty()) return {Level::doubtful, in_quotes(name.text) + " has no host"};
     return {Level::found, in_quotes(name.text) + ": " + counted(aggregate->hosts.size(), "host")};
 }
@@ -135,6 +146,7 @@ Said of_tag(const CloudName& name, const CloudDirectory& directory) {
 Said said_of(const CloudName& name, const CloudDirectory& directory) {
     switch (name.kind) {
         case Kind::protected_project: return of_protected(name, directory);
+        case Kind::protected_flavor: return of_flavor(name, directory);
         case Kind::project_or_flavor: return of_valued(name, directory);
         case Kind::aggregate: return of_aggregate(name, directory);
         case Kind::resource_class: return of_class(name, directory);
@@ -194,6 +206,10 @@ std::vector<CloudName> names_in(const config::Policy& policy) {
     std::vector<CloudName> names;
     for (const auto& project : policy.safeguards.protect.projects)
         add(names, {Kind::protected_project, "protect.projects", project});
+    for (const auto& flavor : policy.safeguards.protect.flavors)
+        add(names, {Kind::protected_flavor, "protect.flavors", flavor});
+    for (const auto& aggregate : policy.safeguards.protect.aggregates)
+        add(names, {Kind::aggregate, protected_aggregates, aggregate});
     for (const auto& shard : policy.scheduler.watched_aggregates)
         for (auto& part : aggregates_of(shard))
             add(names, {Kind::aggregate, "watched_aggregates", std::move(part)});

@@ -19,6 +19,7 @@ namespace reaper {
 struct CloudName {
     enum class Kind {
         protected_project,
+        protected_flavor,
         project_or_flavor,
         aggregate,
         resource_class,

@@ -63,6 +63,7 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
                                                              config::Policy configured) {
     auto compiled = std::make_shared<CompiledPolicy>();
     compiled->configured = std::move(configured);
+    compiled->resolved = policy;
     const auto rule = tagger_conflict_from(policy.tagger_conflict);
     if (!rule)
         return Error{Errc::bad_input, "tagger_conflict: there is no '" + policy.tagger_conflict +
@@ -87,6 +88,14 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->safeguards = policy.safeguards;
     compiled->protection = Protection{policy.safeguards.protect};
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
+}
+
+Result<std::shared_ptr<const CompiledPolicy>> with_protected(
+    std::shared_ptr<const CompiledPolicy> policy, std::map<std::string, std::string> servers) {
+    if (policy->safeguards.protect.servers == servers) return policy;
+    config::Policy changed = policy->resolved;
+    changed.safeguards.protect.servers = std::move(servers);
+    return compile_policy(changed, policy->configured);
 }
 
 }  // namespace reaper

@@ -16,6 +16,7 @@ namespace reaper {
 
 struct CompiledPolicy {
     config::Policy configured;  ///< as it is written, before names were looked up
+    config::Policy resolved;    ///< what it was made of
     Taggers taggers;
     std::unique_ptr<Strategy> strategy;
     std::string strategy_name;
@@ -36,5 +37,9 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
 /// The same for one whose names were looked up; `configured`: as it is written.
 Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Policy& resolved,
                                                              config::Policy configured);
+
+/// The same policy with these servers protected by operators, each with the reason.
+Result<std::shared_ptr<const CompiledPolicy>> with_protected(
+    std::shared_ptr<const CompiledPolicy> policy, std::map<std::string, std::string> servers);
 
 }  // namespace reaper

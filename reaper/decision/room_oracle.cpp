@@ -119,9 +119,9 @@ bool had(const Trait& trait, const CloudIndex& hosts) {
 
 RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
                     const TagData& tag_data, const Ledger& ledger, TimePoint now,
-                    Safeguards& safeguards) {
+                    Safeguards& safeguards, const std::map<ServerId, std::string>& skipped) {
     const auto decided = [&](const Request& asked) {
-        return decide(policy, asked, hosts, tag_data, ledger, now, safeguards);
+        return decide(policy, asked, hosts, tag_data, ledger, now, safeguards, skipped);
     };
     RoomAnswer answer;
     answer.decision = decided(request);

@@ -16,10 +16,10 @@ namespace reaper {
 
 /// For a server that boots, and is given regular room (a phase of revocable room is not looked
 /// into). `fits_now` is what Nova would place; for the rest `decide` is asked with the request as
-/// it is, so that an answer after victims is the daemon's own plan.
+/// it is, so that an answer after victims is the daemon's own plan. `skipped`: as for `decide`.
 RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
                     const TagData& tag_data, const Ledger& ledger, TimePoint now,
-                    Safeguards& safeguards);
+                    Safeguards& safeguards, const std::map<ServerId, std::string>& skipped = {});
 
 /// What the request names and the cloud does not have: a zone without hosts, a resource class that
 /// no host offers; where it is of no flavor, a trait that no host has. None: it has all of that; or

@@ -35,6 +35,13 @@ Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress
             if (!other.unfinished) pending_releases.push_back(other.server);
         }
     }
+    // One that holds room on two hosts goes once: what it left behind comes free before the rest.
+    std::set<ServerId> whole;
+    for (const auto& victim : victims)
+        if (victim.held_by.empty()) whole.insert(victim.server);
+    std::erase_if(victims, [&](const Victim& victim) {
+        return !victim.held_by.empty() && whole.contains(victim.server);
+    });
     for (const auto& victim : victims) {
         const auto found = known.find(victim.server);
         if (found == known.end()) {

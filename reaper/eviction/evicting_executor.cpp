@@ -212,7 +212,7 @@ Task<void> EvictingExecutor::repeat(Cull& cull, const Victim& victim) {
         const bool rest = co_await rest_may_go(cull, victim);
         if (!rest) co_return;
         const Duration began = cloud_.clock.steady();
-        auto held = co_await cloud_.placement.allocations(victim.server);
+        auto held = co_await cloud_.placement.allocations(victim.holder());
         if (held && !held->empty()) co_await recheck_victim(cull, victim, std::move(*held), began);
     }
 }
@@ -222,8 +222,10 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     ServerId server = victim.server;
     HostId host = cull.hosts[server];
     Allocations held = look.held;
-    const bool same =
-        co_await guard_.keep_room(std::move(server), std::move(host), std::move(held));
+    // What its resize left behind, Nova itself gives back on the way.
+    bool same = true;
+    if (victim.held_by.empty())
+        same = co_await guard_.keep_room(std::move(server), std::move(host), std::move(held));
     if (!same) {
         co_await skip(cull, victim, "what it holds changed since it was looked at");
         co_return;

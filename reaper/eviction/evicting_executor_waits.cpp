@@ -117,7 +117,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     while (true) {
         const Duration began = cloud_.clock.steady();
         push = push || began + interval >= cull.deadline;
-        auto held = co_await cloud_.placement.allocations(victim.server);
+        auto held = co_await cloud_.placement.allocations(victim.holder());
         if (held && held->empty()) {
             if (cull.not_out.contains(victim.server)) not_done(cull, victim);
             cull.state(victim) = Cull::State::gone;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud_reader/lock_holders.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/records.hpp"
@@ -33,11 +34,19 @@ struct FreshRules {
     const TagData& tag_data;  ///< the answers to the taggers' questions
     const Protection& protection;
     Duration min_run_time{};
+    const std::vector<AggregateRecord>& aggregates;  ///< if the protection goes by them
 };
 
-/// Judges `victim` by Nova's record (none: Nova knows it no more) and Placement's allocations of
-/// it, both read at `now`.
-FreshVerdict judge_fresh(const Victim& victim, const std::optional<ServerRecord>& record,
-                         const Allocations& allocations, const FreshRules& rules, TimePoint now);
+/// What was read of a victim.
+struct FreshSight {
+    const std::optional<ServerRecord>& record;  ///< none: Nova knows it no more
+    const Allocations& allocations;             ///< what is to come free, by Placement
+    const Allocations& own;                     ///< what the server itself holds
+    LockHolder lock = LockHolder::unknown;      ///< of a locked one
+};
+
+/// Judges `victim` by what was read at `now`.
+FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const FreshRules& rules,
+                         TimePoint now);
 
 }  // namespace reaper

@@ -27,13 +27,15 @@ Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
     std::optional<Result<Allocations>> held;
     std::optional<Result<Seen>> seen;
     std::vector<Task<void>> parts;
-    parts.push_back(keep(cloud_.placement.allocations(victim.server), held));
+    ServerId holder = victim.holder();
+    parts.push_back(keep(cloud_.placement.allocations(std::move(holder)), held));
     parts.push_back(keep(see(victim), seen));
     co_await run_all(std::move(parts));
     if (!*held) co_return held->error();
     if (!*seen) co_return seen->error();
     // Placement may have been asked after Nova, and the server have gone in between.
-    if ((*held)->empty() && **seen) co_return co_await at(victim, std::move(**held), began);
+    if ((*held)->empty() && (*seen)->record)
+        co_return co_await at(victim, std::move(**held), began);
     co_return judge(victim, std::move(**held), **seen, began);
 }
 
@@ -46,28 +48,53 @@ Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Allocations held, 
 /// What Nova has of it, and whose projects are tagged.
 Task<Result<Recheck::Seen>> Recheck::see(const Victim& victim) {
     const std::uint64_t earlier = begun_;
-    std::optional<Result<Seen>> record;
+    std::optional<Result<Seen>> seen;
     std::optional<Result<void>> known;
     std::vector<Task<void>> parts;
-    parts.push_back(keep(cloud_.compute.server(victim.server), record));
+    parts.push_back(keep(read_server(victim.server), seen));
     parts.push_back(keep(read_tag_data_after(earlier), known));
     co_await run_all(std::move(parts));
-    if (!*record) co_return record->error();
+    if (!*seen) co_return seen->error();
     if (!*known) co_return known->error();
-    co_return std::move(**record);
+    if (!victim.held_by.empty()) {
+        auto own = co_await cloud_.placement.allocations(victim.server);
+        if (!own) co_return own.error();
+        (*seen)->own = std::move(*own);
+    }
+    co_return std::move(**seen);
 }
 
-RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen& record,
+ResultTask<Recheck::Seen> Recheck::read_server(ServerId server) {
+    auto record = co_await cloud_.compute.server(std::move(server));
+    if (!record) co_return record.error();
+    auto lock = co_await read_lock(*record);
+    if (!lock) co_return lock.error();
+    Seen seen;
+    seen.record = std::move(*record);
+    seen.lock = *lock;
+    co_return seen;
+}
+
+RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen& seen,
                              Duration began) const {
     RecheckResult look;
     look.began = began;
     look.policy = asked_by_;
     look.tag_data = number_;
     const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
-                           asked_by_->safeguards.protect.min_run_time};
-    look.verdict = judge_fresh(victim, record, held, rules, cloud_.clock.now());
+                           asked_by_->safeguards.protect.min_run_time, aggregates_};
+    const Allocations& own = seen.own ? *seen.own : held;
+    const FreshSight sight{seen.record, held, own, seen.lock};
+    look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.held = std::move(held);
     return look;
+}
+
+/// Where owners' locks count, it makes no difference who set one.
+ResultTask<LockHolder> Recheck::read_lock(const std::optional<ServerRecord>& record) {
+    if (!record || settings_.policy->protection.by_owners()) co_return LockHolder::nobody;
+    Server server = record->server;
+    co_return co_await ask_lock_holder(cloud_, std::move(server));
 }
 
 bool Recheck::is_fresh(const RecheckResult& look) const {
@@ -93,8 +120,9 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim,
     co_return co_await fresh_at(victim);
 }
 
-/// Whose projects are tagged, by a reading that was begun after this one: looks side by side share
-/// it, and none rests on an answer that is older than its own first question.
+/// Whose projects are tagged, and the hosts' aggregates if they protect, by a reading that was
+/// begun after this one: looks side by side share it, and none rests on an answer that is older
+/// than its own first question.
 Task<Result<void>> Recheck::read_tag_data_after(std::uint64_t reading) {
     const auto turn = co_await reading_.acquire();
     if (read_ > reading && asked_by_ == settings_.policy) co_return Result<void>{};
@@ -103,6 +131,11 @@ Task<Result<void>> Recheck::read_tag_data_after(std::uint64_t reading) {
     TaggerInputs tagger_inputs = policy->tagger_inputs();
     auto tag_data = co_await read_tag_data(cloud_, std::move(tagger_inputs));
     if (!tag_data) co_return tag_data.error();
+    if (policy->protection.by_aggregates()) {
+        auto aggregates = co_await cloud_.compute.aggregates();
+        if (!aggregates) co_return aggregates.error();
+        aggregates_ = std::move(*aggregates);
+    }
     read_ = number;
     if (asked_by_ != policy || !(*tag_data == tag_data_)) ++number_;
     asked_by_ = policy;

@@ -42,10 +42,17 @@ public:
     bool is_fresh(const RecheckResult& look) const;
 
 private:
-    using Seen = std::optional<ServerRecord>;  ///< none: Nova knows it no more
+    /// What Nova has of it, and who holds its lock.
+    struct Seen {
+        std::optional<ServerRecord> record{};  ///< none: Nova knows it no more
+        LockHolder lock = LockHolder::nobody;
+        std::optional<Allocations> own{};  ///< if another consumer holds the room of the victim
+    };
+    ResultTask<Seen> read_server(ServerId server);
     Task<Result<Seen>> see(const Victim& victim);
-    RecheckResult judge(const Victim& victim, Allocations held, const Seen& record,
+    RecheckResult judge(const Victim& victim, Allocations held, const Seen& seen,
                         Duration began) const;
+    ResultTask<LockHolder> read_lock(const std::optional<ServerRecord>& record);
     Task<Result<void>> read_tag_data_after(std::uint64_t reading);
 
     CloudPorts cloud_;
@@ -53,6 +60,7 @@ private:
     AsyncSemaphore reading_;  ///< one reading of tag data at a time
     std::shared_ptr<const CompiledPolicy> asked_by_;
     TagData tag_data_;
+    std::vector<AggregateRecord> aggregates_;
     std::uint64_t begun_ = 0;   ///< readings of tag data so far
     std::uint64_t read_ = 0;    ///< the one that the answers are of
     std::uint64_t number_ = 0;  ///< grows with each answer that is not the one before

@@ -75,6 +75,11 @@ struct Server {
     /// Why the server is revocable, in a tagger's words; absent for a regular server.
     std::optional<SharedText> revocable_because;
     SharedText revocable_by;  ///< the names of the taggers that say so; empty for a regular server
+    /// Only where the cloud is read for people: what protects it; empty if nothing does.
+    SharedText protected_because{};
+
+    /// Of one that is not here (Host::left_behind): the consumer that holds its room here.
+    ServerId held_by{};
 
     /// A reaper deleted it softly, and nobody has forced it yet.
     bool unfinished_deletion = false;
@@ -109,6 +114,10 @@ struct Host {
     std::optional<std::set<std::string>> placement_aggregates;
     std::vector<Provider> providers;  ///< the root first, then nested ones by id
     std::vector<Server> servers;      ///< by id; servers whose Nova host is this one
+    /// By id: servers that were resized, or moved, away from here, and what that still holds here
+    /// (their allocations; `held_by` says which consumer's) until it is confirmed. Deleting one
+    /// frees it.
+    std::vector<Server> left_behind{};
     /// When the reading of its room from Placement was begun.
     TimePoint read_at{};
     /// Only bulk answers told its room: capacities without unit limits, and what each server holds

@@ -29,7 +29,11 @@ struct Victim {
     std::string workload{};
     std::string flavor{};        ///< its name
     std::string project_name{};  ///< as Keystone called it then; empty: not known
+    /// Of a server that is elsewhere: the consumer that holds what its resize left on `host`.
+    ServerId held_by{};
 
+    /// Who holds `resources` in Placement.
+    const ServerId& holder() const { return held_by.empty() ? server : held_by; }
     friend bool operator==(const Victim&, const Victim&) = default;
 };
 

@@ -46,6 +46,14 @@ struct ActionRecord {
     std::string message{};  ///< of the failure: its first line, safe to show; or empty
 };
 
+/// A resize, or a cold migration, that its user has neither confirmed nor reverted.
+struct UnconfirmedResize {
+    ServerId server;
+    ServerId holder;          ///< the consumer in Placement that holds what it left behind
+    std::string source_host;  ///< service host
+    friend bool operator==(const UnconfirmedResize&, const UnconfirmedResize&) = default;
+};
+
 /// A server as Nova tells it. `server.allocations` and `revocable_because` are not Nova's to know
 /// and stay empty.
 struct ServerRecord {

@@ -166,6 +166,18 @@ ResultTask<JournalTotals> CountedJournal::totals(TimePoint since) {
     return inner_.totals(since);
 }
 
+ResultTask<void> CountedJournal::note_protection(ServerProtection protection) {
+    return timed(counters_, inner_.note_protection(std::move(protection)));
+}
+
+ResultTask<void> CountedJournal::end_protection(ServerId server) {
+    return timed(counters_, inner_.end_protection(std::move(server)));
+}
+
+ResultTask<std::vector<ServerProtection>> CountedJournal::protections() {
+    return inner_.protections();
+}
+
 ResultTask<void> CountedJournal::add_hold(InventoryHold hold) {
     return timed(counters_, inner_.add_hold(std::move(hold)));
 }

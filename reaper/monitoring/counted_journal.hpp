@@ -35,6 +35,9 @@ public:
     ResultTask<std::vector<JournalEvent>> events(int limit) override;
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
+    ResultTask<void> note_protection(ServerProtection protection) override;
+    ResultTask<void> end_protection(ServerId server) override;
+    ResultTask<std::vector<ServerProtection>> protections() override;
     ResultTask<void> add_hold(InventoryHold hold) override;
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
                               InventoryHoldEnd end) override;

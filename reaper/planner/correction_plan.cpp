@@ -95,7 +95,7 @@ private:
         if (!server.revocable()) return Stays{"it is not revocable"};
         if (auto why = why_no_victim(server)) return Stays{std::move(*why)};
         if (options_.protection != nullptr)
-            if (auto why = options_.protection->why(server))
+            if (auto why = options_.protection->why(server, host_.member_of))
                 return Stays{std::move(*why), std::string{safeguard::is_protected}};
         if (options_.victim_filter != nullptr)
             if (auto why = options_.victim_filter->why_kept(server, host_))

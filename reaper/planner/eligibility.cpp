@@ -1,20 +1,18 @@
 #include "reaper/planner/eligibility.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
+#include "reaper/model/server_state.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
 
-/// Statuses in which a server rests: nothing is under way that a deletion would cut in two.
-constexpr std::array<std::string_view, 7> resting{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED",
-                                                  "ERROR",  "RESCUE",  "SHELVED"};
+using Fate = ServerState::Fate;
 
-bool rests(const Server& server) {
-    return std::find(resting.begin(), resting.end(), server.status) != resting.end();
+std::string state_text(const Server& server) {
+    const std::string task = printable(server.task_state, 64);
+    return printable(server.status, 64) + (task.empty() ? "" : ", " + task);
 }
 
 bool promises_room(const Server& server) {
@@ -25,20 +23,17 @@ bool promises_room(const Server& server) {
 }  // namespace
 
 bool may_be_victim(const Server& server) {
-    return !server.locked && server.task_state.empty() && rests(server) && !server.host.empty() &&
-           promises_room(server);
+    return state_of(server).fate == Fate::goes && !server.host.empty() && promises_room(server);
 }
 
 bool is_being_deleted(const Server& server) {
-    return server.being_deleted() || server.task_state == "deleting" ||
-           server.task_state == "soft-deleting";
+    return state_of(server).fate == Fate::going;
 }
 
 std::optional<std::string> why_no_victim(const Server& server) {
-    if (server.locked) return "it is locked";
-    if (!server.task_state.empty())
-        return "it is being changed (" + printable(server.task_state, 64) + ")";
-    if (!rests(server)) return "its status is " + printable(server.status, 64);
+    const ServerState state = state_of(server);
+    if (state.fate != Fate::goes)
+        return std::string{state.reason} + " (" + state_text(server) + ")";
     if (server.host.empty()) return "it has no host";
     if (!promises_room(server)) return "it holds no room in Placement";
     return std::nullopt;

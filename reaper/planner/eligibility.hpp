@@ -16,9 +16,9 @@ bool is_being_deleted(const Server& server);
 /// Whether it can be a victim: the quick answer to what `why_no_victim` tells in words.
 bool may_be_victim(const Server& server);
 
-/// Why the server can't be a victim: locked, being changed, in a status that can't be deleted
-/// safely (BUILD, SOFT_DELETED, ...), without a host or without room in Placement. None if it may.
-/// Says nothing about whether it is revocable.
+/// Why the server can't be a victim: in a state in which it stays (reaper/model/server_state.hpp),
+/// without a host or without room in Placement. None if it may. Says nothing about whether it is
+/// revocable, locked or protected.
 std::optional<std::string> why_no_victim(const Server& server);
 
 }  // namespace reaper

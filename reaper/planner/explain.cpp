@@ -52,6 +52,8 @@ Victim explain_victim(const Problem& problem, const HostOption& option, const On
                 server.created,
                 why_revocable(server) + "; " + why_needed(problem, option, chosen, victim)};
     told.flavor = server.flavor_name;
+    told.held_by = server.held_by;
+    if (!told.held_by.empty()) told.reason += "; its unconfirmed resize left it there";
     return told;
 }
 

@@ -159,17 +159,19 @@ struct Sorted {
 
 Sorted sort_servers(const Host& host, const HostRoom& room, const FilterInput& input) {
     Sorted sorted;
-    for (const auto& server : host.servers) {
-        if (!server.revocable() || input.ledger.evicting(server.id)) continue;
-        if (comes_free(server, input.ledger)) continue;  // its room counts already
+    const auto sort = [&](const Server& server) {
+        if (!server.revocable() || input.ledger.evicting(server.id)) return;
+        if (comes_free(server, input.ledger)) return;  // its room counts already
         if (const auto why = why_kept(server, host, input)) {
             ++sorted.kept[*why];
-            continue;
+            return;
         }
         auto gains = gains_of(room, input.shape, server.allocations);
         if (std::any_of(gains.begin(), gains.end(), [](Amount gain) { return gain > 0; }))
             sorted.candidates.push_back(Candidate{&server, std::move(gains)});
-    }
+    };
+    for (const auto& server : host.servers) sort(server);
+    for (const auto& server : host.left_behind) sort(server);
     std::sort(sorted.candidates.begin(), sorted.candidates.end(),
               [](const Candidate& a, const Candidate& b) { return a.server->id < b.server->id; });
     return sorted;
@@ -205,7 +207,7 @@ std::optional<std::string> why_kept(const Server& server, const Host& host,
         return "the room that it holds is lent by role " +
                input.ledger.lender_of(server.id)->str() + ", and goes to that role alone";
     if (input.protection != nullptr)
-        if (auto why = input.protection->why(server)) return why;
+        if (auto why = input.protection->why(server, host.member_of)) return why;
     return input.victim_filter == nullptr ? std::nullopt
                                           : input.victim_filter->why_kept(server, host);
 }

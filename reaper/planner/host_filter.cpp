@@ -245,11 +245,14 @@ bool HostFilter::has_kept(std::uint32_t row) const {
         return reserved(row) ? ledger.stays_for(server, *role_)
                              : ledger.lender_of(server) != nullptr;
     };
-    return std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
+    if (cloud_.protection().protects_host(host.member_of)) return false;
+    const auto kept = [&](const Server& server) {
         return server.revocable() && may_be_victim(server) && !comes_free(server, ledger) &&
                !ledger.evicting(server.id) && !stays(server.id) &&
                !cloud_.protection().protects(server) && input_.victim_filter->keeps(server, host);
-    });
+    };
+    return std::any_of(host.servers.begin(), host.servers.end(), kept) ||
+           std::any_of(host.left_behind.begin(), host.left_behind.end(), kept);
 }
 
 /// Takes the gains of kept servers off the slots that are possible; false if none is kept. Only

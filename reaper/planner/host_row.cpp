@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "reaper/model/amount.hpp"
+#include "reaper/model/server_state.hpp"
 #include "reaper/planner/eligibility.hpp"
 #include "reaper/planner/victim_filter.hpp"
 #include "reaper/rooms/ledger.hpp"
@@ -266,6 +267,8 @@ private:
 void read_consumers(const Host& host, HostRow& row) {
     row.consumers.clear();
     for (const auto& server : host.servers) row.consumers.push_back(hash_of_consumer(server.id));
+    for (const auto& server : host.left_behind)
+        row.consumers.push_back(hash_of_consumer(server.id));
     for (const auto& provider : host.providers)
         for (const auto& [consumer, held] : provider.other_consumers)
             row.consumers.push_back(hash_of_consumer(consumer));
@@ -370,20 +373,16 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
     read_consumers(host, row);
     read_room(host, names, classes);
     Gains gains{host, names, classes};
+    const bool host_protected = protection.protects_host(host.member_of);
     if (ledger != nullptr) {
         add_unlisted_room(host, *ledger, names, classes);
         take_off_promises(host, *ledger, role, names, classes);
     }
-    for (const auto& server : host.servers) {
-        row.newest = std::max<Amount>(row.newest, server.created.time_since_epoch().count());
-        const bool goes = ledger == nullptr ? comes_free(server) : comes_free(server, *ledger);
-        if (goes) add_coming_room(server, host, names, classes);
-        if (!server.revocable()) continue;
-        row.projects.push_back(names.project_number(server.project));
-        if (goes || (ledger != nullptr && ledger->evicting(server.id))) continue;
-        if (!may_be_victim(server) || protection.protects(server)) continue;
-        if (ledger != nullptr && stays(server.id, *ledger, role)) continue;
-        if (victim_filter != nullptr && victim_filter->keeps(server, host)) continue;
+    const auto offer = [&](const Server& server) {
+        if (ledger != nullptr && ledger->evicting(server.id)) return;
+        if (host_protected || !may_be_victim(server) || protection.protects(server)) return;
+        if (ledger != nullptr && stays(server.id, *ledger, role)) return;
+        if (victim_filter != nullptr && victim_filter->keeps(server, host)) return;
         const std::size_t kind = gains.add(server);
         if (kind < RowNames::max_kinds && candidates.of_kind[kind] < 255) {
             candidates.kinds |= std::uint64_t{1} << kind;
@@ -396,6 +395,20 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
         const Amount created = server.created.time_since_epoch().count();
         candidates.newest = std::max(candidates.newest, created);
         candidates.oldest = std::min(candidates.oldest, created);
+    };
+    for (const auto& server : host.servers) {
+        row.newest = std::max<Amount>(row.newest, server.created.time_since_epoch().count());
+        const bool goes = ledger == nullptr ? comes_free(server) : comes_free(server, *ledger);
+        if (goes) add_coming_room(server, host, names, classes);
+        if (!server.revocable()) continue;
+        row.projects.push_back(names.project_number(server.project));
+        if (!goes) offer(server);
+    }
+    for (const auto& server : host.left_behind) {
+        const bool goes =
+            ledger != nullptr && ledger->evicting(server.id) && !ledger->given_up(server.id);
+        if (goes) add_coming_room(server, host, names, classes);
+        if (server.revocable()) offer(server);
     }
     gains.draw(curves);
 }

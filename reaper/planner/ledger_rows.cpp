@@ -18,8 +18,9 @@ bool concerns(const Ledger& ledger, const Host& host) {
                ledger.lender_of(server) != nullptr;
     };
     if (ledger.promises_anything_on(host.id) || ledger.has_tenants_on(host.id)) return true;
-    for (const auto& server : host.servers)
-        if (goes(server.id)) return true;
+    for (const auto* const servers : {&host.servers, &host.left_behind})
+        for (const auto& server : *servers)
+            if (goes(server.id)) return true;
     for (const auto& provider : host.providers)
         for (const auto& [consumer, held] : provider.other_consumers)
             if (goes(consumer)) return true;

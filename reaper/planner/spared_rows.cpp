@@ -65,17 +65,20 @@ void SparedRows::look(const CloudIndex& cloud, std::uint32_t row, const RunTimeF
     const Amount young = now_ - rules_.horizon.count();
     if (own.last_start <= young) return;
 
-    for (const Server& server : own.host->servers) {
+    const auto look = [&](const Server& server) {
         if (!server.revocable() || ms(start_of(server)) <= young || !may_be_victim(server) ||
             cloud.protection().protects(server) ||
+            cloud.protection().protects_host(own.host->member_of) ||
             (ledger != nullptr ? comes_free(server, *ledger) || ledger->evicting(server.id) ||
                                      ledger->lender_of(server.id) != nullptr
                                : comes_free(server)))
-            continue;
+            return;
         young_[row].push_back(hash_of_workload(workload_of(server, rules_.workload_key)));
         if (const auto until = filter.kept_until(server))
             until_[row] = std::min(until_[row], ms(*until));
-    }
+    };
+    for (const Server& server : own.host->servers) look(server);
+    for (const Server& server : own.host->left_behind) look(server);
     std::sort(young_[row].begin(), young_[row].end());
     young_[row].erase(std::unique(young_[row].begin(), young_[row].end()), young_[row].end());
     for (const std::uint32_t workload : young_[row]) rows_of_workloads_.add(workload, row);

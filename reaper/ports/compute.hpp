@@ -59,6 +59,8 @@ public:
     virtual ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) = 0;
     /// All that Nova remembers of one server, the newest first; none if it does not know it.
     virtual ResultTask<std::vector<ActionRecord>> actions(ServerId id) = 0;
+    /// All that wait for their users. None where we may not see them.
+    virtual ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() = 0;
     /// The servers of one request to boot, those that found no host too.
     virtual ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) = 0;
     /// A flavor as it is now; none if there is no such flavor (any more).

@@ -10,6 +10,7 @@
 
 #include "reaper/model/order_record.hpp"
 #include "reaper/model/request_record.hpp"
+#include "reaper/model/server_protection.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
@@ -73,6 +74,11 @@ public:
                                       InventoryHoldEnd end) = 0;
     /// Those that have not ended, oldest first.
     virtual ResultTask<std::vector<InventoryHold>> holds() = 0;
+    /// An operator protects a server, in place of what was noted of it before.
+    virtual ResultTask<void> note_protection(ServerProtection protection) = 0;
+    virtual ResultTask<void> end_protection(ServerId server) = 0;
+    /// Those that have not ended, by server.
+    virtual ResultTask<std::vector<ServerProtection>> protections() = 0;
     /// A new order (its number is 0), or what became of a known one. Returns its number.
     virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
     /// The newest under that key of the principal.

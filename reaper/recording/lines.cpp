@@ -118,10 +118,12 @@ json to_json(const Begin& begin) {
 }
 
 json to_json(const PolicyLine& line) {
-    return {{"line", "policy"},
-            {"configuration", line.configuration},
-            {"project_ids", line.project_ids},
-            {"revocable_classes", ids(line.revocable_classes)}};
+    json object{{"line", "policy"},
+                {"configuration", line.configuration},
+                {"project_ids", line.project_ids},
+                {"revocable_classes", ids(line.revocable_classes)}};
+    if (!line.protected_servers.empty()) object["protected_servers"] = line.protected_servers;
+    return object;
 }
 
 json tags_line(TagData tag_data, const NameChanger* changer) {
@@ -235,6 +237,8 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
     protect.metadata = all_of(protect.metadata, NameKind::key, changer);
     protect.projects = all_of(protect.projects, NameKind::project, changer);
     protect.project_ids.clear();
+    protect.flavors = all_of(protect.flavors, NameKind::flavor, changer);
+    protect.aggregates = all_of(protect.aggregates, NameKind::aggregate, changer);
     auto& workload = changed.safeguards.thrash.workload_key;
     workload = changer.of(NameKind::key, workload);
     changed.strategy.parameters.erase("priorities");  // they name projects

@@ -36,6 +36,7 @@ struct PolicyLine {
     std::string configuration;  ///< as a file says it
     std::map<std::string, std::string> project_ids;  ///< those of protect.projects
     std::set<ResourceClass> revocable_classes;
+    std::set<std::string> protected_servers{};  ///< by operators
 
     friend bool operator==(const PolicyLine&, const PolicyLine&) = default;
 };

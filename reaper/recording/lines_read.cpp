@@ -65,6 +65,8 @@ Line policy_of(const JsonPlace& in) {
     line.project_ids = in["project_ids"].text_map();
     in["revocable_classes"].each(
         [&](const JsonPlace& each) { line.revocable_classes.emplace(each.id()); });
+    if (const auto servers = in.maybe("protected_servers"))
+        line.protected_servers = servers->text_set();
     return line;
 }
 

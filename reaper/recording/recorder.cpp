@@ -170,9 +170,16 @@ Duration Recorder::step() const {
 
 void Recorder::note_policy(const CompiledPolicy& policy) {
     const auto& ids = policy.safeguards.protect.project_ids;
-    if (policy_ && policy_->first == policy.configured && policy_->second == ids) return;
+    const auto& servers = policy.safeguards.protect.servers;
+    if (policy_ && policy_->first == policy.configured && policy_->second == ids &&
+        protected_servers_ == servers)
+        return;
     policy_.emplace(policy.configured, ids);
+    protected_servers_ = servers;
     PolicyLine line;
+    for (const auto& [server, reason] : servers)
+        line.protected_servers.insert(changer_ ? changer_->of(report::NameKind::consumer, server)
+                                               : server);
     line.policy = changer_ ? anonymous_policy(policy.configured, *changer_) : policy.configured;
     for (const auto& [written, id] : ids)
         if (changer_)

@@ -91,7 +91,8 @@ private:
     bool base_ended_ = false;     ///< and written
     /// As it is written, and the ids that were found for it.
     std::optional<std::pair<config::Policy, std::map<std::string, std::string>>> policy_;
-    std::optional<PolicyLine> policy_line_;  ///< of that
+    std::map<std::string, std::string> protected_servers_;  ///< with the last policy
+    std::optional<PolicyLine> policy_line_;                 ///< of that
     std::optional<TagData> tags_;
     std::set<RequestId> told_;  ///< requests in the segment; bounded
     TimePoint last_at_{};

@@ -66,6 +66,8 @@ struct Explanation {
     /// Where else plans chose a server that was asked about, or another one of its name; of one
     /// that waited: for what else it did. The newest request first.
     std::vector<ChosenServer> also{};
+    /// Of these servers, those that operators protect now.
+    std::vector<ServerProtection> protections{};
 };
 
 /// `asked_about`: servers that plans of the record chose; empty: the whole request.

@@ -104,6 +104,8 @@ bool tells_who_waited(const Explanation& told) {
 
 }  // namespace
 
+static ResultTask<std::optional<Explanation>> find_in_requests(Journal& journal, std::string asked);
+
 std::optional<ServerId> waiting_server(const Request& request, const std::string& asked) {
     for (const ServerId& each : request.requesters) {
         const auto name = request.requester_names.find(each);
@@ -113,7 +115,28 @@ std::optional<ServerId> waiting_server(const Request& request, const std::string
     return std::nullopt;
 }
 
+/// As the journal has it; those whose time is over end in a moment.
+static ResultTask<std::optional<Explanation>> with_protections(Journal& journal, Explanation told) {
+    auto protections = co_await journal.protections();
+    if (!protections) co_return protections.error();
+    for (auto& each : *protections) {
+        const bool asked_about =
+            std::any_of(told.servers.begin(), told.servers.end(),
+                        [&](const auto& server) { return server.victim.server == each.server; });
+        if (asked_about) told.protections.push_back(std::move(each));
+    }
+    co_return std::optional<Explanation>{std::move(told)};
+}
+
 ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked) {
+    auto told = co_await find_in_requests(journal, std::move(asked));
+    if (!told || !*told) co_return told;
+    Explanation found = std::move(**told);
+    co_return co_await with_protections(journal, std::move(found));
+}
+
+static ResultTask<std::optional<Explanation>> find_in_requests(Journal& journal,
+                                                               std::string asked) {
     std::optional<Explanation> told;
     RequestId request{asked};
     auto by_id = co_await journal.record(std::move(request));

@@ -39,19 +39,21 @@ nlohmann::json to_json(const Explanation& told) {
     const auto or_null = [](const auto& thing) {
         return thing ? to_json(*thing) : nlohmann::json(nullptr);
     };
-    return {{"version", json_version},
-            {"asked", told.asked},
-            {"request", to_json(told.request)},
-            {"received_at", iso_time(told.received_at)},
-            {"servers", array_of(told.servers)},
-            {"others", array_of(told.others)},
-            {"rounds", told.rounds},
-            {"decision", or_null(told.decision)},
-            {"outcome", or_null(told.outcome)},
-            {"freed_room", or_null(told.freed_room)},
-            {"times", array_of(told.times)},
-            {"unknown", nlohmann::json(told.unknown)},
-            {"also", array_of(told.also)}};
+    nlohmann::json object{{"version", json_version},
+                          {"asked", told.asked},
+                          {"request", to_json(told.request)},
+                          {"received_at", iso_time(told.received_at)},
+                          {"servers", array_of(told.servers)},
+                          {"others", array_of(told.others)},
+                          {"rounds", told.rounds},
+                          {"decision", or_null(told.decision)},
+                          {"outcome", or_null(told.outcome)},
+                          {"freed_room", or_null(told.freed_room)},
+                          {"times", array_of(told.times)},
+                          {"unknown", nlohmann::json(told.unknown)},
+                          {"also", array_of(told.also)}};
+    if (!told.protections.empty()) object["protections"] = array_of(told.protections);
+    return object;
 }
 
 }  // namespace reaper::report

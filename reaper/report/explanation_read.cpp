@@ -33,6 +33,17 @@ ChosenServer chosen_in(const JsonPlace& in) {
             in.text_or_empty("project_name")};
 }
 
+ServerProtection protection_in(const JsonPlace& in) {
+    ServerProtection protection;
+    protection.server = ServerId{in["server"].text()};
+    protection.name = in["name"].text();
+    protection.since = in["since"].time();
+    protection.until = in["until"].time_or_null();
+    protection.by = in["by"].text();
+    protection.reason = in["reason"].text();
+    return protection;
+}
+
 Explanation explanation_in(const JsonPlace& in) {
     Explanation told;
     told.asked = in["asked"].text();
@@ -49,6 +60,8 @@ Explanation explanation_in(const JsonPlace& in) {
     });
     told.unknown = list(in["unknown"], [](const JsonPlace& each) { return each.text(); });
     told.also = list(in["also"], chosen_in);
+    if (const auto protections = in.maybe("protections"))
+        told.protections = list(*protections, protection_in);
     return told;
 }
 

@@ -43,8 +43,8 @@ public:
         : told_(told), options_(options), paint_(options.color), width_(width_of(options)) {}
 
     std::string text() const {
-        return head() + section("Why", why()) + section("For whom", for_whom()) +
-               section("What else was considered", considered()) +
+        return head() + section("Protected now", protections()) + section("Why", why()) +
+               section("For whom", for_whom()) + section("What else was considered", considered()) +
                section("Did it help", helped()) + section("When", times()) +
                section("What the journal does not know", bullets(told_.unknown)) +
                section("Also in the journal", also());
@@ -53,6 +53,14 @@ public:
 private:
     std::string section(const char* title, const std::string& lines) const {
         return lines.empty() ? "" : "\n" + paint_.bold(title) + "\n" + lines;
+    }
+
+    std::string protections() const {
+        std::string lines;
+        for (const auto& each : told_.protections)
+            lines += "  " + safe(each.name.empty() ? each.server.str() : each.name) +
+                     " by an operator, " + safe(protection_text(each)) + "\n";
+        return lines;
     }
 
     std::string head() const {

@@ -118,7 +118,8 @@ std::vector<Cell> server_cells(const Host& host, const Server& server, const Pro
             text_cell(server.name),
             text_cell(server.id.str()),
             std::string{server.revocable() ? "revocable" : "regular"},
-            text_cell(server.status.str() + (server.locked ? " locked" : "")),
+            text_cell(server.status.str() + (server.locked ? " locked" : "") +
+                      (server.protected_because.empty() ? "" : " protected")),
             server.created,
             project_cell(server.project, name_of_project(names, server.project)),
             text_cell(to_string(server.resources())),
@@ -126,7 +127,9 @@ std::vector<Cell> server_cells(const Host& host, const Server& server, const Pro
             text_cell(server.task_state),
             text_cell(server.revocable_by),
             text_cell(server.project.str()),
-            server.revocable_because ? text_cell(*server.revocable_because) : Cell{}};
+            server.protected_because.empty()
+                ? (server.revocable_because ? text_cell(*server.revocable_because) : Cell{})
+                : text_cell(server.protected_because.str())};
 }
 
 }  // namespace

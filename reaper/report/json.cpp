@@ -141,6 +141,7 @@ json to_json(const Victim& victim) {
     if (!victim.workload.empty()) object["workload"] = victim.workload;
     if (!victim.flavor.empty()) object["flavor"] = victim.flavor;
     if (!victim.project_name.empty()) object["project_name"] = victim.project_name;
+    if (!victim.held_by.empty()) object["held_by"] = victim.held_by.str();
     return object;
 }
 
@@ -203,18 +204,20 @@ json to_json(const Decision& decision) {
 }
 
 json to_json(const Server& server) {
-    return {{"id", server.id.str()},
-            {"name", server.name},
-            {"project", server.project.str()},
-            {"status", server.status},
-            {"task_state", server.task_state},
-            {"locked", server.locked},
-            {"created", iso_time(server.created)},
-            {"flavor", server.flavor_name},
-            {"resources", to_json(server.resources())},
-            {"revocable", server.revocable()},
-            {"revocable_because", text_or_null(server.revocable_because)},
-            {"revocable_by", server.revocable() ? json(server.revocable_by) : json(nullptr)}};
+    json object{{"id", server.id.str()},
+                {"name", server.name},
+                {"project", server.project.str()},
+                {"status", server.status},
+                {"task_state", server.task_state},
+                {"locked", server.locked},
+                {"created", iso_time(server.created)},
+                {"flavor", server.flavor_name},
+                {"resources", to_json(server.resources())},
+                {"revocable", server.revocable()},
+                {"revocable_because", text_or_null(server.revocable_because)},
+                {"revocable_by", server.revocable() ? json(server.revocable_by) : json(nullptr)}};
+    if (!server.protected_because.empty()) object["protected"] = server.protected_because;
+    return object;
 }
 
 json to_json(const Server& server, const ProjectNames& names) {

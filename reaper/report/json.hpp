@@ -51,6 +51,7 @@
 #include "reaper/model/error.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/model/server_protection.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/ports/journal.hpp"
 
@@ -83,6 +84,7 @@ nlohmann::json to_json(const VictimEntry& victim);
 nlohmann::json to_json(const std::vector<VictimEntry>& victims);
 nlohmann::json to_json(const ChosenServer& chosen);
 nlohmann::json to_json(const JournalEvent& event);
+nlohmann::json to_json(const ServerProtection& protection);
 /// {version, events: [...]}
 nlohmann::json to_json(const std::vector<JournalEvent>& events);
 nlohmann::json to_json(const InventoryHold& hold);

@@ -102,6 +102,15 @@ json to_json(const ChosenServer& chosen) {
     return object;
 }
 
+json to_json(const ServerProtection& protection) {
+    return {{"server", protection.server.str()},
+            {"name", protection.name},
+            {"since", iso_time(protection.since)},
+            {"until", protection.until ? json(iso_time(*protection.until)) : json(nullptr)},
+            {"by", protection.by},
+            {"reason", protection.reason}};
+}
+
 json to_json(const JournalEvent& event) {
     return {{"kind", event.kind}, {"reason", event.reason}, {"at", iso_time(event.at)}};
 }

@@ -42,6 +42,7 @@ Victim victim(const JsonPlace& in) {
     result.workload = in.text_or_empty("workload");
     result.flavor = in.text_or_empty("flavor");
     result.project_name = in.text_or_empty("project_name");
+    result.held_by = ServerId{in.text_or_empty("held_by")};
     return result;
 }
 

@@ -153,6 +153,7 @@ void NameChanger::change(Server& server) const {
         held.emplace(of(NameKind::provider, id), resources);
     server.allocations = std::move(held);
     if (server.revocable_because) server.revocable_because = anonymous_reason;
+    if (!server.protected_because.empty()) server.protected_because = anonymous_reason;
 }
 
 void NameChanger::change(TagData& tag_data) const {

@@ -81,6 +81,7 @@ json whole(const Server& server, const Providers* known) {
                  server.revocable_because ? json(*server.revocable_because) : json(nullptr)},
                 {"revocable_by", server.revocable_by}};
     if (server.unfinished_deletion) object["unfinished_deletion"] = true;
+    if (!server.protected_because.empty()) object["protected"] = server.protected_because;
     return object;
 }
 

@@ -113,6 +113,7 @@ Server server_of(const JsonPlace& in) {
     if (!because.is_null()) server.revocable_because = because.text();
     server.revocable_by = in.text_or_empty("revocable_by");  // earlier versions did not tell
     server.unfinished_deletion = in.boolean_or("unfinished_deletion", false);
+    server.protected_because = in.text_or_empty("protected");
     return server;
 }
 

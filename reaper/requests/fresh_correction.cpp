@@ -17,7 +17,9 @@ ResultTask<Decision> FreshDecision::decide_correction(std::shared_ptr<const Comp
                                                       std::map<ServerId, std::string> skipped) {
     auto usable = co_await refresher_.ensure_usable(refresher_.builds_begun());
     if (!usable) co_return usable.error();
-    const bool by_aggregate = policy->safeguards.limits.victims_per_aggregate > 0;
+    const bool by_aggregate =
+        policy->safeguards.limits.victims_per_aggregate > 0 || policy->protection.by_aggregates();
+    std::set<ServerId> lock_asked;
     for (int readings = 0; readings < max_readings; ++readings) {
         const std::uint64_t build = refresher_.build();
         auto tag_data = co_await refresher_.refresh_tag_data(policy);
@@ -34,8 +36,11 @@ ResultTask<Decision> FreshDecision::decide_correction(std::shared_ptr<const Comp
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
-        co_return reaper::decide(*policy, request, cache.index(), cache.tag_data(), rooms_.ledger(),
-                                 now, safeguards_, skipped);
+        Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
+                                           rooms_.ledger(), now, safeguards_, skipped);
+        const auto locked = co_await skip_locked(decision, lock_asked, skipped);
+        if (!locked) co_return locked.error();
+        if (!*locked) co_return decision;
     }
     co_return Error{Errc::conflict, "the cloud is read anew all the time"};
 }

@@ -28,7 +28,8 @@ constexpr std::size_t max_offering = 64;
 /// Do aggregates decide where the request may be placed, or which servers may go?
 bool by_aggregates(const Request& request, const CompiledPolicy& policy) {
     return request.availability_zone || !request.placement.aggregates.empty() ||
-           !policy.scheduler.nothing() || policy.safeguards.limits.victims_per_aggregate > 0;
+           !policy.scheduler.nothing() || policy.safeguards.limits.victims_per_aggregate > 0 ||
+           policy.protection.by_aggregates();
 }
 
 /// What decides about the place of this request, and may have changed, is read with each host.
@@ -183,6 +184,34 @@ bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& re
            why_requester_revocable(policy, request, cache.index(), cache.tag_data());
 }
 
+/// An administrator's lock counts, its owner's does not, and only Nova tells which it is: asked
+/// where a victim is locked, about all locked servers of its host. Those that stay are skipped.
+/// True if something was asked: the decision is older than the answer.
+ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<ServerId>& asked,
+                                            std::map<ServerId, std::string>& skipped) {
+    std::vector<Server> locked;
+    for (const HostPlan& plan : host_plans(decision)) {
+        const Host* const host = refresher_.cache().find(plan.host);
+        if (host == nullptr) continue;
+        const bool matters =
+            std::any_of(plan.victims.begin(), plan.victims.end(), [&](const Victim& victim) {
+                const Server* const server = refresher_.cache().find(victim.server);
+                return server != nullptr && server->locked && !asked.contains(victim.server);
+            });
+        if (!matters) continue;
+        for (const auto* const servers : {&host->servers, &host->left_behind})
+            for (const Server& server : *servers)
+                if (server.revocable() && server.locked && !skipped.contains(server.id) &&
+                    asked.insert(server.id).second)
+                    locked.push_back(server);
+    }
+    if (locked.empty()) co_return false;
+    auto stay = co_await refresher_.ask_lock_holders(std::move(locked));
+    if (!stay) co_return stay.error();
+    skipped.merge(*stay);
+    co_return true;
+}
+
 void FreshDecision::decided(const Request& request, const Decision& decision) {
     const auto* const plan = std::get_if<Plan>(&decision);
     const bool by_role = somebody_waits(request.source);
@@ -270,6 +299,9 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     bool second_look = true;
     bool third_look = true;
     bool reserved_known = false;
+    skipped.merge(refresher_.kept_by_locks());
+    std::set<ServerId> lock_asked;
+    bool resizes_known = false;
     std::set<HostId> fresh;
     std::uint64_t build = refresher_.build();
     std::uint64_t aggregates_known = build > builds_before ? build : 0;  // by which bulk reading
@@ -288,6 +320,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
             aggregates_known = refresher_.build();
             if (build != refresher_.build()) continue;
         }
+        refresher_.link_resizes();
         const CloudCache& cache = refresher_.cache();
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
@@ -322,6 +355,13 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
             if (!changed) co_return changed.error();
             if (*changed || decides_again) continue;
         }
+        // What a resize left behind is room of its server, too.
+        if ((takes_room || refused) && !resizes_known) {
+            resizes_known = true;
+            const auto changed = co_await refresher_.refresh_resizes();
+            if (!changed) co_return changed.error();
+            if (*changed) continue;
+        }
         // A revocable one may borrow.
         const bool may_borrow =
             request.borrows && !reserved_known && std::holds_alternative<Refused>(decision);
@@ -350,6 +390,12 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
         if (second_choice) add_offering(*policy, fresh, unread);
         const bool read_for_it = refresher_.build() > builds_before;
         if (unread.empty() && !(refused && !read_for_it && (second_look || third_look))) {
+            const auto locked = co_await skip_locked(decision, lock_asked, skipped);
+            if (!locked) co_return locked.error();
+            if (*locked) {
+                --round;  // as many as there are locks
+                continue;
+            }
             const DecisionSight sight{*policy,     request, cache,    rooms_.ledger(),
                                       safeguards_, skipped, decision, now};
             if (observer_ != nullptr) observer_->on_decision(sight);

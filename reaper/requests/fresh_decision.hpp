@@ -52,7 +52,8 @@ public:
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
 
     /// What would be decided now, and what there is room for. Nothing is written, promised or
-    /// remembered, and nothing is read but the requester's role. The cloud was read before.
+    /// remembered, and nothing is read but the requester's role and who locked servers. The cloud
+    /// was read before.
     Task<Decision> would_decide(std::shared_ptr<const CompiledPolicy> policy, Request request);
     Task<RoomAnswer> room_for(std::shared_ptr<const CompiledPolicy> policy, Request request);
     /// Why the two do not count room that reservations would let go of; none: they do, or nothing
@@ -69,6 +70,8 @@ public:
     const DurationHistogram& search_times() const { return search_times_; }
 
 private:
+    ResultTask<bool> skip_locked(const Decision& decision, std::set<ServerId>& asked,
+                                 std::map<ServerId, std::string>& skipped);
     ResultTask<Decision> decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
                                          Request& request, std::map<ServerId, std::string> skipped,
                                          std::optional<std::uint64_t> builds_known);

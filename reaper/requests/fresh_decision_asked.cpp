@@ -39,11 +39,13 @@ Task<RoomAnswer> FreshDecision::room_for(std::shared_ptr<const CompiledPolicy> p
 Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPolicy> policy,
                                               Request request) {
     co_await look_up_role(request);
+    if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
     // No pause from here on: what the question may have is in the ledger only while it is asked.
     if (reservations_ != nullptr) reservations_->tell_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
-    Decision decision = decide_now(*policy, request, {});
+    const auto skipped = refresher_.kept_by_locks();
+    Decision decision = decide_now(*policy, request, skipped);
     ReservationController::LetGo given;
     if (request.borrows && std::holds_alternative<Refused>(decision)) {
         Request borrower = request;
@@ -61,22 +63,24 @@ Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPoli
 Task<RoomAnswer> FreshDecision::room_on_cache(std::shared_ptr<const CompiledPolicy> policy,
                                               Request request) {
     co_await look_up_role(request);
+    if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
     if (reservations_ != nullptr) reservations_->tell_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
+    const auto skipped = refresher_.kept_by_locks();
     const CloudCache& cache = refresher_.cache();
     const TimePoint now = clock_.now();
     std::vector<Host> given;
     if (reservations_ != nullptr) given = reservations_->as_if_given(request);
     if (given.empty())
         co_return reaper::room_for(*policy, request, cache.index(), cache.tag_data(),
-                                   rooms_.ledger(), now, safeguards_);
+                                   rooms_.ledger(), now, safeguards_, skipped);
     CloudIndex hosts;
     hosts.protect(policy->protection);
     for (const Host* const host : cache.hosts()) hosts.put(*host);
     for (const Host& host : given) hosts.put(host);
     co_return reaper::room_for(*policy, request, hosts, cache.tag_data(), rooms_.ledger(), now,
-                               safeguards_);
+                               safeguards_, skipped);
 }
 
 }  // namespace reaper

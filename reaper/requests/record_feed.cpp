@@ -172,6 +172,18 @@ ResultTask<JournalTotals> RecordFeed::totals(TimePoint since) {
     return inner_.totals(since);
 }
 
+ResultTask<void> RecordFeed::note_protection(ServerProtection protection) {
+    return inner_.note_protection(std::move(protection));
+}
+
+ResultTask<void> RecordFeed::end_protection(ServerId server) {
+    return inner_.end_protection(std::move(server));
+}
+
+ResultTask<std::vector<ServerProtection>> RecordFeed::protections() {
+    return inner_.protections();
+}
+
 ResultTask<void> RecordFeed::add_hold(InventoryHold hold) {
     return inner_.add_hold(std::move(hold));
 }

@@ -37,6 +37,10 @@ std::vector<Leaver> leavers_of(const Host& host, const Ledger& ledger) {
             leavers.push_back(
                 Leaver{server.id, &server, ledger.eviction(server.id), server.allocations});
     if (ledger.empty()) return leavers;
+    for (const auto& server : host.left_behind)
+        if (ledger.evicting(server.id) && !ledger.given_up(server.id))
+            leavers.push_back(
+                Leaver{server.id, &server, ledger.eviction(server.id), server.allocations});
     std::set<ServerId> listed;
     for (const auto& server : host.servers) listed.insert(server.id);
     std::map<ServerId, Leaver> unlisted;
@@ -293,7 +297,7 @@ ByPool HostRoom::capacities() const {
 }
 
 bool comes_free(const Server& server) {
-    if (server.unfinished_deletion) return server.revocable() && !server.locked;
+    if (server.unfinished_deletion) return server.revocable();
     return server.being_deleted();
 }
 

@@ -18,7 +18,15 @@ bool means_no(std::string value) {
 }  // namespace
 
 Protection::Protection(const ProtectSettings& settings)
-    : tags_{settings.tags}, metadata_{settings.metadata} {
+    : owners_{settings.owners},
+      flavors_{settings.flavors.begin(), settings.flavors.end()},
+      aggregates_{settings.aggregates.begin(), settings.aggregates.end()} {
+    if (owners_) {
+        tags_ = settings.tags;
+        metadata_ = settings.metadata;
+    }
+    for (const auto& [server, reason] : settings.servers)
+        servers_.emplace(ServerId{server}, reason);
     for (const auto& written : settings.projects) {
         const auto id = settings.project_ids.find(written);
         if (id != settings.project_ids.end())
@@ -44,12 +52,33 @@ const std::string* Protection::key_of(const Server& server) const {
     return nullptr;
 }
 
-bool Protection::protects(const Server& server) const {
-    return !unknown_.empty() || tag_of(server) != nullptr || key_of(server) != nullptr ||
-           (!projects_.empty() && projects_.contains(server.project));
+const std::string* Protection::aggregate_among(const HostAggregates& of_host) const {
+    for (const auto& [uuid, aggregate] : of_host) {
+        if (const auto at = aggregates_.find(aggregate.name); at != aggregates_.end()) return &*at;
+        if (const auto at = aggregates_.find(uuid); at != aggregates_.end()) return &*at;
+    }
+    return nullptr;
 }
 
-std::optional<std::string> Protection::why(const Server& server) const {
+bool Protection::protects(const Server& server) const {
+    return !unknown_.empty() || !server.protected_because.empty() || (owners_ && server.locked) ||
+           tag_of(server) != nullptr || key_of(server) != nullptr ||
+           (!servers_.empty() && servers_.contains(server.id)) ||
+           (!projects_.empty() && projects_.contains(server.project)) ||
+           (!flavors_.empty() && flavors_.contains(server.flavor_name));
+}
+
+std::optional<std::string> Protection::why(const Server& server,
+                                           const HostAggregates& of_host) const {
+    if (!server.protected_because.empty()) return server.protected_because.str();
+    if (const auto at = servers_.find(server.id); at != servers_.end())
+        return "it is protected by an operator" +
+               (at->second.empty() ? "" : ": " + printable(at->second, 255));
+    if (flavors_.contains(server.flavor_name))
+        return "it is protected by its flavor '" + printable(server.flavor_name, 64) + "'";
+    if (const auto* aggregate = aggregate_among(of_host))
+        return "it is protected by its host's aggregate '" + printable(*aggregate, 64) + "'";
+    if (owners_ && server.locked) return "it is locked";
     if (const auto* tag = tag_of(server))
         return "it is protected by its tag '" + printable(*tag, 64) + "'";
     if (const auto* key = key_of(server))
@@ -62,8 +91,15 @@ std::optional<std::string> Protection::why(const Server& server) const {
     return std::nullopt;
 }
 
+void tell_protected(const Protection& protection, Host& host) {
+    if (protection.empty()) return;
+    for (auto& server : host.servers)
+        if (server.revocable())
+            server.protected_because = protection.why(server, host.member_of).value_or("");
+}
+
 TimePoint start_of(const Server& server) {
-    return server.launched.value_or(server.created);
+    return server.created;
 }
 
 std::optional<std::string> why_too_young(const Server& server, Duration min_run_time,

@@ -1,5 +1,9 @@
-// Protection: servers that are never victims, by what they themselves carry. One rule for the
-// planner and for the fresh read before a deletion.
+// Protection: servers that are never victims, by the operator's word: server by server, by project,
+// flavor or aggregate. What owners do to their servers counts only where the operator says so. One
+// rule for the planner and for the fresh read before a deletion.
+//
+// An administrator's lock protects always. It is no matter of this: who locked a server, only
+// Nova's record of its actions tells (reaper/cloud_reader/lock_holders.hpp).
 //
 // A project that is to be protected and is not known (it was not looked up yet, or there is none of
 // that name) protects everybody: nobody can say who it is that must not go.
@@ -7,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,27 +26,42 @@ public:
     Protection() = default;
     explicit Protection(const ProtectSettings& settings);
 
-    /// By tag, metadata or project: whatever the time is. The quick answer to what `why` tells.
+    /// Whatever the time is, and wherever it is. The quick answer to what `why` tells.
     bool protects(const Server& server) const;
-    /// The tag, key or project that protects it; none if nothing does.
-    std::optional<std::string> why(const Server& server) const;
-    bool empty() const {
-        return tags_.empty() && metadata_.empty() && projects_.empty() && unknown_.empty();
+    /// All servers of a host in these aggregates.
+    bool protects_host(const HostAggregates& of_host) const {
+        return !aggregates_.empty() && aggregate_among(of_host) != nullptr;
     }
+    /// What protects a server of a host in these aggregates; none if nothing does.
+    std::optional<std::string> why(const Server& server, const HostAggregates& of_host) const;
+    /// Has it to be known in which aggregates hosts are?
+    bool by_aggregates() const { return !aggregates_.empty(); }
+    /// Does a lock of its owner count?
+    bool by_owners() const { return owners_; }
+    bool empty() const { return *this == Protection{}; }
 
     friend bool operator==(const Protection&, const Protection&) = default;
 
 private:
     const std::string* tag_of(const Server& server) const;
     const std::string* key_of(const Server& server) const;
+    const std::string* aggregate_among(const HostAggregates& of_host) const;
 
-    std::vector<std::string> tags_;
-    std::vector<std::string> metadata_;
+    bool owners_ = false;
+    std::vector<std::string> tags_;              ///< none, unless owners may protect
+    std::vector<std::string> metadata_;          ///< likewise
     std::map<ProjectId, std::string> projects_;  ///< as they were written
+    std::set<std::string> flavors_;
+    std::set<std::string> aggregates_;
+    std::map<ServerId, std::string> servers_;  ///< each with the operator's reason
     std::string unknown_;  ///< the first project of which it is not known which one it is
 };
 
-/// When the server began to run: its launch, else its creation.
+/// Tells of the host's revocable servers what protects them, for people.
+void tell_protected(const Protection& protection, Host& host);
+
+/// From when on its running time counts: its creation. Its launch is no measure: a resize or a
+/// rebuild, which its owner may ask for at any time, begins that again.
 TimePoint start_of(const Server& server);
 
 /// Why the server runs too short to be a victim at `now`; none if it does not.

@@ -11,10 +11,16 @@ namespace reaper {
 
 /// `protect:` servers that are never victims.
 struct ProtectSettings {
+    /// Do tags, metadata and locks of a server's owner keep it from going?
+    bool owners = false;
     std::vector<std::string> tags{"reaper-protected"};
     /// Keys: a server is protected by any value but false, no and 0.
     std::vector<std::string> metadata{"reaper:protected"};
-    std::vector<std::string> projects;  ///< as written: ids, names or DOMAIN/NAME
+    std::vector<std::string> projects;      ///< as written: ids, names or DOMAIN/NAME
+    std::vector<std::string> flavors{};     ///< names
+    std::vector<std::string> aggregates{};  ///< names or UUIDs
+    /// Servers that an operator protects (`reaper protect`), by id, each with the reason.
+    std::map<std::string, std::string> servers{};
     /// Their ids, by what is written; of one that is not here it is not known which project it is.
     std::map<std::string, std::string> project_ids{};
     /// A server may be a victim only when it has run so long (since its launch, else its creation).

@@ -28,6 +28,7 @@ protected:
                           [this] { return service().operators(); },
                           [this] { return service().reservations(); },
                           [this] { return service().room_publisher(); }};
+        made.protections = [this] { return service().protections(); };
         made.status = [this] {
             DaemonStatus state = service().status();
             if (with_status) with_status(state);

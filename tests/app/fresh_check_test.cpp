@@ -31,9 +31,11 @@ protected:
     }
 
     FreshVerdict judge() {
-        const FreshRules rules{taggers_, tag_data_, Protection{protect_}, protect_.min_run_time};
-        return judge_fresh(victim_, record_, {{ProviderId{"p"}, Resources{{"VCPU", 1}}}}, rules,
-                           noon);
+        const Protection protection{protect_};
+        const FreshRules rules{taggers_, tag_data_, protection, protect_.min_run_time, aggregates_};
+        const std::optional<ServerRecord> record{record_};
+        const Allocations held{{ProviderId{"p"}, Resources{{"VCPU", 1}}}};
+        return judge_fresh(victim_, FreshSight{record, held, held, lock_}, rules, noon);
     }
 
     Taggers taggers_;
@@ -41,13 +43,51 @@ protected:
     ProtectSettings protect_;
     Victim victim_;
     ServerRecord record_;
+    LockHolder lock_ = LockHolder::unknown;
+    std::vector<AggregateRecord> aggregates_;
 };
 
 TEST_F(FreshCheck, AVictimAsPlannedIsFit) {
     EXPECT_EQ(judge().kind, Kind::fit) << judge().reason;
 }
 
+TEST_F(FreshCheck, OnlyAnAdministratorsLockCounts) {
+    record_.server.locked = true;
+    lock_ = LockHolder::owner;
+    EXPECT_EQ(judge().kind, Kind::fit) << judge().reason;
+    lock_ = LockHolder::administrator;
+    EXPECT_EQ(judge().reason, "it is locked by an administrator");
+    lock_ = LockHolder::unknown;
+    EXPECT_EQ(judge().kind, Kind::unfit) << "nobody can say that it was its owner";
+    protect_.owners = true;
+    lock_ = LockHolder::owner;
+    EXPECT_EQ(judge().reason, "it is locked");
+}
+
+TEST_F(FreshCheck, WhatAnOperatorProtectsLives) {
+    record_.server.locked = true;
+    lock_ = LockHolder::owner;
+    protect_.servers = {{"s", "until tonight, by alice"}};
+    EXPECT_EQ(judge().reason, "it is protected by an operator: until tonight, by alice");
+    protect_.servers.clear();
+    protect_.flavors = {"gold"};
+    record_.server.flavor_name = "gold";
+    EXPECT_EQ(judge().reason, "it is protected by its flavor 'gold'");
+    protect_.flavors.clear();
+    protect_.aggregates = {"quiet"};
+    EXPECT_EQ(judge().kind, Kind::fit);
+    aggregates_ = {{"u", "quiet", {"h"}, {}}};
+    EXPECT_EQ(judge().reason, "it is protected by its host's aggregate 'quiet'");
+    protect_.aggregates = {"u"};
+    EXPECT_EQ(judge().kind, Kind::unfit);
+    aggregates_[0].hosts = {"another"};
+    EXPECT_EQ(judge().kind, Kind::fit);
+}
+
 TEST_F(FreshCheck, WhatWasProtectedSinceThePlanLives) {
+    record_.server.tags = std::set<std::string>{"reaper-protected"};
+    EXPECT_EQ(judge().kind, Kind::fit) << "its owner's word";
+    protect_.owners = true;
     record_.server.tags = std::set<std::string>{"reaper-protected"};
     EXPECT_EQ(judge().kind, Kind::unfit);
     EXPECT_EQ(judge().reason, "it is protected by its tag 'reaper-protected'");
@@ -64,7 +104,9 @@ TEST_F(FreshCheck, WhatWasProtectedSinceThePlanLives) {
 TEST_F(FreshCheck, WhatHasNotRunLongEnoughLives) {
     protect_.min_run_time = 1h;
     EXPECT_EQ(judge().kind, Kind::fit);
-    record_.server.launched = noon - 59min;  // it was rebuilt, or its clock differs
+    record_.server.launched = noon - 59min;  // it was rebuilt
+    EXPECT_EQ(judge().kind, Kind::fit);
+    record_.server.created = noon - 59min;
     EXPECT_EQ(judge().kind, Kind::unfit);
     EXPECT_EQ(judge().reason, "it has not run for 1h yet (min_run_time)");
 }

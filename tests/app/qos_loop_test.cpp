@@ -89,7 +89,7 @@ TEST_F(QosLoopTest, TheLogTellsOnceWhyNoneGoes) {
     mixed_host();
     correct_load("12");
     for (const char* const id : {"host1-sold1", "host1-sold2", "host1-spot"})
-        cloud.server_at(id).record.server.locked = true;
+        cloud.server_at(id).record.server.task_state = "migrating";
     load["host1"] = 15;
     const LogCapture log;
     start();
@@ -98,7 +98,7 @@ TEST_F(QosLoopTest, TheLogTellsOnceWhyNoneGoes) {
     EXPECT_EQ(log.lines_with("3 vCPUs must go; none goes: no revocable server may go now").size(),
               1U);
     for (const char* const id : {"host1-sold1", "host1-sold2", "host1-spot"})
-        cloud.server_at(id).record.server.locked = false;
+        cloud.server_at(id).record.server.task_state = "";
     pass([&] { return corrected(); });
     EXPECT_EQ(log.lines_with("1 server with 4 vCPUs goes").size(), 1U);
     EXPECT_EQ(log.lines_with("none goes").size(), 1U);
@@ -482,6 +482,7 @@ TEST_F(QosLoopTest, ADryRunTellsWhoWouldGo) {
 }
 
 TEST_F(QosLoopTest, WhoIsProtectedIsNotChosenAndAnotherGoesInItsPlace) {
+    settings.policy.safeguards.protect.owners = true;
     mixed_host();
     correct_load("12");
     cloud.server_at("host1-sold1").record.server.metadata =

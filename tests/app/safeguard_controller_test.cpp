@@ -48,6 +48,7 @@ protected:
 
 TEST_F(BrakingTest, AProtectedServerIsNeverAVictim) {
     full_host();
+    settings.policy.safeguards.protect.owners = true;
     settings.policy.safeguards.protect.tags = {"keep"};
     for (const char* n : {"a", "b", "c"})
         cloud.server_at(std::string{"host1"} + n).record.server.tags =
@@ -62,6 +63,7 @@ TEST_F(BrakingTest, AProtectedServerIsNeverAVictim) {
 
 TEST_F(BrakingTest, AServerThatIsProtectedAfterThePlanIsSparedByTheLastLook) {
     full_host();
+    settings.policy.safeguards.protect.owners = true;
     settings.policy.safeguards.protect.tags = {"keep"};
     std::string victim;
     start();

@@ -231,6 +231,7 @@ TEST_F(UnfinishedDeletionsTest, NothingIsFinishedForARequesterThatIsGone) {
 }
 
 TEST_F(UnfinishedDeletionsTest, WhatIsProtectedOrGivenBackMeanwhileIsNotForced) {
+    settings.policy.safeguards.protect.owners = true;
     full_host();
     requester();
     left_behind("host1a");

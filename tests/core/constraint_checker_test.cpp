@@ -178,7 +178,7 @@ TEST(ConstraintChecker, FreeRoomBesideAMemberIsNoRoom) {
 TEST(ConstraintChecker, AffinityOfANewGroupPutsAllSlotsOnOneHost) {
     Snapshot cloud = roomy();
     put(cloud.hosts[0], server("in-the-way", cloud.hosts[0].id, {}));
-    cloud.hosts[0].servers[0].locked = true;  // a gives one slot only
+    cloud.hosts[0].servers[0].task_state = "migrating";  // a gives one slot only
     for (const char* const strategy : {"strict", "chance", "cost"}) {
         const auto decision = plan(grouped("affinity", {}, 2), cloud, {}, {}, strategy);
         EXPECT_EQ(hosts_of(decision).size(), 1U) << strategy;

@@ -80,17 +80,18 @@ TEST_F(CorrectionPlanTest, TheServersGoInTheirOrderEachWithItsReasonAndNoRoomIsP
 TEST_F(CorrectionPlanTest, WhoMayNotGoStaysWithTheReasonAndTheOthersGoAllTheSame) {
     runs("a");
     runs("locked").locked = true;
-    runs("building").status = "BUILD";
+    runs("moving").status = "RESIZE";
     runs("kept").metadata = std::map<std::string, std::string>{{"reaper:protected", "yes"}};
+    settings.protect.owners = true;
     runs("young").created = at(9'990);
     put(compute, server("regular", there, held));
     settings.protect.min_run_time = 1min;
-    correct({"locked", "building", "kept", "young", "regular", "moved", "a"});
+    correct({"locked", "moving", "kept", "young", "regular", "moved", "a"});
     const Decision decision = decide();
     EXPECT_THAT(ids(decision), ElementsAre("a"));
     const std::string& note = std::get<Plan>(decision).note;
     EXPECT_THAT(note, HasSubstr("name-of-locked (locked) stays: it is locked"));
-    EXPECT_THAT(note, HasSubstr("name-of-building (building) stays: its status is BUILD"));
+    EXPECT_THAT(note, HasSubstr("name-of-moving (moving) stays: it is between two hosts"));
     EXPECT_THAT(note, HasSubstr("name-of-kept (kept) stays: "));
     EXPECT_THAT(note, HasSubstr("name-of-young (young) stays: "));
     EXPECT_THAT(note, HasSubstr("name-of-regular (regular) stays: it is not revocable"));
@@ -98,6 +99,7 @@ TEST_F(CorrectionPlanTest, WhoMayNotGoStaysWithTheReasonAndTheOthersGoAllTheSame
 }
 
 TEST_F(CorrectionPlanTest, WhereNoneMayGoTheSafeguardIsNamed) {
+    settings.protect.owners = true;
     runs("kept").metadata = std::map<std::string, std::string>{{"reaper:protected", "yes"}};
     correct({"kept", "moved"});
     const Decision decision = decide();

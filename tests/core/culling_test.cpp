@@ -80,15 +80,15 @@ TEST(Culling, ReservedRoomAndRatiosCountAsInPlacement) {
 
 TEST(Culling, WhoMayNotGoDoesNotCount) {
     Host host = small_host();
-    host.servers[1].locked = true;
+    host.servers[1].task_state = "migrating";
     EXPECT_FALSE(ask(host, {{"VCPU", 6}}));
     EXPECT_FALSE(ask(host, {{"VCPU", 4}})->preemptible.at(a).contains(host.servers[1].id));
     host = small_host();
     host.servers[1].tags = std::set<std::string>{"reaper-protected"};
-    EXPECT_FALSE(ask(host, {{"VCPU", 6}}));
-    ProtectSettings nobody;
-    nobody.tags.clear();
-    EXPECT_TRUE(ask(host, {{"VCPU", 6}}, {}, nobody));
+    ProtectSettings by_owners;
+    by_owners.owners = true;
+    EXPECT_FALSE(ask(host, {{"VCPU", 6}}, {}, by_owners));
+    EXPECT_TRUE(ask(host, {{"VCPU", 6}}));
 }
 
 TEST(Culling, RoomThatIsPromisedToOthersIsNotThere) {

@@ -113,9 +113,9 @@ INSTANTIATE_TEST_SUITE_P(
             RejectionCode::not_enough_revocable,
             "4 VCPU, 2048 MEMORY_MB, 20 DISK_GB short, and no revocable server that may be "
             "deleted"},
-        Row{"Locked", [](Host& h, Request&) { h.servers[0].locked = true; },
+        Row{"Moving", [](Host& h, Request&) { h.servers[0].task_state = "resize_prep"; },
             RejectionCode::not_enough_revocable,
-            "1 revocable server can't be deleted: it is locked"},
+            "1 revocable server can't be deleted: it is between two hosts"},
         Row{"NotOfTheLoan", [](Host&, Request& r) { r.victims_among = {ServerId{"another"}}; },
             RejectionCode::not_enough_revocable,
             "1 revocable server can't be deleted: it is not of this loan"}),

@@ -426,7 +426,7 @@ private:
                 if (!is_there(on_host.host, victim.server)) continue;
                 ledger_.drop_eviction(victim.server);
                 for (auto& server : host_of(on_host.host).servers)
-                    if (server.id == victim.server) server.locked = true;
+                    if (server.id == victim.server) server.task_state = "migrating";
                 broken_.insert(on_host.host);
                 plan_again(*one);
                 return;

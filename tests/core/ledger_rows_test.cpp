@@ -173,7 +173,7 @@ private:
             Server one = upto(3) == 0 ? server(id, made.id, some_resources())
                                       : revocable(id, made.id, some_resources(), upto(5));
             if (upto(5) == 0) one.task_state = "deleting";
-            one.locked = upto(7) == 0;
+            if (upto(7) == 0) one.task_state = "migrating";
             put(made, std::move(one));
         }
         return made;

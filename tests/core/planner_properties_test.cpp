@@ -23,8 +23,7 @@ void add_random_server(Host& host, const std::string& id) {
         host.providers[static_cast<std::size_t>(upto(static_cast<int>(host.providers.size()) - 1))];
     Server made = upto(3) == 0 ? server(id, on.id, random_resources(3))
                                : revocable(id, on.id, random_resources(3), upto(5));
-    made.locked = upto(9) == 0;
-    if (upto(6) == 0) made.task_state = upto(3) == 0 ? "rebuilding" : "deleting";
+    if (upto(6) == 0) made.task_state = upto(3) == 0 ? "migrating" : "deleting";
     if (upto(9) == 0) made.status = "SOFT_DELETED";
     put(host, std::move(made));
 }
@@ -152,7 +151,6 @@ TEST(PlannerProperties, Rule1NeverARegularLockedChangingOrEvictingServer) {
                 if (!gone.contains(server.id)) continue;
                 ++seen;
                 RC_ASSERT(server.revocable());
-                RC_ASSERT(!server.locked);
                 RC_ASSERT(server.task_state.empty());
                 RC_ASSERT(server.status == "ACTIVE");
                 RC_ASSERT(!c.ledger.evicting(server.id));
@@ -185,8 +183,8 @@ TEST(PlannerProperties, Rule2RefusesOnlyTheImpossible) {
         std::set<ServerId> all;
         for (const auto& host : c.cloud.hosts)
             for (const auto& server : host.servers)
-                if (server.revocable() && !server.locked && server.task_state.empty() &&
-                    server.status == "ACTIVE" && !c.ledger.evicting(server.id))
+                if (server.revocable() && server.task_state.empty() && server.status == "ACTIVE" &&
+                    !c.ledger.evicting(server.id))
                     all.insert(server.id);
         bool nested = false;  // a promise on one of several providers is counted at its worst
         for (const auto& host : c.cloud.hosts) nested = nested || host.providers.size() > 1;

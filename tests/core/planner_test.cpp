@@ -146,14 +146,14 @@ TEST(Planner, EmptyCloudIsNotEnough) {
     EXPECT_THAT(std::get<NotEnough>(decision).reason, HasSubstr("no hosts are known"));
 }
 
-TEST(Planner, Rule1LockedChangingSparedAndRegularServersAreNoVictims) {
+TEST(Planner, Rule1MovingSparedAndRegularServersAreNoVictims) {
     Host a = host("a", big);
-    auto locked = revocable("locked", a.id, quarter);
-    locked.locked = true;
-    auto changing = revocable("changing", a.id, quarter);
-    changing.task_state = "migrating";
-    put(a, locked);
-    put(a, changing);
+    auto moving = revocable("moving", a.id, quarter);
+    moving.task_state = "migrating";
+    put(a, moving);
+    auto unknown = revocable("unknown", a.id, quarter);
+    unknown.status = "UNKNOWN";
+    put(a, unknown);
     put(a, revocable("skipped", a.id, quarter));
     put(a, server("regular", a.id, quarter));
     PlanOptions options;
@@ -161,13 +161,14 @@ TEST(Planner, Rule1LockedChangingSparedAndRegularServersAreNoVictims) {
     const auto decision = plan(request(quarter), Snapshot{at(0), {a}, {}}, options);
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
     const auto why = rejection_of(decision, "a").reason;
-    EXPECT_THAT(why, HasSubstr("1 revocable server can't be deleted: it is locked"));
-    EXPECT_THAT(why, HasSubstr("it is being changed (migrating)"));
+    EXPECT_THAT(why, HasSubstr("1 revocable server can't be deleted: it is between two hosts"));
+    EXPECT_THAT(why, HasSubstr("(ACTIVE, migrating)"));
+    EXPECT_THAT(why, HasSubstr("not known here (UNKNOWN)"));
     EXPECT_THAT(why, HasSubstr("a fresh read found it protected"));
 }
 
 TEST(Planner, Rule1ServersInAPassingStateAreNoVictims) {
-    for (const auto* status : {"BUILD", "SOFT_DELETED", "MIGRATING"}) {
+    for (const auto* status : {"RESIZE", "SOFT_DELETED", "MIGRATING"}) {
         Host a = host("a", big);
         auto victim = revocable("v", a.id, big);
         victim.status = status;

@@ -48,7 +48,7 @@ Host random_host(const std::string& name) {
         const std::string id = name + "-" + std::to_string(i);
         Server each = upto(3) == 0 ? server(id, made.root().id, random_resources(2))
                                    : revocable(id, made.root().id, random_resources(2), upto(5));
-        each.locked = upto(9) == 0;
+        if (upto(9) == 0) each.task_state = "migrating";
         if (upto(9) == 0) each.task_state = "deleting";
         put(made, std::move(each));
     }
@@ -111,7 +111,7 @@ std::set<ServerId> all_that_may_go(const Case& c) {
     std::set<ServerId> all;
     for (const Host& host : c.cloud.hosts)
         for (const Server& server : host.servers)
-            if (server.revocable() && !server.locked) all.insert(server.id);
+            if (server.revocable() && server.task_state != "migrating") all.insert(server.id);
     return all;
 }
 

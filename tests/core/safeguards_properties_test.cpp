@@ -95,6 +95,7 @@ TEST(SafeguardsProperties, NeverAProtectedOrTooYoungServer) {
             settings.protect.projects = {"gold"};
             settings.protect.project_ids = {{"gold", "gold"}};
         }
+        settings.protect.owners = true;
         Safeguards safeguards{settings};
         const auto decision = decide(safeguards, cloud, any_request(), any_strategy(), 1 + upto(1));
         const auto* const made = std::get_if<Plan>(&decision);
@@ -106,9 +107,8 @@ TEST(SafeguardsProperties, NeverAProtectedOrTooYoungServer) {
             const bool kept = at != server->metadata.end() && at->second != "no";
             RC_ASSERT(!kept);
             if (!settings.protect.projects.empty()) RC_ASSERT(server->project != ProjectId{"gold"});
-            const TimePoint start = server->launched.value_or(server->created);
             if (settings.protect.min_run_time > 0min)
-                RC_ASSERT(cloud.taken_at - start >= settings.protect.min_run_time);
+                RC_ASSERT(cloud.taken_at - server->created >= settings.protect.min_run_time);
         }
     });
 }
@@ -117,7 +117,9 @@ TEST(SafeguardsProperties, RowsTellTheSameAsALookAtEveryServer) {
     holds("protection in the index and out of it; restraint and spared servers", [] {
         const Snapshot cloud = braked_cloud(4, 6);
         const Request wanted = any_request();
-        const Protection protection{ProtectSettings{}};
+        ProtectSettings by_owners;
+        by_owners.owners = true;
+        const Protection protection{by_owners};
         const auto strategy = make_strategy(any_strategy());
         PlanOptions options;
         options.now = cloud.taken_at;
@@ -164,8 +166,8 @@ void change(Snapshot& cloud, CloudIndex& index, Safeguards& safeguards, TimePoin
     if (host.servers.empty()) return;
     auto& server =
         host.servers[static_cast<std::size_t>(upto(static_cast<int>(host.servers.size()) - 1))];
-    server.launched = now - std::chrono::minutes{upto(12)};
-    server.locked = upto(3) == 0;
+    server.created = now - std::chrono::minutes{upto(12)};
+    server.task_state = upto(3) == 0 ? "migrating" : "";
     index.put(host);
 }
 

@@ -261,12 +261,14 @@ TEST(Protected, AreNamedWhereTheyPreventAPlan) {
     Host only = full("h1", {1, 1});
     only.servers[0].tags = std::set<std::string>{"reaper-protected"};
     only.servers[1].created = at(now - 60);
-    Safeguards safeguards{SafeguardSettings{}};
+    SafeguardSettings by_owners;
+    by_owners.protect.owners = true;
+    Safeguards safeguards{by_owners};
     const auto decision = decide(safeguards, cloud_of({only}), request(two));
     EXPECT_EQ(refusal(decision).safeguard, "protected");
     EXPECT_EQ(refusal(decide(safeguards, cloud_of({only}), request({{"VCPU", 3}}))).safeguard, "")
         << "no brake prevented what was impossible anyway";
-    SafeguardSettings both;
+    SafeguardSettings both = by_owners;
     both.protect.min_run_time = 10min;
     safeguards.reload(both);
     EXPECT_EQ(refusal(decide(safeguards, cloud_of({only}), request(two))).safeguard, "protected")

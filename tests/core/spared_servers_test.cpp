@@ -39,7 +39,7 @@ std::vector<std::string> spared_ids(const HostPlan& host) {
 
 TEST(SparedServers, AreToldWithWhatTheyHoldAndWhyTheyStay) {
     Host made = full("a", 3);
-    made.servers[2].locked = true;
+    made.servers[2].task_state = "migrating";
     for (Server& each : made.servers) each.flavor_name = "m1.small";
     const Plan plan = plan_on(made);
     const auto victims = plan.victims();
@@ -55,11 +55,11 @@ TEST(SparedServers, AreToldWithWhatTheyHoldAndWhyTheyStay) {
               "decide");
     EXPECT_EQ(first.resources, quarter);
     EXPECT_EQ(first.project, ProjectId{"cheap"});
-    const SparedServer& locked = plan.hosts[0].spared[1];
-    EXPECT_EQ(locked.server, ServerId{"a-13"});
-    EXPECT_FALSE(locked.might_have_gone);
-    EXPECT_EQ(locked.reason, "it is locked");
-    EXPECT_EQ(locked.created, at(3));
+    const SparedServer& moving = plan.hosts[0].spared[1];
+    EXPECT_EQ(moving.server, ServerId{"a-13"});
+    EXPECT_FALSE(moving.might_have_gone);
+    EXPECT_THAT(moving.reason, ::testing::StartsWith("it is between two hosts"));
+    EXPECT_EQ(moving.created, at(3));
 }
 
 /// Why the neighbours of the victims stay, by their ids.

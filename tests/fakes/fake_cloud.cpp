@@ -93,6 +93,19 @@ void FakeCloud::settle() {
     std::erase_if(servers_, [&](const auto& entry) {
         return entry.second.gone_at && *entry.second.gone_at <= clock_.now();
     });
+    std::erase_if(resizes, [&](const UnconfirmedResize& resize) {
+        if (servers_.contains(resize.server)) return false;
+        consumers.erase(resize.holder);
+        return true;
+    });
+}
+
+/// It waits to be confirmed: so much it left behind there.
+void FakeCloud::leave_behind(const std::string& id, const std::string& host, Resources held) {
+    server_at(id).record.server.status = "VERIFY_RESIZE";
+    const ServerId holder{"migration-" + id};
+    consumers[holder].holds[hosts_.at(host).id] = std::move(held);
+    resizes.push_back({ServerId{id}, holder, host});
 }
 
 ResultTask<std::vector<Project>> FakeCloud::projects_with_tag(std::string tag) {
@@ -286,6 +299,22 @@ ResultTask<std::vector<ActionRecord>> FakeCloud::actions(ServerId id) {
     const auto found = histories.find(id);
     if (found == histories.end()) co_return std::vector<ActionRecord>{};
     co_return found->second;
+}
+
+void FakeCloud::lock(const std::string& id, const std::string& project) {
+    server_at(id).record.server.locked = true;
+    ActionRecord locked;
+    locked.name = "lock";
+    locked.project = ProjectId{project};
+    locked.started = clock_.now();
+    auto& history = histories[ServerId{id}];
+    history.insert(history.begin(), std::move(locked));
+}
+
+ResultTask<std::vector<UnconfirmedResize>> FakeCloud::unconfirmed_resizes() {
+    co_await breathe();
+    if (auto error = note("unconfirmed resizes")) co_return *error;
+    co_return resizes;
 }
 
 ResultTask<std::optional<std::string>> FakeCloud::last_host(ServerId id) {

@@ -101,6 +101,10 @@ public:
     std::map<std::string, std::optional<TimePoint>> listed_since;
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
+    /// Locks it, as somebody of that project.
+    void lock(const std::string& id, const std::string& project);
+    std::vector<UnconfirmedResize> resizes;
+    void leave_behind(const std::string& id, const std::string& host, Resources held);
     std::map<ServerId, std::string> last_hosts;
     std::vector<ServerRecord> ended;  ///< all that Nova still knows of
     HostNumbers numbers;
@@ -148,6 +152,7 @@ public:
     ResultTask<std::optional<Flavor>> flavor(std::string id) override;
     ResultTask<std::vector<ActionRecord>> actions(ServerId id) override;
     ResultTask<std::optional<std::string>> last_host(ServerId id) override;
+    ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() override;
     ResultTask<HostNumbers> host_numbers() override;
     ResultTask<std::optional<LoadAverages>> load_averages(HostId host) override;
     ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,

@@ -196,6 +196,8 @@ ResultTask<std::set<std::string>> FakeCloud::aggregates(ProviderId id) {
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {
     co_await breathe();
     if (auto error = note("allocations " + consumer.str())) co_return *error;
+    if (const auto known = consumers.find(consumer); known != consumers.end())
+        co_return known->second.holds;
     Allocations held;
     const auto found = servers_.find(consumer);
     if (found != servers_.end() && !found->second.resources.empty())

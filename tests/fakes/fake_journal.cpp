@@ -203,6 +203,27 @@ ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
     co_return totals;
 }
 
+ResultTask<void> FakeJournal::note_protection(ServerProtection protection) {
+    co_await breathe();
+    if (auto error = write("protect " + protection.server.str())) co_return *error;
+    protected_servers.insert_or_assign(protection.server, protection);
+    co_return Result<void>{};
+}
+
+ResultTask<void> FakeJournal::end_protection(ServerId server) {
+    co_await breathe();
+    if (auto error = write("unprotect " + server.str())) co_return *error;
+    protected_servers.erase(server);
+    co_return Result<void>{};
+}
+
+ResultTask<std::vector<ServerProtection>> FakeJournal::protections() {
+    co_await breathe();
+    std::vector<ServerProtection> all;
+    for (const auto& [server, protection] : protected_servers) all.push_back(protection);
+    co_return all;
+}
+
 ResultTask<void> FakeJournal::add_hold(InventoryHold hold) {
     co_await breathe();
     if (auto error = write("hold " + hold.provider.str() + " " + hold.resource_class.str()))

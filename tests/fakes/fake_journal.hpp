@@ -17,6 +17,7 @@ public:
     std::vector<JournalEvent> noted_marks;  ///< oldest first
     std::vector<InventoryHold> open_holds;  ///< oldest first
     std::vector<std::pair<InventoryHold, InventoryHoldEnd>> ended_holds;
+    std::map<ServerId, ServerProtection> protected_servers;
     std::vector<OrderRecord> noted_orders;  ///< oldest first
     std::map<ReservationId, KnownReservation> known_reservations;
     std::vector<std::string> written;  ///< `admit req`, `admit-anew req`, `admit-ended req`,
@@ -53,6 +54,9 @@ public:
     ResultTask<std::vector<JournalEvent>> events(int limit) override;
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
+    ResultTask<void> note_protection(ServerProtection protection) override;
+    ResultTask<void> end_protection(ServerId server) override;
+    ResultTask<std::vector<ServerProtection>> protections() override;
     ResultTask<void> add_hold(InventoryHold hold) override;
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
                               InventoryHoldEnd end) override;

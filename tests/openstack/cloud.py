@@ -107,7 +107,15 @@ class Cloud(ABC):
 
     @abstractmethod
     def lock(self, server: Server) -> None:
+        """As an administrator: from another project than the server's own."""
+
+    @abstractmethod
+    def lock_as_owner(self, server: Server) -> None:
         ...
+
+    @abstractmethod
+    def unlock(self, server: Server) -> None:
+        """As an administrator."""
 
     @abstractmethod
     def tag(self, server: Server, tag: str) -> None:

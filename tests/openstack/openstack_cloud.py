@@ -133,7 +133,13 @@ class OpenStackCloud(Cloud):
         eventually("it is soft-deleted", lambda: self.look(server).status == "SOFT_DELETED")
 
     def lock(self, server: Server) -> None:
+        self._act_as_admin(server, {"lock": None})
+
+    def lock_as_owner(self, server: Server) -> None:
         self._act(server, {"lock": None})
+
+    def unlock(self, server: Server) -> None:
+        self._act_as_admin(server, {"unlock": None})
 
     def tag(self, server: Server, tag: str) -> None:
         self.tenants[server.project].put(f"/servers/{server.id}/tags/{tag}")

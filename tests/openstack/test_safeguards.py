@@ -125,9 +125,12 @@ def test_a_tag_that_is_taken_off_holds_for_the_cull_in_hand(cloud: Cloud, instal
 # Protected servers ------------------------------------------------------------
 
 
-def test_a_tag_or_a_key_protects_a_server(cloud: Cloud, reaper: Reaper) -> None:
+def test_a_tag_or_a_key_protects_a_server_where_owners_may(cloud: Cloud, install) -> None:
     """Set while the reaper runs. Without the tag, its server dies, and the other one lives."""
     one, two, _ = cloud.hosts
+    reaper = install()
+    reaper.config["protect"] = {"owners": True}
+    reaper.start()
     fleet = full_but_for(cloud, HALF_SPOT, HALF_SPOT)
     [tagged], [keyed] = fleet.spot(one), fleet.spot(two)
     cloud.tag(tagged, "reaper-protected")
@@ -140,6 +143,30 @@ def test_a_tag_or_a_key_protects_a_server(cloud: Cloud, reaper: Reaper) -> None:
     cloud.untag(tagged, "reaper-protected")
     assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
     assert_only_victims_died(fleet, mark, [tagged])
+
+
+def test_an_operator_protects_a_server_for_a_while(cloud: Cloud, reaper: Reaper) -> None:
+    """It survives a restart, shows, and is ended by hand."""
+    one, two, _ = cloud.hosts
+    fleet = full_but_for(cloud, HALF_SPOT, HALF_SPOT)
+    [kept], [goes] = fleet.spot(one), fleet.spot(two)
+    done = reaper.command("protect", kept.id, "--for", "1h", "--reason", "it moves")
+    assert done.returncode == 0 and kept.id in done.stdout, done.stderr
+    reaper.stop()
+    reaper.start()
+    mark = cloud.mark()
+    outcome = refused_for(cloud, reaper, "medium", count=2)
+    assert outcome["safeguard"] == "protected", outcome
+    assert_nobody_died(fleet, mark)
+    [shown] = reaper.json("protect")["protections"]
+    assert shown["server"] == kept.id and shown["reason"] == "it moves"
+    servers = {server["id"]: server for server in reaper.json("hosts", "--servers")["servers"]}
+    assert "it moves" in servers[kept.id]["protected"] and "protected" not in servers[goes.id]
+    assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, [goes])
+    assert reaper.command("protect", "--remove", kept.id).returncode == 0
+    kinds = [event["kind"] for event in reaper.json("history", "events")["events"]]
+    assert "server-protected" in kinds and "server-unprotected" in kinds
 
 
 def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install) -> None:

@@ -1,5 +1,5 @@
-"""Servers that must not die, hosts that would not help, and looking without
-touching."""
+"""Servers that must not die, owners who would rather keep theirs, hosts that would not help, and
+looking without touching."""
 
 import pytest
 
@@ -38,6 +38,59 @@ def test_if_all_are_locked_nobody_dies(cloud: Cloud, reaper: Reaper) -> None:
     reaper.wait_outcome(refused.request)
     reaper.wait_messages_done()
     assert_nobody_died(fleet, mark)
+
+
+# Owners ------------------------------------------------------------------------
+
+
+def test_owners_can_not_refuse_and_an_administrator_can(cloud: Cloud, reaper: Reaper) -> None:
+    """Both owners lock, tag and mark their server; an administrator locks one of them over that."""
+    fleet = two_half_spot_hosts(cloud)
+    [kept], [goes] = fleet.spot(cloud.hosts[0]), fleet.spot(cloud.hosts[1])
+    for server in kept, goes:
+        cloud.tag(server, "reaper-protected")
+        cloud.set_metadata(server, "reaper:protected", "yes")
+        cloud.lock_as_owner(server)
+    cloud.lock(kept)
+    mark = cloud.mark()
+    # Both would have to go.
+    refused, *_ = cloud.ask_in_vain("medium", count=2)
+    assert reaper.wait_outcome(refused.request)["kind"] == "not-enough"
+    assert_nobody_died(fleet, mark)
+    [refused] = cloud.ask_in_vain("medium")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, [goes])
+    cloud.unlock(kept)
+    cloud.lock_as_owner(kept)
+    again = cloud.ask("medium")
+    cloud.wait_for(again, "ACTIVE")
+    reaper.stop()
+    reaper.start()  # it does not remember whose lock it was
+    [refused] = cloud.ask_in_vain("medium")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, [goes, kept])
+
+
+@pytest.mark.parametrize("closed", ["neither", "new", "old"])
+def test_an_unconfirmed_resize_keeps_no_room_on_either_host(cloud: Cloud, reaper: Reaper, closed: str) -> None:
+    """Its owner leaves it unconfirmed: it holds 2 VCPU on its old host, and 5 on its new one."""
+    old, new, full = cloud.hosts
+    fleet = fill(
+        cloud,
+        {old: [("spot", "small", 1), ("regular", "small", 4)], new: [("regular", "medium", 1)], full: FULL},
+        exactly=False,
+    )
+    [server] = fleet.spot()
+    cloud.resize_without_waiting(server, "medium")
+    cloud.wait_for([server], "VERIFY_RESIZE")
+    assert cloud.look(server).host == new
+    if closed != "neither":
+        cloud.disable_host({"new": new, "old": old}[closed])
+    mark = cloud.mark()
+    [refused] = cloud.ask_in_vain("small")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, [server])
+    eventually("both hosts have their room", lambda: (cloud.used_vcpus(old), cloud.used_vcpus(new)) == (8, 5))
 
 
 @pytest.mark.parametrize("disabled", [0, 1])

@@ -146,6 +146,7 @@ def test_a_victim_that_is_none_any_more_is_spared(cloud: Cloud, install, change:
     """Another one takes its place."""
     one, two, three = cloud.hosts
     reaper = install()
+    reaper.config["protect"] = {"owners": change == "is-protected"}
     # What is left on host three is enough for a `small` alone.
     nearly_full = [("regular", "medium", 1), ("regular", "small", 1)]
     fleet = fill(cloud, {one: HALF_SPOT, two: HALF_SPOT, three: nearly_full}, exactly=False)

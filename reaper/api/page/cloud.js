@@ -170,7 +170,7 @@ function hostPage({host, servers}) {
         [el("span", {class: "pill" + (server.evicting ? " bad" : server.revocable ? " warn" : "")},
           server.evicting ? "evicting" : server.lent_by ? "lent" : server.revocable ? "revocable" : "regular"),
         server.revocable_because ? [el("br"), el("span", {class: "quiet"}, server.revocable_because)] : null],
-        server.status + (server.task_state ? " (" + shown(server.task_state) + ")" : "") + (server.locked ? ", locked" : ""),
+        server.status + (server.task_state ? " (" + shown(server.task_state) + ")" : "") + (server.locked ? ", locked" : "") + (server.protected ? ", protected: " + shown(server.protected) : ""),
         amounts(server.resources), projectCell(server)]))) : null,
   ].flat();
 }

@@ -310,6 +310,31 @@ TEST(Arguments, PauseTakesAReason) {
     EXPECT_EQ(std::get<PauseCommand>(good({"pause"}).command).reason, "");
 }
 
+TEST(Arguments, ProtectTakesAServerAndHowLongOrListsThem) {
+    const auto protect = [](const std::vector<const char*>& words) {
+        return std::get<ProtectCommand>(good(words).command);
+    };
+    const auto span = protect({"protect", "db-7", "--for", "12h", "--reason", "moves"});
+    EXPECT_EQ(span.server, "db-7");
+    EXPECT_EQ(span.span, std::chrono::hours{12});
+    EXPECT_EQ(span.reason, "moves");
+    EXPECT_FALSE(span.remove);
+    EXPECT_EQ(protect({"protect", "s", "--until", "2026-11-27T08:00:00"}).until,
+              parse_time("2026-11-27T08:00:00"));
+    EXPECT_EQ(protect({"protect"}).server, "");
+    EXPECT_EQ(protect({"protect", "--list"}).server, "");
+    EXPECT_TRUE(protect({"protect", "--remove", "s"}).remove);
+    for (const auto& words : std::vector<std::vector<const char*>>{
+             {"protect", "--remove"},
+             {"protect", "--for", "1h"},
+             {"protect", "s", "--for", "soon"},
+             {"protect", "s", "--until", "tomorrow"},
+             {"protect", "s", "--for", "1h", "--until", "2026-11-27"},
+             {"protect", "s", "--remove", "--for", "1h"},
+             {"protect", "s", "--list"}})
+        EXPECT_NE(error(words), "accepted") << words.back();
+}
+
 TEST(Arguments, HistoryTakesItsLimitBeforeOrAfterMessages) {
     for (const auto& words : std::vector<std::vector<const char*>>{
              {"history", "--limit", "7", "messages"}, {"history", "messages", "--limit", "7"}}) {

@@ -278,7 +278,45 @@ TEST_F(CheckCloud, AServerThatIsListedAndNotShownIsAFailure) {
               std::string::npos);
 }
 
+TEST_F(CheckCloud, WhereOwnersMayRefuseItWarns) {
+    run();
+    EXPECT_EQ(find("protect.owners"), nullptr);
+    findings_.clear();
+    policy_.safeguards.protect.owners = true;
+    run();
+    expect("protect.owners", Verdict::warn);
+    EXPECT_NE(find("protect.owners")->detail.find("can refuse"), std::string::npos);
+}
+
+TEST_F(CheckCloud, ItCountsLocksThatNovaDoesNotExplain) {
+    cloud_.lock("s1", "spot");
+    cloud_.lock("s2", "admin");
+    run();
+    expect("locked servers", Verdict::ok);
+    EXPECT_EQ(find("locked servers")->detail, "2 servers, 1 by an administrator");
+    findings_.clear();
+    cloud_.histories.erase(ServerId{"s1"});
+    run();
+    expect("locked servers", Verdict::warn);
+    EXPECT_NE(find("locked servers")->detail.find("of 1 Nova does not tell"), std::string::npos);
+}
+
+TEST_F(CheckCloud, FlavorsAndAggregatesThatAreNotThereProtectNobodyAndAreTold) {
+    policy_.safeguards.protect.flavors = {"gold"};
+    policy_.safeguards.protect.aggregates = {"quiet"};
+    run();
+    expect("protect.flavors", Verdict::fail);
+    expect("protect.aggregates", Verdict::fail);
+    findings_.clear();
+    cloud_.flavors["f"].name = "gold";
+    cloud_.host_aggregates = {{"u", "quiet", {"h1"}, {}}};
+    run();
+    expect("protect.flavors", Verdict::ok);
+    expect("protect.aggregates", Verdict::ok);
+}
+
 TEST_F(CheckCloud, ATagInOtherLettersProtectsNobodyAndIsTold) {
+    policy_.safeguards.protect.owners = true;
     cloud_.server_at("s1").record.server.tags = std::set<std::string>{"Reaper-Protected"};
     run();
     expect("protect.tags 'reaper-protected'", Verdict::warn);

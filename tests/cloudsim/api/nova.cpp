@@ -98,7 +98,8 @@ std::span<const Route> table_of(std::span<const std::string> path) {
     const std::string_view first = path.empty() ? std::string_view() : path[0];
     if (first == "servers") return path.size() > 2 ? nova_server_parts() : nova_servers();
     if (first == "os-aggregates") return nova_aggregates();
-    if (first == "os-hypervisors" || first == "os-services" || first == "os-availability-zone")
+    if (first == "os-hypervisors" || first == "os-services" || first == "os-availability-zone" ||
+        first == "os-migrations")
         return nova_hosts();
     return nova_catalogue();
 }

@@ -27,10 +27,7 @@ Outcome act(Call& call, Server& server, const std::string& action, const Json& s
         lifecycle.lock(server, said.is_object() ? text_in(said, "locked_reason", "") : "", call.by);
         return {};
     }
-    if (action == "unlock") {
-        lifecycle.unlock(server, call.by);
-        return {};
-    }
+    if (action == "unlock") return lifecycle.unlock(server, call.by);
     if (action == "resize") {
         auto flavor = flavor_in(call, said);
         if (flavor->id == server.flavor->id)

@@ -1,4 +1,5 @@
-// Nova's /os-hypervisors, /os-services and /os-availability-zone.
+// Nova's /os-hypervisors, /os-services, /os-availability-zone, and of /os-migrations the resizes
+// that are not confirmed.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -92,6 +93,25 @@ Response list_hypervisors(Call& call, bool detail) {
     if (count == most && !pattern)
         write_next_link(json, call, "hypervisors_links", hosts[at - 1]->provider->uuid.text());
     json.close_object();
+    return json_response(200, json.take());
+}
+
+Response list_migrations(Call& call) {
+    call.need_admin("os_compute_api:os-migrations:index");
+    const auto status = call.request.parameter("status");
+    JsonWriter json;
+    json.open_object().open_array("migrations");
+    for (const Server* const server : call.world.nova.listed()) {
+        const ServerExtras* const extra = server->extra();
+        if (server->state != VmState::resized || extra == nullptr || extra->old_host == nullptr)
+            continue;
+        if (status && *status != "finished") continue;
+        json.open_object().member("uuid", extra->migration.text());
+        json.member("instance_uuid", server->id.text()).member("status", "finished");
+        json.member("migration_type", "resize").member("source_compute", extra->old_host->name);
+        json.member("dest_compute", server->host ? server->host->name : "").close_object();
+    }
+    json.close_array().close_object();
     return json_response(200, json.take());
 }
 
@@ -237,6 +257,7 @@ Response zones_detail(Call& call) {
 }
 
 constexpr Route routes[] = {
+    {"GET", "os-migrations", list_migrations},
     {"GET", "os-hypervisors", hypervisors_brief},
     {"GET", "os-hypervisors/detail", hypervisors_detail},
     {"GET", "os-hypervisors/*", show_hypervisor},

@@ -38,7 +38,7 @@ public:
     Outcome remove(Server& server, DeleteKind kind, Micros reclaim, const ContextPtr& by);
     Outcome restore(Server& server, const ContextPtr& by);
     void lock(Server& server, std::string reason, const ContextPtr& by);
-    void unlock(Server& server, const ContextPtr& by);
+    Outcome unlock(Server& server, const ContextPtr& by);
     Outcome resize(Server& server, std::shared_ptr<const Flavor> flavor, const ContextPtr& by);
     Outcome confirm_resize(Server& server, const ContextPtr& by);
     Outcome revert_resize(Server& server, const ContextPtr& by);

@@ -41,17 +41,27 @@ Outcome Lifecycle::restore(Server& server, const ContextPtr& by) {
 }
 
 void Lifecycle::lock(Server& server, std::string reason, const ContextPtr& by) {
+    // As Nova has it: a lock of its own project is the owner's, which changes no other one.
+    const bool owner = world_.names.text(server.project) == by->project_id;
+    if (server.locked && owner) return;
     server.locked = true;
+    server.locked_by_admin = !owner;
     if (!reason.empty()) server.more().locked_reason = std::move(reason);
     record(server, "lock", by);
     tell("lock", server, api_publisher, by);
 }
 
-void Lifecycle::unlock(Server& server, const ContextPtr& by) {
-    server.locked = false;
+Outcome Lifecycle::unlock(Server& server, const ContextPtr& by) {
+    if (server.locked_by_admin && !by->is_admin)
+        return Refusal{403,
+                       "Policy doesn't allow os_compute_api:os-lock-server:unlock:unlock_override "
+                       "to be performed.",
+                       ""};
+    server.locked = server.locked_by_admin = false;
     if (server.extras) server.extras->locked_reason.clear();
     record(server, "unlock", by);
     tell("unlock", server, api_publisher, by);
+    return {};
 }
 
 Outcome Lifecycle::stop(Server& server, const ContextPtr& by) {

@@ -164,7 +164,8 @@ struct Server {
     VmState state = VmState::building;
     TaskState task = TaskState::none;
     bool locked = false;
-    std::string reservation;  ///< `r-9b8xehul`
+    bool locked_by_admin = false;  ///< of a locked one: in another project than its own
+    std::string reservation;       ///< `r-9b8xehul`
     Time created{};
     std::optional<Time> updated;
     std::optional<Time> launched;

@@ -162,6 +162,30 @@ TEST_F(ServersTest, LocksStopUsersButNotAdministrators) {
     EXPECT_EQ(remove(id).status(), 204);
 }
 
+TEST_F(ServersTest, AnAdministratorsLockIsNotItsOwnersToEndOrToReplace) {
+    const std::string id = box.boot("small", "regular", "host-1");
+    const auto by_owner = [&](const Json& action) {
+        return box.call("POST", servers + "/" + id + "/action", action, "onlooker", "regular")
+            .status();
+    };
+    const auto newest = [&] {
+        const Answer all = box.call("GET", servers + "/" + id + "/os-instance-actions");
+        const auto& action = all.body["instanceActions"][0];
+        return std::pair{action["action"].get<std::string>(),
+                         action["project_id"] == box.server(id)["tenant_id"]};
+    };
+    EXPECT_EQ(by_owner({{"lock", nullptr}}), 202);
+    EXPECT_EQ(newest(), (std::pair{std::string{"lock"}, true}));
+    act(id, {{"lock", nullptr}});
+    EXPECT_EQ(newest(), (std::pair{std::string{"lock"}, false}));
+    EXPECT_EQ(by_owner({{"lock", nullptr}}), 202);
+    EXPECT_EQ(newest(), (std::pair{std::string{"lock"}, false})) << "it changed nothing";
+    EXPECT_EQ(by_owner({{"unlock", nullptr}}), 403);
+    EXPECT_EQ(box.server(id)["locked"], true);
+    act(id, {{"unlock", nullptr}});
+    EXPECT_EQ(box.server(id)["locked"], false);
+}
+
 TEST_F(ServersTest, InWorkCannotBeForced) {
     const std::string id = box.boot("small", "spot", "host-1");
     remove(id);
@@ -181,7 +205,14 @@ TEST_F(ServersTest, AResizeMovesAndHoldsRoomTwiceUntilConfirmed) {
     const std::string usages =
         "/placement/resource_providers/" + box.provider("host-1") + "/usages";
     EXPECT_EQ(box.get(usages).body["usages"]["VCPU"], 2) << "held by the migration";
+    const auto waiting = [&] {
+        return box.get("/compute/v2.1/os-migrations?status=finished").body["migrations"];
+    };
+    ASSERT_EQ(waiting().size(), 1U);
+    EXPECT_EQ(waiting()[0]["instance_uuid"], id);
+    EXPECT_EQ(waiting()[0]["source_compute"], "host-1");
     EXPECT_EQ(act(id, {{"confirmResize", nullptr}}).status(), 204);
+    EXPECT_TRUE(waiting().empty());
     EXPECT_EQ(box.get(usages).body["usages"]["VCPU"], 0);
     EXPECT_EQ(box.server(id)["flavor"]["vcpus"], 5);
     EXPECT_EQ(box.told("instance.resize_finish.end").size(), 1U);

@@ -141,6 +141,7 @@ void Actors::act(const Item& item, Chance& chance) {
     }
 }
 
+/// Its owner; or an administrator, from another project.
 void Actors::lock(const Item& item, Chance& chance) {
     auto all = servers(true);
     const int most = chance.between(1, 4);
@@ -148,12 +149,15 @@ void Actors::lock(const Item& item, Chance& chance) {
         const auto which = chance.below(all.size());
         Server& server = *all[which];
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
-        if (server.locked)
-            site_.lifecycle().unlock(server, operators());
+        const auto owner =
+            user_of(world().identity.project(world().names.text(server.project))->name);
+        if (server.locked && chance.percent(50))
+            (void)site_.lifecycle().unlock(server, operators());
         else
-            site_.lifecycle().lock(server, "", operators());
+            site_.lifecycle().lock(server, "", chance.percent(50) ? owner : operators());
         count(item.kind);
-        trace_.line((server.locked ? "locked " : "unlocked ") + server.id.text());
+        trace_.line(std::string{server.locked ? "locked " : "unlocked "} + server.id.text() +
+                    (server.locked_by_admin ? " by an administrator" : ""));
     }
 }
 

@@ -316,8 +316,8 @@ void Checker::on_executed(Exchange& call) {
                 look.host = server->host ? server->host->name : "";
                 look.why = why_spared(*server);
                 look.fit = look.why.empty();
-                look.started = TimePoint{std::chrono::floor<std::chrono::seconds>(
-                    server->launched.value_or(server->created).time_since_epoch())};
+                look.started = TimePoint{
+                    std::chrono::floor<std::chrono::seconds>(server->created.time_since_epoch())};
             } else {
                 look.fit = false;
                 look.why = "gone";

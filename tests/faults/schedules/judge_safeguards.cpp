@@ -21,8 +21,11 @@ bool means_no(const std::string& value) {
 
 /// Why nobody may delete a revocable server now, as the cloud knows it; empty if one may.
 std::string Checker::why_spared(const cloudsim::Server& server) const {
-    if (server.locked) return "locked";
-    if (const auto* extra = server.extra()) {
+    if (server.locked_by_admin) return "locked by an administrator";
+    // What its owner did to it, a lock, a tag or metadata, counts only if it may.
+    const bool owners = configured_.safeguards.protect.owners;
+    if (owners && server.locked) return "locked";
+    if (const auto* extra = server.extra(); owners && extra != nullptr) {
         if (extra->tags.contains("reaper-protected")) return "protected";
         const auto key = extra->metadata.find("reaper:protected");
         if (key != extra->metadata.end() && !means_no(key->second)) return "protected";

@@ -183,6 +183,7 @@ private:
         if (rng.percent(15)) plan_.protected_project = rng.pick({"spot", "spot2", "spot2"});
         const int protections = rng.pick({0, 1, 3, 6});
         for (int i = 0; i < protections; ++i) plan_.items.push_back(item(Kind::protect, rng));
+        protect.owners = rng.percent(30);
         if (!rng.percent(40)) return;
         breaker.wasted = rng.between(1, 3);
         breaker.failed = rng.between(1, 3);

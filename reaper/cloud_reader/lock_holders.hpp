@@ -1,0 +1,60 @@
+// Who holds the lock of a server.
+//
+// An administrator's lock keeps a server from going; its owner's does not. Nova tells of a server
+// only that it is locked. Its record of actions names the user and the project of who locked it,
+// and Nova itself calls a lock the owner's if it was set in the server's own project (an owner who
+// locks what is locked already changes nothing, and no action is recorded). Where it does not tell,
+// the lock is taken to be an administrator's.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/ports/cloud_ports.hpp"
+
+namespace reaper {
+
+enum class LockHolder {
+    nobody,
+    owner,
+    administrator,
+    unknown,  ///< Nova does not tell
+};
+
+/// Of a locked server of this project. `actions`: what Nova remembers of it, the newest first.
+LockHolder lock_holder(const ProjectId& owner, const std::vector<ActionRecord>& actions);
+
+/// The same, asked now. What we may not ask is unknown.
+ResultTask<LockHolder> ask_lock_holder(CloudPorts ports, Server server);
+
+/// Why a server stays whose lock has this holder; none if it may go.
+std::optional<std::string> why_lock_counts(LockHolder holder);
+
+/// Remembers for a while which locks count, so that no plan rests on their servers. Right before a
+/// deletion it is asked again. The ports must outlive it.
+class LockHolders {
+public:
+    explicit LockHolders(CloudPorts ports) : ports_(ports) {}
+
+    /// Asks about these locked servers. Those that stay, each with the reason.
+    ResultTask<std::map<ServerId, std::string>> ask(std::vector<Server> locked);
+    /// Those that stay, as far as that is known.
+    std::map<ServerId, std::string> known() const;
+    /// It was asked lately.
+    bool knows(const ServerId& server) const;
+
+private:
+    struct Known {
+        std::optional<std::string> why;  ///< none: it may go
+        Duration until{};                ///< steady
+    };
+    Task<void> ask_one(Server server, std::map<ServerId, std::string>& stay,
+                       std::optional<Error>& error);
+
+    CloudPorts ports_;
+    std::map<ServerId, Known> known_;
+};
+
+}  // namespace reaper
