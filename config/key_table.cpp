@@ -433,7 +433,7 @@ const Section project_breaker{
     {
         {"wasted", WholeNumber{0, 1000}, "3", "slots in a row whose room went unused; 0: never",
          project_breaker_at<&ProjectBreakerSettings::wasted>()},
-        {"unproven", WholeNumber{0, 10'000}, "3",
+        {"unproven", WholeNumber{0, 10'000}, "10",
          "slots at a time of which it is not known whether they help; of a project that took freed "
          "room within a day, twice the slots that it took; 0: no limit",
          project_breaker_at<&ProjectBreakerSettings::unproven>()},

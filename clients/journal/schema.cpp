@@ -52,7 +52,7 @@ CREATE TABLE message (
 );
 CREATE INDEX message_at ON message (at);
 )sql",
-                                                R"sql(
+                                                 R"sql(
 ALTER TABLE request ADD COLUMN brake TEXT NOT NULL DEFAULT '';
 ALTER TABLE request ADD COLUMN aftermath TEXT;
 ALTER TABLE request ADD COLUMN aftermath_reason TEXT;
@@ -90,7 +90,7 @@ CREATE TABLE mark (
 );
 CREATE INDEX mark_at ON mark (at);
 )sql",
-                                                R"sql(
+                                                 R"sql(
 -- Inventories whose `reserved` was raised; at most one that has not ended for each.
 CREATE TABLE hold (
     seq        INTEGER PRIMARY KEY,
@@ -110,7 +110,7 @@ CREATE TABLE hold (
 CREATE UNIQUE INDEX hold_open ON hold (provider, class) WHERE ended_at IS NULL;
 CREATE INDEX hold_ended ON hold (ended_at) WHERE ended_at IS NOT NULL;
 )sql",
-                                                R"sql(
+                                                 R"sql(
 -- Standard words.
 ALTER TABLE request RENAME COLUMN brake TO safeguard;
 ALTER TABLE request RENAME COLUMN aftermath TO freed_room;
@@ -136,12 +136,12 @@ UPDATE plan SET decision = replace(replace(decision, '"code":"doubted"', '"code"
 UPDATE request SET request = replace(request, '"most_on_a_host":', '"max_on_a_host":')
     WHERE instr(request, '"most_on_a_host":') > 0;
 )sql",
-                                                R"sql(
+                                                 R"sql(
 -- What became of a server is looked for by its id or name.
 CREATE INDEX chosen_server ON chosen (server);
 CREATE INDEX chosen_name ON chosen (name);
 )sql",
-                                                R"sql(
+                                                 R"sql(
 -- Orders of reservations: under its key an order is known again, and those not ended go on.
 CREATE TABLE reservation_order (
     seq        INTEGER PRIMARY KEY,
@@ -167,11 +167,11 @@ CREATE TABLE reservation (
     at      INTEGER NOT NULL
 ) WITHOUT ROWID;
 )sql",
-                                                R"sql(
+                                                 R"sql(
 -- What Keystone called the project of a chosen server then; empty: that was not known.
 ALTER TABLE chosen ADD COLUMN project_name TEXT NOT NULL DEFAULT '';
 )sql",
-                                                R"sql(
+                                                 R"sql(
 -- What requests and victims are looked for by; of a request that can't be read there is no row.
 CREATE TABLE request_search (
     request      INTEGER PRIMARY KEY REFERENCES request (seq) ON DELETE CASCADE,
@@ -191,7 +191,7 @@ CREATE INDEX chosen_project ON chosen (project);
 CREATE INDEX chosen_project_name ON chosen (project_name, project) WHERE project_name <> '';
 CREATE INDEX chosen_host ON chosen (host);
 )sql",
-                                                R"sql(
+                                                 R"sql(
 -- Who took freed room, since when, and after how long it was given back: JSON.
 ALTER TABLE request ADD COLUMN takers TEXT;
 )sql",

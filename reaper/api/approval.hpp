@@ -1,5 +1,5 @@
-// What a body says of a plan that a person approved: `approved: {by, planned_at, victims[]}`; one that
-// is still to be looked at has no victims.
+// What a body says of a plan that a person approved: `approved: {by, planned_at, victims[]}`; one
+// that is still to be looked at has no victims.
 #pragma once
 
 #include <optional>

@@ -72,7 +72,11 @@ Task<void> EvictingExecutor::verify_all(Cull& cull) {
 
 Task<void> EvictingExecutor::hold_room(Cull& cull) {
     auto hosts = cull.hosts_of_untouched();
-    if (!hosts.empty()) co_await guard_.hold_room(std::move(hosts));
+    if (hosts.empty()) co_return;
+    const bool took_time = co_await guard_.hold_room(std::move(hosts));
+    if (!took_time) co_return;
+    cull.needed_at.reset();
+    co_await ask_whether_needed(cull);
 }
 
 /// Of a plan of which nothing was done.

@@ -34,7 +34,8 @@ public:
     /// wait are gone by then.
     virtual bool is_answered() const = 0;
     /// Before anybody is deleted on these hosts: keeps newcomers off the room that comes free.
-    virtual Task<void> hold_room(std::vector<HostId> hosts) = 0;
+    /// False: there was nothing to do for that.
+    virtual Task<bool> hold_room(std::vector<HostId> hosts) = 0;
 
     /// Before anybody is deleted: takes the room that the plan counts on and that is free already.
     /// Why not, if somebody has it by now: the plan does not hold.

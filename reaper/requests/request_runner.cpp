@@ -277,12 +277,31 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
                           std::move(refused->safeguard));
     }
     if (const auto* less = std::get_if<NotEnough>(&decision)) {
+        const bool proven = co_await until_proven(*less);
+        if (proven) co_return std::nullopt;
         // What earlier rounds freed is not enough for it, and free for others.
         services_.rooms.not_enough(request_.id);
         co_return conclude(*less);
     }
     std::map<ServerId, Progress> unknown;
     co_return co_await carry_out(std::get<Plan>(std::move(decision)), std::move(unknown));
+}
+
+/// A search waits for what becomes of the room that was freed for others of its project: then it
+/// may be served. (Nobody waits for the answer to a message.)
+Task<bool> RequestRunner::until_proven(const NotEnough& less) {
+    const auto waits = [this] {
+        return services_.safeguards.safeguards().waits_for_proof(request_,
+                                                                 services_.cloud.clock.now());
+    };
+    if (less.safeguard != safeguard::unproven || !is_answered() || !waits()) co_return false;
+    last_reason_ = less.reason;
+    while (waits()) {
+        if (out_of_time() || services_.stopping || active_.is_given_up(request_.id))
+            co_return false;
+        co_await services_.cloud.clock.sleep(moment);
+    }
+    co_return true;
 }
 
 /// The room is on its way, because others delete what holds it.

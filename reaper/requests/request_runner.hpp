@@ -53,7 +53,7 @@ private:
     std::optional<std::string> blocked_reason() const override;
     std::optional<std::string> outdated_reason() const override;
     ResultTask<std::optional<std::string>> still_needed() override;
-    Task<void> hold_room(std::vector<HostId> hosts) override;
+    Task<bool> hold_room(std::vector<HostId> hosts) override;
     Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) override;
     Task<bool> keep_room(ServerId victim, HostId host, Allocations held) override;
     ResultTask<std::optional<std::string>> who_left() override;
@@ -75,6 +75,7 @@ private:
     /// when stopping.
     Task<bool> until_allowed(std::optional<Outcome>& ended);
     Task<std::optional<Outcome>> act_on(Decision decision);
+    Task<bool> until_proven(const NotEnough& less);
     bool keeps_room() const;
     Resources free_part(const HostPlan& plan) const;
     bool others_free_room_on(const HostId& host) const;

@@ -8,14 +8,14 @@
 
 namespace reaper {
 
-Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
+Task<bool> RequestRunner::hold_room(std::vector<HostId> hosts) {
     auto classes = settings_.policy->held_classes();
     // Who asks for one of it would be kept off, too.
     std::erase_if(classes,
                   [&](const ResourceClass& held) { return request_.resources.get(held) > 0; });
     // Kept room is held against everybody, and could not be where the class is reserved.
     // Of a correction nothing is to be kept.
-    if (request_.correction || classes.empty() || blocked_reason() || keeps_room()) co_return;
+    if (request_.correction || classes.empty() || blocked_reason() || keeps_room()) co_return false;
     std::vector<InventoryReserver::Place> places;
     for (const auto& id : hosts) {
         const Host* const host = services_.refresher.cache().find(id);
@@ -25,8 +25,10 @@ Task<void> RequestRunner::hold_room(std::vector<HostId> hosts) {
                 if (provider.inventories.contains(held))
                     places.push_back({id, host->name, provider.id, held});
     }
+    if (places.empty()) co_return false;
     RequestId request = request_.id;
     co_await services_.reserver.take(std::move(request), std::move(places));
+    co_return true;
 }
 
 bool RequestRunner::keeps_room() const {

@@ -282,6 +282,13 @@ std::optional<Safeguards::Held> Safeguards::why_unproven(const Request& request,
     return Held{safeguard::unproven, std::move(reason)};
 }
 
+bool Safeguards::waits_for_proof(const Request& request, TimePoint now) const {
+    const int unproven = unproven_.of_project(request.project);
+    const int most = std::max(settings_.project_breaker.unproven,
+                              2 * (proven_.of(request.project, now) + unproven));
+    return unproven > 0 && request.slots <= most && why_unproven(request, now).has_value();
+}
+
 std::optional<Safeguards::Held> Safeguards::why_short_lived(const Request& request,
                                                             TimePoint now) const {
     const std::string who = name_of(request);

@@ -119,6 +119,10 @@ public:
     /// Why a plan for the request must not begin, whatever it is; none if it may, or did.
     std::optional<Held> why_not_now(const Request& request, TimePoint now) const;
 
+    /// It waits for what becomes of room that was freed for its project: it may be served after
+    /// that.
+    bool waits_for_proof(const Request& request, TimePoint now) const;
+
     /// Why no server is deleted for a move that stays in its server's cell now, where nobody tells
     /// which host is in which; none if some may be.
     std::optional<std::string> why_no_move(const Request& request) const;

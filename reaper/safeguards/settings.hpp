@@ -81,7 +81,7 @@ struct ProjectBreakerSettings {
     int wasted = 3;  ///< slots in a row whose room went unused
     /// Slots at a time of which it is not known whether they help; of a project whose freed room
     /// was taken lately twice as many as were taken.
-    int unproven = 3;
+    int unproven = 10;
     RetrySettings retry{};
 
     friend bool operator==(const ProjectBreakerSettings&, const ProjectBreakerSettings&) = default;

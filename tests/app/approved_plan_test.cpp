@@ -114,7 +114,7 @@ TEST(TakeApproval, OneThatIsWrongIsNamed) {
     EXPECT_THAT(wrong("{}"), HasSubstr("by"));
     EXPECT_THAT(wrong(R"({"by": "a", "planned_at": "noon", "victims": ["a"]})"),
                 HasSubstr("approved.planned_at"));
-    EXPECT_THAT(wrong(R"({"by": "a", )" + at + R"(, "victims": []})"), HasSubstr("at least one"));
+    EXPECT_EQ(wrong(R"({"by": "a", )" + at + R"(, "victims": []})"), "taken") << "to look at";
     EXPECT_THAT(wrong(R"({"by": "a", )" + at + R"(, "victims": [1]})"), HasSubstr("victims[0]"));
     EXPECT_THAT(wrong(R"({"by": "a", "at": 1, )" + at + R"(, "victims": ["a"]})"),
                 HasSubstr("approved.at"));
@@ -268,9 +268,11 @@ TEST_F(Approved, AnApprovalThatIsWrongIsNoRequest) {
     full_host("h1");
     start_and_read_the_cloud();
     json body = body_of({});
-    EXPECT_THAT(why(answer(400, "POST /v1/plan", "/v1/plan", body.dump())),
+    EXPECT_THAT(why(answer(400, "POST /v1/requests", "/v1/requests", body.dump())),
                 HasSubstr("approved.victims"));
-    EXPECT_EQ(ask({"POST", "/v1/requests", {}, body.dump()}).status, 400);
+    body["approved"]["victims"] = {1};
+    EXPECT_THAT(why(answer(400, "POST /v1/plan", "/v1/plan", body.dump())),
+                HasSubstr("approved.victims[0]"));
 }
 
 TEST_F(Approved, ARestartInTheMiddleDeletesNobodyElse) {

@@ -337,6 +337,41 @@ TEST_F(GatewayTest, AtItsDeadlineItIsToldOfRoomOnItsWay) {
     EXPECT_LT(clock.now() - began, std::chrono::seconds{12});
 }
 
+TEST_F(GatewayTest, WhatIsNotProvenWaitsForTheFirstPart) {
+    settings.policy.safeguards.project_breaker.unproven = 1;
+    with_events = true;
+    full_host();
+    const ServerId first = booting("first");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    booting("second");
+    FakeSearch& waits = search("req-2");
+    const TimePoint later = clock.now() + std::chrono::seconds{1};
+    run_until([&] { return clock.now() > later; });
+    EXPECT_FALSE(waits.done());
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(claimed(claim("req-1", first, "rp-host1")), 204);
+    ServerSeen boots;
+    boots.record = cloud.server_at(first.str()).record;
+    boots.record.server.host = "host1";
+    boots.at = clock.now();
+    events->tell(boots);
+    EXPECT_THAT(found(waits), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayTest, WhatIsNotProvenInItsTimeGetsNothing) {
+    settings.policy.safeguards.project_breaker.unproven = 1;
+    full_host();
+    booting("first");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    booting("second");
+    EXPECT_THAT(search_for("req-2"), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(outcome_of("req-2").safeguard, "unproven");
+}
+
 TEST_F(GatewayTest, OneWhoLeavesStopsWhatCanBeStopped) {
     full_host();
     booting("new");

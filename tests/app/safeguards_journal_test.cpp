@@ -175,6 +175,7 @@ TEST_F(SafeguardsOfTheJournal, KnowWhatEachProjectTookAndWhoWentForIt) {
     next.id = RequestId{"next"};
     next.project = ProjectId{"p"};
     next.slots = 6;
+    settings_.project_breaker.unproven = 3;
     const auto known = read();
     EXPECT_FALSE(known.safeguards.why_not_now(next, noon)) << "twice the three that were taken";
     next.slots = 7;

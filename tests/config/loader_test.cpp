@@ -81,8 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "tagger_conflict, strategy, alternatives, dry_run, pause_file, start_within, "
                 "watched_aggregates, "
                 "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
-                "thrash, breaker, project_breaker, shape_cooldown, cache, labels, journal, record, "
-                "admin, metrics, gateway, reservations, oversubscription, log"},
+                "thrash, breaker, project_breaker, shape_cooldown, short_lived, cache, labels, "
+                "journal, record, admin, metrics, gateway, reservations, oversubscription, log"},
         Mistake{"RenamedSection", "picture: {events: false}\n",
                 "reaper.yaml:9: picture: is called differently now; expected cache"},
         Mistake{"RenamedScheduler", "landing: {tenant_filter: true}\n",
