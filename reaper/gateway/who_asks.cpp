@@ -7,6 +7,7 @@
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/request_builder.hpp"
+#include "reaper/runtime/async.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {
@@ -104,15 +105,16 @@ WhoAsks::WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules, Aggreg
       moving_(cloud.clock, [this] { return read_moves(); }) {}
 
 ResultTask<std::vector<ServerRecord>> WhoAsks::read_moves() {
-    std::vector<ServerRecord> moving;
+    std::optional<Result<std::vector<ServerRecord>>> moved, shelved;
     const TimePoint lately = cloud_.clock.now() - shelved_within;
-    for (const auto& statuses : {moving_statuses, shelved_statuses}) {
-        auto wanted = statuses;
-        std::optional<TimePoint> since;
-        if (statuses == shelved_statuses) since = lately;
-        auto listed = co_await cloud_.compute.servers_in(std::move(wanted), since);
-        if (!listed) co_return listed.error();
-        for (auto& record : *listed)
+    std::vector<Task<void>> parts;
+    parts.push_back(keep(cloud_.compute.servers_in(moving_statuses, std::nullopt), moved));
+    parts.push_back(keep(cloud_.compute.servers_in(shelved_statuses, lately), shelved));
+    co_await run_all(std::move(parts));
+    std::vector<ServerRecord> moving;
+    for (auto* const listed : {&*moved, &*shelved}) {
+        if (!*listed) co_return listed->error();
+        for (auto& record : **listed)
             if (!record.server.task_state.empty()) moving.push_back(std::move(record));
     }
     co_return moving;
@@ -182,12 +184,16 @@ ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, D
     NotCertain unknown{"nobody waits for it, as far as Nova tells"};
     std::optional<FirstLook> first;
     for (int looks = 1;; ++looks) {
-        auto moving = co_await moving_.read();
-        if (!moving) co_return moving.error();
-        auto moves = co_await move_of(id, query, *moving);
+        std::optional<Result<Servers>> moving, listed;
+        std::vector<Task<void>> parts;
+        parts.push_back(keep(moving_.read(), moving));
+        parts.push_back(keep(look_at_boots(), listed));
+        co_await run_all(std::move(parts));
+        if (!*moving) co_return moving->error();
+        auto moves = co_await move_of(id, query, **moving);
         if (!moves) co_return moves.error();
         if (*moves) co_return std::move(**moves);
-        auto seen = co_await look_at_boots();
+        const Result<Servers>& seen = *listed;
         if (!seen) co_return seen.error();
         if (!first) first.emplace(**seen);
         auto boots = co_await boots_for(id, query, first->without_later(*seen));

@@ -7,6 +7,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/believed.hpp"
+#include "reaper/runtime/async.hpp"
 
 namespace reaper {
 namespace {
@@ -58,6 +59,19 @@ ResultTask<std::vector<ServerId>> read_siblings(CloudPorts cloud, ServerId first
     co_return siblings;
 }
 
+/// None of one that is gone or may not be seen.
+ResultTask<ImageProperties> read_image(CloudPorts cloud, RequestId request, std::string image) {
+    auto properties = co_await cloud.images.image(std::move(image));
+    if (properties) co_return properties->value_or(ImageProperties{});
+    // A right that is missing does not come back by waiting.
+    if (properties.error().code != Errc::forbidden) co_return properties.error();
+    spdlog::warn(
+        "{}: its image can't be seen, so that neither its traits nor a res-type of it count, and "
+        "its properties only as far as Nova tells them: {}",
+        printable(request.str()), properties.error().what);
+    co_return ImageProperties{};
+}
+
 ResultTask<std::variant<Request, Refused>> finish(CloudPorts cloud, FailureNotice notice,
                                                   RequesterFacts known,
                                                   std::optional<Schedule> schedule,
@@ -79,38 +93,59 @@ bool is_resize(const RequesterFacts& facts) {
 }  // namespace
 
 ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice) {
-    auto found = co_await cloud.compute.server(notice.server);
-    if (!found) co_return found.error();
-    if (!found->has_value()) {
+    std::optional<Result<std::optional<ServerRecord>>> found;
+    std::optional<Result<std::optional<ActionRecord>>> action;
+    std::vector<Task<void>> parts;
+    parts.push_back(keep(cloud.compute.server(notice.server), found));
+    // Of an unshelving we know it from there.
+    if (notice.event != FailureEvent::unshelve_server)
+        parts.push_back(keep(cloud.compute.action(notice.server, notice.request_id), action));
+    co_await run_all(std::move(parts));
+    if (!*found) co_return found->error();
+    if (!**found) {
         RequesterFacts gone;
         gone.exists = false;
         co_return gone;
     }
-    RequesterFacts facts = facts_of(**found);
-    // Of an unshelving we know it from there.
-    if (notice.event == FailureEvent::unshelve_server || facts.deleting) co_return facts;
-    auto action = co_await cloud.compute.action(notice.server, notice.request_id);
-    if (!action) co_return action.error();
-    facts.action = std::move(*action);
+    RequesterFacts facts = facts_of(***found);
+    if (!action || facts.deleting) co_return facts;
+    if (!*action) co_return action->error();
+    facts.action = std::move(**action);
     co_return facts;
 }
 
 ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, RequesterFacts facts) {
-    auto release = co_await cloud.compute.release();
-    if (!release) co_return release.error();
-    facts.release = *release;
-    for (const auto& id : facts.group_ids) {
-        auto group = co_await cloud.compute.server_group(id);
-        if (!group) co_return group.error();
-        if (*group) facts.group = std::move(**group);
-    }
+    std::optional<Result<NovaRelease>> release;
+    std::optional<Result<std::optional<ServerGroup>>> group;
+    std::optional<Result<std::vector<ServerId>>> siblings;
+    std::optional<Result<ImageProperties>> image;
+    std::vector<Task<void>> parts;
+    parts.push_back(keep(cloud.compute.release(), release));
+    // Nova lets a server be in one group at most.
+    if (!facts.group_ids.empty())
+        parts.push_back(keep(cloud.compute.server_group(facts.group_ids.back()), group));
     const bool many = notice.event == FailureEvent::build_instances && notice.num_instances > 1 &&
                       !retries_exhausted(notice);
-    if (many) {
-        auto siblings = co_await read_siblings(cloud, notice.server, facts.reservation,
-                                               facts.project, facts.names);
-        if (!siblings) co_return siblings.error();
-        facts.siblings = std::move(*siblings);
+    if (many)
+        parts.push_back(
+            keep(read_siblings(cloud, notice.server, facts.reservation, facts.project, facts.names),
+                 siblings));
+    if (!facts.image.empty())
+        parts.push_back(keep(read_image(cloud, notice.request_id, facts.image), image));
+    co_await run_all(std::move(parts));
+    if (!*release) co_return release->error();
+    facts.release = **release;
+    if (group) {
+        if (!*group) co_return group->error();
+        if (**group) facts.group = std::move(***group);
+    }
+    if (siblings) {
+        if (!*siblings) co_return siblings->error();
+        facts.siblings = std::move(**siblings);
+    }
+    if (image) {
+        if (!*image) co_return image->error();
+        facts.image_properties = std::move(**image);
     }
     // One that is shelved has no host, but stays in the cell of its last one.
     if (notice.event == FailureEvent::unshelve_server && facts.host.empty()) {
@@ -123,19 +158,6 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
         if (!flavor) co_return flavor.error();
         facts.new_flavor = std::move(*flavor);
     }
-    if (facts.image.empty()) co_return facts;
-    auto properties = co_await cloud.images.image(facts.image);
-    // A right that is missing does not come back by waiting.
-    if (!properties && properties.error().code == Errc::forbidden) {
-        spdlog::warn(
-            "{}: its image can't be seen, so that neither its traits nor a res-type of it count, "
-            "and "
-            "its properties only as far as Nova tells them: {}",
-            notice.request_id.str(), properties.error().what);
-        co_return facts;
-    }
-    if (!properties) co_return properties.error();
-    facts.image_properties = properties->value_or(ImageProperties{});
     co_return facts;
 }
 
