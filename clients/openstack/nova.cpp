@@ -106,6 +106,8 @@ public:
         /// As long as all servers are on it, a page without a link to a next one is the last: rows
         /// that Nova counts and leaves out, or has twice, have no host.
         std::string host;
+        /// Whoever is left out is looked for again: a page without a link is the last.
+        bool by_links = false;
     };
 
     /// All pages of `path`.
@@ -265,8 +267,9 @@ public:
         for (const auto& status : statuses) path += "&status=" + status;
         if (since) path += "&changes-since=" + http::escape(iso_seconds(*since));
         Compute::Progress silent;
-        ListOptions plain;
-        auto listed = co_await list(std::move(path), std::move(silent), std::move(plain));
+        ListOptions options;
+        options.by_links = true;
+        auto listed = co_await list(std::move(path), std::move(silent), std::move(options));
         // Without the right to ask for a status of all projects, Nova may answer with others; and
         // of several statuses it makes a question that is wider than each.
         if (listed)
@@ -477,7 +480,7 @@ private:
             if (progress) progress(seen.size());
             const auto ended = is_end(seen.size() > before, page->more, answer->where, marker);
             if (!ended) co_return ended.error();
-            if (*ended || (all_on_host && !page->more)) {
+            if (*ended || ((all_on_host || options.by_links) && !page->more)) {
                 if (!options.with_deleted) all = without_deleted(std::move(all));
                 co_return Listed(std::move(all));
             }

@@ -119,8 +119,12 @@ Task<bool> RoomLives::given_back_by_its_project(Request request, ServerId server
 std::vector<RoomLives::Open> RoomLives::all_open() const {
     std::vector<Open> all;
     for (const auto& [id, watched] : watched_)
-        for (const RoomTaker& taker : watched.result.takers)
-            if (watched.open.contains(taker.server)) all.push_back({id, taker.server, taker.at});
+        for (const ServerId& server : watched.open)
+            for (const RoomTaker& taker : watched.result.takers)
+                if (taker.server == server) {
+                    all.push_back({id, server, taker.at});
+                    break;  // one may have taken several slots
+                }
     return all;
 }
 
@@ -188,7 +192,8 @@ Task<void> RoomLives::note_given_back(Open one, Duration lived) {
 void RoomLives::end(const Open& one, std::optional<Duration> lived) {
     const auto at = watched_.find(one.request);
     if (at == watched_.end() || at->second.open.erase(one.server) == 0) return;
-    on_use_(at->second.request, lived);
+    for (const RoomTaker& taker : at->second.result.takers)
+        if (taker.server == one.server) on_use_(at->second.request, lived);
     if (at->second.open.empty()) watched_.erase(at);
 }
 

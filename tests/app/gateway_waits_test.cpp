@@ -36,6 +36,17 @@ TEST_F(GatewayWaitsTest, WhereNovasListIsSlowHostsAreOfferedAndTheClaimTells) {
     EXPECT_THAT(service().gateway()->line(), IsEmpty()) << "nobody passes for that";
 }
 
+TEST_F(GatewayWaitsTest, NovasListsAreAskedForBesideEachOther) {
+    full_host();
+    const ServerId server = booting("new");
+    cloud.lists_take = std::chrono::milliseconds{700};
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("servers in"), 3U);
+    EXPECT_THAT(record("req-1").request.requesters, ElementsAre(server)) << "within a second";
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
 TEST_F(GatewayWaitsTest, AClaimWhoseRoomIsOnItsWayWaitsForIt) {
     full_host();
     const ServerId server = booting("new");

@@ -40,7 +40,7 @@ SchedulePlan lab_plan(std::uint64_t seed, int hosts, const cloudsim::Delays& del
 
 Stage::Stage(SchedulePlan plan)
     : plan_(std::move(plan)),
-      trace_(timeline_, false),
+      trace_(timeline_, std::getenv("CHURN_TRACE") != nullptr),
       site_(plan_.cloud,
             [this] { return cloudsim::Time{timeline_.true_now().time_since_epoch()}; }),
       network_(timeline_, site_, trace_, counts_, plan_.seed ^ 0x9e37U),

@@ -49,6 +49,8 @@ void Checker::on_write(const std::string& what) {
         record.listed_at = listed_;
         record.index = journal().records.at(RequestId{object}).plans.size();
         plans_.push_back(std::move(record));
+    } else if (verb == "delete-sent" || verb == "force-delete-sent") {
+        failures_told_.erase(object);
     } else if (verb == "skipped" || verb == "failed" || verb == "unseen" || verb == "gone" ||
                verb == "vanished") {
         count_failure(verb, object);

@@ -314,6 +314,7 @@ private:
     int slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,
                  const std::optional<std::string>& without) const;
     bool cools_down(const PlanRecord& plan, const HostPlan& host) const;
+    static std::string left_behind_by(const PlanRecord& plan, const std::string& consumer);
     int slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
                  TimePoint at, const std::optional<std::string>& without) const;
     Resources promised_to_others(const PlanRecord& plan, const std::string& host, TimePoint at,
@@ -441,6 +442,7 @@ private:
     };
     Circuits& circuits() { return circuits_[machine_]; }
     std::array<Circuits, 2> circuits_;
+    std::set<std::string> failures_told_;    ///< of deletions that were not sent again since
     std::map<std::string, TimePoint> died_;  ///< since when the cloud has their deletion
     /// Requests for which somebody died, since when; by machine.
     std::array<std::map<std::string, TimePoint>, 2> culled_;

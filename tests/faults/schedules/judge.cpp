@@ -138,7 +138,8 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
     if (plan && !basis.forced)
         for (const HostPlan& host : plan->plan->hosts)
             for (const Victim& victim : host.victims)
-                if (victim.server.str() == id && look.host != host.host_name && !untrue)
+                if (victim.server.str() == id && victim.held_by.empty() &&
+                    look.host != host.host_name && !untrue)
                     blame("rule-1", id + " is on " + look.host + ", planned on " + host.host_name);
     const std::string became = revocable ? why_spared(server) : "regular";
     if (!became.empty() && violations_.empty()) {

@@ -57,6 +57,8 @@ void Checker::count_failure(const std::string& step, const std::string& server) 
     const bool own = journal().has_step(server, Step::delete_sent) ||
                      journal().has_step(server, Step::force_delete_sent);
     if (step != "refused" && !(step == "failed" && own && died_.contains(server))) return;
+    // Another request that waits for it in vain tells so, too.
+    if (step == "failed" && !failures_told_.insert(server).second) return;
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
     ++circuits().failed;

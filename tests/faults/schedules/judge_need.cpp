@@ -211,7 +211,7 @@ std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::strin
         }
     for (const HostPlan& part : plan.plan->hosts)
         if (part.host_name == host)
-            for (const Victim& victim : part.victims) going.insert(victim.server.str());
+            for (const Victim& victim : part.victims) going.insert(victim.holder().str());
     const auto listed = plan.listed_at.find(host);
     for (const Holder& holder : state.holders) {
         if (!holder.leaving_since) continue;
@@ -223,6 +223,14 @@ std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::strin
     return going;
 }
 
+/// The victim whose resize left room behind that this consumer holds; empty if there is none.
+std::string Checker::left_behind_by(const PlanRecord& plan, const std::string& consumer) {
+    for (const HostPlan& part : plan.plan->hosts)
+        for (const Victim& victim : part.victims)
+            if (victim.held_by.str() == consumer) return victim.server.str();
+    return "";
+}
+
 int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::string& host,
                       TimePoint at, const std::optional<std::string>& without) const {
     const HostState* state = truth_.state_at(host, at);
@@ -231,7 +239,7 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
     now.at = at;
     Resources room = now.free;
     for (const std::string& server : going_on(plan, host, now, without.has_value())) {
-        if (without && server == *without) continue;
+        if (without && (server == *without || left_behind_by(plan, server) == *without)) continue;
         const auto id = Uuid::parse(server);
         if (const Holder* holder = id ? now.holder(*id) : nullptr) room += holder->held;
     }
