@@ -63,7 +63,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
         by_service_.emplace(host.service_host, id);
         for (const auto& server : host.servers) {
             where_.emplace(server.id, id);
-            if (server.soft_deleted()) soft_deleted_.insert(server.id);
+            if (server.soft_deleted()) note_soft_deleted(server.id);
             if (server.unfinished_deletion) unfinished_[server.id].server = server;
         }
         auto& [key, entry] = *hosts_.try_emplace(id).first;
@@ -419,7 +419,7 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
         if (!older || !adopt_unread(host, next)) take_up(host, next);
     }
     next.unfinished_deletion = next.soft_deleted() && unfinished_.contains(next.id);
-    if (next.soft_deleted()) soft_deleted_.insert(next.id);
+    if (next.soft_deleted()) note_soft_deleted(next.id);
     tag(next, *taggers_, tag_data_);
     if (estimate) interner_.share(next);
     if (known) {

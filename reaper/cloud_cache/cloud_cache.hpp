@@ -92,6 +92,8 @@ public:
     const Host* find(const HostId& id) const;
     /// An event of late told that the server is gone, or a reading that Nova knows it no more.
     bool was_told_gone(const ServerId& server) const { return told_.is_gone(server); }
+    /// Servers are soft-deleted in this cloud: one was seen so, ever.
+    bool soft_deletes() const noexcept { return soft_deletes_; }
     /// None if it is on no host.
     const Server* find(const ServerId& id) const;
     /// All of them, by id; valid until the next change.
@@ -131,6 +133,10 @@ private:
     void put_server(Host& host, const ServerRecord& record, bool estimate);
     const Server* server_at(const ServerId& id) const;
     void take_server(const ServerId& server, TimePoint arrived);
+    void note_soft_deleted(const ServerId& server) {
+        soft_deleted_.insert(server);
+        soft_deletes_ = true;
+    }
     /// True if somebody there is leaving: the host is to be read again soon.
     bool read_servers(Host& host, const HostReading& reading);
     bool is_leaving(const ServerId& server, const HostReading& reading) const;
@@ -152,6 +158,7 @@ private:
     std::set<HostId> left_behind_on_;              ///< hosts that show some
     std::map<ServerId, ServerRecord> unfinished_;  ///< deletions, as of the last word on them
     std::set<ServerId> soft_deleted_;              ///< they may be here no more
+    bool soft_deletes_ = false;                    ///< some server was ever seen so
     EventMemory told_;
     CloudIndex index_;
     Interner interner_;

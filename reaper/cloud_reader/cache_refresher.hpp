@@ -89,7 +89,9 @@ public:
     bool saw_soft_deletion() const;
     /// There may be some of which nothing was seen: servers are soft-deleted in this cloud, or no
     /// events tell of it. (The first one is looked for in the background, too.)
-    bool may_miss_unfinished() const noexcept { return soft_deletes_ || !flowing_; }
+    bool may_miss_unfinished() const noexcept {
+        return soft_deletes_ || cache_.soft_deletes() || !flowing_;
+    }
     /// What resizes left behind on hosts, as Nova tells it now. True if that is not what the cache
     /// had. Nothing is asked where no revocable server waits for its resize.
     ResultTask<bool> refresh_resizes();

@@ -85,6 +85,26 @@ TEST_F(UnfinishedDeletionsTest, ItIsFoundWhereverItIsAlsoWhereTheCacheIsOld) {
     EXPECT_EQ(cloud.count("FORCE host3c"), 1U);
 }
 
+/// Its host was read again since, without it: Nova's lists leave such servers out.
+TEST_F(UnfinishedDeletionsTest, ItIsFoundWhoseEventCameLongAgo) {
+    for (const char* host : {"host1", "host2"}) full_host(host);
+    requester();
+    with_events = true;
+    start();
+    run_until([&] { return service().view().has_value(); });
+    left_behind("host2c");
+    ServerSeen event;
+    event.record = cloud.server_at("host2c").record;
+    event.at = clock.now();
+    events->tell(event);
+    const auto read = cloud.count("servers on host2");
+    run_until([&] { return cloud.count("servers on host2") > read; });
+    hear_again();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(deletions(), 0U);
+    EXPECT_EQ(cloud.count("FORCE host2c"), 1U);
+}
+
 TEST_F(UnfinishedDeletionsTest, ItIsCreditedToALargerPlanAndFinishedFirst) {
     full_host();
     requester();

@@ -4,6 +4,7 @@ exactly between two requests of the reaper, or refuses some in the API's place."
 import http.client
 import re
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from urllib.parse import urlsplit, urlunsplit
@@ -80,8 +81,12 @@ class Gate:
 
     def wait_held(self, what: str) -> None:
         eventually(f"{what} is held", lambda: self.held)
+        self._held_at = time.monotonic()
 
-    def let_pass(self) -> None:
+    def let_pass(self, after: float = 0) -> None:
+        """Not before so many seconds are over since it was noticed that a request is held."""
+        if after:
+            time.sleep(max(0, self._held_at + after - time.monotonic()))
         self._hold = self._hold_answers_to = None
         self._opened.set()
 

@@ -145,8 +145,11 @@ def test_a_tag_or_a_key_protects_a_server_where_owners_may(cloud: Cloud, install
     assert_only_victims_died(fleet, mark, [tagged])
 
 
-def test_an_operator_protects_a_server_for_a_while(cloud: Cloud, reaper: Reaper) -> None:
+def test_an_operator_protects_a_server_for_a_while(cloud: Cloud, install, tmp_path) -> None:
     """It survives a restart, shows, and is ended by hand."""
+    reaper = install()
+    reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock")}
+    reaper.start()
     one, two, _ = cloud.hosts
     fleet = full_but_for(cloud, HALF_SPOT, HALF_SPOT)
     [kept], [goes] = fleet.spot(one), fleet.spot(two)

@@ -5,7 +5,7 @@ from typing import Callable
 
 import pytest
 
-from between import between_plan_and_deletion, planned_victim, stand_before, wait_held
+from between import LOOK_IS_OLD, between_plan_and_deletion, planned_victim, stand_before, wait_held
 from cloud import Cloud, Server, eventually
 from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
 from gate import Gate
@@ -83,7 +83,7 @@ def test_keystone_is_away_in_mid_work(cloud: Cloud, install) -> None:
             [refused] = cloud.ask_in_vain("large")
             wait_held(gate, reaper, refused, mark)
             with cloud.api_outage("identity"):
-                gate.let_pass()
+                gate.let_pass(after=LOOK_IS_OLD)
                 eventually("Keystone is missed", lambda: keystone.unanswered)
                 assert not cloud.reaper_deletions(mark)
             reaper.wait_outcome(refused.request)
@@ -176,7 +176,7 @@ def test_a_project_that_is_revocable_no_more_loses_nobody(cloud: Cloud, install)
         [refused] = cloud.ask_in_vain("large")
         wait_held(gate, reaper, refused, mark)
         with cloud.no_longer_revocable("spot"):
-            gate.let_pass()
+            gate.let_pass(after=LOOK_IS_OLD)
             assert reaper.wait_outcome(refused.request)["kind"] == "not-enough"
         reaper.wait_messages_done()
     assert_nobody_died(fleet, mark)
@@ -226,7 +226,7 @@ def test_nobody_dies_for_a_requester_that_found_room_elsewhere(cloud: Cloud, ins
         cloud.resize_without_waiting(server, "medium")
         cloud.wait_for([server], "VERIFY_RESIZE")
         assert cloud.look(server).host == three
-        gate.let_pass()
+        gate.let_pass(after=LOOK_IS_OLD)
         outcome = reaper.wait_outcome(request)
         reaper.wait_messages_done()
     assert cloud.reaper_writes(mark) == [], outcome
