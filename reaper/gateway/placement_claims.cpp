@@ -119,6 +119,10 @@ void PlacementGateway::note_success(const RequestId& call_id, const RequestId& i
             if (asked.contains(provider.id)) hosts.insert(host->id);
     }
     dependencies_.rooms.claimed(id, server, hosts);
+    // Who has all of its room waits no more for what is on its way.
+    const auto waiting = waits_.contains(id) ? waits_.at(id).lock() : nullptr;
+    if (waiting && waiting->unclaimed.erase(server) > 0 && waiting->unclaimed.empty())
+        waiting->claims_until = {};
     if (wishes_.contains(call_id)) dependencies_.placed(server);
 }
 

@@ -42,6 +42,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <memory>
 #include <optional>
 #include <string>
@@ -143,6 +144,7 @@ private:
     struct Waiting {
         int calls = 0;
         Duration claims_until{};  ///< on the steady clock: its claim comes by then
+        std::set<ServerId> unclaimed{};
         bool left = false;        ///< the client of its last call is gone
         bool given_up = false;    ///< no outcome will come any more
         std::optional<Outcome> outcome{};

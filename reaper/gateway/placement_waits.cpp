@@ -100,6 +100,7 @@ Task<std::optional<Outcome>> PlacementGateway::wait_for(Request wanted, GatewayC
     const Duration left = std::max(until - clock.steady(), Duration{0});
     WaitingRoom::Place place{waiting_room_, waiting_call(wanted)};
     waiting->calls = 1;
+    waiting->unclaimed.insert(wanted.requesters.begin(), wanted.requesters.end());
     std::erase_if(waits_, [](const auto& each) { return each.second.expired(); });
     waits_[id] = waiting;
     call.on_client_gone([waiting] { waiting->left = true; });

@@ -168,10 +168,16 @@ Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Re
     return own;
 }
 
-/// Under all limits, by the cache and the ledger as they are.
+/// Under all limits, by the cache and the ledger as they are. Whoever was skipped for a protection
+/// that the cache knows by now is left out for that, so that a refusal can tell of it.
 Decision FreshDecision::decide_now(const CompiledPolicy& policy, const Request& request,
-                                   const std::map<ServerId, std::string>& skipped) {
+                                   std::map<ServerId, std::string> skipped) {
     const CloudCache& cache = refresher_.cache();
+    const Protection& protection = safeguards_.protection();
+    std::erase_if(skipped, [&](const auto& each) {
+        const Server* const server = cache.find(each.first);
+        return server != nullptr && protection.protects(*server);
+    });
     Decision decision = reaper::decide(policy, request, cache.index(), cache.tag_data(),
                                        rooms_.ledger(), clock_.now(), safeguards_, skipped);
     if (reservations_ == nullptr) return decision;

@@ -101,7 +101,7 @@ private:
                                                std::map<ServerId, std::string> skipped,
                                                Giving giving);
     Decision decide_now(const CompiledPolicy& policy, const Request& request,
-                        const std::map<ServerId, std::string>& skipped);
+                        std::map<ServerId, std::string> skipped);
     bool would_borrow(const CompiledPolicy& policy, const Request& request) const;
     Task<void> learn_role(Request& request);
     Task<void> look_up_role(Request& request);

@@ -98,6 +98,20 @@ TEST_F(PictureTest, VictimsThatEventsToldTooLittleOfAreReadBeforeTheNextPlan) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(PictureTest, ProtectionsOfWhichNoEventToldAreTheReasonOfTheRefusal) {
+    settings.policy.safeguards.protect.owners = true;
+    settings.policy.safeguards.protect.tags = {"keep"};
+    full_host("host1");
+    requester();
+    start_with_picture();
+    for (const char* id : {"host1a", "host1b", "host1c", "host1d"})
+        cloud.server_at(id).record.server.tags = Shared<std::set<std::string>>{{"keep"}};
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::not_enough);
+    EXPECT_EQ(outcome_of("req-1").safeguard, "protected");
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(PictureTest, NobodyIsRefusedForServersThatNoListTold) {
     full_host("host1");
     for (const char* id : {"host1a", "host1b", "host1c", "host1d"})

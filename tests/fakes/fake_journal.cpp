@@ -67,6 +67,8 @@ ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
     co_await breathe();
     if (auto error = write(std::string{to_string(step.step)} + " " + step.server.str()))
         co_return *error;
+    if (step.step == Step::delete_sent || step.step == Step::force_delete_sent)
+        sent_for[step.server] = id;
     records.at(id).steps.push_back(std::move(step));
     co_return Result<void>{};
 }

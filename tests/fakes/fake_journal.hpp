@@ -69,6 +69,8 @@ public:
     ResultTask<std::vector<KnownReservation>> reservations() override;
 
     bool has_step(const std::string& server, Step step) const;
+    /// For which request the last deletion of each server was sent.
+    std::map<ServerId, RequestId> sent_for;
 
 private:
     std::optional<Error> write(const std::string& what);

@@ -31,12 +31,20 @@ Checker::PlanRecord* Checker::plan_for(const std::string& server, std::size_t ma
                                return other.unfinished && other.server.str() == server;
                            });
     };
-    for (PlanRecord& record : plans_)
-        if (record.plan && record.machine == machine &&
-            std::any_of(record.plan->hosts.begin(), record.plan->hosts.end(), has) &&
-            (found == nullptr || !finished_[machine].contains(record.request) ||
-             finished_[machine].contains(found->request)))
+    const auto& sent_for = journals_[machine]->sent_for;
+    const auto sender = sent_for.find(ServerId{server});
+    bool sent = false;
+    for (PlanRecord& record : plans_) {
+        if (!record.plan || record.machine != machine ||
+            std::none_of(record.plan->hosts.begin(), record.plan->hosts.end(), has))
+            continue;
+        // Others may count on it by now.
+        const bool its = sender != sent_for.end() && record.request == sender->second.str();
+        if (its || (!sent && (found == nullptr || !finished_[machine].contains(record.request) ||
+                              finished_[machine].contains(found->request))))
             found = &record;
+        sent = sent || its;
+    }
     return found;
 }
 

@@ -170,6 +170,7 @@ void Checker::judge_breaker(const Basis& basis) {
         blame("breaker", basis.server.text() + " is deleted, although " + circuits().cloud.why);
     const PlanRecord* plan = plan_for(basis.server.text(), basis.machine);
     if (plan == nullptr || clock_was_set) return;
+    if (plan->plan->victims().empty()) return;  // it finishes what another one began
     const auto record = journal().records.find(RequestId{plan->request});
     if (record == journal().records.end()) return;
     const TimePoint begun = begun_at(plan->request);
