@@ -42,9 +42,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -145,8 +145,8 @@ private:
         int calls = 0;
         Duration claims_until{};  ///< on the steady clock: its claim comes by then
         std::set<ServerId> unclaimed{};
-        bool left = false;        ///< the client of its last call is gone
-        bool given_up = false;    ///< no outcome will come any more
+        bool left = false;      ///< the client of its last call is gone
+        bool given_up = false;  ///< no outcome will come any more
         std::optional<Outcome> outcome{};
     };
     using WaitingPointer = std::shared_ptr<Waiting>;

@@ -323,7 +323,7 @@ private:
     bool deleted_by_a_reaper(const cloudsim::Server& server) const;
     bool was_there(const Holder& holder, const Promise& promise) const;
     bool has_own(const Holder& holder, const Promise& promise) const;
-    bool may_be_renewed(const Promise& promise, const PlanRecord& plan, TimePoint at) const;
+    bool may_be_renewed(const Promise& promise, const PlanRecord& plan) const;
     bool lost_a_victim(const Promise& promise) const;
     bool surely_held(const Promise& promise, TimePoint at) const;
     bool takes(const Holder& holder, const Promise& promise) const;

@@ -68,17 +68,15 @@ bool Checker::has_own(const Holder& holder, const Promise& promise) const {
     });
 }
 
-/// Where the clock was set back, what the journal dates says no more how long ago it was: the
-/// plan's process may keep the promise anew, as if the cull had ended at its start.
-bool Checker::may_be_renewed(const Promise& promise, const PlanRecord& plan, TimePoint at) const {
-    if (!plan_.has(Kind::clock_step) || promise.machine != plan.machine) return false;
-    const auto finished = finished_[promise.machine].find(promise.request);
+/// The promise counts from when the reaper learns that the requester failed: by a look, by a
+/// message that is late, or after a restart. As long as it looks after the room, it may keep it
+/// anew.
+bool Checker::may_be_renewed(const Promise& promise, const PlanRecord& plan) const {
+    if (promise.machine != plan.machine) return false;
     const auto& records = journals_[promise.machine]->records;
     const auto record = records.find(RequestId{promise.request});
     const bool ended = record != records.end() && record->second.freed_room.has_value();
-    return finished != finished_[promise.machine].end() && !ended &&
-           promise.span.from < plan.process_began && finished->second < plan.process_began &&
-           at < plan.process_began + plan_.cull.promise;
+    return finished_[promise.machine].contains(promise.request) && !ended;
 }
 
 /// A plan that was stopped before anybody died holds nothing, and the journal does not tell when it
@@ -126,8 +124,8 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
     for (const Promise& promise : promises_) {
         if (promise.host != host) continue;
         // What another machine's reaper promised, this one's does not know.
-        const bool covers =
-            promise.span.covers(at) || (!surely && may_be_renewed(promise, plan, at));
+        const bool covers = promise.span.covers(at) ||
+                            (!surely && promise.span.from <= at && may_be_renewed(promise, plan));
         const bool held =
             promise.request != plan.request && covers &&
             (!surely || (promise.machine == plan.machine && surely_held(promise, at)));
