@@ -166,7 +166,8 @@ Task<void> RoomLives::judge(Open one) {
     } else if (*fate == Fate::removed || lived >= dependencies_.long_enough()) {
         end(one, std::nullopt);
     } else {
-        co_await note_given_back(std::move(one), std::max(lived, Duration{0}));
+        const Duration used = std::max(lived, Duration{});
+        co_await note_given_back(std::move(one), used);
     }
 }
 
