@@ -71,7 +71,8 @@ std::vector<Safeguards::Change> Safeguards::note_freed_room(const Request& reque
     const int slots = helped ? taken.value_or(all) : std::max(all - taken.value_or(0), 1);
     if (helped) proven_.add(request.project, slots, at);
     note_shape(request, worth, slots, at, changes);
-    note_project(request, worth, slots, at, changes);
+    // What others were quicker to take may be nobody's fault: of several slots it counts once.
+    note_project(request, worth, worth == CullWorth::lost ? 1 : slots, at, changes);
     if (auto change = breaker_.note_freed_room(request.id, request.project, worth, slots, at))
         changes.push_back(
             {change->opened ? "breaker-opened" : "breaker-closed", std::move(change->reason)});

@@ -136,7 +136,9 @@ TEST_F(LeftAloneTest, WhatOtherRegularRequestsTookCountsAgainstNobody) {
 TEST_F(LeftAloneTest, WhatRevocableServersTookCountsAgainstTheProjectNotTheShape) {
     begin();
     EXPECT_THAT(cull(request("r1"), CullWorth::lost, 0), ElementsAre());
-    cull(request("r2"), CullWorth::lost, 0);
+    Request several = request("r2");
+    several.slots = 2;
+    EXPECT_THAT(cull(several, CullWorth::lost, 0), ElementsAre()) << "it counts once";
     EXPECT_THAT(cull(request("r3"), CullWorth::lost, 0), ElementsAre("project-breaker-opened"));
     EXPECT_TRUE(safeguards.left_alone(at(0)).size() == 1);
 }

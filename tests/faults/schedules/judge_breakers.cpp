@@ -84,7 +84,8 @@ void Checker::on_freed_room(const std::string& kind, const std::string& request)
     note_end(circuits().shapes[shape_of(asked)], request, kind == "taken-by-revocable" ? "" : kind,
              slots, settings.shape_cooldown.wasted, settings.shape_cooldown.retry, "its shape");
     const int of_project = settings.project_breaker.wasted;
-    note_end(circuits().projects[asked.project.str()], request, kind, slots,
+    note_end(circuits().projects[asked.project.str()], request, kind,
+             kind == "taken-by-revocable" ? 1 : slots,
              one_is_enough ? std::min(of_project, 1) : of_project, settings.project_breaker.retry,
              "its project");
     note_end_for_cloud(asked, kind, slots);
