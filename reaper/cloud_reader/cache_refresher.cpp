@@ -234,7 +234,6 @@ std::map<ServerId, std::string> CacheRefresher::kept_by_locks() const {
 void CacheRefresher::remember_soft_deletions() {
     soft_deleted_.clear();
     for (const auto& record : cache_.soft_deleted()) soft_deleted_.insert(record.server.id);
-    soft_deletes_ = soft_deletes_ || !soft_deleted_.empty() || unfinished_.lists_any();
 }
 
 bool CacheRefresher::saw_soft_deletion() const {
@@ -379,7 +378,7 @@ ResultTask<void> CacheRefresher::refresh_parts() {
         co_return co_await refresh_aggregates();
     } else if (now - services_at_ >= settings_.services_interval) {
         auto services = co_await refresh_services();
-        if (!services || soft_deletes_) co_return services;
+        if (!services || may_miss_unfinished()) co_return services;
         // The first soft deletion, if its event was lost.
         auto unfinished = co_await refresh_unfinished();
         if (!unfinished) co_return unfinished.error();

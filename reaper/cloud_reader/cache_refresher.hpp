@@ -90,7 +90,7 @@ public:
     /// There may be some of which nothing was seen: servers are soft-deleted in this cloud, or no
     /// events tell of it. (The first one is looked for in the background, too.)
     bool may_miss_unfinished() const noexcept {
-        return soft_deletes_ || cache_.soft_deletes() || !flowing_;
+        return cache_.soft_deletes() || unfinished_.lists_any() || !flowing_;
     }
     /// What resizes left behind on hosts, as Nova tells it now. True if that is not what the cache
     /// had. Nothing is asked where no revocable server waits for its resize.
@@ -157,7 +157,6 @@ private:
     UnfinishedDeletions unfinished_;
     LockHolders lock_holders_;
     std::set<ServerId> soft_deleted_;  ///< in the cache when the unfinished ones were asked for
-    bool soft_deletes_ = false;        ///< some server was ever seen soft-deleted
     // Bulk readings are numbered, because several things may happen in the same millisecond.
     std::uint64_t builds_begun_ = 0;
     std::uint64_t build_ = 0;         ///< the one that the cache was made of; 0: none yet

@@ -37,9 +37,9 @@ public:
     void on_clock_step() { listed_at_.reset(); }
     /// Asks about those that are not known yet, and forgets those that are not among them.
     ResultTask<void> learn(std::vector<ServerId> soft_deleted);
-    /// A reaper deleted it, as far as that is known.
     /// Nova lists soft-deleted servers, whoever deleted them.
     bool lists_any() const noexcept { return !listed_.empty(); }
+    /// A reaper deleted it, as far as that is known.
     bool known_as_ours(const ServerId& server) const;
     bool knows(const ServerId& server) const { return by_a_reaper_.contains(server); }
 

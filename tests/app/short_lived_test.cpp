@@ -21,14 +21,17 @@ protected:
         settings.policy.safeguards.thrash.after = 0;
     }
     std::string id_of(const std::string& request) { return "taker-of-" + request; }
-    /// A request of its own; its server takes the room that is freed for it.
-    void boot(const std::string& request, const std::string& project = "regular") {
+    void ask(const std::string& request, const std::string& project) {
         requester("r-" + request, project);
         NovaFailure one = another(request, "r-" + request);
         one.project = project;
         one.timestamp = iso_of(clock.now());
         cloud.server_at(uuid_of("r-" + request)).record.server.created = clock.now();
         messages->deliver(body_of(one));
+    }
+    /// A request of its own; its server takes the room that is freed for it.
+    void boot(const std::string& request, const std::string& project = "regular") {
+        ask(request, project);
         ASSERT_EQ(outcome_of(request).kind, OutcomeKind::freed) << outcome_of(request).reason;
         cloud.remove(uuid_of("r-" + request));
         boots(id_of(request), "host1", project);
@@ -53,12 +56,7 @@ protected:
             [&] { return record(request).freed_room->kind == FreedRoomResultKind::short_lived; });
     }
     std::string verdict_on(const std::string& request, const std::string& project = "regular") {
-        requester("r-" + request, project);
-        NovaFailure one = another(request, "r-" + request);
-        one.project = project;
-        one.timestamp = iso_of(clock.now());
-        cloud.server_at(uuid_of("r-" + request)).record.server.created = clock.now();
-        messages->deliver(body_of(one));
+        ask(request, project);
         const Outcome& outcome = outcome_of(request);
         return outcome.safeguard.empty() ? std::string{to_string(outcome.kind)} : outcome.safeguard;
     }
