@@ -166,9 +166,6 @@ class NovaUser:
     def look(self, server: str) -> dict[str, Any]:
         return self.call("GET", f"/servers/{server}")[1]["server"]
 
-    def lock(self, server: str) -> None:
-        self.call("POST", f"/servers/{server}/action", {"lock": None})
-
     def everybodys_servers(self) -> dict[str, dict[str, Any]]:
         """By id; for administrators."""
         found: dict[str, dict[str, Any]] = {}

@@ -1,8 +1,8 @@
 """The story on the simulated cloud, in the order in which it happens.
 
 alice, of the project `regular`, asks for servers and is refused; the reaper makes room for them at
-the cost of bob's, of `spot`, but for the one that bob locked. What is told of deletions is cloudsim's
-own record of what was really done to it, not the reaper's word.
+the cost of `spot`, but for the server that an operator protects. What is told of deletions is
+cloudsim's own record of what was really done to it, not the reaper's word.
 """
 
 import re
@@ -24,7 +24,7 @@ LOG_LIMIT = 1_000_000
 # How much of `reaper hosts` is shown of the first host.
 LINES_OF_HOSTS = 6
 VICTIM = re.compile(r" +host-\d+: ")
-CACHE_READ = re.compile(r"cloud cache: .*")
+CACHE_READ = re.compile(r"cloud cache: \d+ hosts.*")
 ONE_HOST = re.compile(r"\bhost=([^&]+)")
 EVERYTHING = re.compile(r"/(resource_providers|allocation_candidates|servers/detail)\?(?!.*\bhost=)")
 COLOURS = re.compile(r"\033\[[0-9;]*m")
@@ -64,8 +64,9 @@ class CloudsimStory(Teller):
         cloud: Any = BoxCloud(broker, cloudsim)
         super().__init__(screen, Reaper(binary, cloud, directory), logs, first_chapter=4)
         self.reaper.config["strategy"] = {"name": "cost"}
+        self.reaper.config["admin"] = {"socket": str(directory / "admin.sock")}
         self.cloudsim = cloudsim
-        self.admin, self.alice, self.bob = (NovaUser(cloudsim.ready, n) for n in ("admin", "alice", "bob"))
+        self.admin, self.alice = (NovaUser(cloudsim.ready, name) for name in ("admin", "alice"))
         self.flavor = self.admin.make_flavor(**FLAVOR)
 
     def tell(self) -> None:
@@ -73,14 +74,15 @@ class CloudsimStory(Teller):
             before = self.admin.everybodys_servers()
             self.show_the_cloud(before)
             self.look_with_the_reaper()
-            locked = self.look_ahead()
+            spared = self.look_ahead()
             self.start_the_daemon()
             self.wait_for_the_cache()
+            self.protect(spared)
             mark = self.cloudsim.admin("state")["last"]
             refused = self.refused()
             story = self.make_room(refused, mark)
             self.second_try()
-            self.show_the_record(mark, before, story, locked)
+            self.show_the_record(mark, before, story, spared)
             self.show_journal(refused)
         except (AssertionError, ApiFailed) as error:
             raise StoryFailed(str(error).splitlines()[0], self.logs / "reaper.log") from error
@@ -111,7 +113,7 @@ class CloudsimStory(Teller):
         self.command("check")
 
     def look_ahead(self) -> dict[str, Any]:
-        """Returns the victim that would go first, which bob locks then."""
+        """Returns the victim that would go first."""
         self.chapter(f"{COUNT} servers of {FLAVOR['vcpus']} VCPU: who would have to go, and why?")
         self.say(
             "`reaper plan` is a dry run on the live cloud; it writes nothing. The strategy, `cost`, "
@@ -121,15 +123,11 @@ class CloudsimStory(Teller):
         self.command(*question, show=first_host_and_plan)
         first = victims_of(self.reaper.json(*question))[0]
         self.expect_only_reads()
-        self.bob.lock(first["server"])
-        self.expect(self.bob.look(first["server"])["locked"], f"{first['name']} is not locked")
-        self.screen.say()
-        self.say(f"bob of `spot` locks {first['name']}. The reaper must skip it from now on; it sees:")
-        self.command(
-            *("hosts", "--servers", "--columns", "host,server,type,status,project"),
-            show=lambda lines: [lines[0], *[line for line in lines if first["name"] in line.split()]],
-        )
         return first
+
+    def protect(self, server: dict[str, Any]) -> None:
+        self.say(f"{server['name']} would go first. Its owner says that it moves tonight; an operator protects it:")
+        self.command("protect", server["name"], "--for", "12h", "--reason", "moves tonight")
 
     def expect_only_reads(self) -> None:
         writes = self.writes_of_the_reaper(since=0)
@@ -177,7 +175,7 @@ class CloudsimStory(Teller):
             self.show_status(server["name"], "ACTIVE", f"on {host}")
 
     def show_the_record(
-        self, mark: int, before: dict[str, Any], story: dict[str, Any], locked: dict[str, Any]
+        self, mark: int, before: dict[str, Any], story: dict[str, Any], spared: dict[str, Any]
     ) -> None:
         self.chapter("Deleted servers, by the cloud's own record")
         effects = self.record(mark, kind="effect")
@@ -193,12 +191,12 @@ class CloudsimStory(Teller):
         spot = self.cloudsim.ready["projects"]["spot"]
         regular = [server for server in before.values() if server["tenant_id"] != spot]
         self.expect(all(before[id]["tenant_id"] == spot for id in deleted), "a regular server was deleted")
-        self.expect(locked["server"] not in deleted, f"{locked['name']} was deleted, though it was locked")
+        self.expect(spared["server"] not in deleted, f"{spared['name']} was deleted, though it is protected")
         self.expect_the_rest_undisturbed(before, deleted)
         names = ", ".join(sorted(before[server]["name"] for server in deleted))
         self.say(f"{len(writes)} requests of the reaper to delete, no other write; it read only, before.")
         self.say(f"{len(deleted)} servers deleted, all of `spot`: {names}.")
-        self.say(f"{locked['name']} is locked, and lives. So do all {len(regular)} regular servers.")
+        self.say(f"{spared['name']} is protected, and lives. So do all {len(regular)} regular servers.")
         self.say(f"{len(before) - len(deleted)} of {len(before)} servers run on, each where it was.")
 
     def expect_the_rest_undisturbed(self, before: dict[str, Any], deleted: list[str]) -> None:

@@ -5,6 +5,7 @@ commands while it is told.
 """
 
 import re
+import shlex
 import sys
 import textwrap
 import time
@@ -98,7 +99,7 @@ class Teller:
 
     def command(self, *arguments: str, show: Callable[[list[str]], list[str]] = all_of_it) -> None:
         """A real command of the reaper with its real output, or with what `show` picks from it."""
-        self.screen.say(self.screen.paint(f"$ reaper {' '.join(arguments)}", "cyan"))
+        self.screen.say(self.screen.paint(f"$ reaper {shlex.join(arguments)}", "cyan"))
         colour = ("--color", "always") if self.screen.coloured else ()
         done = self.reaper.command(*colour, *arguments)
         for line in show(done.stdout.splitlines()):

@@ -119,7 +119,7 @@ def frees_on(cloud: LabCloud, reaper: Reaper, fleet: Fleet, host: str) -> None:
 
 
 def looks_at_moves(cloud: LabCloud, reaper: Reaper, fleet: Fleet, host: str) -> None:
-    """A resize that finds no host, and a server that is shelved."""
+    """A resize that finds no host, a server that is shelved, and a resize that nobody confirms."""
     del reaper.config["watched_aggregates"]
     reaper.start()
     [large] = fleet.regular(host)
@@ -130,6 +130,13 @@ def looks_at_moves(cloud: LabCloud, reaper: Reaper, fleet: Fleet, host: str) -> 
     asked = "/os-instance-actions"
     mark = cloud.mark()
     eventually("it looks at it", lambda: any(asked in r.path for r in cloud.access.since(mark, user="least")))
+    cloud.delete_without_waiting(medium)
+    cloud.wait_gone([medium])
+    [spot] = cloud.boot("small", "spot", host)
+    cloud.resize_without_waiting(spot, "medium")
+    cloud.wait_for([spot], "VERIFY_RESIZE")
+    [refused] = cloud.ask_in_vain("large")
+    reaper.wait_outcome(refused.request)
     reaper.stop()
 
 

@@ -89,6 +89,7 @@ def test_an_unconfirmed_resize_keeps_no_room_on_either_host(cloud: Cloud, reaper
     mark = cloud.mark()
     [refused] = cloud.ask_in_vain("small")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    cloud.wait_gone([server])  # Nova confirms the resize before it deletes: the old host has its room first
     assert_only_victims_died(fleet, mark, [server])
     eventually("both hosts have their room", lambda: (cloud.used_vcpus(old), cloud.used_vcpus(new)) == (8, 5))
 
