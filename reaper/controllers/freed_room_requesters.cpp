@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/cloud_reader/requesters.hpp"
 #include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/request_spec/waiting.hpp"
 #include "reaper/runtime/log_about.hpp"
@@ -100,12 +101,14 @@ Task<void> FreedRoomTracker::look_after(RequestId id) {
     // Of some nothing is known.
     bool waits = request.slots > static_cast<int>(request.requesters.size());
     std::optional<TimePoint> failed;
+    std::vector<ServerId> asked = request.requesters;
+    auto records = co_await read_requesters(dependencies_.cloud.compute, std::move(asked));
+    if (!records) co_return;
     for (const ServerId& requester : request.requesters) {
-        auto record = co_await dependencies_.cloud.compute.server(requester);
-        if (!record) co_return;
-        Comes answer = comes(request, requester, *record, hosts);
+        const auto& record = (*records)[requester];
+        Comes answer = comes(request, requester, record, hosts);
         // It failed, and its user tidied up.
-        if (answer == Comes::no && failed_.contains(requester) && !*record) answer = Comes::failed;
+        if (answer == Comes::no && failed_.contains(requester) && !record) answer = Comes::failed;
         waits = waits || answer == Comes::yes;
         if (answer == Comes::failed) failed = dependencies_.cloud.clock.now();
         if (answer == Comes::no) gone.push_back(requester);

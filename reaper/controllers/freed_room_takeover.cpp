@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "reaper/cloud_reader/requesters.hpp"
 #include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
@@ -44,11 +45,11 @@ constexpr std::size_t max_asked = 4;
 /// None if that can't be told.
 Task<std::optional<bool>> FreedRoomTracker::somebody_waits(const Request& request) {
     if (request.requesters.empty()) co_return std::nullopt;
-    for (const auto& requester : request.requesters) {
-        auto record = co_await dependencies_.cloud.compute.server(requester);
-        if (!record) co_return std::nullopt;
-        if (!why_not_waiting(request, requester, *record)) co_return true;
-    }
+    std::vector<ServerId> asked = request.requesters;
+    auto records = co_await read_requesters(dependencies_.cloud.compute, std::move(asked));
+    if (!records) co_return std::nullopt;
+    for (const auto& requester : request.requesters)
+        if (!why_not_waiting(request, requester, (*records)[requester])) co_return true;
     co_return false;
 }
 
@@ -123,12 +124,13 @@ Task<std::vector<RequestId>> FreedRoomTracker::given_up(const Request& request) 
         const auto at = watched_.find(id);
         if (at == watched_.end()) continue;
         const Request older = at->second.request;
+        std::vector<ServerId> asked = older.requesters;
+        auto records = co_await read_requesters(dependencies_.cloud.compute, std::move(asked));
+        if (!records) continue;
         bool searched = false;  // or it has its room
         for (const ServerId& server : older.requesters) {
-            ServerId asked = server;
-            auto record = co_await dependencies_.cloud.compute.server(std::move(asked));
-            searched =
-                searched || !record || is_searched_for(older, *record) || is_placed(older, *record);
+            const auto& record = (*records)[server];
+            searched = searched || is_searched_for(older, record) || is_placed(older, record);
         }
         const auto claimed = [&](const ServerId& server) {
             return dependencies_.rooms.ledger().took_slot(id, server);

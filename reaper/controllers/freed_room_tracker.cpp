@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/cloud_reader/requesters.hpp"
 #include "reaper/controllers/room_takers.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
@@ -271,12 +272,12 @@ std::set<ServerId> FreedRoomTracker::second_tries(const Request& request, TimePo
 
 /// Where the requester, or what looks like its second try, got room; empty if nowhere.
 Task<std::string> FreedRoomTracker::found_elsewhere(const Watched& watched) {
-    for (const auto& requester : watched.request.requesters) {
-        auto record = co_await dependencies_.cloud.compute.server(requester);
-        if (!record || !*record) continue;
-        const auto why = why_not_waiting(watched.request, requester, *record);
-        if (why && !(*record)->server.host.empty() && !(*record)->server.being_deleted())
-            co_return *why;
+    std::vector<ServerId> asked = watched.request.requesters;
+    auto records = co_await read_requesters(dependencies_.cloud.compute, std::move(asked));
+    for (const auto& [requester, record] : records ? *records : Requesters{}) {
+        if (!record) continue;
+        const auto why = why_not_waiting(watched.request, requester, record);
+        if (why && !record->server.host.empty() && !record->server.being_deleted()) co_return *why;
     }
     const auto& takers = watched.takers;
     for (const auto& server : second_tries(watched.request, watched.since))

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "reaper/cloud_reader/requesters.hpp"
 #include "reaper/eviction/evicting_executor.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
@@ -160,12 +161,13 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
 ResultTask<std::optional<std::string>> RequestRunner::who_left() {
     asked_at_ = services_.cloud.clock.steady();
     const Duration asked_at = asked_at_;
+    std::vector<ServerId> asked = request_.requesters;
+    auto records = co_await read_requesters(services_.cloud.compute, std::move(asked));
+    if (!records) co_return records.error();
     int gone = 0;
     std::string why;
     for (const auto& requester : request_.requesters) {
-        auto record = co_await services_.cloud.compute.server(requester);
-        if (!record) co_return record.error();
-        auto not_waiting = why_not_waiting(request_, requester, *record);
+        auto not_waiting = why_not_waiting(request_, requester, (*records)[requester]);
         if (!not_waiting) continue;
         ++gone;
         why = std::move(*not_waiting);

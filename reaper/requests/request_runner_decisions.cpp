@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/cloud_reader/requesters.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
@@ -164,11 +165,12 @@ std::optional<std::string> RequestRunner::served_by_another() {
 
 /// Why none of its requesters waits any more; none if one may.
 ResultTask<std::optional<std::string>> RequestRunner::nobody_waits() {
+    std::vector<ServerId> asked = request_.requesters;
+    auto records = co_await read_requesters(services_.cloud.compute, std::move(asked));
+    if (!records) co_return records.error();
     std::optional<std::string> why;
     for (const auto& requester : request_.requesters) {
-        auto record = co_await services_.cloud.compute.server(requester);
-        if (!record) co_return record.error();
-        why = why_not_waiting(request_, requester, *record);
+        why = why_not_waiting(request_, requester, (*records)[requester]);
         if (!why) break;
     }
     co_return why;

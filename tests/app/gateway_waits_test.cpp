@@ -74,6 +74,25 @@ TEST_F(GatewayWaitsTest, SoDoesOneThatWasOfferedItsHost) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(GatewayWaitsTest, WhoHasClaimedItsRoomForcesNobodyElseToGo) {
+    full_host();
+    const ServerId server = booting("new", "regular", "", 4);
+    settings.cull.max_parallel_deletions = 1;
+    settings.gateway.deadline = seconds{3};
+    start();
+    // The second victim is looked at once more when its turn comes, for long.
+    before("DELETE", [&] { cloud.slow = {{ServerId{"host1b"}, seconds{4}}}; });
+    EXPECT_THAT(search_for("req-1",
+                           "/placement/allocation_candidates?limit=1000&"
+                           "resources=DISK_GB:40,MEMORY_MB:4096,VCPU:4"),
+                ElementsAre("rp-host1"));
+    cloud.remove("host1c");
+    cloud.remove("host1d");
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1", 4)), 204);
+    outcome_of("req-1");
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
 TEST_F(GatewayWaitsTest, NotForEver) {
     full_host();
     const ServerId server = booting("new");

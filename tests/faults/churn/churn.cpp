@@ -7,8 +7,8 @@
 
 #include "faults/churn/last_words.hpp"
 #include "faults/churn/possible.hpp"
-#include "faults/churn/stage.hpp"
 #include "faults/churn/victims_room.hpp"
+#include "faults/schedules/stage.hpp"
 
 namespace reaper::faults {
 namespace {
@@ -289,6 +289,33 @@ void ChurnFigures::add(const ChurnFigures& other) {
     append(culls, other.culls);
     for (const auto& [kind, count] : other.room_went) room_went[kind] += count;
     failures.insert(failures.end(), other.failures.begin(), other.failures.end());
+}
+
+SchedulePlan lab_plan(std::uint64_t seed, int hosts, const cloudsim::Delays& delays) {
+    SchedulePlan plan;
+    plan.seed = seed;
+    auto& cloud = plan.cloud;
+    cloud.seed = seed;
+    cloud.hosts = hosts;
+    cloud.host.vcpus = 10;
+    cloud.host.memory_mb = 8'192;
+    cloud.host.disk_gb = 1'028;
+    cloud.flavors = {{"small", {2, 1'024, 20, 0, 0, {}}},
+                     {"medium", {5, 2'048, 20, 0, 0, {}}},
+                     {"large", {10, 4'096, 40, 0, 0, {}}}};
+    cloud.delays = delays;
+    cloud.log_limit = 1'000;
+    fill_defaults(cloud);
+    config::Plugin project;
+    project.name = "project";
+    plan.policy.taggers.push_back(project);
+    plan.policy.strategy.name = "cost";
+    // Its users are gone within seconds, all the time: this is what these are against.
+    plan.policy.safeguards.short_lived.allowance = 0;
+    plan.policy.safeguards.limits.share_per_requester = 0;
+    plan.cull.watch = seconds{100};  // known before a run ends
+    plan.gateway.listen = "127.0.0.1:8780";
+    return plan;
 }
 
 ChurnFigures churn(const ChurnSetup& setup) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "faults/schedules/plan.hpp"
 #include "reaper/model/time.hpp"
 #include "tests/cloudsim/core/settings.hpp"
 
@@ -49,6 +50,9 @@ struct ChurnFigures {
 
     void add(const ChurnFigures& other);
 };
+
+/// A cloud of the lab's shape: hosts of 10 VCPU, flavors of 2, 5 and 10; through the gateway.
+SchedulePlan lab_plan(std::uint64_t seed, int hosts, const cloudsim::Delays& delays);
 
 ChurnFigures churn(const ChurnSetup& setup);
 

@@ -4,7 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "faults/churn/stage.hpp"
+#include "faults/churn/churn.hpp"
+#include "faults/schedules/stage.hpp"
 
 namespace reaper::faults {
 namespace {

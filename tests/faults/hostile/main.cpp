@@ -4,39 +4,28 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
 #include <vector>
 
-#include "fakes/fake_switch.hpp"
-#include "faults/schedules/process.hpp"
-#include "reaper/runtime/backoff.hpp"
-#include "tests/cloudsim/messages/notifications.hpp"
+#include "faults/schedules/stage.hpp"
 
 namespace reaper::faults {
 namespace {
 
-using cloudsim::Context;
-using cloudsim::ContextPtr;
-using cloudsim::CreateRequest;
-using cloudsim::DeleteKind;
 using cloudsim::Image;
-using cloudsim::Message;
-using cloudsim::Notifications;
-using cloudsim::Project;
 using cloudsim::Server;
-using cloudsim::Site;
-using cloudsim::Time;
 using cloudsim::Uuid;
 using cloudsim::VmState;
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-/// What the hostile project does. But for the last two, every half a minute it asks for something
-/// that no host takes.
+/// What the hostile project does. But for the last, it asks every half a minute for something that
+/// no host takes.
 enum class Attack {
     same,      ///< always the same
     many,      ///< four servers at a time
@@ -59,6 +48,7 @@ struct Setup {
     std::uint64_t seed = 1;
     Duration length = hours{6};
     Without without{};
+    bool messages = false;  ///< the reaper hears of what Nova refused, and has no gateway
 };
 
 struct Figures {
@@ -75,7 +65,7 @@ SchedulePlan plan_of(const Setup& world) {
     plan.seed = world.seed;
     auto& cloud = plan.cloud;
     cloud.seed = world.seed;
-    cloud.hosts = world.attack == Attack::thousand ? 150 : world.attack == Attack::twenty ? 14 : 10;
+    cloud.hosts = world.attack == Attack::thousand ? 200 : world.attack == Attack::twenty ? 14 : 10;
     cloud.host.vcpus = 16;
     cloud.host.memory_mb = 65'536;
     cloud.host.disk_gb = 2'000;
@@ -86,6 +76,7 @@ SchedulePlan plan_of(const Setup& world) {
     cloud.projects["regular2"] = {};
     cloud.log_limit = 1'000;
     fill_defaults(cloud);
+    if (!world.messages) plan.gateway.listen = "127.0.0.1:8780";
     config::Plugin project;
     project.name = "project";
     plan.policy.taggers.push_back(project);
@@ -109,101 +100,49 @@ SchedulePlan plan_of(const Setup& world) {
 class Run {
 public:
     explicit Run(const Setup& world)
-        : world_(world),
-          plan_(plan_of(world)),
-          trace_(timeline_, false),
-          site_(plan_.cloud, [this] { return Time{timeline_.true_now().time_since_epoch()}; }),
-          network_(timeline_, site_, trace_, counts_, world.seed ^ 0x9e37U),
-          broker_(timeline_, trace_, counts_, world.seed ^ 0x79b9U),
-          notifications_([this]() -> cloudsim::World& { return site_.world(); },
-                         [this](Message message) {
-                             if (message.routing_key.ends_with(".error"))
-                                 broker_.publish_error(std::move(message.body));
-                             else
-                                 broker_.publish_info(std::move(message.body));
-                         }),
-          chance_(world.seed ^ 0x05e1U) {
-        site_.set_root("http://cloud.sim:8000");
-        if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
-        site_.listen(notifications_);
+        : world_(world), stage_(plan_of(world)), chance_(world.seed ^ 0x05e1U) {
         make_flavors();
-        impossible_.id = site_.world().rng.uuid();
+        impossible_.id = stage_.world().rng.uuid();
         impossible_.name = "impossible";
         impossible_.properties = {{"cloudsim:impossible", "yes"}};
     }
 
     Figures go() {
-        Backoff::seed(static_cast<unsigned>(world_.seed));
-        const TimePoint begin = timeline_.true_now();
-        process_ = std::make_unique<Process>(plan_, configured_by(plan_), timeline_, network_,
-                                             broker_, journal_, pause_, breaker_, site_);
-        timeline_.after(minutes{1},
-                        [this] { world_.attack == Attack::loop ? boot_to_delete() : attack(0); });
-        timeline_.after(minutes{2}, [this] { demand(); });
-        timeline_.after(minutes{1}, [this] { fill_up(); });
-        const TimePoint end = begin + world_.length;
-        do {
-            while (process_->poll_one()) {
-            }
-        } while (advance(end));
+        const TimePoint begin = stage_.now();
+        stage_.start_reaper();
+        after(minutes{1}, [this] { world_.attack == Attack::loop ? boot_to_delete() : attack(0); });
+        after(minutes{2}, [this] { demand(); });
+        after(minutes{1}, [this] { fill_up(); });
+        stage_.run_for(world_.length);
         count(begin);
-        process_.reset();
         return outcome_;
     }
 
 private:
-    bool advance(TimePoint end) {
-        if (timeline_.run_due()) return true;
-        if (site_.world().clock.run_due() > 0) return true;
-        auto next = timeline_.next();
-        if (const auto cloud = site_.world().clock.until_next()) {
-            const TimePoint at = timeline_.true_now() + std::chrono::ceil<Duration>(*cloud);
-            next = next ? std::min(*next, at) : at;
-        }
-        if (!next || *next > end) return false;
-        timeline_.move_to(*next);
-        return true;
+    void after(Duration delay, std::function<void()> action) {
+        stage_.timeline().after(delay, std::move(action));
     }
 
     void make_flavors() {
         for (int i = 0; i < flavors_of_its_own; ++i) {
             auto flavor =
-                std::make_shared<cloudsim::Flavor>(*site_.world().nova.find_flavor_name("large"));
+                std::make_shared<cloudsim::Flavor>(*stage_.world().nova.find_flavor_name("large"));
             flavor->id = "own-" + std::to_string(i);
             flavor->name = flavor->id;
             flavor->memory_mb -= i;
-            site_.world().nova.flavors.push_back(flavor);
+            stage_.world().nova.flavors.push_back(flavor);
         }
     }
 
-    ContextPtr user_of(const std::string& project) {
-        auto context = std::make_shared<Context>();
-        const Project* found = site_.world().identity.project_named(project);
-        context->user_id = context->user_name = "somebody";
-        context->project_id = found->id;
-        context->project_name = found->name;
-        context->roles = {"member"};
-        context->request = site_.world().rng.uuid();
-        return context;
-    }
-
     std::vector<Uuid> boot(const std::string& project, const std::string& flavor, int servers,
-                           const Image* image) {
-        CreateRequest request;
-        request.name = "wanted";
-        request.flavor = site_.world().nova.find_flavor_name(flavor);
-        request.image = image;
-        request.count = static_cast<std::size_t>(servers);
+                           const Image* image = nullptr) {
         std::vector<Uuid> ids;
-        for (const Server* server : site_.lifecycle().create(std::move(request), user_of(project)))
-            ids.push_back(server->id);
+        stage_.boot(project, flavor, servers, ids, {}, image);
         return ids;
     }
 
     void remove(const std::vector<Uuid>& ids) {
-        for (const Uuid& id : ids)
-            if (Server* server = site_.world().nova.find_server(id))
-                site_.lifecycle().remove(*server, DeleteKind::normal, {}, user_of("regular"));
+        for (const Uuid& id : ids) stage_.remove("regular", id);
     }
 
     void attack(int number) {
@@ -211,23 +150,26 @@ private:
             {Attack::many, 4}, {Attack::twenty, 20}, {Attack::thousand, 1'000}};
         const auto several = servers.find(world_.attack);
         std::string flavor = "large";
-        if (world_.attack == Attack::thousand) flavor = "small";
+        if (world_.attack == Attack::twenty || world_.attack == Attack::thousand) flavor = "small";
         if (world_.attack == Attack::varied)
             flavor = "own-" + std::to_string(number % flavors_of_its_own);
         const auto ids =
             boot("regular2", flavor, several == servers.end() ? 1 : several->second, &impossible_);
-        timeline_.after(seconds{25}, [this, ids] { remove(ids); });
+        // Who asks is looked up for each of them: a thousand take longer.
+        const Duration stays =
+            world_.attack == Attack::thousand ? Duration{minutes{10}} : Duration{seconds{25}};
+        after(stays, [this, ids] { remove(ids); });
         const Duration every =
             world_.attack == Attack::thousand ? Duration{minutes{30}} : Duration{seconds{30}};
-        timeline_.after(every, [this, number] { attack(number + 1); });
+        after(every, [this, number] { attack(number + 1); });
     }
 
     /// Its quota is one large server; whatever became of it, it goes, and comes again.
     void boot_to_delete() {
-        const auto ids = boot("regular2", "large", 1, site_.world().nova.images.front().get());
-        timeline_.after(seconds{10}, [this, ids] {
+        const auto ids = boot("regular2", "large", 1);
+        after(seconds{10}, [this, ids] {
             remove(ids);
-            timeline_.after(seconds{2}, [this] { boot_to_delete(); });
+            after(seconds{2}, [this] { boot_to_delete(); });
         });
     }
 
@@ -235,15 +177,15 @@ private:
     void demand() {
         ++outcome_.honest;
         try_it(3);
-        timeline_.after(world_.honest_every, [this] { demand(); });
+        after(world_.honest_every, [this] { demand(); });
     }
     void try_it(int tries) {
-        const auto ids = boot("regular", "large", 1, site_.world().nova.images.front().get());
-        timeline_.after(seconds{20}, [this, ids, tries] {
-            const Server* server = site_.world().nova.find_server(ids.front());
+        const auto ids = boot("regular", "large", 1);
+        after(seconds{20}, [this, ids, tries] {
+            const Server* server = stage_.find(ids.front());
             if (server != nullptr && server->state == VmState::active) {
                 ++outcome_.served;
-                timeline_.after(minutes{10}, [this, ids] { remove(ids); });
+                after(minutes{10}, [this, ids] { remove(ids); });
                 return;
             }
             remove(ids);
@@ -254,9 +196,9 @@ private:
     /// Now and then others take what is free; so there is always somebody to delete.
     void fill_up() {
         for (int i = 0; i < (world_.attack == Attack::loop ? 6 : 80); ++i) {
-            const auto ids = boot("spot", "small", 1, site_.world().nova.images.front().get());
-            timeline_.after(seconds{10}, [this, ids] {
-                const Server* server = site_.world().nova.find_server(ids.front());
+            const auto ids = boot("spot", "small", 1);
+            after(seconds{10}, [this, ids] {
+                const Server* server = stage_.find(ids.front());
                 if (server != nullptr && server->state != VmState::active) remove(ids);
             });
         }
@@ -264,12 +206,12 @@ private:
         const Duration every = world_.attack == Attack::loop
                                    ? Duration{seconds{chance_.between(4, 8)}}
                                    : Duration{minutes{chance_.between(3, 6)}};
-        timeline_.after(every, [this] { fill_up(); });
+        after(every, [this] { fill_up(); });
     }
 
     void count(TimePoint begin) {
-        const std::string hostile = site_.world().identity.project_named("regular2")->id;
-        for (const auto& [id, record] : journal_.records) {
+        const std::string hostile = stage_.project_id("regular2");
+        for (const auto& [id, record] : stage_.journal().records) {
             if (record.request.project.str() != hostile) continue;
             for (const VictimEntry& victim : victims_of(record)) {
                 outcome_.victims_per_hour += 1;
@@ -281,20 +223,9 @@ private:
     }
 
     const Setup world_;
-    const SchedulePlan plan_;
-    FaultCounts counts_{};
-    Timeline timeline_;
-    Trace trace_;
-    Site site_;
-    test::FakeJournal journal_;
-    test::FakeSwitch pause_;
-    test::FakeSwitch breaker_;
-    Network network_;
-    Broker broker_;
-    Notifications notifications_;
+    Stage stage_;
     Chance chance_;
     Image impossible_;
-    std::unique_ptr<Process> process_;
     Figures outcome_;
 };
 
@@ -334,6 +265,8 @@ int main(int argc, char** argv) {
     app.add_flag_callback(
         "--before", [&] { without = Without::price; },
         "without limits, and whatever short lives and first parts tell");
+    bool messages = false;
+    app.add_flag("--messages", messages, "by Nova's messages alone, without the gateway");
     std::string only;
     app.add_option("--only", only, "rows whose name begins with this");
     app.add_option("--seeds", seeds, "runs of each row");
@@ -360,6 +293,7 @@ int main(int argc, char** argv) {
                 world.honest_every = std::chrono::minutes{every};
                 world.seed = seed;
                 world.without = without;
+                world.messages = messages;
                 world.length = std::chrono::hours{length};
                 outcomes.push_back(Run{world}.go());
             }

@@ -1,5 +1,5 @@
-// The real service and a simulated cloud in virtual time, with nova-scheduler's way through the
-// gateway, and users who act on the cloud: what the measurements of this folder have in common.
+// The real service and a simulated cloud in virtual time, where nothing fails, and users who act on
+// the cloud: what measurements have in common.
 #pragma once
 
 #include <map>
@@ -15,11 +15,9 @@
 
 namespace reaper::faults {
 
-/// A cloud of the lab's shape: hosts of 10 VCPU, flavors of 2, 5 and 10; through the gateway.
-SchedulePlan lab_plan(std::uint64_t seed, int hosts, const cloudsim::Delays& delays);
-
 class Stage {
 public:
+    /// nova-scheduler asks through the gateway where the plan has one (`gateway.listen`).
     explicit Stage(SchedulePlan plan);
 
     /// The reaper starts; without, nova-scheduler asks Placement itself.
@@ -28,10 +26,11 @@ public:
     void run_for(Duration length);
 
     /// All that is booted at once is one request; it returns the id that Placement is told: the
-    /// one that its client gave, if it gave one.
+    /// one that its client gave, if it gave one. Without an image, it is the cloud's first.
     std::string boot(const std::string& project, const std::string& flavor, int servers,
                      std::vector<cloudsim::Uuid>& ids,
-                     std::optional<cloudsim::Uuid> given = std::nullopt);
+                     std::optional<cloudsim::Uuid> given = std::nullopt,
+                     const cloudsim::Image* image = nullptr);
     /// On that host at once, without a request; false if there is no room.
     bool put(const std::string& project, const std::string& flavor, const std::string& host);
     void remove(const std::string& project, const cloudsim::Uuid& id);

@@ -1,4 +1,4 @@
-#include "faults/churn/stage.hpp"
+#include "faults/schedules/stage.hpp"
 
 #include <stdexcept>
 #include <utility>
@@ -9,34 +9,6 @@ namespace reaper::faults {
 
 using cloudsim::Server;
 using cloudsim::Uuid;
-using std::chrono::seconds;
-
-SchedulePlan lab_plan(std::uint64_t seed, int hosts, const cloudsim::Delays& delays) {
-    SchedulePlan plan;
-    plan.seed = seed;
-    auto& cloud = plan.cloud;
-    cloud.seed = seed;
-    cloud.hosts = hosts;
-    cloud.host.vcpus = 10;
-    cloud.host.memory_mb = 8'192;
-    cloud.host.disk_gb = 1'028;
-    cloud.flavors = {{"small", {2, 1'024, 20, 0, 0, {}}},
-                     {"medium", {5, 2'048, 20, 0, 0, {}}},
-                     {"large", {10, 4'096, 40, 0, 0, {}}}};
-    cloud.delays = delays;
-    cloud.log_limit = 1'000;
-    fill_defaults(cloud);
-    config::Plugin project;
-    project.name = "project";
-    plan.policy.taggers.push_back(project);
-    plan.policy.strategy.name = "cost";
-    // Its users are gone within seconds, all the time: this is what these are against.
-    plan.policy.safeguards.short_lived.allowance = 0;
-    plan.policy.safeguards.limits.share_per_requester = 0;
-    plan.cull.watch = seconds{100};  // known before a run ends
-    plan.gateway.listen = "127.0.0.1:8780";
-    return plan;
-}
 
 Stage::Stage(SchedulePlan plan)
     : plan_(std::move(plan)),
@@ -56,6 +28,7 @@ Stage::Stage(SchedulePlan plan)
     site_.set_root("http://cloud.sim:8000");
     if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
     site_.listen(notifications_);
+    if (plan_.gateway.listen.empty()) return;
     gateway_.watch({[](const auto&...) {}, [](const auto&...) {}, [] {}});
     site_.world().door = &gateway_;
 }
@@ -105,11 +78,12 @@ std::shared_ptr<cloudsim::Context> Stage::user_of(const std::string& project) {
 }
 
 std::string Stage::boot(const std::string& project, const std::string& flavor, int servers,
-                        std::vector<Uuid>& ids, std::optional<Uuid> given) {
+                        std::vector<Uuid>& ids, std::optional<Uuid> given,
+                        const cloudsim::Image* image) {
     cloudsim::CreateRequest request;
     request.name = "wanted";
     request.flavor = world().nova.find_flavor_name(flavor);
-    request.image = world().nova.images.front().get();
+    request.image = image != nullptr ? image : world().nova.images.front().get();
     request.count = static_cast<std::size_t>(servers);
     const auto by = user_of(project);
     by->given = given;
