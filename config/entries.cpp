@@ -5,6 +5,7 @@
 #include "config/document.hpp"
 #include "config/reader.hpp"
 #include "config/values.hpp"
+#include "reaper/model/nearest.hpp"
 
 namespace reaper::config {
 namespace {

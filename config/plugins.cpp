@@ -5,6 +5,7 @@
 #include "config/document.hpp"
 #include "config/reader.hpp"
 #include "config/values.hpp"
+#include "reaper/model/nearest.hpp"
 #include "reaper/oversubscription/estimator_table.hpp"
 #include "reaper/oversubscription/qos_table.hpp"
 #include "strategies/strategy_table.hpp"

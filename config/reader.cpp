@@ -8,6 +8,7 @@
 #include "config/reservations.hpp"
 #include "config/secrets.hpp"
 #include "config/values.hpp"
+#include "reaper/model/nearest.hpp"
 
 namespace reaper::config {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "config/document.hpp"
 #include "config/values.hpp"
+#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::config {

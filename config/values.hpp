@@ -36,9 +36,6 @@ std::string shown(std::string_view text);
 /// `a, b, c`
 std::string joined(const std::vector<std::string>& words);
 
-/// The word that was probably meant; none if none is near.
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
-
 /// Text without newlines at its end.
 std::string without_newline(std::string text);
 

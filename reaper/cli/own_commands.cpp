@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -14,10 +14,10 @@ Leave no_command(const CLI::App& parent, const std::string& path, const std::str
     std::vector<std::string> names;
     for (const CLI::App* each : parent.get_subcommands([](const CLI::App*) { return true; }))
         names.push_back(each->get_name());
-    const std::string near = nearest(word, names);
+    const auto near = nearest(word, names);
     return {ExitCode::usage, "",
             "'" + path + "' has no command " + in_quotes(word) +
-                (near.empty() ? "; see '" + path + " --help'" : "; did you mean '" + near + "'?")};
+                (near ? "; did you mean '" + *near + "'?" : "; see '" + path + " --help'")};
 }
 
 const CLI::App* command_of(const CLI::App& parent, const std::string& name) {

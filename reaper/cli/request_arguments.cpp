@@ -6,7 +6,7 @@
 #include "reaper/cli/apply_arguments.hpp"
 #include "reaper/cli/help_formatter.hpp"
 #include "reaper/cli/quiet_check.hpp"
-#include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/request_spec/res_type_constraint.hpp"
 
 namespace reaper::cli {

@@ -6,7 +6,7 @@
 
 #include "config/values.hpp"
 #include "reaper/cli/help_formatter.hpp"
-#include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {

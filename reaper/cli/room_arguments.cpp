@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/request_spec/described_request.hpp"
 
 namespace reaper::cli {

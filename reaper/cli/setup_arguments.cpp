@@ -5,7 +5,7 @@
 
 #include "reaper/cli/help_formatter.hpp"
 #include "reaper/cli/quiet_check.hpp"
-#include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {

@@ -6,7 +6,7 @@
 #include <regex>
 #include <vector>
 
-#include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {
@@ -83,12 +83,12 @@ std::string unexpected_word(const CLI::App& app, const std::string& word) {
     const bool command = !option && &where == &app;
     if (option && is_before_the_command(app, where, word))
         return in_quotes(word) + " stands after the command; " + see_help(where);
-    const std::string near = nearest(word.substr(0, word.find('=')),
-                                     option ? option_names(&where) : command_names(where));
+    const auto near = nearest(word.substr(0, word.find('=')),
+                              option ? option_names(&where) : command_names(where));
     std::string line = option ? "unknown option" : command ? "unknown command" : "unknown argument";
     line += " '" + word + "'";
     if (!option && !command) line += " of '" + path_of(where) + "'";
-    if (!near.empty()) return line + "; did you mean '" + near + "'?";
+    if (near) return line + "; did you mean '" + *near + "'?";
     return line + "; " + see_help(where);
 }
 

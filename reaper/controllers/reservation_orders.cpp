@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 
@@ -25,6 +26,36 @@ std::string written(const ReservationOrder& order, const std::string& host_name)
         return text;
     };
     return std::visit(common, order);
+}
+
+std::set<std::string> classes_of(const Host& host) {
+    std::set<std::string> classes;
+    for (const Provider& provider : host.providers)
+        for (const auto& [resource_class, inventory] : provider.inventories)
+            classes.insert(resource_class.str());
+    return classes;
+}
+
+/// A class that no host has is a typing error; none if there is none.
+std::optional<Error> why_unknown_class(const CloudCache& cache, const Host& host,
+                                       const Resources& wanted) {
+    const std::set<std::string> here = classes_of(host);
+    for (const auto& [resource_class, amount] : wanted) {
+        const std::string& name = resource_class.str();
+        const auto has = [&](const Host* each) { return classes_of(*each).contains(name); };
+        const auto hosts = cache.hosts();
+        if (here.contains(name) || std::any_of(hosts.begin(), hosts.end(), has)) continue;
+        const std::vector<std::string> known(here.begin(), here.end());
+        std::string what = "no host has the resource class " + in_quotes(name);
+        if (const auto near = nearest(name, known)) {
+            what += "; did you mean '" + *near + "'?";
+        } else {
+            what += "; this one has";
+            for (const std::string& each : known) what += (&each == &known[0] ? " " : ", ") + each;
+        }
+        return Error{Errc::not_found, std::move(what)};
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -86,10 +117,15 @@ ResultTask<std::optional<ReservationController::HostChanges>> ReservationControl
         const HostId& host = host_of(order);
         Result<ReservationDelta> done = ReservationDelta{};
         if (const auto* const wanted = std::get_if<ReserveOrder>(&order)) {
-            if (dependencies_.refresher.cache().find(host) == nullptr)
+            const CloudCache& cache = dependencies_.refresher.cache();
+            const Host* const there = cache.find(host);
+            if (there == nullptr)
                 co_return Error{Errc::not_found,
                                 "there is no host " + in_quotes(host.str()) + " in Placement"};
             done = reserve(after[host].reservations, uses[host], *wanted);
+            auto unknown = why_unknown_class(cache, *there, wanted->resources);
+            if (unknown && !done && done.error().code == Errc::conflict)
+                co_return std::move(*unknown);
         } else {
             const UnreserveOrder allowed = as_allowed(std::get<UnreserveOrder>(order), principal);
             done = unreserve(after[host].reservations, uses[host], allowed);

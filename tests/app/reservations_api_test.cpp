@@ -109,6 +109,12 @@ TEST_F(ReservationsApiTest, ARefusalSaysWhyAndNothingIsDone) {
                 HasSubstr("'eve'"));
     EXPECT_THAT(refused(404, "/v1/reserve", orders({reserving("h7", "eng", 2)})),
                 HasSubstr("reservations[0].host: there is no host 'h7'"));
+    json typo = reserving("h1", "eng", 2);
+    typo["resources"] = {{"cpu", 2}};
+    EXPECT_THAT(refused(404, "/v1/reserve", orders({typo})),
+                HasSubstr("no host has the resource class 'cpu'; did you mean 'VCPU'?"));
+    typo["resources"] = {{"CORES", 2}};
+    EXPECT_THAT(refused(404, "/v1/reserve", orders({typo})), HasSubstr("; this one has "));
     EXPECT_THAT(refused(404, "/v1/unreserve", orders({reserving("h1", "eng", 2)})),
                 HasSubstr("eng"));
     EXPECT_THAT(list(), IsEmpty());

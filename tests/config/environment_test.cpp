@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
+#include "reaper/model/nearest.hpp"
 #include "support/as_nobody.hpp"
 
 namespace reaper::config::test::environment_test {

@@ -1,6 +1,7 @@
 // Values of options (`VCPU=4,...`), which scripts put together from what others typed, and
 // suggestions for what was probably meant.
-#include "reaper/cli/value_parsers.hpp"
+#include "reaper/model/nearest.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -12,6 +13,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     } else {
         fuzz::require_one_line(resources.error().what);
     }
-    (void)cli::nearest(text.substr(0, 64), {"--resources", "--project", "run", "history"});
+    (void)nearest(text.substr(0, 64), {"--resources", "--project", "run", "history"});
     return 0;
 }

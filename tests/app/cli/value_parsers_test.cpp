@@ -1,6 +1,7 @@
-#include "reaper/cli/value_parsers.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reaper/model/nearest.hpp"
+#include "reaper/model/resources_text.hpp"
 
 namespace reaper::cli::value_parsers_test {
 namespace {
@@ -57,13 +58,14 @@ TEST(Nearest, FindsTypingErrors) {
     EXPECT_EQ(nearest("host", commands), "hosts");
     EXPECT_EQ(nearest("chekc", commands), "check");
     EXPECT_EQ(nearest("histroy", commands), "history");
+    EXPECT_EQ(nearest("memory_mb", {"VCPU", "MEMORY_MB"}), "MEMORY_MB");
 }
 
 TEST(Nearest, DoesNotGuessWildly) {
     const std::vector<std::string> commands{"run", "plan", "hosts", "check", "history"};
-    EXPECT_EQ(nearest("frobnicate", commands), "");
-    EXPECT_EQ(nearest("", commands), "");
-    EXPECT_EQ(nearest("x", {}), "");
+    EXPECT_EQ(nearest("frobnicate", commands), std::nullopt);
+    EXPECT_EQ(nearest("", commands), std::nullopt);
+    EXPECT_EQ(nearest("x", {}), std::nullopt);
 }
 
 }  // namespace

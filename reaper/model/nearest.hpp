@@ -1,0 +1,14 @@
+// What a word that nobody knows was probably meant to be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reaper {
+
+/// By the letters that are wrong, whatever their case; none if no word is near.
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace reaper
