@@ -123,9 +123,9 @@ ResultTask<std::optional<ReservationController::HostChanges>> ReservationControl
                 co_return Error{Errc::not_found,
                                 "there is no host " + in_quotes(host.str()) + " in Placement"};
             done = reserve(after[host].reservations, uses[host], *wanted);
-            auto unknown = why_unknown_class(cache, *there, wanted->resources);
-            if (unknown && !done && done.error().code == Errc::conflict)
-                co_return std::move(*unknown);
+            if (!done && done.error().code == Errc::conflict)
+                if (auto unknown = why_unknown_class(cache, *there, wanted->resources))
+                    co_return std::move(*unknown);
         } else {
             const UnreserveOrder allowed = as_allowed(std::get<UnreserveOrder>(order), principal);
             done = unreserve(after[host].reservations, uses[host], allowed);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
-#include "reaper/model/nearest.hpp"
 #include "support/as_nobody.hpp"
 
 namespace reaper::config::test::environment_test {
@@ -93,15 +92,6 @@ TEST(Values, DurationsComeBackAsTheyWere) {
     for (const char* const text : {"", "5", "s", "-5s", "+5s", " 5s", "5 s", "5S", "1.5s", "5sec",
                                    "9223372036854775807h", "99999999999999999999s", "0x5s"})
         EXPECT_FALSE(duration_of(text)) << text;
-}
-
-TEST(Values, NearWordsAreFoundAndFarOnesNot) {
-    const std::vector<std::string> known{"queue", "prefetch", "max_retries"};
-    EXPECT_EQ(nearest("queu", known), "queue");
-    EXPECT_EQ(nearest("prefecth", known), "prefetch");
-    EXPECT_EQ(nearest("maxretries", known), "max_retries");
-    EXPECT_EQ(nearest("banana", known), std::nullopt);
-    EXPECT_EQ(nearest(std::string(10'000, 'q'), known), std::nullopt);
 }
 
 }  // namespace

@@ -13,6 +13,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     } else {
         fuzz::require_one_line(resources.error().what);
     }
-    (void)nearest(text.substr(0, 64), {"--resources", "--project", "run", "history"});
+    (void)nearest(text, {"--resources", "--project", "run", "history"});
     return 0;
 }

@@ -118,6 +118,13 @@ bool Broker::strikes(Kind kind) {
 
 // ---- failures ----
 
+void Broker::publish(cloudsim::Message message) {
+    if (message.routing_key.ends_with(".error"))
+        publish_error(std::move(message.body));
+    else
+        publish_info(std::move(message.body));
+}
+
 void Broker::publish_error(std::string body) {
     last_error_ = body;
     if (strikes(Kind::forged_message)) enqueue(forged(body));

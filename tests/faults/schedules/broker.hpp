@@ -16,6 +16,7 @@
 #include "reaper/notifications/cloud_event_parser.hpp"
 #include "reaper/ports/event_source.hpp"
 #include "reaper/ports/message_source.hpp"
+#include "tests/cloudsim/messages/notifications.hpp"
 
 namespace reaper::faults {
 
@@ -40,8 +41,7 @@ public:
     void begin(const Item& item);
 
     // Nova's side.
-    void publish_error(std::string body);
-    void publish_info(std::string body);
+    void publish(cloudsim::Message message);
     void publish_garbage(const Item& item);
     /// The last failure again, hours old, of a request that nobody heard of.
     void publish_old(const Item& item);
@@ -63,6 +63,8 @@ public:
     std::size_t dead_letters() const { return dead_letters_; }
 
 private:
+    void publish_error(std::string body);
+    void publish_info(std::string body);
     class Messages;
     class Events;
     struct Active {

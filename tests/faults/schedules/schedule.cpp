@@ -101,12 +101,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
           [this] { return breakers_[machine_].paused().has_value(); }, tally),
       exclusive_(plan, timeline_, site_, truth_, checker_, tally),
       notifications_([this]() -> cloudsim::World& { return site_.world(); },
-                     [this](cloudsim::Message message) {
-                         if (message.routing_key.ends_with(".error"))
-                             broker_.publish_error(std::move(message.body));
-                         else
-                             broker_.publish_info(std::move(message.body));
-                     }),
+                     [this](cloudsim::Message message) { broker_.publish(std::move(message)); }),
       actors_(timeline_, site_, trace_, tally.faults,
               plan.soft_delete ? plan.cloud.soft_region_reclaim : cloudsim::Micros{},
               [this] { truth_.record(); }) {

@@ -19,12 +19,7 @@ Stage::Stage(SchedulePlan plan)
       broker_(timeline_, trace_, counts_, plan_.seed ^ 0x79b9U),
       gateway_(timeline_, site_, network_, trace_, plan_.seed ^ 0x517cU, [] {}),
       notifications_([this]() -> cloudsim::World& { return site_.world(); },
-                     [this](cloudsim::Message message) {
-                         if (message.routing_key.ends_with(".error"))
-                             broker_.publish_error(std::move(message.body));
-                         else
-                             broker_.publish_info(std::move(message.body));
-                     }) {
+                     [this](cloudsim::Message message) { broker_.publish(std::move(message)); }) {
     site_.set_root("http://cloud.sim:8000");
     if (const std::string wrong = site_.fill(); !wrong.empty()) throw std::runtime_error(wrong);
     site_.listen(notifications_);

@@ -1,9 +1,8 @@
-#include <gtest/gtest.h>
-
-#include "reaper/model/nearest.hpp"
 #include "reaper/model/resources_text.hpp"
 
-namespace reaper::cli::value_parsers_test {
+#include <gtest/gtest.h>
+
+namespace reaper::test::resources_text_test {
 namespace {
 
 TEST(ParseResources, ReadsClassesAndAmounts) {
@@ -52,21 +51,5 @@ TEST(ParseResources, SaysWhichPartIsWrong) {
     EXPECT_EQ(parse_resources("\x1b[2J=1").error().what.find('\x1b'), std::string::npos);
 }
 
-TEST(Nearest, FindsTypingErrors) {
-    const std::vector<std::string> commands{"run", "plan", "hosts", "check", "history"};
-    EXPECT_EQ(nearest("plna", commands), "plan");
-    EXPECT_EQ(nearest("host", commands), "hosts");
-    EXPECT_EQ(nearest("chekc", commands), "check");
-    EXPECT_EQ(nearest("histroy", commands), "history");
-    EXPECT_EQ(nearest("memory_mb", {"VCPU", "MEMORY_MB"}), "MEMORY_MB");
-}
-
-TEST(Nearest, DoesNotGuessWildly) {
-    const std::vector<std::string> commands{"run", "plan", "hosts", "check", "history"};
-    EXPECT_EQ(nearest("frobnicate", commands), std::nullopt);
-    EXPECT_EQ(nearest("", commands), std::nullopt);
-    EXPECT_EQ(nearest("x", {}), std::nullopt);
-}
-
 }  // namespace
-}  // namespace reaper::cli::value_parsers_test
+}  // namespace reaper::test::resources_text_test
