@@ -312,7 +312,9 @@ void FreedRoomTracker::note_landed(Watched& watched) const {
             const bool again = came_since(server, watched.since) &&
                                like_a_retry(server, watched.request) &&
                                !watched.there_before.contains(server.id);
-            if (!asked && !again) continue;
+            const auto& takers = watched.takers;
+            const bool counted = std::find(takers.begin(), takers.end(), server.id) != takers.end();
+            if (counted || (!asked && !again)) continue;
             watched.takers.push_back(server.id);
             watched.open.erase(id);
         }

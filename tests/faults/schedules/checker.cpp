@@ -51,6 +51,8 @@ void Checker::on_write(const std::string& what) {
         plans_.push_back(std::move(record));
     } else if (verb == "delete-sent" || verb == "force-delete-sent") {
         failures_told_.erase(object);
+        // A deletion of its own: what the one before lacked is not counted with it.
+        if (unauthorized_ && unauthorized_->text() == object) unauthorized_.reset();
     } else if (verb == "skipped" || verb == "failed" || verb == "unseen" || verb == "gone" ||
                verb == "vanished") {
         count_failure(verb, object);
@@ -68,6 +70,20 @@ void Checker::on_write(const std::string& what) {
     }
 }
 
+/// Of its own, or handed over by an earlier request, which another machine may have served.
+bool Checker::may_have_culled_room(std::size_t machine, const std::string& request) {
+    if (culled_[machine].contains(request)) return true;
+    const Demand* const demand = truth_.demand(request);
+    if (demand == nullptr) return false;
+    for (const auto& culled : culled_)
+        for (const auto& [id, at] : culled)
+            if (const Demand* const earlier = truth_.demand(id);
+                earlier != nullptr && earlier->refused_at < demand->refused_at &&
+                earlier->room_may_go_to(*demand))
+                return true;
+    return false;
+}
+
 /// Plans that were about to be written are there now.
 void Checker::sync_plans() {
     sync_outcomes();
@@ -82,7 +98,7 @@ void Checker::sync_plans() {
         // Room that is on its way is promised, too.
         if (const auto* nothing = std::get_if<NothingToDo>(&decision))
             if (promises_room(known->second.request.source, *nothing,
-                              culled_[record.machine].contains(record.request)))
+                              may_have_culled_room(record.machine, record.request)))
                 record.plan->hosts = nothing->hosts;
         enter(record);
     }

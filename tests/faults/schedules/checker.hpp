@@ -90,6 +90,7 @@ public:
     void on_write(const std::string& what);
     /// What it was about to hold then, it holds now.
     void sync_plans();
+    bool may_have_culled_room(std::size_t machine, const std::string& request);
     /// Whom to ask which messages the reaper holds.
     void watch(const Broker& broker) { broker_ = &broker; }
     /// And for which nova-scheduler waits.
