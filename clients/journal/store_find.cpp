@@ -43,7 +43,8 @@ namespace {
         ", '$.requesters') AS waiting "                                                     \
         "WHERE waiting.value = ?6) "                                                        \
         "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON                                  \
-        ", '$.requester_names') AS named WHERE named.value = ?6))"                          \
+        ", '$.requester_names') AS named WHERE named.value = ?6) "                          \
+        "OR (?6 LIKE 'req-________%' AND substr(id, 1, length(?6)) = ?6))"                  \
         " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
 
 constexpr const char* requests_sql = REQUESTS("");

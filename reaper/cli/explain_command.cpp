@@ -28,6 +28,10 @@ ExitCode explain_remotely(const GlobalOptions& global, const ExplainCommand& com
     const auto said =
         api->get("/v1/explain/" + http::escape(command.asked), code, ExitCode::unknown);
     if (!said) return code;
+    if (said->contains("never_chosen"))
+        return show_document(
+            terminal, [&said] { return *said; },
+            [&said] { return report::safe(said->value("never_chosen", "")) + "\n"; });
     const auto told = taken(report::explanation_from_json(*said), *api, terminal, code);
     return told ? answer_with(*told, terminal) : code;
 }

@@ -122,7 +122,7 @@ const Text snapshot{
     R"(Writes the cloud as the reaper sees it to a JSON file: hosts with their resource providers,
 servers with what they hold and why they are revocable, and what the journal says is being freed or
 promised. The file stands there whole or not at all, and only you can read it. The format is
-described in /usr/share/doc/reaper/SNAPSHOT.md.
+described in /usr/share/doc/reaper/reaper/report/SNAPSHOT.md.
 
 With --anonymous, names and ids are replaced, the same one by the same one throughout; metadata,
 flavor names and free text go too. Resource classes, traits, amounts and times stay.

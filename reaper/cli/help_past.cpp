@@ -34,6 +34,7 @@ waited: when it came, each plan with its reasons, each step of each victim, the 
 became of the room: taken by the requester or its retry, room elsewhere, or wasted.)",
     R"(Examples:
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
+  reaper history show req-0b6c2a44
   reaper history show batch-7
 )"};
 

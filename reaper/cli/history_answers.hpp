@@ -6,6 +6,7 @@
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/report/history_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 
@@ -25,6 +26,10 @@ ExitCode answer_list(const Terminal& terminal, const Result<Entries>& read, Tabl
                      const char* rows) {
     if (!read) return terminal.fail(ExitCode::failed, read.error());
     return show_list(terminal, {table(*read), [&read] { return report::to_json(*read); }, rows});
+}
+
+inline report::Table requests_now(const std::vector<RequestSummary>& requests) {
+    return report::requests_table(requests, now());
 }
 
 inline void warn_of_several(const std::string& server, const Terminal& terminal) {

@@ -138,7 +138,7 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
                                report::events_table, "events");
         case HistoryCommand::What::list: break;
     }
-    return answer_list(terminal, run_task(io, journal.find_requests(query)), report::requests_table,
+    return answer_list(terminal, run_task(io, journal.find_requests(query)), requests_now,
                        "requests");
 }
 

@@ -122,7 +122,10 @@ ExitCode show_pages(DaemonApi& api, Pages<Line> pages, const JournalQuery& query
 ExitCode show_record(DaemonApi& api, const std::string& asked, const Terminal& terminal) {
     ExitCode code{};
     std::string id = asked;
-    if (!asked.starts_with("req-")) {
+    constexpr std::size_t short_id = 12;
+    constexpr std::size_t whole_id = 40;
+    const bool begins_one = asked.size() >= short_id && asked.size() < whole_id;
+    if (!asked.starts_with("req-") || begins_one) {
         JournalQuery query;
         query.server = asked;
         const auto about = requests_of(query).take(api, 2, terminal, code);
@@ -208,7 +211,7 @@ ExitCode history_remotely(const GlobalOptions& global, const HistoryCommand& com
         }
         case View::list: break;
     }
-    return show_pages(*api, requests_of(query), query, report::requests_table, terminal);
+    return show_pages(*api, requests_of(query), query, requests_now, terminal);
 }
 
 }  // namespace reaper::cli

@@ -158,7 +158,8 @@ struct JournalQuery {
     std::string project{};             ///< id; requests: the requester's; victims: their own
     std::string host{};                ///< service host of victims
     std::string flavor{};              ///< name; as of projects
-    std::string server{};  ///< id or name of a chosen server; requests: or a requester's
+    /// Id or name of a chosen server; requests: or a requester's, or how the request's id begins.
+    std::string server{};
     std::optional<OutcomeKind> outcome{};  ///< of the request
     bool under_way = false;                ///< it has none yet
     bool planned = false;                  ///< victims: what dry runs would have deleted

@@ -146,8 +146,9 @@ void find_doubts_of_source(const WeekReport& week, std::vector<std::string>& aga
 void find_doubts(const WeekReport& week, std::vector<std::string>& against) {
     const int all = static_cast<int>(week.input.requests.size());
     if (all > 0 && 2 * week.no_room > all)
-        against.push_back("most requests would not be helped: for " + std::to_string(week.no_room) +
-                          " of " + std::to_string(all) +
+        against.push_back(std::string{"most requests "} +
+                          (week.input.happened() ? "were not" : "would not be") + " helped: for " +
+                          std::to_string(week.no_room) + " of " + std::to_string(all) +
                           " all revocable servers together are not enough");
     for (const auto& [project, sum] : week.projects)
         if (week.victims >= 5 && week.projects.size() > 1 && 2 * sum.victims > week.victims)
@@ -162,7 +163,8 @@ void find_doubts(const WeekReport& week, std::vector<std::string>& against) {
         week.input.policy && week.input.policy->safeguards.protect.min_run_time == Duration::zero();
     if (week.young > 0 && any_age)
         against.push_back(counted(week.young, "victim") +
-                          " would have run less than an hour, and protect.min_run_time is not set");
+                          (week.input.happened() ? " ran" : " would have run") +
+                          " less than an hour, and protect.min_run_time is not set");
     const auto failed = week.outcomes.find(std::string{to_string(OutcomeKind::failed)});
     if (failed != week.outcomes.end())
         against.push_back(counted(failed->second, "request") +
@@ -196,6 +198,7 @@ WeekInput week_of(const std::vector<RequestRecord>& records) {
     WeekInput input;
     for (const RequestRecord& record : records) {
         if (record.request.correction) continue;
+        if (record.outcome && record.outcome->kind == OutcomeKind::dry_run) input.dry_run = true;
         WeekRequest request{record.request, record.received_at, std::nullopt, record.outcome,
                             static_cast<int>(victims_of(record).size())};
         if (!record.plans.empty()) {

@@ -36,6 +36,9 @@ struct WeekInput {
     int unsure = 0;                   ///< not seen whole, or with reservations
     int undecided = 0;
     std::vector<std::string> remarks;
+
+    /// Told by the journal of a daemon that deletes; else it is what would have happened.
+    bool happened() const { return !recorded && !dry_run; }
 };
 
 struct WeekProject {

@@ -54,7 +54,8 @@ std::string lines_text(const WeekReport& week, const report::RenderOptions& opti
     row(week.asked, "asked for by an operator");
     row(week.own, "of a reservation that takes back what it lent");
     if (others > 0) table.row({std::to_string(week.input.requests.size()), "in all:"});
-    row(week.helped, "would have been helped by deleting servers");
+    row(week.helped, std::string{week.input.happened() ? "" : "would have been "} +
+                         "helped by deleting servers");
     row(week.there, "had their room by then, without a deletion");
     row(held_back(week), "held back by safeguards: " + words(week.held_back));
     row(week.no_room, "not helped: all revocable servers together are not enough");
@@ -82,14 +83,17 @@ std::string why_others(const WeekReport& week, const report::RenderOptions& opti
 }
 
 std::string projects_text(const WeekReport& week, const report::RenderOptions& options) {
-    if (week.victims == 0) return "No server would have been deleted.\n";
+    const bool happened = week.input.happened();
+    if (week.victims == 0)
+        return happened ? "No server was chosen.\n" : "No server would have been deleted.\n";
     using Align = report::TextTable::Align;
     report::TextTable table(
         {{"project"}, {"victims", Align::right}, {"lost server-hours", Align::right}});
     for (const auto& [project, sum] : by_victims(week))
         table.row(
             {project_text(project, sum.name), std::to_string(sum.victims), tenths(sum.lost_hours)});
-    return counted(week.victims, "server") + " would have been deleted, after " +
+    return counted(week.victims, "server") +
+           (happened ? " chosen, after " : " would have been deleted, after ") +
            tenths(week.lost_hours) + " server-hours (" + tenths(week.lost_vcpu_hours) +
            " vCPU-hours) in all:\n" +
            table.text(2, static_cast<std::size_t>(options.width), report::Paint{options.color}) +
@@ -116,16 +120,19 @@ std::string stopped_text(const WeekReport& week, const report::RenderOptions& op
 std::string render_week(const WeekReport& week, const report::RenderOptions& options) {
     const WeekInput& input = week.input;
     const auto width = static_cast<std::size_t>(options.width);
-    std::string text = "What switching on would have meant, " + iso_time(input.since) + " to " +
-                       iso_time(input.until) + "\nby " + report::safe(input.source) +
-                       (input.dry_run ? ", dry run" : "") + "\n\n";
+    std::string text =
+        (input.happened() ? "What happened, " : "What switching on would have meant, ") +
+        iso_time(input.since) + " to " + iso_time(input.until) + "\nby " +
+        report::safe(input.source) + (input.dry_run ? ", dry run" : "") + "\n\n";
     text += lines_text(week, options) + "\n" + projects_text(week, options) +
             stopped_text(week, options);
     if (!input.dry_run && !week.outcomes.empty())
         text += "\nAs it happened: " + words(week.outcomes) + "; " +
                 counted(week.deleted, "server") + " deleted.\n";
-    text += week.against.empty() ? "\nNothing that is known here stands against switching on.\n"
-                                 : "\nWhat stands against switching on:\n";
+    const std::string subject =
+        input.happened() ? "calls for a change" : "stands against switching on";
+    text += week.against.empty() ? "\nNothing that is known here " + subject + ".\n"
+                                 : "\nWhat " + subject + ":\n";
     for (const std::string& doubt : week.against)
         text += report::wrapped("- " + report::safe(doubt), 2, width);
     for (const std::string& remark : input.remarks)

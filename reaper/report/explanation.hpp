@@ -17,9 +17,11 @@
 #include <string_view>
 #include <vector>
 
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/safeguards/protection.hpp"
 
 namespace reaper::report {
 
@@ -94,6 +96,10 @@ void add_names(const ProjectNames& names, Explanation& told);
 
 /// The same line wherever the journal knows nothing: what was asked for, and what to do.
 std::string not_explained(const std::string& asked);
+
+/// Of a server that no plan chose: what would have to be so that it goes, in a sentence or two.
+/// `protection`: the policy's.
+std::string why_never_chosen(const Server& server, const Host& host, const Protection& protection);
 
 std::string render_explanation(const Explanation& explanation, const RenderOptions& options = {});
 nlohmann::json to_json(const Explanation& explanation);

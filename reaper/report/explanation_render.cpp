@@ -3,6 +3,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/planner/eligibility.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/render_parts.hpp"
 
@@ -24,6 +25,11 @@ std::string fate_words(const ExplainedServer& server) {
     return "";
 }
 
+std::string fate_at(const ExplainedServer& server) {
+    const auto at = server.sent_at ? server.sent_at : server.gone_at;
+    return fate_words(server) + (at ? " at " + iso_time(*at) : "");
+}
+
 const char* source_words(RequestSource source) {
     switch (source) {
         case RequestSource::nova_failure: return "Nova found no host";
@@ -37,13 +43,25 @@ const char* source_words(RequestSource source) {
     return "";
 }
 
+/// `web-1 and 2 more of project web needed 1 x m1.small on compute-1`
+std::string who_needed(const Explanation& told, const std::string& host) {
+    const Request& request = told.request;
+    if (request.correction || request.requesters.empty()) return source_words(request.source);
+    std::string text = requester_text(request, request.requesters.front());
+    if (const auto others = request.requesters.size() - 1; others > 0)
+        text += " and " + std::to_string(others) + " more";
+    return text + " of project " + project_text(request.project, request.project_name) +
+           " needed " + std::to_string(request.slots) + " x " +
+           (request.flavor.empty() ? to_string(request.resources) : request.flavor) + " on " + host;
+}
+
 class ExplanationText {
 public:
     ExplanationText(const Explanation& told, const RenderOptions& options)
         : told_(told), options_(options), paint_(options.color), width_(width_of(options)) {}
 
     std::string text() const {
-        return head() + section("Protected now", protections()) + section("Why", why()) +
+        return answer() + head() + section("Protected now", protections()) + section("Why", why()) +
                section("For whom", for_whom()) + section("What else was considered", considered()) +
                section("Did it help", helped()) + section("When", times()) +
                section("What the journal does not know", bullets(told_.unknown)) +
@@ -51,6 +69,17 @@ public:
     }
 
 private:
+    /// Who needed the room, and why this one: of one server.
+    std::string answer() const {
+        if (told_.servers.size() != 1) return "";
+        const ExplainedServer& server = told_.servers.front();
+        const Victim& victim = server.victim;
+        std::string text = victim.name.empty() ? victim.server.str() : victim.name;
+        text += " " + fate_at(server) + ": " + who_needed(told_, victim.host);
+        if (!victim.reason.empty()) text += "; " + victim.reason;
+        return wrapped(text, 0, width_) + "\n";
+    }
+
     std::string section(const char* title, const std::string& lines) const {
         return lines.empty() ? "" : "\n" + paint_.bold(title) + "\n" + lines;
     }
@@ -83,10 +112,8 @@ private:
     std::string server_head(const ExplainedServer& server) const {
         const Victim& victim = server.victim;
         const std::string name = victim.name.empty() ? "" : safe(victim.name) + " ";
-        const auto at = server.sent_at ? server.sent_at : server.gone_at;
-        const std::string what = fate_words(server) + (at ? " at " + iso_time(*at) : "");
         std::string text = paint_.bold("Server " + name + safe(victim.server.str())) + ": " +
-                           painted(server.fate, what) + "\n";
+                           painted(server.fate, fate_at(server)) + "\n";
         text += wrapped(server.fate_reason, 2, width_);
         return text + wrapped(about(victim), 2, width_);
     }
@@ -253,6 +280,23 @@ private:
 };
 
 }  // namespace
+
+std::string why_never_chosen(const Server& server, const Host& host, const Protection& protection) {
+    const std::string who = (server.name.empty() ? server.id.str() : server.name) + " on " +
+                            host.service_host + " was never chosen";
+    if (!server.revocable())
+        return who +
+               ": it is a regular server, and those never go; no tagger of the policy says "
+               "that it is revocable";
+    const std::string revocable =
+        ", though it is revocable (" + server.revocable_because->str() + ")";
+    if (const auto why = protection.why(server, host.member_of.get()))
+        return who + revocable + ": it is protected (" + *why + "), and goes once nothing does";
+    if (const auto why = why_no_victim(server)) return who + revocable + ": " + *why;
+    return who + ": it is revocable (" + server.revocable_because->str() +
+           "), and goes when a regular request finds no room and the strategy finds no better "
+           "choice; 'reaper plan' shows what it would choose now";
+}
 
 std::string render_explanation(const Explanation& explanation, const RenderOptions& options) {
     return ExplanationText{explanation, options}.text();

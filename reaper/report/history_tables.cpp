@@ -1,5 +1,7 @@
 #include "reaper/report/history_tables.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -45,16 +47,44 @@ Cell requesters_cell(const Request& request) {
     return text_cell(all);
 }
 
-std::vector<Cell> request_cells(const RequestSummary& line) {
+/// `2 x m1.small`, or of what it has no flavor for, `2 x VCPU=4 ...`.
+Cell asks_cell(const Request& request) {
+    if (request.correction) return request.correction->host_name + " to be relieved";
+    const std::string what = request.flavor.empty() ? to_string(request.resources) : request.flavor;
+    return std::to_string(request.slots) + " x " + what;
+}
+
+/// `taken`, `1 of 2 taken`
+Cell room_cell(const RequestSummary& line) {
+    if (!line.freed_room) return Cell{};
+    const std::string kind{to_string(line.freed_room->kind)};
+    const std::size_t takers = line.freed_room->takers.size();
+    const bool in_part = line.freed_room->kind == FreedRoomResultKind::taken && takers > 0 &&
+                         takers < static_cast<std::size_t>(std::max(line.request.slots, 1));
+    return in_part
+               ? std::to_string(takers) + " of " + std::to_string(line.request.slots) + " " + kind
+               : kind;
+}
+
+/// As `reaper explain` takes it.
+Cell short_id_cell(const Request& request) {
+    constexpr std::size_t enough = 12;
+    return text_cell(request.id.str().substr(0, enough));
+}
+
+std::vector<Cell> request_cells(const RequestSummary& line, TimePoint now) {
     const Request& request = line.request;
     const auto& outcome = line.outcome;
-    const auto& room = line.freed_room;
-    return {line.received_at,
+    const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - line.received_at);
+    return {Age{age.count()},
+            short_id_cell(request),
+            line.received_at,
             text_cell(request.id.str()),
             outcome ? std::string{to_string(outcome->kind)} : std::string{"under way"},
-            room ? text_cell(std::string{to_string(room->kind)}) : Cell{},
-            victims_cell(line),
             first_requester_cell(request),
+            asks_cell(request),
+            victims_cell(line),
+            room_cell(line),
             std::int64_t{request.slots},
             text_cell(request.flavor),
             text_cell(to_string(request.resources)),
@@ -67,26 +97,39 @@ std::vector<Cell> request_cells(const RequestSummary& line) {
             std::int64_t{line.planned},
             requesters_cell(request),
             outcome ? text_cell(outcome->reason) : Cell{},
-            text_cell(room_text(room))};
+            text_cell(room_text(line.freed_room))};
 }
 
 }  // namespace
 
-Table requests_table(const std::vector<RequestSummary>& requests) {
+Table requests_table(const std::vector<RequestSummary>& requests, TimePoint now) {
+    using Place = Column::Place;
     Table table;
-    table.columns = {column("received"),  column("request"),
-                     column("outcome"),   column("room"),
-                     number("victims"),   column("requester"),
-                     number("slots"),     column("flavor"),
-                     column("of"),        column("operation"),
-                     column("project"),   wide("source"),
-                     wide("ended"),       wide("safeguard"),
-                     wide("project_id"),  number("planned_victims", Column::Place::wide),
-                     wide("requesters"),  under("reason"),
-                     under("room_reason")};
-    table.key = 1;
+    table.columns = {number("age", Place::terminal),
+                     {"id", Place::terminal},
+                     {"received", Place::elsewhere},
+                     {"request", Place::elsewhere},
+                     column("outcome"),
+                     {"requester", Place::always, false, true},
+                     {"asks", Place::terminal, false, true},
+                     number("victims"),
+                     column("room"),
+                     number("slots", Place::elsewhere),
+                     {"flavor", Place::elsewhere},
+                     {"of", Place::elsewhere},
+                     {"operation", Place::elsewhere},
+                     {"project", Place::elsewhere},
+                     wide("source"),
+                     wide("ended"),
+                     wide("safeguard"),
+                     wide("project_id"),
+                     number("planned_victims", Place::wide),
+                     wide("requesters"),
+                     {"reason", Place::elsewhere},
+                     {"room_reason", Place::elsewhere}};
+    table.key = 3;
     table.none = "No requests.";
-    for (const auto& line : requests) table.rows.push_back(request_cells(line));
+    for (const auto& line : requests) table.rows.push_back(request_cells(line, now));
     return table;
 }
 

@@ -8,7 +8,8 @@
 
 namespace reaper::report {
 
-Table requests_table(const std::vector<RequestSummary>& requests);
+/// On a terminal a line each: age, how its id begins, outcome, who, what, victims, room.
+Table requests_table(const std::vector<RequestSummary>& requests, TimePoint now);
 Table messages_table(const std::vector<MessageEntry>& messages);
 /// Deleted servers and their requests.
 Table victims_table(const std::vector<VictimEntry>& victims);

@@ -23,12 +23,18 @@ struct Planned {
     std::int64_t count = 0;
 };
 
+/// People see `4m`, programs see seconds.
+struct Age {
+    std::int64_t seconds = 0;
+    friend auto operator<=>(const Age&, const Age&) = default;
+};
+
 /// Several texts; under a row, each has a line of its own.
 using Lines = std::vector<std::string>;
 
 /// What it holds is compared and written by its kind; nothing at all comes last.
-using Cell =
-    std::variant<std::monostate, std::string, Planned, std::int64_t, Decimal, TimePoint, Lines>;
+using Cell = std::variant<std::monostate, std::string, Planned, std::int64_t, Decimal, TimePoint,
+                          Age, Lines>;
 
 /// Text, or nothing if it is empty.
 Cell text_cell(std::string text);
@@ -39,12 +45,15 @@ Cell project_cell(const ProjectId& project, const std::string& name);
 struct Column {
     enum class Place {
         always,
-        wide,   ///< in wide tables and for programs
-        under,  ///< as lines under the row where a table is folded, else beside the others
+        wide,       ///< in wide tables and for programs
+        under,      ///< as lines under the row where a table is folded, else beside the others
+        terminal,   ///< on a terminal alone
+        elsewhere,  ///< everywhere but on a terminal
     };
     std::string name;  ///< letters, digits and _; tables have it in capitals
     Place place = Place::always;
-    bool number = false;  ///< stands at the right
+    bool number = false;   ///< stands at the right
+    bool shrinks = false;  ///< on a terminal: is shortened before other columns are folded
 };
 
 struct Table {

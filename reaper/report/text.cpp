@@ -118,12 +118,17 @@ std::string TextTable::folded(const Row& row, std::size_t kept) const {
     return text;
 }
 
+std::size_t TextTable::width() const {
+    std::size_t total = 0;
+    for (const std::size_t each : widths()) total += each + 2;
+    return total < 2 ? 0 : total - 2;
+}
+
 std::string TextTable::text(std::size_t indent, std::size_t width, const Paint& paint) const {
     auto widths = this->widths();
-    std::size_t total = indent;
-    for (const std::size_t each : widths) total += each + 2;
+    std::size_t total = indent + this->width();
     constexpr std::size_t least_columns = 2;
-    while (total > width + 2 && widths.size() > least_columns) {
+    while (total > width && widths.size() > least_columns) {
         total -= widths.back() + 2;
         widths.pop_back();
     }

@@ -55,6 +55,8 @@ public:
     /// A wrapped line of text under the last row.
     void note(std::string text);
     bool empty() const noexcept { return rows_.empty(); }
+    /// All columns beside each other.
+    std::size_t width() const;
     std::string text(std::size_t indent, std::size_t width, const Paint& paint) const;
 
 private:

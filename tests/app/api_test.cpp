@@ -424,6 +424,19 @@ TEST_F(ApiTest, AKilledServerIsExplainedByIdNameAndRequest) {
     answer(400, route, "/v1/explain/" + id + "?all=1");
 }
 
+TEST_F(ApiTest, AServerThatWasNeverChosenIsExplainedByTheCloud) {
+    full_host("h1");
+    cloud.add_server("kept", "h1", "regular", Resources{});
+    start_and_read_the_cloud();
+    const auto why_not = [&](const std::string& server) {
+        const json told = answer(200, "GET /v1/explain/{server}", "/v1/explain/" + server);
+        EXPECT_EQ(told.at("host"), "h1");
+        return told.at("never_chosen").get<std::string>();
+    };
+    EXPECT_THAT(why_not("name-of-kept"), HasSubstr("it is a regular server, and those never go"));
+    EXPECT_THAT(why_not("name-of-h1b"), HasSubstr("goes when a regular request finds no room"));
+}
+
 TEST_F(ApiTest, ARequestForWhichNobodyWentIsExplainedToo) {
     full_host("h1");
     start_and_read_the_cloud();

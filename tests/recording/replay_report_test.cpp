@@ -208,6 +208,21 @@ TEST(Week, WhereARecordingTellsOfVictimsItSaysWhyTheJournalMayTellOfOthers) {
     EXPECT_THAT(text_of(false), Not(HasSubstr("no server goes twice")));
 }
 
+/// A journal of a daemon that deletes has no "would have".
+TEST(Week, WhatHappenedIsToldAsSuch) {
+    const auto text_of = [](bool happened) {
+        WeekInput input = week_of(example());
+        input.recorded = !happened;
+        input.dry_run = !happened;
+        input.since = monday;
+        input.until = monday + std::chrono::days{6};
+        return render_week(report_week(std::move(input)), {});
+    };
+    EXPECT_THAT(text_of(true), ::testing::StartsWith("What happened, "));
+    EXPECT_THAT(text_of(true), Not(HasSubstr("would have been")));
+    EXPECT_THAT(text_of(false), HasSubstr("would have been"));
+}
+
 TEST(Week, WhatIsOutsideOfTheTimeIsLeftOut) {
     WeekInput input = week_of(example());
     input.since = monday + std::chrono::hours{2};

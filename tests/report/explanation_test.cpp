@@ -275,7 +275,8 @@ TEST(Explanation, WhatIsNotKnownIsToldWithWhatToDo) {
     EXPECT_EQ(not_explained("batch\n7"),
               "the journal knows no request 'batch\\x0a7', and no server of that id or name that a "
               "plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
-              "and 'reaper history victims' list what it knows");
+              "and 'reaper history victims' list what it knows; with --api the daemon tells of "
+              "any server of the cloud");
 }
 
 }  // namespace

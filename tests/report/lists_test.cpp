@@ -27,14 +27,15 @@ void expect_list(const std::string& name, const Table& table) {
 }
 
 TEST(Lists, OfRequests) {
-    expect_list("requests", requests_table(example_lines()));
-    EXPECT_EQ(table_text(requests_table({}), 100, Paint{false}), "No requests.\n");
+    expect_list("requests", requests_table(example_lines(), noon(300'000)));
+    EXPECT_EQ(table_text(requests_table({}, noon(300'000)), 100, Paint{false}), "No requests.\n");
 }
 
 TEST(Lists, OfRequestsNameACorrection) {
     RequestSummary line;
     line.request.correction = Correction{HostId{"h"}, "compute-1", {}};
-    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), HasSubstr("correction"));
+    EXPECT_THAT(table_lines(requests_table({line}, noon(300'000)), false, Paint{false}),
+                HasSubstr("correction"));
 }
 
 TEST(Lists, TellPlannedVictimsApartFromDeletedOnes) {
@@ -43,16 +44,18 @@ TEST(Lists, TellPlannedVictimsApartFromDeletedOnes) {
     line.outcome = Outcome{OutcomeKind::dry_run, "12 victims", noon()};
     line.request.requesters = {ServerId{"5e2d"}, ServerId{"6f3e"}};
     line.request.requester_names = {{ServerId{"5e2d"}, "web-1"}};
-    const Table table = requests_table({line});
+    const Table table = requests_table({line}, noon(300'000));
     EXPECT_THAT(table_lines(table, false, Paint{false}), HasSubstr(" (12) "));
-    EXPECT_THAT(table_csv(table), HasSubstr(",0,web-1 and 1 more,1,"));
+    EXPECT_THAT(table_csv(table), HasSubstr(",web-1 and 1 more,0,,1,"));
     EXPECT_THAT(table_csv(table), HasSubstr(",12,\"web-1, 6f3e\","));
     line.victims = 3;
-    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), Not(HasSubstr("(12)")));
-    EXPECT_THAT(table_csv(requests_table({line})), HasSubstr(",3,web-1 and 1 more,1,"));
+    EXPECT_THAT(table_lines(requests_table({line}, noon(300'000)), false, Paint{false}),
+                Not(HasSubstr("(12)")));
+    EXPECT_THAT(table_csv(requests_table({line}, noon(300'000))),
+                HasSubstr(",web-1 and 1 more,3,,1,"));
     RequestSummary fewer = line;
     fewer.victims = 0;
-    const auto order = order_of(requests_table({fewer, line}), "-victims");
+    const auto order = order_of(requests_table({fewer, line}, noon(300'000)), "-victims");
     ASSERT_TRUE(order);
     EXPECT_EQ(*order, (std::vector<std::size_t>{1, 0})) << "planned ones count for none";
 }
@@ -62,31 +65,54 @@ TEST(Lists, OfRequestsNameTheFirstThatWaitsAndTheFlavor) {
     RequestSummary line;
     line.request.id = example_request().id;
     const auto text = [&](std::size_t width) {
-        return table_text(requests_table({line}), width, Paint{false});
+        return table_text(requests_table({line}, noon(300'000)), width, Paint{false});
     };
-    EXPECT_THAT(text(100), HasSubstr("\n    requester -; slots 1; flavor -; of "));
     line.request.flavor = "m1.small";
     line.request.requesters = {ServerId{"5e2d"}};
-    EXPECT_THAT(text(100), HasSubstr("\n    requester 5e2d; slots 1; flavor m1.small; of "));
+    EXPECT_THAT(text(100), HasSubstr("  5e2d       1 x m1.small  "));
     line.request.requester_names = {{ServerId{"5e2d"}, "we\x1b[2Jb-1"}};
-    EXPECT_THAT(text(100), HasSubstr("requester we\\x1b[2Jb-1; "));
+    EXPECT_THAT(text(100), HasSubstr("  we\\x1b[2Jb-1  "));
     line.request.requester_names = {{ServerId{"5e2d"}, "web-1"}};
     line.request.requesters.insert(line.request.requesters.end(),
                                    {ServerId{"6f3e"}, ServerId{"7a4f"}});
-    EXPECT_THAT(text(100), HasSubstr("requester web-1 and 2 more; "));
-    EXPECT_THAT(text(120), HasSubstr("  web-1 and 2 more ")) << "beside the others";
+    EXPECT_THAT(text(100), HasSubstr("  web-1 and 2 more  "));
     EXPECT_THAT(
-        table_csv(requests_table({line})),
-        AllOf(HasSubstr(",0,web-1 and 2 more,1,m1.small,"), HasSubstr(",\"web-1, 6f3e, 7a4f\",")));
+        table_csv(requests_table({line}, noon(300'000))),
+        AllOf(HasSubstr(",web-1 and 2 more,0,,1,m1.small,"), HasSubstr(",\"web-1, 6f3e, 7a4f\",")));
+}
+
+/// Also where names are long.
+TEST(Lists, OfRequestsAreALineEachOnATerminal) {
+    RequestSummary line;
+    line.request.id = example_request().id;
+    line.request.slots = 2;
+    line.request.flavor = "general-purpose.extra-large.with-a-long-name";
+    line.request.requesters = {ServerId{"5e2d"}};
+    line.request.requester_names = {
+        {ServerId{"5e2d"}, "frontend-autoscaling-group-eu-central-1a-0001"}};
+    line.received_at = noon();
+    line.outcome = Outcome{OutcomeKind::already_there, "room for 2 slots", noon()};
+    FreedRoomResult room;
+    room.kind = FreedRoomResultKind::taken;
+    room.takers = {{ServerId{"5e2d"}, noon(), {}}};
+    line.freed_room = room;
+    for (const std::size_t width : {80U, 100U, 160U}) {
+        const auto text = table_text(requests_table({line}, noon(300'000)), width, Paint{false});
+        EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << text;
+        EXPECT_THAT(text, HasSubstr("\n5min  req-7f3a2b10  already-there  ")) << text;
+        EXPECT_THAT(text, HasSubstr("1 of 2 taken"));
+    }
 }
 
 TEST(Lists, SkippedVictimsOfARealRequestAreNotPlannedOnes) {
     RequestSummary line;
     line.planned = 12;
-    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), Not(HasSubstr("(12)")))
+    EXPECT_THAT(table_lines(requests_table({line}, noon(300'000)), false, Paint{false}),
+                Not(HasSubstr("(12)")))
         << "under way";
     line.outcome = Outcome{OutcomeKind::incomplete, "all were skipped", noon()};
-    EXPECT_THAT(table_lines(requests_table({line}), false, Paint{false}), Not(HasSubstr("(12)")));
+    EXPECT_THAT(table_lines(requests_table({line}, noon(300'000)), false, Paint{false}),
+                Not(HasSubstr("(12)")));
 }
 
 /// People see the name; programs have the id too.
@@ -94,7 +120,7 @@ TEST(Lists, NameProjectsWhereTheyAreKnown) {
     RequestSummary line;
     line.request.project = ProjectId{"8d3f"};
     const auto text = [&](bool wide) {
-        return table_lines(requests_table({line}), wide, Paint{false});
+        return table_lines(requests_table({line}, noon(300'000)), wide, Paint{false});
     };
     EXPECT_THAT(text(false), HasSubstr("8d3f"));
     line.request.project_name = "we\x1b[2Jb";

@@ -117,6 +117,25 @@ TEST_F(ExplainProgram, TellsWhyAServerWentByIdAndByName) {
     EXPECT_EQ(skipped.at("servers")[0].at("fate_reason"), "it was locked");
 }
 
+TEST_F(ExplainProgram, BeginsWithTheAnswer) {
+    cull("req-1", 0, {"v-1", "v-2"});
+    const auto told = run({"explain", "v-1"});
+    EXPECT_THAT(told.out, ::testing::StartsWith(
+                              "batch was deleted at 2024-05-01T12:00:02.000Z: waits-for-req-1 of "
+                              "project web needed 1 x VCPU=4 on\ncompute-1; its project is "
+                              "preemptible\n"));
+    EXPECT_THAT(run({"explain", "req-1"}).out, ::testing::StartsWith("Server batch v-1"));
+}
+
+TEST_F(ExplainProgram, ARequestIsFoundByHowItsIdBegins) {
+    const std::string id = "req-7f3a2b10-0000-4000-8000-000000000001";
+    cull(id, 0, {"v-1"});
+    cull("req-7f3a2b11-0000-4000-8000-000000000001", 60, {"v-2"});
+    EXPECT_EQ(answer({"history", "show", "req-7f3a2b10"}).at("request").at("id"), id);
+    EXPECT_EQ(answer({"explain", "req-7f3a2b10"}).at("request").at("id"), id);
+    EXPECT_EQ(run({"explain", "req-7f3a"}).exit_code, 6) << "too short to tell";
+}
+
 TEST_F(ExplainProgram, OfSeveralServersOfOneNameTheNewestComesFirst) {
     cull("req-1", 0, {"v-1"});
     cull("req-2", 60, {"v-2"});
@@ -136,7 +155,8 @@ TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
         nobody.err,
         "reaper: the journal knows no request 'no\\x0abody', and no server of that id or name "
         "that a plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
-        "and 'reaper history victims' list what it knows\n");
+        "and 'reaper history victims' list what it knows; with --api the daemon tells of any "
+        "server of the cloud\n");
     const auto none = run_program({"--config",
                                    directory_.write("other.yaml",
                                                     "taggers: [{name: project}]\n"
