@@ -90,6 +90,7 @@ public:
         RoomKeeper& rooms;
         Journal& journal;
         const config::Reservations& settings;  ///< of now: a reload counts at the next step
+        const Duration& promise;  ///< room is kept for a request so long (cull.promise), likewise
         /// Not 0: this reaper acts, and no other; another number each time that it begins to.
         std::function<std::uint64_t()> serving;
         /// Tenants are to go; they may, some time.
@@ -122,7 +123,8 @@ public:
     };
     /// Room that is held for the request's role is let go of, as much as it lacks, where so many of
     /// its servers as possible fit without a deletion; else where all of them do with at most
-    /// `most_victims`. It is not taken back for `until`, nor while it is promised to the request.
+    /// `most_victims`. No reservation takes any of that room, be it let go of or free, within
+    /// `promise`, nor while it is promised to the request.
     /// Nothing: there is none, or it can't be: the log says why, and nobody waits for it.
     struct LetGo {
         std::set<ReservationId> by;     ///< they let go of it
@@ -131,11 +133,12 @@ public:
     /// `look`: what would be decided, by the cache as it is; nothing is read or written.
     enum class Giving { write, look };
     Task<LetGo> release_for(Request request, Search search, std::size_t most_victims,
-                            Duration until, Giving giving = Giving::write);
+                            Giving giving = Giving::write);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
     /// over.
-    Task<LetGo> lend_to(Request request, Search search, Duration until,
-                        Giving giving = Giving::write);
+    Task<LetGo> lend_to(Request request, Search search, Giving giving = Giving::write);
+    /// The request was told that this room is free for it: the same holds for it.
+    void keep_free_for(const Request& request, const std::vector<HostPlan>& plans);
     /// The hosts where reservations would let go of something for the request (of its role, or lent
     /// to it if it `borrows`), as they would be without that.
     std::vector<Host> as_if_given(const Request& request) const;
@@ -188,8 +191,9 @@ private:
     static constexpr Duration first_pause{1'000};
     static constexpr Duration longest_pause{60'000};
 
-    /// Let go of for somebody who is not there yet: it is not taken back.
+    /// Room for somebody who is not there yet: no reservation takes it.
     struct Left {
+        RequestId request;
         Resources amounts;
         Resources used_then;  ///< what servers of his role, or revocable ones, held before he came
         bool borrowed = false;       ///< by a revocable server
@@ -245,10 +249,11 @@ private:
     bool may_write() const;
     Resources left_on(const Left& left, const Host& host) const;
     Resources all_left_on(const Book& book, const Host& host) const;
+    Left room_left_for(const RoomWish& wish, const HostPlan& plan, const Host& host,
+                       const Book& book) const;
     Resources used_by_alike(const Left& left, const Host& host) const;
     /// For whom room is let go of.
     struct Wish : RoomWish {
-        Duration until{};
         bool look = false;  ///< nothing is read or written
     };
     bool may_give(const Wish& wish, const Book& book, const ReservationId& id) const;
