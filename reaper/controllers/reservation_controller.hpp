@@ -71,15 +71,17 @@ struct OrderState {
 
 std::string_view to_string(OrderState::Kind kind);
 
-/// For people and programs.
+/// For people and programs. Reservations that are alike but for who made them are one.
 struct ReservationView {
-    ReservationId id;
-    Reservation reservation;
+    ReservationId id;         ///< of several, the first one's
+    Reservation reservation;  ///< all of it
     ReservationBalance balance;
-    std::string host_name;  ///< empty: there is no such host
+    std::string host_name;                         ///< empty: there is no such host
+    std::map<std::string, Resources> reservers{};  ///< how much of it is whose
+    std::optional<ReservationName> refines{};      ///< the one that it was taken from
     std::vector<ServerId> tenants{};
-    Duration calm_for{};  ///< so long it is not lent: its role came a while ago
-    std::string trouble;  ///< why it is not as it should be, and is tried again; or empty
+    Duration calm_for{};    ///< so long it is not lent: its role came a while ago
+    std::string trouble{};  ///< why it is not as it should be; or empty
 };
 
 class ReservationController {
@@ -223,6 +225,7 @@ private:
         std::string trouble;
         std::string short_of;                ///< as of what is wanted
         std::string name;                    ///< of the host, as it was there last
+        std::string unfit;                   ///< why the host serves nobody; told
         std::optional<Duration> gone_since;  ///< steady
         std::uint64_t gone_build = 0;        ///< the bulk reading that the cache was made of then
         std::map<ReservationId, Unsure> unsure;
@@ -290,6 +293,7 @@ private:
     };
     void take_in(const HostId& host, const ReservationId& id, Consumer read);
     Task<void> tell_drift(HostId host);
+    Task<void> tell_health(HostId host);
     std::string name_of(const HostId& host) const;
     void note_whether_gone(const HostId& host);
     std::string why_gone(const HostId& host) const;

@@ -21,9 +21,8 @@ constexpr Duration release_pause{10'000};
 /// Of one request, the last stays.
 template <class Left>
 void forget_earlier(std::vector<Left>& left, const RequestId& request) {
-    const auto last = std::find_if(left.rbegin(), left.rend(), [&](const Left& each) {
-        return each.request == request;
-    });
+    const auto last = std::find_if(left.rbegin(), left.rend(),
+                                   [&](const Left& each) { return each.request == request; });
     if (last == left.rend()) return;
     left.erase(std::remove_if(left.begin(), std::prev(last.base()),
                               [&](const Left& each) { return each.request == request; }),
@@ -135,8 +134,10 @@ Task<Role> ReservationController::role_of(ProjectId project, Giving giving) {
     co_return roles_.role_of(project).value_or(Role{});
 }
 
-Task<ReservationController::LetGo> ReservationController::release_for(
-    Request request, Search search, std::size_t most_victims, Giving giving) {
+Task<ReservationController::LetGo> ReservationController::release_for(Request request,
+                                                                      Search search,
+                                                                      std::size_t most_victims,
+                                                                      Giving giving) {
     LetGo nothing;
     const Duration now = dependencies_.cloud.clock.steady();
     if (request.role.empty() || why_not_known() || now < release_again_at_) co_return nothing;
@@ -235,9 +236,8 @@ void ReservationController::keep_free_for(const Request& request,
         const auto book = books_.find(plan.host);
         if (host == nullptr || book == books_.end()) continue;
         std::vector<Left>& left = book->second.left;
-        const bool known = std::any_of(left.begin(), left.end(), [&](const Left& each) {
-            return each.request == request.id;
-        });
+        const bool known = std::any_of(
+            left.begin(), left.end(), [&](const Left& each) { return each.request == request.id; });
         if (!known) left.push_back(room_left_for(wish, plan, *host, book->second));
         to_tell_.insert(plan.host);
     }
