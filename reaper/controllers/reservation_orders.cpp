@@ -111,6 +111,22 @@ std::optional<Error> why_unknown_class(const CloudCache& cache, const Host& host
     return std::nullopt;
 }
 
+/// `not_found`: also for a class that no host has. `conflict`: also where the host is down.
+Result<ReservationDelta> reserve_on(const CloudCache& cache, HostReservations& reservations,
+                                    const HostUse& use, const ReserveOrder& order) {
+    const Host* const host = cache.find(order.host);
+    if (host == nullptr)
+        return Error{Errc::not_found,
+                     "there is no host " + in_quotes(order.host.str()) + " in Placement"};
+    // Room there is of no use to its role.
+    if (!host->up) return Error{Errc::conflict, why_unfit(*host)};
+    auto done = reserve(reservations, use, order);
+    if (!done && done.error().code == Errc::conflict)
+        if (auto unknown = why_unknown_class(cache, *host, order.resources))
+            return std::move(*unknown);
+    return done;
+}
+
 }  // namespace
 
 std::string_view to_string(OrderState::Kind kind) {
@@ -170,17 +186,8 @@ ResultTask<std::optional<ReservationController::HostChanges>> ReservationControl
         const HostId& host = host_of(order);
         Result<ReservationDelta> done = ReservationDelta{};
         if (const auto* const wanted = std::get_if<ReserveOrder>(&order)) {
-            const CloudCache& cache = dependencies_.refresher.cache();
-            const Host* const there = cache.find(host);
-            if (there == nullptr)
-                co_return Error{Errc::not_found,
-                                "there is no host " + in_quotes(host.str()) + " in Placement"};
-            // Room there is of no use to its role.
-            if (!there->up) co_return Error{Errc::conflict, why_unfit(*there)};
-            done = reserve(after[host].reservations, uses[host], *wanted);
-            if (!done && done.error().code == Errc::conflict)
-                if (auto unknown = why_unknown_class(cache, *there, wanted->resources))
-                    co_return std::move(*unknown);
+            done = reserve_on(dependencies_.refresher.cache(), after[host].reservations, uses[host],
+                              *wanted);
         } else {
             const UnreserveOrder allowed = as_allowed(std::get<UnreserveOrder>(order), principal);
             done = unreserve(after[host].reservations, uses[host], allowed);
