@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 
 namespace reaper::api {
 namespace {
@@ -26,6 +27,7 @@ Approval approval_in(const JsonPlace& in) {
 Result<ApprovedBody> take_approval(const std::string& body) {
     nlohmann::json said = nlohmann::json::parse(body, nullptr, false);
     if (!said.is_object() || !said.contains("approved")) return ApprovedBody{body, std::nullopt};
+    if (const auto once = parse_body(body); !once) return once.error();
     try {
         const JsonPlace whole{said};
         const JsonPlace approved = whole["approved"];

@@ -6,6 +6,7 @@
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/server_protections.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -28,9 +29,9 @@ struct AskedProtection {
 
 Result<AskedProtection> protection_in(const std::string& body, TimePoint now, bool ends) {
     try {
-        const json document = json::parse(body, nullptr, false);
-        const JsonPlace place{document, "the body"};
-        place.expect(document.is_object(), "an object");
+        const auto document = parse_body(body);
+        if (!document) return document.error();
+        const JsonPlace place{*document, "the body"};
         place.each_member([&](const std::string& name, const JsonPlace& member) {
             const bool known = name == "server" || name == "by" ||
                                (!ends && (name == "until" || name == "for" || name == "reason"));

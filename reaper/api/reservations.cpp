@@ -9,6 +9,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -19,6 +20,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* example =
+    R"({"reservations": [{"host": "compute-1", "role": "eng", "resources": {"VCPU": 8}}]})";
 constexpr std::size_t most_text = 255;
 constexpr std::size_t most_orders = 100;       ///< in one body
 constexpr std::size_t all_in_one = 1'000'000;  ///< without a limit
@@ -81,13 +84,36 @@ HostId host_of(const JsonPlace& place, const Known& known) {
     return *found.begin();
 }
 
+/// `{"why": "peak"}`, or pairs: `[{"key": "why", "value": "peak"}]`. A key may have no value.
+Labels labels_of(const JsonPlace& place) {
+    Labels labels;
+    const auto add = [&](const JsonPlace& at, const std::string& key, const JsonPlace* value) {
+        if (key.empty()) at.fail("a label has a key that is not empty");
+        const bool none = value == nullptr || value->is_null();
+        if (!labels.emplace(key, none ? std::string{} : value->text(most_text)).second)
+            at.fail("label " + in_quotes(printable(key, 64)) + " is there twice");
+    };
+    if (!place.value().is_array()) {
+        place.each_member(
+            [&](const std::string& key, const JsonPlace& value) { add(place, key, &value); });
+        return labels;
+    }
+    place.each([&](const JsonPlace& pair) {
+        expect_only(pair, {"key", "value"});
+        const JsonPlace key = pair["key"];
+        const auto value = pair.maybe("value");
+        add(pair, key.text(most_text), value ? &*value : nullptr);
+    });
+    return labels;
+}
+
 ReservationName name_of(const JsonPlace& place) {
     ReservationName name;
     const JsonPlace role = place["role"];
     auto parsed = Role::parse(role.id());
     if (!parsed) role.fail(parsed.error().what);
     name.role = std::move(*parsed);
-    if (const auto labels = place.maybe("labels")) name.labels = labels->text_map();
+    if (const auto labels = place.maybe("labels")) name.labels = labels_of(*labels);
     return name;
 }
 
@@ -124,13 +150,14 @@ ReservationOrder reserve_order(const JsonPlace& place, const Known& known) {
 }
 
 ReservationOrder unreserve_order(const JsonPlace& place, const Known& known) {
-    expect_only(place, {"host", "role", "labels", "resources", "refines", "lent_too"});
+    expect_only(place, {"host", "role", "labels", "resources", "refines", "reserver", "lent_too"});
     const JsonPlace host = place["host"];
     const JsonPlace resources = place["resources"];
     UnreserveOrder order;
     order.name = name_of(place);
     order.resources = resources.resources(1);
     order.lent_too = place.boolean_or("lent_too", false);
+    if (const auto reserver = place.maybe("reserver")) order.reserver = reserver->text(most_text);
     if (const auto refines = place.maybe("refines")) {
         expect_only(*refines, {"role", "labels"});
         order.unrefined = refines->has("role") && (*refines)["role"].text(most_text).empty();
@@ -151,9 +178,9 @@ using ReadOrder = ReservationOrder (*)(const JsonPlace& place, const Known& know
 
 Result<Orders> read_orders(const std::string& body, const Known& known, ReadOrder read) {
     try {
-        const json document = json::parse(body, nullptr, false);
-        const JsonPlace place{document, "the body"};
-        place.expect(document.is_object(), "an object");
+        const auto document = parse_body(body, example);
+        if (!document) return document.error();
+        const JsonPlace place{*document, "the body"};
         expect_only(place, {"key", "principal", "dry_run", "reservations"});
         Orders orders;
         if (const auto key = place.maybe("key")) orders.key = key->text(most_text);
@@ -187,14 +214,20 @@ json json_of(const ReservationView& view) {
     const ReservationIdentity& identity = view.reservation.identity;
     json tenants = json::array();
     for (const ServerId& tenant : view.tenants) tenants.push_back(tenant.str());
+    json reservers = json::object();
+    for (const auto& [principal, amounts] : view.reservers)
+        reservers[principal] = report::to_json(amounts);
     return {{"id", view.id.str()},
             {"host", identity.host.str()},
             {"host_name", view.host_name},
             {"role", identity.role.str()},
             {"labels", identity.labels},
             {"principal", identity.principal},
+            {"reservers", std::move(reservers)},
             {"from_config", identity.from_config},
             {"refines", identity.refines.empty() ? json(nullptr) : json(identity.refines.str())},
+            {"refines_role", view.refines ? json(view.refines->role.str()) : json(nullptr)},
+            {"refines_labels", view.refines ? json(view.refines->labels) : json(nullptr)},
             {"resources", report::to_json(view.reservation.asked)},
             {"used", report::to_json(view.balance.used)},
             {"held", report::to_json(view.balance.held)},

@@ -8,7 +8,8 @@ namespace reaper::api {
 /// ?role=R&host=H, both may be left out: {version, reservations[], orders[], remarks[]}.
 ///
 ///  reservation  {id, host, host_name (empty: there is no such host), role, labels, principal,
-///               from_config, refines (the id, or null), resources (what the role is to have),
+///               reservers{principal: resources}, from_config, refines (the id, or null),
+///               refines_role, refines_labels, resources (what the role is to have),
 ///               used, held, lent, owed, lending{lend, floor, longest_loan_s}, trouble}
 ///  order        {key, principal, state (applied, waiting, failed), orders[] (each in one line),
 ///               reason (why it failed, or waits), at}
@@ -26,7 +27,8 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request);
 Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request);
 
 /// The same; each has host, role, labels, resources, refines (of what was taken from that one; a
-/// role that is empty: from unreserved room), and lent_too: also what is lent, whose tenants go
+/// role that is empty: from unreserved room), reserver (of what this one reserved alone; else of what
+/// the principal reserved first), and lent_too: also what is lent, whose tenants go
 /// first. 409 where a part is ordered and it was taken from several.
 Task<HttpResponse> post_unreserve(const Backend& backend, ApiRequest request);
 

@@ -6,6 +6,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json_status.hpp"
@@ -41,9 +42,9 @@ HttpResponse no_switch() {
 Result<std::string> reason_in(const std::string& body) {
     if (trimmed(body).empty()) return std::string{};
     try {
-        const json document = json::parse(body, nullptr, false);
-        const JsonPlace place{document, "the body"};
-        place.expect(document.is_object(), "an object");
+        const auto document = parse_body(body);
+        if (!document) return document.error();
+        const JsonPlace place{*document, "the body"};
         place.each_member([](const std::string& name, const JsonPlace& member) {
             if (name != "reason") member.fail("it is not known here");
         });

@@ -137,6 +137,7 @@ struct ReserveCommand {
     std::optional<Duration> longest_loan;  ///< only with `lend`; none: as the configuration says
     // To unreserve:
     bool lent_too = false;
+    std::optional<std::string> reserver{};  ///< of `unreserve`: whose alone
     /// Only of what was taken from this role; empty: from unreserved room; none: of any.
     std::optional<std::string> returns_to;
 };

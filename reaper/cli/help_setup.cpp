@@ -86,7 +86,8 @@ const Text unreserve{
     "Gives up room that is kept for a role",
     R"(Gives up room that 'reaper reserve' or POST /v1/reserve kept for a role: all of it or a part.
 What refined another reservation is that one's again; where parts of it are of several, --refines
-says which. What the role's servers use stays reserved.
+says which. What one reserved oneself goes first; --reserver names another principal, if the
+configuration (reservations.acl) lets one. What the role's servers use stays reserved.
 What is lent stays so too, unless --lent-too is given: its tenants are deleted first, and the order
 waits for that. Room that the configuration reserves is given up there.)",
     R"(Examples:

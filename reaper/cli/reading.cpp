@@ -13,6 +13,8 @@ config::Cache without_events() {
 }
 
 constexpr std::uint64_t any_build = 0;
+/// Nothing is kept for anybody by who only reads.
+constexpr Duration no_promise{};
 
 }  // namespace
 
@@ -24,7 +26,7 @@ CloudReading::CloudReading(const boost::asio::any_io_executor& executor, Inputs 
                          inputs_.progress("reading the cloud: " + refresher_.status());
                  }),
       reservations_(executor,
-                    {inputs_.cloud, refresher_, rooms_, inputs_.journal, inputs_.reservations,
+                    {inputs_.cloud, refresher_, rooms_, inputs_.journal, inputs_.reservations, no_promise,
                      [] { return std::uint64_t{1}; }, [](const EndedLoan&) {}, stopping_, true}),
       decisions_(refresher_, inputs_.cloud.clock, rooms_, inputs_.safeguards, &reservations_) {
     rooms_.restore(std::move(inputs_.ledger));

@@ -29,7 +29,8 @@ void add_reservation(CLI::App& command, Parsed& parsed, ReserveCommand& order) {
         ->type_name("LIST");
     command
         .add_option("--label", parsed.labels,
-                    "NAME=VALUE; reservations of different labels stay apart; may be repeated")
+                    "NAME=VALUE or NAME; reservations of different labels stay apart; may be "
+                    "repeated")
         ->type_name("LABEL")
         ->expected(1)
         ->allow_extra_args(false)
@@ -48,10 +49,10 @@ Result<std::map<std::string, std::string>> labels_of(const std::vector<std::stri
     std::map<std::string, std::string> labels;
     for (const std::string& text : texts) {
         const auto mark = text.find('=');
-        const bool good = mark != std::string::npos && mark > 0;
-        if (!good || !labels.emplace(text.substr(0, mark), text.substr(mark + 1)).second)
+        const std::string value = mark == std::string::npos ? "" : text.substr(mark + 1);
+        if (text.empty() || mark == 0 || !labels.emplace(text.substr(0, mark), value).second)
             return Error{Errc::bad_input, option + ": is '" + printable(text, 60) +
-                                              "'; expected NAME=VALUE, each name once"};
+                                              "'; expected NAME=VALUE or NAME, each name once"};
     }
     return labels;
 }
@@ -92,6 +93,10 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    unreserve
+        .add_option("--reserver", parsed.unreserve.reserver,
+                    "Only of what this principal reserved (default: one's own first)")
+        ->type_name("NAME");
     unreserve.add_flag("--lent-too", parsed.unreserve.lent_too,
                        "Also what is lent: its tenants go first");
     CLI::App& list = *add_command(app, "reservations", help::reservations);

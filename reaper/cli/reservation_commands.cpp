@@ -37,6 +37,7 @@ json body_of(const ReserveCommand& command, const std::string& key) {
                      {"resources", report::to_json(command.resources)}};
         if (command.unreserve) {
             each["lent_too"] = command.lent_too;
+            if (command.reserver) each["reserver"] = *command.reserver;
             if (command.returns_to)
                 each["refines"] = {{"role", *command.returns_to},
                                    {"labels", command.refines_labels}};

@@ -14,13 +14,38 @@ std::string text_in(const json& each, const char* name) {
 }
 
 /// `VCPU=4 MEMORY_MB=2048`
-report::Cell pairs(const json& each, const char* name) {
+std::string pairs_text(const json& object) {
     std::string text;
-    if (const auto at = each.find(name); at != each.end() && at->is_object())
-        for (const auto& [key, value] : at->items())
+    if (object.is_object())
+        for (const auto& [key, value] : object.items())
             text += (text.empty() ? "" : " ") + key + "=" +
                     (value.is_string() ? value.get<std::string>() : value.dump());
+    return text;
+}
+
+report::Cell pairs(const json& each, const char* name) {
+    const auto at = each.find(name);
+    return report::text_cell(at == each.end() ? "" : pairs_text(*at));
+}
+
+/// `alice`; of several, how much is whose: `alice (VCPU=4), bob (VCPU=2)`.
+report::Cell reservers(const json& each) {
+    const auto at = each.find("reservers");
+    if (at == each.end() || !at->is_object() || at->size() < 2)
+        return report::text_cell(text_in(each, "principal"));
+    std::string text;
+    for (const auto& [principal, amounts] : at->items())
+        text += (text.empty() ? "" : ", ") + (principal.empty() ? "nobody" : principal) + " (" +
+                pairs_text(amounts) + ")";
     return report::text_cell(text);
+}
+
+/// The reservation that it was taken from, by its role and labels.
+report::Cell refined(const json& each) {
+    const std::string role = text_in(each, "refines_role");
+    const auto at = each.find("refines_labels");
+    const std::string labels = at == each.end() ? "" : pairs_text(*at);
+    return report::text_cell(role + (labels.empty() ? "" : " ") + labels);
 }
 
 std::vector<report::Cell> reservation_cells(const json& each) {
@@ -35,8 +60,8 @@ std::vector<report::Cell> reservation_cells(const json& each) {
             pairs(each, "held"),
             pairs(each, "lent"),
             pairs(each, "owed"),
-            from_config ? report::Cell{std::string{"the configuration"}}
-                        : report::text_cell(text_in(each, "principal")),
+            from_config ? report::Cell{std::string{"the configuration"}} : reservers(each),
+            refined(each),
             report::text_cell(text_in(each, "id")),
             report::text_cell(text_in(each, "host")),
             trouble.empty() ? report::Cell{} : report::Cell{"not as it should be: " + trouble}};
@@ -47,11 +72,12 @@ std::vector<report::Cell> reservation_cells(const json& each) {
 report::Table reservations_table(const json& said) {
     using report::column;
     report::Table table;
-    table.columns = {column("host"),     column("role"),          column("labels"),
-                     column("reserved"), column("used"),          column("held"),
-                     column("lent"),     column("owed"),          column("by"),
-                     report::wide("id"), report::wide("host_id"), report::under("trouble")};
-    table.key = 9;
+    table.columns = {column("host"),          column("role"),     column("labels"),
+                     column("reserved"),      column("used"),     column("held"),
+                     column("lent"),          column("owed"),     column("by"),
+                     report::wide("refines"), report::wide("id"), report::wide("host_id"),
+                     report::under("trouble")};
+    table.key = 10;
     table.none = "No reservations.";
     const json list = said.value("reservations", json::array());
     for (const json& each : list)

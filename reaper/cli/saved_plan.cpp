@@ -8,6 +8,7 @@
 #include "reaper/cli/request_progress.hpp"
 #include "reaper/cli/whole_file.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -68,12 +69,12 @@ Result<SavedPlan> read_saved_plan(const std::string& path) {
     const std::string name = path == "-" ? "stdin" : path;
     auto text = read_input(path);
     if (!text) return text.error();
-    const json document = json::parse(*text, nullptr, false);
-    if (document.is_discarded())
-        return Error{Errc::bad_input,
-                     name + " is no JSON: expected a plan of 'reaper plan --save'"};
+    const auto document = parse_json(*text);
+    if (!document)
+        return Error{Errc::bad_input, name + ": " + document.error().what +
+                                          "; expected a plan of 'reaper plan --save'"};
     try {
-        return saved_in(document);
+        return saved_in(*document);
     } catch (const WrongJson& wrong) {
         return Error{Errc::bad_input, name + ": " + wrong.what};
     }

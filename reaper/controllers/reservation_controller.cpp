@@ -139,6 +139,7 @@ ResultTask<void> ReservationController::know() {
         kept.loans = std::move(book.loans);
         kept.unsure = book.unsure;
         kept.name = book.name;
+        kept.unfit = book.unfit;
         kept.gone_since = book.gone_since;
         kept.gone_build = book.gone_build;
     }
@@ -329,6 +330,7 @@ Task<void> ReservationController::look_at(HostId host) {
     if (as_before) co_await tell_loans(host);
     if (as_before) co_await tell_debts(host);
     end_loans(host);
+    co_await tell_health(host);
     book.trouble.clear();
     book.retry_at = {};
     book.pause = GrowingPause{first_pause, longest_pause};

@@ -71,15 +71,17 @@ struct OrderState {
 
 std::string_view to_string(OrderState::Kind kind);
 
-/// For people and programs.
+/// For people and programs. Reservations that are alike but for who made them are one.
 struct ReservationView {
-    ReservationId id;
-    Reservation reservation;
+    ReservationId id;         ///< of several, the first one's
+    Reservation reservation;  ///< all of it
     ReservationBalance balance;
-    std::string host_name;  ///< empty: there is no such host
+    std::string host_name;                         ///< empty: there is no such host
+    std::map<std::string, Resources> reservers{};  ///< how much of it is whose
+    std::optional<ReservationName> refines{};      ///< the one that it was taken from
     std::vector<ServerId> tenants{};
-    Duration calm_for{};  ///< so long it is not lent: its role came a while ago
-    std::string trouble;  ///< why it is not as it should be, and is tried again; or empty
+    Duration calm_for{};    ///< so long it is not lent: its role came a while ago
+    std::string trouble{};  ///< why it is not as it should be; or empty
 };
 
 class ReservationController {
@@ -90,6 +92,7 @@ public:
         RoomKeeper& rooms;
         Journal& journal;
         const config::Reservations& settings;  ///< of now: a reload counts at the next step
+        const Duration& promise;  ///< room is kept for a request so long (cull.promise), likewise
         /// Not 0: this reaper acts, and no other; another number each time that it begins to.
         std::function<std::uint64_t()> serving;
         /// Tenants are to go; they may, some time.
@@ -122,7 +125,8 @@ public:
     };
     /// Room that is held for the request's role is let go of, as much as it lacks, where so many of
     /// its servers as possible fit without a deletion; else where all of them do with at most
-    /// `most_victims`. It is not taken back for `until`, nor while it is promised to the request.
+    /// `most_victims`. No reservation takes any of that room, be it let go of or free, within
+    /// `promise`, nor while it is promised to the request.
     /// Nothing: there is none, or it can't be: the log says why, and nobody waits for it.
     struct LetGo {
         std::set<ReservationId> by;     ///< they let go of it
@@ -131,11 +135,12 @@ public:
     /// `look`: what would be decided, by the cache as it is; nothing is read or written.
     enum class Giving { write, look };
     Task<LetGo> release_for(Request request, Search search, std::size_t most_victims,
-                            Duration until, Giving giving = Giving::write);
+                            Giving giving = Giving::write);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
     /// over.
-    Task<LetGo> lend_to(Request request, Search search, Duration until,
-                        Giving giving = Giving::write);
+    Task<LetGo> lend_to(Request request, Search search, Giving giving = Giving::write);
+    /// The request was told that this room is free for it: the same holds for it.
+    void keep_free_for(const Request& request, const std::vector<HostPlan>& plans);
     /// The hosts where reservations would let go of something for the request (of its role, or lent
     /// to it if it `borrows`), as they would be without that.
     std::vector<Host> as_if_given(const Request& request) const;
@@ -188,8 +193,9 @@ private:
     static constexpr Duration first_pause{1'000};
     static constexpr Duration longest_pause{60'000};
 
-    /// Let go of for somebody who is not there yet: it is not taken back.
+    /// Room for somebody who is not there yet: no reservation takes it.
     struct Left {
+        RequestId request;
         Resources amounts;
         Resources used_then;  ///< what servers of his role, or revocable ones, held before he came
         bool borrowed = false;       ///< by a revocable server
@@ -219,6 +225,7 @@ private:
         std::string trouble;
         std::string short_of;                ///< as of what is wanted
         std::string name;                    ///< of the host, as it was there last
+        std::string unfit;                   ///< why the host serves nobody; told
         std::optional<Duration> gone_since;  ///< steady
         std::uint64_t gone_build = 0;        ///< the bulk reading that the cache was made of then
         std::map<ReservationId, Unsure> unsure;
@@ -245,10 +252,11 @@ private:
     bool may_write() const;
     Resources left_on(const Left& left, const Host& host) const;
     Resources all_left_on(const Book& book, const Host& host) const;
+    Left room_left_for(const RoomWish& wish, const HostPlan& plan, const Host& host,
+                       const Book& book) const;
     Resources used_by_alike(const Left& left, const Host& host) const;
     /// For whom room is let go of.
     struct Wish : RoomWish {
-        Duration until{};
         bool look = false;  ///< nothing is read or written
     };
     bool may_give(const Wish& wish, const Book& book, const ReservationId& id) const;
@@ -285,6 +293,7 @@ private:
     };
     void take_in(const HostId& host, const ReservationId& id, Consumer read);
     Task<void> tell_drift(HostId host);
+    Task<void> tell_health(HostId host);
     std::string name_of(const HostId& host) const;
     void note_whether_gone(const HostId& host);
     std::string why_gone(const HostId& host) const;

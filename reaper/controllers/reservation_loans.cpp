@@ -137,7 +137,13 @@ Resources ReservationController::left_on(const Left& left, const Host& host) con
 
 Resources ReservationController::all_left_on(const Book& book, const Host& host) const {
     Resources sum;
-    for (const Left& left : book.left) sum += left_on(left, host);
+    for (const Left& left : book.left) {
+        Resources still = left_on(left, host);
+        // Which is not free for anybody else anyway.
+        for (const auto* const promise : dependencies_.rooms.ledger().promises_of(left.request))
+            if (promise->host == host.id) still -= promise->slot * promise->kept();
+        sum += above_none(still);
+    }
     return sum;
 }
 

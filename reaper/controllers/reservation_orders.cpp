@@ -25,7 +25,60 @@ std::string written(const ReservationOrder& order, const std::string& host_name)
             text += " " + printable(key, 64) + "=" + printable(value, 64);
         return text;
     };
+    const auto* const gives = std::get_if<UnreserveOrder>(&order);
+    if (gives != nullptr && gives->reserver)
+        return std::visit(common, order) + ", reserved by " + in_quotes(*gives->reserver);
     return std::visit(common, order);
+}
+
+/// Why the host serves nobody; empty: it does.
+std::string why_unfit(const Host& host) {
+    if (host.up && host.enabled) return {};
+    std::string why = "nova-compute on " + printable(host.name, 64);
+    why += host.up ? " is disabled" : " is down";
+    if (!host.why_unavailable.empty()) why += " (" + printable(host.why_unavailable, 200) + ")";
+    return why + ": no server can use what is reserved there";
+}
+
+/// Of two that are alike but for who made them.
+bool is_same(const ReservationView& a, const ReservationView& b) {
+    const ReservationIdentity& one = a.reservation.identity;
+    const ReservationIdentity& other = b.reservation.identity;
+    return one.host == other.host && one.role == other.role && one.labels == other.labels &&
+           one.from_config == other.from_config && a.refines == b.refines;
+}
+
+/// What is held beyond the host's capacity is no room: it is owed.
+void show_beyond(ReservationView& view) {
+    const Resources& beyond = view.balance.beyond;
+    if (beyond.empty()) return;
+    view.balance.held -= beyond;
+    view.balance.owed += beyond;
+    if (view.trouble.empty())
+        view.trouble = "the host has shrunk: " + amounts_text(beyond) +
+                       " of what is held there are beyond its capacity";
+}
+
+void add_to(ReservationView& known, ReservationView more) {
+    known.reservation.asked += more.reservation.asked;
+    known.reservation.lending.lend |= more.reservation.lending.lend;
+    known.reservation.lending.floor += more.reservation.lending.floor;
+    known.balance.used += more.balance.used;
+    known.balance.held += more.balance.held;
+    known.balance.lent += more.balance.lent;
+    known.balance.owed += more.balance.owed;
+    known.balance.taken += more.balance.taken;
+    known.balance.next += more.balance.next;
+    known.balance.beyond += more.balance.beyond;
+    known.calm_for = std::max(known.calm_for, more.calm_for);
+    for (const auto& [principal, amounts] : more.reservers) known.reservers[principal] += amounts;
+    for (ServerId& tenant : more.tenants)
+        if (std::find(known.tenants.begin(), known.tenants.end(), tenant) == known.tenants.end())
+            known.tenants.push_back(std::move(tenant));
+    std::string names;
+    for (const auto& each : known.reservers)
+        if (!each.first.empty()) names += (names.empty() ? "" : ", ") + each.first;
+    known.reservation.identity.principal = names;
 }
 
 std::set<std::string> classes_of(const Host& host) {
@@ -56,6 +109,22 @@ std::optional<Error> why_unknown_class(const CloudCache& cache, const Host& host
         return Error{Errc::not_found, std::move(what)};
     }
     return std::nullopt;
+}
+
+/// `not_found`: also for a class that no host has. `conflict`: also where the host is down.
+Result<ReservationDelta> reserve_on(const CloudCache& cache, HostReservations& reservations,
+                                    const HostUse& use, const ReserveOrder& order) {
+    const Host* const host = cache.find(order.host);
+    if (host == nullptr)
+        return Error{Errc::not_found,
+                     "there is no host " + in_quotes(order.host.str()) + " in Placement"};
+    // Room there is of no use to its role.
+    if (!host->up) return Error{Errc::conflict, why_unfit(*host)};
+    auto done = reserve(reservations, use, order);
+    if (!done && done.error().code == Errc::conflict)
+        if (auto unknown = why_unknown_class(cache, *host, order.resources))
+            return std::move(*unknown);
+    return done;
 }
 
 }  // namespace
@@ -117,15 +186,8 @@ ResultTask<std::optional<ReservationController::HostChanges>> ReservationControl
         const HostId& host = host_of(order);
         Result<ReservationDelta> done = ReservationDelta{};
         if (const auto* const wanted = std::get_if<ReserveOrder>(&order)) {
-            const CloudCache& cache = dependencies_.refresher.cache();
-            const Host* const there = cache.find(host);
-            if (there == nullptr)
-                co_return Error{Errc::not_found,
-                                "there is no host " + in_quotes(host.str()) + " in Placement"};
-            done = reserve(after[host].reservations, uses[host], *wanted);
-            if (!done && done.error().code == Errc::conflict)
-                if (auto unknown = why_unknown_class(cache, *there, wanted->resources))
-                    co_return std::move(*unknown);
+            done = reserve_on(dependencies_.refresher.cache(), after[host].reservations, uses[host],
+                              *wanted);
         } else {
             const UnreserveOrder allowed = as_allowed(std::get<UnreserveOrder>(order), principal);
             done = unreserve(after[host].reservations, uses[host], allowed);
@@ -300,6 +362,7 @@ ResultTask<void> ReservationController::apply(const std::vector<ReservationOrder
 /// Of those alone that the principal may unreserve.
 UnreserveOrder ReservationController::as_allowed(UnreserveOrder order,
                                                  const std::string& principal) const {
+    order.own = principal;
     order.principals.emplace();
     for (const auto& [id, each] : books_.at(order.host).reservations)
         if (may_unreserve(dependencies_.settings.acl, principal, each.identity.principal))
@@ -315,6 +378,20 @@ Task<void> ReservationController::note(const std::string& kind, const std::strin
     event.at = dependencies_.cloud.clock.now();
     auto noted = co_await dependencies_.journal.note_event(std::move(event));
     if (!noted) spdlog::error("not journaled: {}", noted.error().what);
+}
+
+/// That a host with reservations serves nobody, or does again, is told once.
+Task<void> ReservationController::tell_health(HostId id) {
+    const Host* const host = dependencies_.refresher.cache().find(id);
+    const auto at = books_.find(id);
+    if (host == nullptr || at == books_.end() || at->second.reservations.empty()) co_return;
+    std::string why = why_unfit(*host);
+    if (at->second.unfit == why) co_return;
+    const std::string told =
+        why.empty() ? "what is reserved on " + printable(host->name, 64) + " can be used again"
+                    : why;
+    at->second.unfit = std::move(why);
+    co_await note("reservation-trouble", told);
 }
 
 std::vector<ReservationView> ReservationController::list() const {
@@ -336,7 +413,20 @@ std::vector<ReservationView> ReservationController::list() const {
                 view.calm_for = std::max(calm->second.until() - dependencies_.cloud.clock.steady(),
                                          Duration{0});
             view.trouble = book.trouble.empty() ? book.short_of : book.trouble;
-            views.push_back(std::move(view));
+            if (host != nullptr && view.trouble.empty()) view.trouble = why_unfit(*host);
+            view.reservers[what.identity.principal] = what.asked;
+            if (const auto above = book.reservations.find(what.identity.refines);
+                above != book.reservations.end())
+                view.refines =
+                    ReservationName{above->second.identity.role, above->second.identity.labels};
+            show_beyond(view);
+            const auto alike =
+                std::find_if(views.begin(), views.end(),
+                             [&](const ReservationView& each) { return is_same(each, view); });
+            if (alike == views.end())
+                views.push_back(std::move(view));
+            else
+                add_to(*alike, std::move(view));
         }
     }
     std::sort(views.begin(), views.end(), [](const ReservationView& a, const ReservationView& b) {

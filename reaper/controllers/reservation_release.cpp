@@ -1,6 +1,7 @@
 // The controller's third part: idle reserved room for a request, of its role or of a revocable
 // server, before anybody is deleted for it or it is refused.
 #include <algorithm>
+#include <iterator>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -16,6 +17,17 @@ constexpr int max_rounds = 8;
 constexpr int max_writes = 3;
 /// After a failure, culls go on without.
 constexpr Duration release_pause{10'000};
+
+/// Of one request, the last stays.
+template <class Left>
+void forget_earlier(std::vector<Left>& left, const RequestId& request) {
+    const auto last = std::find_if(left.rbegin(), left.rend(),
+                                   [&](const Left& each) { return each.request == request; });
+    if (last == left.rend()) return;
+    left.erase(std::remove_if(left.begin(), std::prev(last.base()),
+                              [&](const Left& each) { return each.request == request; }),
+               std::prev(last.base()));
+}
 
 }  // namespace
 
@@ -122,13 +134,15 @@ Task<Role> ReservationController::role_of(ProjectId project, Giving giving) {
     co_return roles_.role_of(project).value_or(Role{});
 }
 
-Task<ReservationController::LetGo> ReservationController::release_for(
-    Request request, Search search, std::size_t most_victims, Duration until, Giving giving) {
+Task<ReservationController::LetGo> ReservationController::release_for(Request request,
+                                                                      Search search,
+                                                                      std::size_t most_victims,
+                                                                      Giving giving) {
     LetGo nothing;
     const Duration now = dependencies_.cloud.clock.steady();
     if (request.role.empty() || why_not_known() || now < release_again_at_) co_return nothing;
     const std::string id = printable(request.id.str());
-    Wish wish{{std::move(request), false, most_victims}, until, giving == Giving::look};
+    Wish wish{{std::move(request), false, most_victims}, giving == Giving::look};
     auto released = co_await let_go(std::move(wish), std::move(search));
     if (released) co_return std::move(*released);
     if (giving == Giving::look) co_return nothing;
@@ -149,11 +163,11 @@ bool ReservationController::lends() const {
 }
 
 Task<ReservationController::LetGo> ReservationController::lend_to(Request request, Search search,
-                                                                  Duration until, Giving giving) {
+                                                                  Giving giving) {
     LetGo none;
     if (!lends() || dependencies_.cloud.clock.steady() < lend_again_at_) co_return none;
     const std::string id = printable(request.id.str());
-    Wish wish{{std::move(request), true, 0}, until, giving == Giving::look};
+    Wish wish{{std::move(request), true, 0}, giving == Giving::look};
     auto lent = co_await let_go(std::move(wish), std::move(search));
     if (lent) co_return std::move(*lent);
     if (giving == Giving::look) co_return none;
@@ -189,6 +203,46 @@ ReservationController::LetGo ReservationController::as_if(const Request& request
     return given;
 }
 
+/// All of the plan's room, but for what its victims hold: that is promised with the plan.
+ReservationController::Left ReservationController::room_left_for(const RoomWish& wish,
+                                                                 const HostPlan& plan,
+                                                                 const Host& host,
+                                                                 const Book& book) const {
+    Left left;
+    left.request = wish.request.id;
+    left.amounts = (plan.slot.empty() ? wish.request.resources : plan.slot) * plan.slots;
+    for (const Victim& victim : plan.victims) left.amounts -= victim.resources;
+    left.amounts = above_none(left.amounts);
+    left.borrowed = wish.borrowed;
+    if (!wish.borrowed) left.role = wish.request.role;
+    left.until = dependencies_.cloud.clock.steady() + dependencies_.promise;
+    // Whoever is waited for already comes besides.
+    left.used_then = used_by_alike(left, host);
+    for (const Left& other : book.left)
+        if (other.borrowed == left.borrowed && other.role == left.role &&
+            other.request != left.request)
+            left.used_then += left_on(other, host);
+    for (const Server& server : host.servers)
+        if (server.revocable()) left.there.insert(server.id);
+    return left;
+}
+
+void ReservationController::keep_free_for(const Request& request,
+                                          const std::vector<HostPlan>& plans) {
+    if (!may_write() || (request.role.empty() && !request.borrows)) return;
+    const RoomWish wish{request, request.borrows, 0};
+    for (const HostPlan& plan : plans) {
+        const Host* const host = dependencies_.refresher.cache().find(plan.host);
+        const auto book = books_.find(plan.host);
+        if (host == nullptr || book == books_.end()) continue;
+        std::vector<Left>& left = book->second.left;
+        const bool known = std::any_of(
+            left.begin(), left.end(), [&](const Left& each) { return each.request == request.id; });
+        if (!known) left.push_back(room_left_for(wish, plan, *host, book->second));
+        to_tell_.insert(plan.host);
+    }
+}
+
 /// What is to be written so that the plans' slots are free; those hosts where it can't be are unfit
 /// by then.
 Result<ReservationController::Giveaway> ReservationController::giveaway_for(
@@ -202,19 +256,9 @@ Result<ReservationController::Giveaway> ReservationController::giveaway_for(
             continue;
         }
         const Book& book = at->second;
-        Left& left = all.left[plan.host];
-        left.amounts = lacking_on(*host, plan, wish, dependencies_.rooms.ledger());
-        left.borrowed = wish.borrowed;
-        if (!wish.borrowed) left.role = wish.request.role;
-        // Whoever is waited for already comes besides.
-        left.used_then = used_by_alike(left, *host);
-        for (const Left& other : book.left)
-            if (other.borrowed == left.borrowed && other.role == left.role)
-                left.used_then += left_on(other, *host);
-        for (const Server& server : host->servers)
-            if (server.revocable()) left.there.insert(server.id);
+        all.left.emplace(plan.host, room_left_for(wish, plan, *host, book));
         auto then = let_go_of(*host, book.reservations, book.records, given_on(wish, plan.host),
-                              left.amounts);
+                              lacking_on(*host, plan, wish, dependencies_.rooms.ledger()));
         if (!then) {
             unfit.insert(plan.host);
             continue;
@@ -283,11 +327,9 @@ ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish
             co_return as_if(request, search, found, giveaway->told);
         if (!may_write()) co_return nothing;
         std::vector<HostId> hosts;
-        for (const auto& each : giveaway->changes) hosts.push_back(each.first);
+        for (const auto& each : giveaway->left) hosts.push_back(each.first);
         // Before it is free, so that nobody takes it back meanwhile.
-        for (const HostId& host : hosts) {
-            Left& left = giveaway->left.at(host);
-            left.until = dependencies_.cloud.clock.steady() + wish.until;
+        for (auto& [host, left] : giveaway->left) {
             books_[host].left.push_back(std::move(left));
             to_tell_.insert(host);
         }
@@ -302,6 +344,8 @@ ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish
                 if (!books_[host].left.empty()) books_[host].left.pop_back();
             continue;
         }
+        for (const HostId& host : hosts)
+            if (done) forget_earlier(books_[host].left, request.id);
         if (wish.borrowed)
             for (const HostId& host : hosts)
                 for (const ReservationId& id : giveaway->by)

@@ -17,14 +17,19 @@ constexpr std::size_t max_served = 10'000;
 constexpr int max_failures = 5;
 /// From the last failure of so many until it is tried again.
 constexpr Duration given_up_for = std::chrono::hours{1};
-/// From its creation until it has a place.
-constexpr Duration boots_within = std::chrono::minutes{5};
 /// A server that is still being built then will not be.
 constexpr Duration served_for = std::chrono::hours{1};
 
 bool settled_down(const Server& server) {
     return !server.host.empty() && server.task_state.empty() &&
            (server.status == "ACTIVE" || server.status == "SHUTOFF");
+}
+
+/// By the cache.
+bool is_labelled(const Server& server) {
+    const auto there = server.metadata.find(key);
+    return there != server.metadata.end() &&
+           there->second == (server.revocable() ? "revocable" : "regular");
 }
 
 }  // namespace
@@ -37,7 +42,6 @@ void ServerLabels::served(const ServerId& server) {
 void ServerLabels::placed(const ServerId& server) {
     if (served_.size() >= max_served || dependencies_.settings.labels.servers == "none") return;
     served_.insert_or_assign(server, dependencies_.cloud.clock.steady() + served_for);
-    placed_.insert_or_assign(server, dependencies_.cloud.clock.now());
 }
 
 ResultTask<void> ServerLabels::check() {
@@ -62,10 +66,10 @@ std::vector<ServerId> ServerLabels::due() {
     if (dependencies_.settings.labels.servers == "none") return servers;
     const Duration now = dependencies_.cloud.clock.steady();
     std::erase_if(served_, [&](const auto& entry) { return entry.second < now; });
-    std::erase_if(placed_, [&](const auto& entry) { return !served_.contains(entry.first); });
     for (const auto& [id, until] : served_)
         if (servers.size() < max_in_a_check) servers.push_back(id);
-    if (dependencies_.settings.labels.servers != "all") return servers;
+    // Of the others, a label that is there has to be right.
+    const bool all = dependencies_.settings.labels.servers == "all";
     std::set<ServerId> still_there;
     for (const Host* host : dependencies_.refresher.cache().hosts())
         for (const auto& server : host->servers) {
@@ -75,7 +79,7 @@ std::vector<ServerId> ServerLabels::due() {
             if (done_.contains(server.id)) {
                 still_there.insert(server.id);
             } else if (servers.size() < max_in_a_check && settled_down(server) &&
-                       !server.metadata.contains(key)) {
+                       (all || server.metadata.contains(key)) && !is_labelled(server)) {
                 servers.push_back(server.id);
             }
         }
@@ -107,16 +111,12 @@ Task<ServerLabels::Labeled> ServerLabels::label(ServerId id, const Taggers& tagg
     const std::string type = revocable ? "revocable" : "regular";
     const auto there = server.metadata.find(key);
     if (there == server.metadata.end()) co_return co_await label_as(std::move(id), type);
-    // On a server that ran before, one of our two words is of an earlier place.
-    const auto placed = placed_.find(id);
-    const bool ran = placed != placed_.end() && server.created + boots_within < placed->second;
-    if (there->second != type && ran && res_type_from(there->second))
-        co_return co_await label_as(std::move(id), type);
-    if (there->second != type)
-        log_about({.server = id.str()}, spdlog::level::info,
-                  "server {} runs as {}; its metadata says {}={}, which is its user's and stays",
-                  id.str(), type, key, printable(there->second, 64));
-    co_return Labeled::done;
+    if (there->second == type) co_return Labeled::done;
+    // What its user wrote said where it might go, or it is of an earlier place.
+    log_about({.server = id.str()}, spdlog::level::info,
+              "server {} runs as {}; its metadata said {}={}", id.str(), type, key,
+              printable(there->second, 64));
+    co_return co_await label_as(std::move(id), type);
 }
 
 Task<ServerLabels::Labeled> ServerLabels::label_as(ServerId id, std::string type) {
@@ -137,22 +137,20 @@ Task<ServerLabels::Labeled> ServerLabels::label_as(ServerId id, std::string type
 
 void ServerLabels::settle(const ServerId& id, Labeled labeled) {
     if (labeled == Labeled::later) return;
-    const bool all = dependencies_.settings.labels.servers == "all";
     if (labeled == Labeled::failed) {
         const int failures = ++failures_[id];
         if (failures < max_failures) return;
         if (failures == max_failures)
             log_about({.server = id.str()}, spdlog::level::warn,
                       "server {} is not labeled: it failed {} times", id.str(), max_failures);
-        if (all) given_up_[id] = dependencies_.cloud.clock.steady() + given_up_for;
+        given_up_[id] = dependencies_.cloud.clock.steady() + given_up_for;
     } else {
         given_up_.erase(id);
-        if (all) done_.insert(id);
+        done_.insert(id);
     }
     // Of a server that is tried again, how often it failed is kept.
     if (!given_up_.contains(id)) failures_.erase(id);
     served_.erase(id);
-    placed_.erase(id);
 }
 
 void ServerLabels::ask_refused_again() {

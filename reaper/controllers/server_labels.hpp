@@ -1,6 +1,6 @@
 // Says on servers, in their metadata, as what they run: `res-type=regular` or `res-type=revocable`,
-// so that billing can tell. Set once, after the server got its room; what is there already is its
-// user's and stays, which is told in the log where it says something else.
+// so that billing can tell. Set once, after the server got its room, in place of what is there: a
+// user's word says where a server may go, and the label what it got.
 //
 // Which servers: `labels.servers` of the configuration. Nothing of it is urgent: few calls, one
 // after the other, behind everything else; what fails is tried again a few times.
@@ -53,7 +53,6 @@ private:
 
     Dependencies dependencies_;
     std::map<ServerId, Duration> served_;    ///< until when (steady) it is tried
-    std::map<ServerId, TimePoint> placed_;   ///< of these, and when
     std::set<ServerId> done_;                ///< of those in the cache
     std::map<ServerId, int> failures_;       ///< in a row
     std::map<ServerId, Duration> given_up_;  ///< of those in the cache, until when (steady)

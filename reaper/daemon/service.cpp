@@ -119,7 +119,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
       reservations(
           executor,
           {service.cloud_, refresher, service.rooms_, service.ports_.journal,
-           service.settings_.reservations,
+           service.settings_.reservations, service.settings_.cull.promise,
            [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
            [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_,
            service.settings_.dry_run}),

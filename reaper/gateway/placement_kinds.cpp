@@ -43,12 +43,10 @@ Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, GatewayC
     } else {
         read = Error{Errc::bad_input, *why};  // nobody is helped
     }
-    // Who says two things admits regular room, and nobody is deleted for it.
+    // Who says two things, or admits nothing, is refused, as by metadata.
     if (!phases) {
-        spdlog::warn("gateway: {}: nothing is done for it: {}", printable(id.str()),
-                     phases.error().what);
-        read = phases.error();
-        phases = Phases{};
+        spdlog::warn("gateway: {}: no candidates: {}", printable(id.str()), phases.error().what);
+        co_return own_answer(Candidates{});
     }
     note_wish(id);
     Asked last = co_await in_phases(std::move(request), call, std::move(read), *phases,

@@ -20,8 +20,6 @@ namespace {
 constexpr int max_read_rounds = 24;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
-/// Whose role it is reserved for may ask a second time within.
-constexpr Duration reserved_room_waits = std::chrono::seconds{60};
 /// Hosts that offer revocable room, read before a deletion for a request that prefers it.
 constexpr std::size_t max_offering = 64;
 
@@ -135,15 +133,14 @@ Task<ReservationController::LetGo> FreshDecision::release_reserved(
     const bool cooling_too = needs_cooling_host(decision, safeguards_.passed_over(clock_.now()));
     auto search = search_under(std::move(policy), cooling_too, std::move(skipped), giving);
     co_return co_await reservations_->release_for(std::move(request), std::move(search),
-                                                  most_victims, reserved_room_waits, giving);
+                                                  most_victims, giving);
 }
 
 Task<ReservationController::LetGo> FreshDecision::borrow(
     std::shared_ptr<const CompiledPolicy> policy, Request request, Giving giving) {
     std::map<ServerId, std::string> nobody;
     auto search = search_under(std::move(policy), true, std::move(nobody), giving);
-    co_return co_await reservations_->lend_to(std::move(request), std::move(search),
-                                              reserved_room_waits, giving);
+    co_return co_await reservations_->lend_to(std::move(request), std::move(search), giving);
 }
 
 /// Of plans with victims, one whose victims hold room that is lent by the request's own role.
@@ -223,6 +220,9 @@ void FreshDecision::decided(const Request& request, const Decision& decision) {
     const bool by_role = somebody_waits(request.source);
     if (reservations_ != nullptr && plan != nullptr && by_role)
         reservations_->on_plan(request.role, *plan);
+    const auto* const nothing = std::get_if<NothingToDo>(&decision);
+    if (reservations_ != nullptr && nothing != nullptr && by_role)
+        reservations_->keep_free_for(request, nothing->hosts);
 }
 
 /// Before the reservations are known, nobody has a role. A loan's request has its own.

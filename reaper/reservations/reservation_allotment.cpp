@@ -109,6 +109,7 @@ HostUse use_of(const Host& host, const ReservedAllocations& held, const RoleOfPr
     for (const Provider& provider : host.providers)
         for (const auto& [name, inventory] : provider.inventories)
             use.free.add(name, inventory.capacity() - provider.used.get(name));
+    use.beyond = above_none(Resources{} - use.free);
     use.free -= ledger.promised_to_requests(host.id);
     use.coming = ledger.promised_to_roles(host.id);
     for (const Server& server : host.servers) {

@@ -66,6 +66,7 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
         free += balance.held - balance.next;
     }
     Resources revocable = above_none(use.revocable);
+    Resources beyond = above_none(use.beyond);
     free = above_none(free);
     Resources waiting = above_none(use.waiting);
     Resources leaving = above_none(above_none(use.free + use.leaving) - free);
@@ -83,6 +84,7 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
         balance.lent = take(revocable, occupied);
         balance.owed = missing - balance.lent;
         balance.taken = occupied - balance.lent;
+        balance.beyond = take(beyond, balance.held);
     }
     return balances;
 }

@@ -37,6 +37,7 @@ struct HostUse {
     std::map<Role, Resources> coming{};   ///< promised to requests of roles: no need to grow for it
     Resources revocable{};                ///< what revocable servers hold that stay
     std::map<ReservationId, Resources> held{};  ///< what consumers of reservations hold
+    Resources beyond{};                         ///< used beyond the capacity
 };
 
 struct ReservationBalance {
@@ -49,6 +50,8 @@ struct ReservationBalance {
     /// What it is to hold next: what it should, as far as it holds that, it is free, or another
     /// reservation of the host lets go of it. All of them change in one transaction.
     Resources next;
+    /// Of what is held, beyond the capacity of a host that shrank: there is no such room.
+    Resources beyond{};
 
     Resources missing() const { return lent + owed; }
 };

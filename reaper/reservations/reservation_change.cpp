@@ -29,7 +29,14 @@ std::string returns_to(const HostReservations& reservations, const Reservation& 
     return text_of(ReservationName{above->second.identity.role, above->second.identity.labels});
 }
 
-/// Those that the order may take from.
+void own_first(const HostReservations& reservations, const std::string& principal,
+               std::vector<ReservationId>& ids) {
+    std::stable_partition(ids.begin(), ids.end(), [&](const ReservationId& id) {
+        return reservations.at(id).identity.principal == principal;
+    });
+}
+
+/// Those that the order may take from, who orders first.
 std::vector<ReservationId> named_by(const HostReservations& reservations,
                                     const UnreserveOrder& order) {
     std::vector<ReservationId> named;
@@ -37,11 +44,13 @@ std::vector<ReservationId> named_by(const HostReservations& reservations,
         const bool allowed =
             !order.principals || order.principals->contains(reservation.identity.principal);
         if (!is_named(reservation, order.name) || !allowed) continue;
+        if (order.reserver && reservation.identity.principal != *order.reserver) continue;
         const std::string to = returns_to(reservations, reservation);
         if (order.unrefined && !to.empty()) continue;
         if (order.refines && to != text_of(*order.refines)) continue;
         named.push_back(id);
     }
+    own_first(reservations, order.own, named);
     return named;
 }
 
@@ -86,9 +95,9 @@ Resources unused(const Reservation& reservation, const ReservationBalance& balan
     return more_than(reservation.asked, balance.used);
 }
 
-/// The one to refine, with enough that is not used; the principal's own first.
-Result<ReservationId> refined_by(const HostReservations& reservations, const HostUse& use,
-                                 const ReserveOrder& order) {
+/// What is refined of each; of the principal's own first. One that has enough is not added to.
+Result<ReservationDelta> refined_by(const HostReservations& reservations, const HostUse& use,
+                                    const ReserveOrder& order) {
     const auto balances = balance_of(reservations, use);
     std::vector<ReservationId> named;
     for (const auto& [id, reservation] : reservations)
@@ -96,19 +105,21 @@ Result<ReservationId> refined_by(const HostReservations& reservations, const Hos
     if (named.empty())
         return Error{Errc::not_found,
                      "the host has no reservation for " + text_of(*order.refines) + " to refine"};
-    std::stable_sort(named.begin(), named.end(), [&](const auto& a, const auto& b) {
-        return (reservations.at(a).identity.principal == order.principal) >
-               (reservations.at(b).identity.principal == order.principal);
-    });
-    Resources most;
+    own_first(reservations, order.principal, named);
+    ReservationDelta parts;
+    Resources left = order.resources;
+    Resources all;
     for (const ReservationId& id : named) {
         const Resources idle = unused(reservations.at(id), balances.at(id));
-        if (order.resources.fits_in(idle)) return id;
-        most = idle;
+        if (order.resources.fits_in(idle)) return ReservationDelta{{id, order.resources}};
+        all += idle;
+        Resources part = common(left, idle);
+        left -= part;
+        if (!part.empty()) parts.emplace(id, std::move(part));
     }
-    return conflict("the reservation for " + text_of(*order.refines) + " has " +
-                    amounts_text(most) + " that are not used, " + amounts_text(order.resources) +
-                    " are asked for");
+    if (left.empty()) return parts;
+    return conflict("the reservation for " + text_of(*order.refines) + " has " + amounts_text(all) +
+                    " that are not used, " + amounts_text(order.resources) + " are asked for");
 }
 
 /// What the host has that is free and owed to no reservation.
@@ -131,6 +142,47 @@ std::optional<Error> why_no_room(const HostReservations& before,
     return conflict("the host lacks " + amounts_text(lacking) + " of unreserved room");
 }
 
+/// More of the one of that identity. Where it is new, it is lent as what is there of that name,
+/// whoever reserved that; else as the one that it is taken from.
+ReservationId add_part(HostReservations& reservations, const ReservationIdentity& identity,
+                       const Resources& part, const ReserveOrder& order) {
+    const ReservationId id = reservation_id(identity);
+    if (!reservations.contains(id)) {
+        LendingPolicy lending = order.by_default;
+        if (!identity.refines.empty()) lending = reservations.at(identity.refines).lending;
+        const auto alike =
+            std::find_if(reservations.begin(), reservations.end(), [&](const auto& each) {
+                return is_named(each.second, order.name) && !each.second.identity.from_config;
+            });
+        if (alike != reservations.end()) {
+            lending = alike->second.lending;
+            lending.floor = {};  // which that one keeps
+        }
+        reservations[id].lending = std::move(lending);
+    }
+    Reservation& changed = reservations[id];
+    changed.identity = identity;
+    changed.asked += part;
+    return id;
+}
+
+/// All of that name is lent as the order says, whoever reserved it.
+std::optional<Error> lend_as(HostReservations& reservations, const ReserveOrder& order) {
+    Resources left = order.lending->floor;
+    Resources all;
+    for (auto& [id, each] : reservations) {
+        if (!is_named(each, order.name) || each.identity.from_config) continue;
+        all += each.asked;
+        each.lending = *order.lending;
+        each.lending.floor = common(left, each.asked);
+        left -= each.lending.floor;
+    }
+    if (left.empty()) return std::nullopt;
+    return Error{Errc::bad_input, "the floor, which is never lent, is " +
+                                      amounts_text(order.lending->floor) + ", more than the " +
+                                      amounts_text(all) + " that are reserved"};
+}
+
 }  // namespace
 
 Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& use,
@@ -146,28 +198,28 @@ Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& 
     HostReservations after = reservations;
     ReservationDelta delta;
     ReservationIdentity identity{order.host, order.name.role, order.name.labels, order.principal};
+    ReservationDelta parts{{ReservationId{}, order.resources}};
     if (order.refines) {
-        const auto above = refined_by(reservations, use, order);
-        if (!above) return above.error();
-        identity.refines = *above;
-        after.at(*above).asked -= order.resources;
-        delta[*above] -= order.resources;
+        auto refined = refined_by(reservations, use, order);
+        if (!refined) return refined.error();
+        parts = std::move(*refined);
     }
-    const ReservationId id = reservation_id(identity);
-    const bool is_new = !after.contains(id);
-    Reservation& changed = after[id];
-    if (is_new)
-        changed.lending = order.refines ? after.at(identity.refines).lending : order.by_default;
-    changed.identity = std::move(identity);
-    changed.asked += order.resources;
-    if (order.lending) changed.lending = *order.lending;
-    if (order.lending && !changed.lending.floor.fits_in(changed.asked))
-        return Error{Errc::bad_input, "the floor, which is never lent, is " +
-                                          amounts_text(changed.lending.floor) + ", more than the " +
-                                          amounts_text(changed.asked) + " that are reserved"};
-    delta[id] += order.resources;
-    const auto written = record_of(changed, {});
-    if (!written) return written.error();
+    ReservationId id;
+    for (const auto& [above, part] : parts) {
+        identity.refines = above;
+        if (!above.empty()) {
+            after.at(above).asked -= part;
+            delta[above] -= part;
+        }
+        id = add_part(after, identity, part, order);
+        delta[id] += part;
+    }
+    if (order.lending)
+        if (auto wrong = lend_as(after, order)) return std::move(*wrong);
+    for (const auto& [changed, amounts] : delta) {
+        const auto written = record_of(after.at(changed), {});
+        if (!written) return written.error();
+    }
     if (!order.refines)
         if (auto no = why_no_room(reservations, after, use, id)) return std::move(*no);
     reservations = std::move(after);
@@ -209,7 +261,9 @@ Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse
         return conflict("the reservation for " + text_of(order.name) +
                         " is in the configuration: change it there");
     if (!found)
-        return Error{Errc::not_found, "the host has no reservation for " + text_of(order.name)};
+        return Error{Errc::not_found,
+                     "the host has no reservation for " + text_of(order.name) +
+                         (order.reserver ? " by principal " + in_quotes(*order.reserver) : "")};
     if (!left.empty()) {
         std::string why = "of what is to be unreserved, " + amounts_text(left) + " are not idle";
         if (!busy.empty()) why += "; its servers use " + amounts_text(busy);

@@ -15,7 +15,8 @@
 
 namespace reaper {
 
-/// Reservations of a host that are alike but for who made them.
+/// Reservations of a host that are alike but for who made them: to people they are one, and how
+/// much of it is whose decides what who may unreserve.
 struct ReservationName {
     Role role;
     Labels labels{};
@@ -41,6 +42,10 @@ struct UnreserveOrder {
     Resources resources;
     /// Of these principals alone; none: whoever made it.
     std::optional<std::set<std::string>> principals{};
+    /// Of this one alone: who reserved it.
+    std::optional<std::string> reserver{};
+    /// Of several, this one's goes first: who orders.
+    std::string own{};
     /// Of what was taken from this one alone, which it returns to.
     std::optional<ReservationName> refines{};
     /// Of what was taken from unreserved room alone.

@@ -44,6 +44,7 @@ std::string line_of(const ReservationOrder& order) {
         const auto& gives = std::get<UnreserveOrder>(order);
         if (gives.lent_too) append_field(text, 'e', "");
         if (gives.unrefined) append_field(text, 'u', "");
+        if (gives.reserver) append_field(text, 'p', escaped(*gives.reserver));
         if (gives.refines) append_name(text, *gives.refines, 'f', 'g');
         return text;
     }
@@ -66,6 +67,7 @@ struct Line {
     std::optional<LendingPolicy> lending;
     bool lent_too = false;
     bool unrefined = false;
+    std::optional<std::string> reserver;
 };
 
 bool read_role(ReservationName& name, std::string_view value) {
@@ -114,6 +116,7 @@ bool read_field(Line& line, char name, std::string_view value) {
         case 't': return line.lending && read_duration(line.lending->longest, value);
         case 'e': return line.lent_too = true;
         case 'u': return line.unrefined = true;
+        case 'p': line.reserver = unescaped(value); return line.reserver.has_value();
         default: return false;
     }
 }
@@ -134,6 +137,7 @@ ReservationOrder order_of(Line line) {
     order.resources = std::move(line.resources);
     order.lent_too = line.lent_too;
     order.unrefined = line.unrefined;
+    order.reserver = std::move(line.reserver);
     order.refines = std::move(line.refines);
     return order;
 }

@@ -262,7 +262,7 @@ TEST_F(GatewayKinds, WhoMovesOutOfRevocableRoomCullsNobody) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(GatewayKinds, ForContradictingTraitsNobodyDies) {
+TEST_F(GatewayKinds, ContradictingTraitsAreRefused) {
     full_host();
     booting_that("REGULAR");
     cloud.server_at(uuid_of("new")).record.flavor.extra_specs["trait:" + prefix + "REVOCABLE"] =
@@ -272,7 +272,9 @@ TEST_F(GatewayKinds, ForContradictingTraitsNobodyDies) {
     EXPECT_THAT(search_for("req-1", both), IsEmpty());
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     cloud.add_host("empty", small * 4);
-    EXPECT_THAT(search_for("req-2", both), ElementsAre("rp-empty"));
+    EXPECT_THAT(search_for("req-2", both), IsEmpty()) << "though there is room";
+    const std::string none = two_cpus + "&required=!" + prefix + "REGULAR,!" + prefix + "REVOCABLE";
+    EXPECT_THAT(search_for("req-3", none), IsEmpty());
 }
 
 TEST_F(GatewayKinds, WhatPlacementRefusesPassesAsItIs) {

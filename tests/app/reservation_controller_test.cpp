@@ -237,6 +237,58 @@ TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
     EXPECT_EQ(held(), 6) << "nobody came";
 }
 
+TEST_F(ReservationControllerTest, FreeRoomBesideWhatIsLetGoOfWaitsToo) {
+    settings.lend = true;
+    EXPECT_EQ(give({reserving("eng", 7)}), std::nullopt);
+    cloud.add_server("others", "host1", "stranger", cpus(8));
+    cloud.add_server("elsewhere", "host2", "stranger", cpus(16));
+    step();
+    EXPECT_TRUE(release("web", 4));
+    EXPECT_EQ(held(), 4) << "one more is free";
+    step();
+    EXPECT_EQ(held(), 4) << "and is the requester's";
+    step(8);
+    EXPECT_EQ(held(), 7) << "nobody came";
+    EXPECT_TRUE(lend("spot", 4));
+    step();
+    EXPECT_EQ(held(), 4) << "a loan's likewise";
+}
+
+TEST_F(ReservationControllerTest, RoomThatIsFreeForItsRequesterIsNotTakenByWhatIsOwed) {
+    EXPECT_EQ(give({reserving("eng", 8)}), std::nullopt);
+    cloud.add_server("early", "host1", "web", cpus(4));
+    step();
+    cloud.add_server("others", "host1", "stranger", cpus(8));
+    cloud.remove("early");
+    cloud.add_server("late", "host1", "stranger", cpus(4));
+    step();
+    ASSERT_EQ(held(), 4) << "four are owed";
+    cloud.remove("late");
+    EXPECT_TRUE(run_task(io, refresher->rebuild_unless_recent()));
+    Request wanted = request_of("web", 4);
+    wanted.role = role("eng");
+    HostPlan plan;
+    plan.host = HostId{cloud.provider_of("host1")};
+    plan.slots = 1;
+    controller->keep_free_for(wanted, {plan});
+    step();
+    EXPECT_EQ(held(), 4);
+    step(10);
+    EXPECT_EQ(held(), 8);
+}
+
+TEST_F(ReservationControllerTest, AnotherPromiseIsAnotherTime) {
+    promise = std::chrono::minutes{5};
+    EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
+    cloud.add_server("others", "host1", "stranger", cpus(10));
+    step();
+    EXPECT_TRUE(release("web", 4));
+    step(2);
+    EXPECT_EQ(held(), 2);
+    step(1);
+    EXPECT_EQ(held(), 6);
+}
+
 TEST_F(ReservationControllerTest, WhatIsLetGoOfForWhoWaitsInTheGatewayIsPromisedToHimAtOnce) {
     EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
     cloud.add_server("others", "host1", "stranger", cpus(10));

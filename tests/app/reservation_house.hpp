@@ -59,6 +59,7 @@ protected:
             rooms,
             journal,
             settings,
+            promise,
             [this] { return serving; },
             [this](const EndedLoan& loan) { ended.push_back(loan); },
             stopping};
@@ -143,7 +144,7 @@ protected:
         wanted.borrows = true;
         wanted.availability_zone = zone;
         rooms.admits(wanted);
-        return !run_task(io, controller->lend_to(wanted, search(), std::chrono::minutes{20}))
+        return !run_task(io, controller->lend_to(wanted, search()))
                     .by.empty();
     }
     /// For a request of the project that finds no host.
@@ -153,7 +154,7 @@ protected:
         wanted.availability_zone = zone;
         wanted.role = run_task(io, controller->role_of(wanted.project));
         rooms.admits(wanted);
-        return !run_task(io, controller->release_for(wanted, search(), 0, std::chrono::minutes{20}))
+        return !run_task(io, controller->release_for(wanted, search(), 0))
                     .by.empty();
     }
     /// What all reservations hold on the host in Placement.
@@ -176,6 +177,7 @@ protected:
     FakeJournal journal;
     boost::asio::io_context io{1};
     config::Reservations settings;
+    Duration promise = std::chrono::minutes{20};
     config::Cache cache_settings;
     RoomKeeper rooms;
     std::uint64_t serving = 1;

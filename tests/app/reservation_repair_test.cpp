@@ -237,6 +237,42 @@ TEST_F(ReservationRepairTest, OnAHostThatShrankNobodysRoomIsTaken) {
     EXPECT_EQ(held(), 6) << "collected when it is free";
 }
 
+TEST_F(ReservationRepairTest, WhatAShrunkHostCantHoldIsOwed) {
+    ASSERT_EQ(give({reserving("eng", 13)}), std::nullopt) << why;
+    const std::string provider = cloud.provider_of("host1");
+    cloud.add_host("host1", cpus(4));
+    cloud.set_provider("host1", provider);
+    step();
+    EXPECT_EQ(only().balance.held, cpus(4));
+    EXPECT_EQ(only().balance.owed, cpus(9));
+    EXPECT_THAT(only().trouble, ::testing::HasSubstr("9 VCPU of what is held there"));
+    EXPECT_EQ(give({reserving("eng", 1)}), Errc::conflict);
+    cloud.add_host("host1", cpus(16));
+    cloud.set_provider("host1", provider);
+    step();
+    EXPECT_EQ(only().balance.held, cpus(13));
+    EXPECT_EQ(only().trouble, "");
+}
+
+TEST_F(ReservationRepairTest, WhatIsReservedOnAHostThatIsDownIsTold) {
+    ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
+    EXPECT_EQ(only().trouble, "");
+    cloud.services["host1"].up = false;
+    EXPECT_TRUE(run_task(io, refresher->refresh_aggregates()));
+    step();
+    EXPECT_THAT(only().trouble, ::testing::HasSubstr("nova-compute on host1 is down"));
+    EXPECT_EQ(give({reserving("eng", 1)}), Errc::conflict);
+    EXPECT_THAT(why, ::testing::HasSubstr("nova-compute on host1 is down"));
+    EXPECT_EQ(give({unreserving("eng", 1)}), std::nullopt) << why;
+    EXPECT_THAT(events("reservation-trouble"), ::testing::SizeIs(1));
+    cloud.services["host1"].up = true;
+    EXPECT_TRUE(run_task(io, refresher->refresh_aggregates()));
+    step();
+    EXPECT_EQ(only().trouble, "");
+    EXPECT_THAT(events("reservation-trouble"), ::testing::SizeIs(2));
+    EXPECT_EQ(give({reserving("eng", 1)}), std::nullopt) << why;
+}
+
 TEST_F(ReservationRepairTest, WhereTheProviderTreeChangesItIsHeldWhereTheRoomIs) {
     const ResourceClass gpu{"VGPU"};
     cloud.add_host("host3", Resources{{"VCPU", 16}, {"VGPU", 4}});

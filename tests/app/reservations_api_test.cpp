@@ -142,6 +142,77 @@ TEST_F(ReservationsApiTest, WhatIsWrongInABodyIsNamed) {
     EXPECT_THAT(refused(400, "/v1/reserve", with("labels", "x")), HasSubstr("labels"));
 }
 
+TEST_F(ReservationsApiTest, WhatIsNoGoodJsonIsToldWithItsPlace) {
+    start_and_know_reservations();
+    const auto said = [&](const std::string& body) {
+        HttpRequest request{"POST", "/v1/reserve", {}, body};
+        const HttpResponse answer = ApiHouse::ask(std::move(request), {api::Access::act});
+        EXPECT_EQ(answer.status, 400) << answer.body;
+        return json::parse(answer.body).value(json::json_pointer{"/error/message"}, "");
+    };
+    EXPECT_THAT(said("{\n  \"reservations\": [,]}"), HasSubstr("line 2, column 20: not JSON"));
+    EXPECT_THAT(said(R"({"reservations": [], "key": "a", "key": "b"})"),
+                HasSubstr("member 'key' is there twice"));
+    for (const char* const other :
+         {"slaveId=x&resources=[]", R"({"slaveId": "x", "resources": []})",
+          R"({"type": "RESERVE_RESOURCES", "reserve_resources": {}})"}) {
+        EXPECT_THAT(said(other), HasSubstr(R"(as {"reservations": [{"host": )")) << other;
+    }
+    HttpRequest pause{"POST", "/v1/pause", {}, R"({"reason": "a", "reason": "b"})"};
+    const HttpResponse twice = ApiHouse::ask(std::move(pause), {api::Access::act});
+    EXPECT_EQ(twice.status, 400);
+    EXPECT_THAT(twice.body, HasSubstr("is there twice"));
+    EXPECT_THAT(list(), IsEmpty());
+}
+
+TEST_F(ReservationsApiTest, LabelsArePairsTooAndKeysMayBeWithoutValue) {
+    start_and_know_reservations();
+    json order = reserving("h1", "eng", 2);
+    order["labels"] = json::array({{{"key", "why"}, {"value", "peak"}}, {{"key", "lent"}}});
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({order})).status, 202);
+    order["labels"] = {{"why", "peak"}, {"lent", nullptr}};
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({order})).status, 202);
+    ASSERT_THAT(list(), SizeIs(1));
+    EXPECT_EQ(list()[0].at("labels"), json({{"why", "peak"}, {"lent", ""}}));
+    order["labels"] = {{"", "x"}};
+    EXPECT_THAT(refused(400, "/v1/reserve", orders({order})), HasSubstr("a key that is not empty"));
+    order["labels"] = json::array({{{"key", ""}}});
+    EXPECT_THAT(refused(400, "/v1/reserve", orders({order})), HasSubstr("a key that is not empty"));
+    order["labels"] = json::array({{{"key", "a"}}, {{"key", "a"}}});
+    EXPECT_THAT(refused(400, "/v1/reserve", orders({order})), HasSubstr("'a' is there twice"));
+}
+
+TEST_F(ReservationsApiTest, WhatSeveralReservedIsOneAndEachUnreservesHisOwnFirst) {
+    settings.reservations.acl.unreserve = {{{"bob"}, {"bob"}}};
+    start_and_know_reservations();
+    const auto post = [&](const std::string& path, int vcpus, const std::string& who,
+                          const std::string& whose = "") {
+        json order = reserving("h1", "eng", vcpus);
+        if (!whose.empty()) order["reserver"] = whose;
+        return ask("POST", path, orders({std::move(order)}, who)).status;
+    };
+    EXPECT_EQ(post("/v1/reserve", 4, "alice"), 202);
+    EXPECT_EQ(post("/v1/reserve", 3, "bob"), 202);
+    ASSERT_THAT(list(), SizeIs(1));
+    EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 7}}));
+    const auto whose = [&] { return list()[0].at("reservers"); };
+    EXPECT_EQ(whose(), json({{"alice", {{"VCPU", 4}}}, {"bob", {{"VCPU", 3}}}}));
+    EXPECT_EQ(post("/v1/unreserve", 1, "bob"), 202);
+    EXPECT_EQ(post("/v1/unreserve", 1, "alice"), 202);
+    EXPECT_EQ(whose(), json({{"alice", {{"VCPU", 3}}}, {"bob", {{"VCPU", 2}}}}));
+    EXPECT_EQ(post("/v1/unreserve", 1, "bob", "alice"), 403);
+    EXPECT_EQ(post("/v1/unreserve", 3, "bob"), 403);
+    EXPECT_EQ(post("/v1/unreserve", 1, "alice", "bob"), 202);
+    EXPECT_EQ(post("/v1/unreserve", 1, "alice", "carol"), 404);
+    EXPECT_EQ(whose(), json({{"alice", {{"VCPU", 3}}}, {"bob", {{"VCPU", 1}}}}));
+    json refined = reserving("h1", "eng/db", 4);
+    refined["refines"] = {{"role", "eng"}};
+    EXPECT_EQ(ask("POST", "/v1/reserve", orders({refined}, "alice")).status, 202);
+    const json below = list("?role=eng/db");
+    ASSERT_THAT(below, SizeIs(1));
+    EXPECT_EQ(below[0].at("refines_role"), "eng");
+}
+
 TEST_F(ReservationsApiTest, ADryRunAndAKeyChangeNothing) {
     start_and_know_reservations();
     json body = orders({reserving("h1", "eng", 6)});

@@ -65,27 +65,38 @@ TEST_F(ServerMarksTest, AllServersAreMarkedAsWhatTheyRunOnce) {
     EXPECT_EQ(metadata_of("tenant").at("res-type"), "regular");
 }
 
-TEST_F(ServerMarksTest, WhatTheUserWroteStays) {
+TEST_F(ServerMarksTest, TheMarkSaysWhatItRunsAsWhateverItsUserWrote) {
     full_host();
     write("host1a", "~regular");
     write("host1b", "regular");
     settings.labels.servers = "all";
     start();
-    run_until([&] { return cloud.count("MARK") == 2; });
+    run_until([&] { return cloud.count("MARK") == 4; });
     some_time();
-    EXPECT_EQ(metadata_of("host1a").at("res-type"), "~regular");
-    EXPECT_EQ(metadata_of("host1b").at("res-type"), "regular");
-    EXPECT_EQ(cloud.count("MARK"), 2U);
+    EXPECT_EQ(metadata_of("host1a").at("res-type"), "revocable");
+    EXPECT_EQ(metadata_of("host1b").at("res-type"), "revocable");
+    EXPECT_EQ(cloud.count("MARK"), 4U) << "once each";
 }
 
-TEST_F(ServerMarksTest, WhatTheUserWroteMeanwhileStays) {
+TEST_F(ServerMarksTest, AMarkThatIsThereIsRightWhoeverIsMarked) {
+    full_host();
+    boots("tenant", "host1");
+    write("tenant", "revocable");
+    start();
+    run_until([&] { return cloud.count("MARK") == 1; });
+    some_time();
+    EXPECT_EQ(metadata_of("tenant").at("res-type"), "regular") << "in regular room";
+    EXPECT_EQ(cloud.count("MARK"), 1U);
+}
+
+TEST_F(ServerMarksTest, WhatItsUserWroteMeanwhileIsMendedToo) {
     full_host();
     settings.labels.servers = "all";
     start();
     before("server host1a", [&] { write("host1a", "mine"); });
-    run_until([&] { return cloud.count("MARK") == 3; });
+    run_until([&] { return cloud.count("MARK") == 4; });
     some_time();
-    EXPECT_EQ(metadata_of("host1a").at("res-type"), "mine");
+    EXPECT_EQ(metadata_of("host1a").at("res-type"), "revocable");
 }
 
 TEST_F(ServerMarksTest, AMarkThatNovaRefusesIsGivenUpAfterAFewTries) {

@@ -1,5 +1,6 @@
 #include "reaper/reservations/reservation_change.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reservation_builder.hpp"
@@ -26,6 +27,12 @@ protected:
         why_ = done ? "" : done.error().what;
         if (done) take_next(reservations_, use_);
         return done ? std::nullopt : std::optional{done.error().code};
+    }
+    Resources asked_by(const std::string& principal) const {
+        Resources sum;
+        for (const auto& [id, each] : reservations_)
+            if (each.identity.principal == principal) sum += each.asked;
+        return sum;
     }
     Resources asked(const std::string& path) const { return asked_for(reservations_, path); }
 
@@ -170,6 +177,65 @@ TEST_F(ReservationChangeTest, PrincipalsUnreserveWhatIsTheirs) {
     EXPECT_EQ(unreserve(order), std::nullopt);
     EXPECT_EQ(unreserve(order), Errc::not_found);
     EXPECT_EQ(asked("eng"), cpus(4));
+}
+
+TEST_F(ReservationChangeTest, OnesOwnIsUnreservedFirst) {
+    for (const char* const other : {"alice", "carol", "dave", "eve"}) {
+        EXPECT_EQ(reserve(reserve_order("eng", cpus(2), other)), std::nullopt);
+    }
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "bob")), std::nullopt);
+    UnreserveOrder order = unreserve_order("eng", cpus(3));
+    order.own = "bob";
+    EXPECT_EQ(unreserve(order), std::nullopt);
+    EXPECT_EQ(asked_by("bob"), cpus(1));
+    order.resources = cpus(2);
+    EXPECT_EQ(unreserve(order), std::nullopt);
+    EXPECT_EQ(asked_by("bob"), Resources{});
+    EXPECT_EQ(asked("eng"), cpus(7));
+}
+
+TEST_F(ReservationChangeTest, AnOrderSaysWhoseIsUnreserved) {
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "alice")), std::nullopt);
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "bob")), std::nullopt);
+    UnreserveOrder order = unreserve_order("eng", cpus(5));
+    order.own = "bob";
+    order.reserver = "alice";
+    EXPECT_EQ(unreserve(order), Errc::conflict) << "no more than she has";
+    order.resources = cpus(3);
+    EXPECT_EQ(unreserve(order), std::nullopt);
+    EXPECT_EQ(asked_by("alice"), cpus(1));
+    EXPECT_EQ(asked_by("bob"), cpus(4));
+    order.reserver = "carol";
+    EXPECT_EQ(unreserve(order), Errc::not_found);
+    EXPECT_THAT(why_, ::testing::HasSubstr("by principal 'carol'"));
+}
+
+TEST_F(ReservationChangeTest, WhatSeveralReservedIsRefinedTogether) {
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "alice")), std::nullopt);
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "bob")), std::nullopt);
+    EXPECT_EQ(reserve(refine_order("eng", "eng/db", cpus(9))), Errc::conflict);
+    EXPECT_EQ(reserve(refine_order("eng", "eng/db", cpus(6))), std::nullopt);
+    EXPECT_EQ(asked("eng"), cpus(2));
+    EXPECT_EQ(asked("eng/db"), cpus(6));
+    EXPECT_EQ(unreserve(unreserve_order("eng/db", cpus(6))), std::nullopt);
+    EXPECT_EQ(asked_by("alice"), cpus(4));
+    EXPECT_EQ(asked_by("bob"), cpus(4));
+}
+
+TEST_F(ReservationChangeTest, WhatSeveralReservedIsLentAlike) {
+    ReserveOrder first = reserve_order("eng", cpus(4), "alice");
+    first.lending = LendingPolicy{true, cpus(1), {}};
+    EXPECT_EQ(reserve(first), std::nullopt);
+    EXPECT_EQ(reserve(reserve_order("eng", cpus(4), "bob")), std::nullopt);
+    for (const auto& [id, each] : reservations_) EXPECT_TRUE(each.lending.lend);
+    ReserveOrder more = reserve_order("eng", cpus(1), "bob");
+    more.lending = LendingPolicy{true, cpus(7), {}};
+    EXPECT_EQ(reserve(more), std::nullopt) << why_;
+    Resources floor;
+    for (const auto& [id, each] : reservations_) floor += each.lending.floor;
+    EXPECT_EQ(floor, cpus(7));
+    more.lending = LendingPolicy{true, cpus(11), {}};
+    EXPECT_EQ(reserve(more), Errc::bad_input);
 }
 
 TEST_F(ReservationChangeTest, NothingIsNoOrder) {

@@ -86,7 +86,7 @@ TEST(SavedPlan, WhatIsNoneIsNamed) {
     EXPECT_THAT(wrong_with("/decision/hosts", json::array()), HasSubstr("a plan with victims"));
     EXPECT_THAT(wrong_with("/decision/slots_freed", "x"), HasSubstr("slots_freed"));
     const auto no_json = read_saved_plan(directory.write("text", "plan: yes"));
-    EXPECT_THAT(no_json.error().what, HasSubstr("is no JSON"));
+    EXPECT_THAT(no_json.error().what, HasSubstr("line 1, column 1: not JSON"));
     EXPECT_THAT(read_saved_plan(directory.file("none")).error().what, HasSubstr("can't be opened"));
 }
 

@@ -110,7 +110,10 @@ TEST(ReservationsTable, IsMadeOfWhatTheDaemonSays) {
                        {"held", {{"VCPU", 3}}},
                        {"lent", json::object()},
                        {"owed", json::object()},
-                       {"principal", "alice"},
+                       {"principal", "alice, bob"},
+                       {"reservers", {{"alice", {{"VCPU", 3}}}, {"bob", {{"VCPU", 1}}}}},
+                       {"refines_role", "all"},
+                       {"refines_labels", {{"why", "peak"}}},
                        {"from_config", false},
                        {"trouble", "gone"}},
                       {{"id", "r-2"}, {"host", "other"}, {"from_config", true}, {"role", 7}},
@@ -118,11 +121,12 @@ TEST(ReservationsTable, IsMadeOfWhatTheDaemonSays) {
                     {"remarks", {"look out"}}};
     const report::Table table = reservations_table(said);
     EXPECT_EQ(report::table_csv(table),
-              "host,role,labels,reserved,used,held,lent,owed,by,id,host_id,trouble\r\n"
-              "compute-1,web,purpose=peak,VCPU=4,VCPU=1,VCPU=3,,,alice,r-1,uuid,"
+              "host,role,labels,reserved,used,held,lent,owed,by,refines,id,host_id,trouble\r\n"
+              "compute-1,web,purpose=peak,VCPU=4,VCPU=1,VCPU=3,,,"
+              "\"alice (VCPU=3), bob (VCPU=1)\",all why=peak,r-1,uuid,"
               "not as it should be: gone\r\n"
-              "other,,,,,,,,the configuration,r-2,other,\r\n"
-              ",,,,,,,,,,,\r\n");
+              "other,,,,,,,,the configuration,,r-2,other,\r\n"
+              ",,,,,,,,,,,,\r\n");
     EXPECT_EQ(report::table_names(table), "r-1\nr-2\n");
     EXPECT_EQ(table.remarks, std::vector<std::string>{"look out"});
     EXPECT_TRUE(reservations_table(json::object()).rows.empty());
