@@ -208,6 +208,16 @@ std::variant<std::string, ConfigError> with_overrides(const std::string& name,
 
 }  // namespace
 
+std::vector<ConfigError> load_modules(const std::string& path, const Environment& environment) {
+    if (!environment.read_file(path)) return {};
+    auto loaded = load_part(path, environment, [](const ConfigError& error, const Draft&) {
+        return section_of(error) != "modules";
+    });
+    if (auto* const errors = std::get_if<std::vector<ConfigError>>(&loaded))
+        return std::move(*errors);
+    return {};
+}
+
 LoadResult load_settings_text(const std::string& name, std::string_view text,
                               const Environment& environment, std::vector<ConfigError>* warnings) {
     return load_file(name, FileText{std::string{text}, false}, environment, warnings);

@@ -47,6 +47,10 @@ std::variant<Policy, std::vector<ConfigError>> load_policy_text(
 /// The policy as a file would say it: read back, it is the same.
 std::string to_yaml(const Policy& policy);
 
+/// Loads what `modules` of the file names into the tables of plugins, whatever else is wrong in the
+/// file; the mistakes in that. A file that can't be read names none.
+std::vector<ConfigError> load_modules(const std::string& path, const Environment& environment);
+
 /// What the commands on this machine need: the journal, the pause file, the daemon's socket.
 struct LocalSettings {
     bool dry_run = false;

@@ -10,6 +10,7 @@
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/decision/policy.hpp"
+#include "reaper/modules/loaded_modules.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
@@ -28,6 +29,16 @@ std::optional<config::Settings> check_config(const std::string& path, const Repo
     auto settings = load_config(path, fail, warn);
     if (settings) report({Verdict::ok, "config", path});
     return settings;
+}
+
+/// What runs in the program with its rights.
+void tell_modules(const Report& report) {
+    for (const LoadedModule& module : loaded_modules())
+        report({Verdict::ok, "module " + module.path,
+                module.title() + ", for interface " + std::to_string(module_interface_version) +
+                    " (" + REAPER_INTERFACE_DIGEST + "), SHA-256 " + module.sha256 +
+                    ", of root; it gives " + module.parts +
+                    ", and runs with all rights of the reaper"});
 }
 
 void check_room(boost::asio::io_context& io, Cloud& cloud, const config::Oversubscription& settings,
@@ -107,6 +118,7 @@ ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal)
         findings.push_back(std::move(finding));
     };
     const auto settings = check_config(global.config_file, report);
+    tell_modules(report);
     if (settings) {
         TriedCalls calls;
         std::optional<AuthInfo> who;
