@@ -51,6 +51,17 @@ std::string to_yaml(const Policy& policy);
 /// file; the mistakes in that. A file that can't be read names none.
 std::vector<ConfigError> load_modules(const std::string& path, const Environment& environment);
 
+/// Where the value of a key comes from.
+struct KeyOrigin {
+    std::string key;
+    std::string variable;
+    std::string from;  ///< `FILE:LINE`, `environment`, or empty: the default
+    std::string expected;
+};
+
+/// Of every key, in the order of the table. None if the file can't be read, or is no document.
+std::vector<KeyOrigin> origins(const std::string& path, const Environment& environment);
+
 /// What the commands on this machine need: the journal, the pause file, the daemon's socket.
 struct LocalSettings {
     bool dry_run = false;
