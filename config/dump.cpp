@@ -73,6 +73,7 @@ private:
         for (const auto& plugin : plugins) mapping(plugin);
         out_ << YAML::EndSeq;
     }
+    void write(const std::vector<Module>& modules) { entries(modules); }
     void write(const std::vector<Cell>& cells) { entries(cells); }
     template <class Entry>
     void entries(const std::vector<Entry>& all) {
@@ -139,12 +140,23 @@ private:
     }
     void mapping(const Plugin& plugin) {
         out_ << YAML::BeginMap << YAML::Key << "name" << YAML::Value << plugin.name;
-        for (const auto& [name, value] : plugin.parameters) {
+        members(plugin.parameters);
+        out_ << YAML::EndMap;
+    }
+    void mapping(const Module& module) {
+        out_ << YAML::BeginMap;
+        member("path", module.path);
+        if (!module.sha256.empty()) member("sha256", module.sha256);
+        out_ << YAML::Key << "parameters" << YAML::Value << YAML::BeginMap;
+        members(module.parameters);
+        out_ << YAML::EndMap << YAML::EndMap;
+    }
+    void members(const Parameters& parameters) {
+        for (const auto& [name, value] : parameters) {
             out_ << YAML::Key << name << YAML::Value;
             if (std::holds_alternative<std::vector<std::string>>(value)) out_ << YAML::Flow;
             std::visit([this](const auto& each) { out_ << each; }, value);
         }
-        out_ << YAML::EndMap;
     }
 
     Draft& draft_;

@@ -72,6 +72,7 @@ Environment system_environment() {
         return std::string{value};
     };
     environment.read_file = read_small_file;
+    environment.open_module = open_module;
     return environment;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "reaper/model/error.hpp"
+#include "reaper/modules/module_file.hpp"
 
 namespace reaper::config {
 
@@ -21,6 +22,10 @@ struct Environment {
     /// The whole file; `not_found` if there is none, or it is in a folder that may not be looked
     /// into; else `bad_input` with the reason alone.
     std::function<Result<FileText>(const std::string& path)> read_file;
+    /// A module's file, loaded, if it has the digest (see reaper/modules/module_file.hpp). Null:
+    /// modules are not looked at, and what they bring is not known.
+    std::function<Result<ModuleFile>(const std::string& path, const std::string& sha256)>
+        open_module{};
 };
 
 /// The process's own environment and file system. Files above 1 MiB are refused.

@@ -6,7 +6,7 @@
 namespace reaper::config {
 
 void Findings::error(const std::string& key, std::string problem, std::string expected) {
-    errors_.push_back({file_, line(key), key, std::move(problem), std::move(expected)});
+    errors_.push_back(found(key, std::move(problem), std::move(expected)));
 }
 
 void Findings::unreadable(const std::string& key, std::string problem, std::string expected) {
@@ -15,7 +15,20 @@ void Findings::unreadable(const std::string& key, std::string problem, std::stri
 }
 
 void Findings::warn(const std::string& key, std::string problem, std::string expected) {
-    warnings_.push_back({file_, line(key), key, std::move(problem), std::move(expected)});
+    warnings_.push_back(found(key, std::move(problem), std::move(expected)));
+}
+
+ConfigError Findings::found(const std::string& key, std::string problem,
+                            std::string expected) const {
+    std::string_view at = key;
+    while (!variables_.empty() && !at.empty()) {
+        if (const auto variable = variables_.find(at); variable != variables_.end())
+            return {variable->second + std::string{in_environment}, 0, key, std::move(problem),
+                    std::move(expected)};
+        const auto dot = at.find_last_of(".[");
+        at = dot == std::string_view::npos ? std::string_view{} : at.substr(0, dot);
+    }
+    return {file_, line(key), key, std::move(problem), std::move(expected)};
 }
 
 int Findings::line(std::string_view key) const {

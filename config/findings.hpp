@@ -10,6 +10,9 @@
 
 namespace reaper::config {
 
+/// Behind the name of a variable, where the name of a file would stand.
+inline constexpr std::string_view in_environment = " (environment)";
+
 class Findings {
 public:
     explicit Findings(std::string file) : file_(std::move(file)) {}
@@ -23,6 +26,11 @@ public:
     void add_error(ConfigError error) { errors_.push_back(std::move(error)); }
     void add_warning(ConfigError warning) { warnings_.push_back(std::move(warning)); }
 
+    /// The key's value comes from this variable of the environment: mistakes in it, and in what is
+    /// inside of it, are told as the variable's.
+    void of_variable(const std::string& key, const std::string& variable) {
+        variables_.emplace(key, variable);
+    }
     /// Remembers where a key stands; false if it was there already.
     bool place(const std::string& key, int line) { return lines_.emplace(key, line).second; }
     bool has(const std::string& key) const { return lines_.contains(key); }
@@ -38,7 +46,10 @@ public:
 private:
     std::vector<ConfigError> sorted(std::vector<ConfigError> findings) const;
 
+    ConfigError found(const std::string& key, std::string problem, std::string expected) const;
+
     std::string file_;
+    std::map<std::string, std::string, std::less<>> variables_;  // by key
     std::map<std::string, int, std::less<>> lines_;
     std::vector<ConfigError> errors_;
     std::vector<ConfigError> warnings_;

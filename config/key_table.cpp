@@ -96,6 +96,9 @@ const Section top{
     "",
     "the whole file",
     {
+        {"modules", ModuleList{}, "[]",
+         "shared objects with strategies, taggers, estimators or QoS controllers of their own",
+         at<&Settings::modules>()},
         {"taggers", PluginList{}, "", "which servers are revocable; must be given",
          at<&Settings::policy, &Policy::taggers>(), true},
         {"tagger_conflict", Choice{{"any", "first", "all"}}, "any",

@@ -1,6 +1,7 @@
 #include "config/keys.hpp"
 
 #include "config/cells.hpp"
+#include "config/modules.hpp"
 #include "config/values.hpp"
 
 namespace reaper::config {
@@ -48,6 +49,7 @@ struct Expectation {
     std::string operator()(const PluginList&) const {
         return "a list of mappings with `name`, at least one";
     }
+    std::string operator()(const ModuleList&) const { return modules_expected; }
     std::string operator()(const CellList&) const { return cells_expected; }
     std::string operator()(const ReservationList& list) const { return std::string{list.expected}; }
 };

@@ -68,6 +68,8 @@ struct OnePlugin {
     Kind kind = Kind::strategy;
 };
 struct PluginList {};
+/// `path`, `sha256`, `parameters`; read by modules.hpp.
+struct ModuleList {};
 /// `name`, `hosts`, `aggregates`, `disabled`; read by cells.hpp.
 struct CellList {};
 /// A list of mappings of `reservations`; read by reservations.hpp.
@@ -75,21 +77,20 @@ struct ReservationList {
     std::string_view expected;
 };
 
-using Type =
-    std::variant<WholeNumber, Span, Fraction, Flag, Text, Choice, TextList, Url, ReadableFile,
-                 SecretText, SecretUrls, OnePlugin, PluginList, CellList, ReservationList>;
+using Type = std::variant<WholeNumber, Span, Fraction, Flag, Text, Choice, TextList, Url,
+                          ReadableFile, SecretText, SecretUrls, OnePlugin, PluginList, ModuleList,
+                          CellList, ReservationList>;
 
 /// Where a value goes.
 template <class T>
 using Member = T& (*)(Draft&);
-using Target =
-    std::variant<Member<int>, Member<std::int64_t>, Member<std::uint64_t>,
-                 Member<std::chrono::milliseconds>, Member<std::chrono::seconds>, Member<double>,
-                 Member<bool>, Member<std::string>, Member<std::vector<std::string>>,
-                 Member<Secret>, Member<std::vector<Secret>>, Member<Plugin>,
-                 Member<std::vector<Plugin>>, Member<std::vector<Cell>>,
-                 Member<std::vector<RoleProjects>>, Member<std::vector<StaticReservation>>,
-                 Member<std::vector<ReserveRule>>, Member<std::vector<UnreserveRule>>>;
+using Target = std::variant<
+    Member<int>, Member<std::int64_t>, Member<std::uint64_t>, Member<std::chrono::milliseconds>,
+    Member<std::chrono::seconds>, Member<double>, Member<bool>, Member<std::string>,
+    Member<std::vector<std::string>>, Member<Secret>, Member<std::vector<Secret>>, Member<Plugin>,
+    Member<std::vector<Plugin>>, Member<std::vector<Module>>, Member<std::vector<Cell>>,
+    Member<std::vector<RoleProjects>>, Member<std::vector<StaticReservation>>,
+    Member<std::vector<ReserveRule>>, Member<std::vector<UnreserveRule>>>;
 
 struct Key {
     std::string_view name;

@@ -13,6 +13,7 @@
 #include "config/plugins.hpp"
 #include "config/reader.hpp"
 #include "config/reservations.hpp"
+#include "config/variables.hpp"
 
 namespace reaper::config {
 namespace {
@@ -25,7 +26,9 @@ void load(const std::string& name, const std::string& text, const Environment& e
     draft.settings.policy = standard_policy();
     draft.settings.oversubscription.estimator = standard_estimator();
     draft.settings.oversubscription.qos = standard_qos();
-    read_document(std::get<YAML::Node>(parsed), environment, draft, findings);
+    auto& root = std::get<YAML::Node>(parsed);
+    add_variables(root, environment, findings);
+    read_document(root, environment, draft, findings);
     if (!findings.has("taggers")) draft.settings.policy.taggers.clear();
     check_credential_source(draft, findings);
     resolve_credentials(environment, draft, findings);
@@ -140,7 +143,9 @@ std::variant<Draft, std::vector<ConfigError>> load_part_of(const std::string& pa
             draft.broker_unknown = to_string(error);
     std::erase_if(errors, [&](const ConfigError& error) { return plays_no_part(error, draft); });
     // Secrets that it names may be in files that only the service can read.
-    std::erase_if(errors, [&](const ConfigError& error) { return error.file != path; });
+    std::erase_if(errors, [&](const ConfigError& error) {
+        return error.file != path && !error.file.ends_with(in_environment);
+    });
     if (!errors.empty()) return errors;
     return draft;
 }
@@ -208,6 +213,16 @@ std::variant<std::string, ConfigError> with_overrides(const std::string& name,
 
 }  // namespace
 
+std::vector<ConfigError> load_modules(const std::string& path, const Environment& environment) {
+    if (!environment.read_file(path)) return {};
+    auto loaded = load_part(path, environment, [](const ConfigError& error, const Draft&) {
+        return section_of(error) != "modules";
+    });
+    if (auto* const errors = std::get_if<std::vector<ConfigError>>(&loaded))
+        return std::move(*errors);
+    return {};
+}
+
 LoadResult load_settings_text(const std::string& name, std::string_view text,
                               const Environment& environment, std::vector<ConfigError>* warnings) {
     return load_file(name, FileText{std::string{text}, false}, environment, warnings);
@@ -233,8 +248,14 @@ std::variant<Policy, std::vector<ConfigError>> load_policy_text(
     auto changed = with_overrides(name, text, overrides);
     if (auto* const error = std::get_if<ConfigError>(&changed))
         return std::vector<ConfigError>{std::move(*error)};
-    auto loaded =
-        load_part_of(name, std::get<std::string>(changed), environment, of_the_surroundings);
+    // What was recorded, or is asked for, is all of it.
+    Environment without = environment;
+    without.variable =
+        [given = environment.variable](const std::string& variable) -> std::optional<std::string> {
+        if (variable.starts_with("REAPER_")) return std::nullopt;
+        return given(variable);
+    };
+    auto loaded = load_part_of(name, std::get<std::string>(changed), without, of_the_surroundings);
     auto* const draft = std::get_if<Draft>(&loaded);
     if (draft == nullptr) return std::get<std::vector<ConfigError>>(std::move(loaded));
     return std::move(draft->settings.policy);

@@ -47,6 +47,21 @@ std::variant<Policy, std::vector<ConfigError>> load_policy_text(
 /// The policy as a file would say it: read back, it is the same.
 std::string to_yaml(const Policy& policy);
 
+/// Loads what `modules` of the file names into the tables of plugins, whatever else is wrong in the
+/// file; the mistakes in that. A file that can't be read names none.
+std::vector<ConfigError> load_modules(const std::string& path, const Environment& environment);
+
+/// Where the value of a key comes from.
+struct KeyOrigin {
+    std::string key;
+    std::string variable;
+    std::string from;  ///< `FILE:LINE`, `environment`, or empty: the default
+    std::string expected;
+};
+
+/// Of every key, in the order of the table. None if the file can't be read, or is no document.
+std::vector<KeyOrigin> origins(const std::string& path, const Environment& environment);
+
 /// What the commands on this machine need: the journal, the pause file, the daemon's socket.
 struct LocalSettings {
     bool dry_run = false;

@@ -1,6 +1,7 @@
 #include "config/plugins.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "config/document.hpp"
 #include "config/reader.hpp"
@@ -56,14 +57,14 @@ std::optional<ParameterValue> read_parameter(const ParameterSpec& spec, const YA
 }
 
 template <class Info>
-std::vector<std::string> names_of(const std::vector<Info>& table) {
+std::vector<std::string> names_of(const std::deque<Info>& table) {
     std::vector<std::string> names;
     for (const auto& info : table) names.emplace_back(info.name);
     return names;
 }
 
 template <class Info>
-const Info* find_plugin(const std::vector<Info>& table, const std::string& name) {
+const Info* find_plugin(const std::deque<Info>& table, const std::string& name) {
     const auto at = std::find_if(table.begin(), table.end(),
                                  [&](const Info& info) { return info.name == name; });
     return at == table.end() ? nullptr : &*at;
@@ -71,8 +72,8 @@ const Info* find_plugin(const std::vector<Info>& table, const std::string& name)
 
 /// The `name` of the mapping; a bare word is a name without parameters.
 template <class Info>
-const Info* read_name(const YAML::Node& node, const std::string& key,
-                      const std::vector<Info>& table, Findings& findings) {
+const Info* read_name(const YAML::Node& node, const std::string& key, const std::deque<Info>& table,
+                      Findings& findings) {
     const std::string expected = "one of " + joined(names_of(table));
     std::string at = key;
     if (node.IsMap()) {
@@ -90,7 +91,33 @@ const Info* read_name(const YAML::Node& node, const std::string& key,
     return info;
 }
 
-/// All parameters of the mapping; none if one is wrong.
+template <class Info>
+std::optional<Plugin> read_one_of(const std::deque<Info>& table, const YAML::Node& node,
+                                  const std::string& key, Findings& findings) {
+    if (node.IsMap() && !place_keys(node, key, findings)) return std::nullopt;
+    const Info* const info = read_name(node, key, table, findings);
+    if (info == nullptr) return std::nullopt;
+    std::optional<Parameters> given = Parameters{};
+    if (node.IsMap()) given = read_parameters(node, key, info->parameters, findings);
+    if (!given) return std::nullopt;
+    Plugin plugin{std::string{info->name}, with_standards(info->parameters, std::move(*given))};
+    const auto made = info->make(plugin.parameters);
+    if (const auto* const refusal = std::get_if<ParameterError>(&made)) {
+        findings.error(key + "." + refusal->parameter, "impossible value", refusal->expected);
+        return std::nullopt;
+    }
+    return plugin;
+}
+
+template <class Info>
+Plugin standard(const std::deque<Info>& table, const std::string& name) {
+    const Info* const info = find_plugin(table, name);
+    if (info == nullptr) return Plugin{name, {}};
+    return Plugin{name, with_standards(info->parameters, {})};
+}
+
+}  // namespace
+
 std::optional<Parameters> read_parameters(const YAML::Node& node, const std::string& key,
                                           const std::vector<ParameterSpec>& specs,
                                           Findings& findings) {
@@ -119,7 +146,6 @@ std::optional<Parameters> read_parameters(const YAML::Node& node, const std::str
     return parameters;
 }
 
-/// Remembers where each key of the mapping stands; false if one is there twice.
 bool place_keys(const YAML::Node& node, const std::string& key, Findings& findings) {
     bool good = true;
     for (const auto& entry : node) {
@@ -134,33 +160,6 @@ bool place_keys(const YAML::Node& node, const std::string& key, Findings& findin
     }
     return good;
 }
-
-template <class Info>
-std::optional<Plugin> read_one_of(const std::vector<Info>& table, const YAML::Node& node,
-                                  const std::string& key, Findings& findings) {
-    if (node.IsMap() && !place_keys(node, key, findings)) return std::nullopt;
-    const Info* const info = read_name(node, key, table, findings);
-    if (info == nullptr) return std::nullopt;
-    std::optional<Parameters> given = Parameters{};
-    if (node.IsMap()) given = read_parameters(node, key, info->parameters, findings);
-    if (!given) return std::nullopt;
-    Plugin plugin{std::string{info->name}, with_standards(info->parameters, std::move(*given))};
-    const auto made = info->make(plugin.parameters);
-    if (const auto* const refusal = std::get_if<ParameterError>(&made)) {
-        findings.error(key + "." + refusal->parameter, "impossible value", refusal->expected);
-        return std::nullopt;
-    }
-    return plugin;
-}
-
-template <class Info>
-Plugin standard(const std::vector<Info>& table, const std::string& name) {
-    const Info* const info = find_plugin(table, name);
-    if (info == nullptr) return Plugin{name, {}};
-    return Plugin{name, with_standards(info->parameters, {})};
-}
-
-}  // namespace
 
 std::optional<Plugin> read_plugin(OnePlugin::Kind kind, const YAML::Node& node,
                                   const std::string& key, Findings& findings) {

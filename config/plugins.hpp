@@ -19,6 +19,13 @@ std::optional<Plugin> read_plugin(OnePlugin::Kind kind, const YAML::Node& node,
 std::vector<Plugin> read_taggers(const YAML::Node& node, const std::string& key,
                                  Findings& findings);
 
+/// All parameters of a mapping (its `name` is none); none if one is wrong.
+std::optional<Parameters> read_parameters(const YAML::Node& node, const std::string& key,
+                                          const std::vector<ParameterSpec>& specs,
+                                          Findings& findings);
+/// Remembers where each key of the mapping stands; false if one is there twice.
+bool place_keys(const YAML::Node& node, const std::string& key, Findings& findings);
+
 /// When the file says nothing.
 Plugin standard_strategy();
 Plugin standard_tagger();

@@ -1,9 +1,12 @@
 #include "config/reader.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "config/cells.hpp"
 #include "config/document.hpp"
+#include "config/modules.hpp"
 #include "config/plugins.hpp"
 #include "config/reservations.hpp"
 #include "config/secrets.hpp"
@@ -46,7 +49,7 @@ public:
         if (node.IsNull()) return;  // all of it commented out
         const std::string path{section.path};
         if (!node.IsMap()) return findings_.error(path, "not a mapping", "a mapping of keys");
-        for (const auto& entry : node) {
+        for (const auto& entry : in_order(node)) {
             if (!entry.first.IsScalar()) {
                 findings_.error(path, "a key that is not a word (line " +
                                           std::to_string(line_of(entry.first)) + ")");
@@ -67,6 +70,16 @@ public:
     }
 
 private:
+    /// Modules first: other keys name what they bring.
+    static std::vector<std::pair<YAML::Node, YAML::Node>> in_order(const YAML::Node& node) {
+        std::vector<std::pair<YAML::Node, YAML::Node>> entries;
+        for (const bool modules : {true, false})
+            for (const auto& entry : node)
+                if ((entry.first.IsScalar() && entry.first.Scalar() == "modules") == modules)
+                    entries.emplace_back(entry.first, entry.second);
+        return entries;
+    }
+
     static std::string printable(const std::string& text) {
         const std::string quoted = shown(text);
         return quoted.substr(1, quoted.size() - 2);
@@ -210,6 +223,11 @@ private:
     void read(const Key& key, const PluginList&, const std::string& full, const YAML::Node& node) {
         std::get<Member<std::vector<Plugin>>>(key.target)(draft_) =
             read_taggers(node, full, findings_);
+    }
+
+    void read(const Key& key, const ModuleList&, const std::string& full, const YAML::Node& node) {
+        std::get<Member<std::vector<Module>>>(key.target)(draft_) =
+            read_modules(node, full, environment_, findings_);
     }
 
     void read(const Key& key, const CellList&, const std::string& full, const YAML::Node& node) {

@@ -100,6 +100,14 @@ struct Plugin {
     friend bool operator==(const Plugin&, const Plugin&) = default;
 };
 
+/// An entry of `modules:` (reaper/modules): a shared object with plugins of its own.
+struct Module {
+    std::string path;
+    std::string sha256;  ///< which the file must have; empty: any
+    Parameters parameters;
+    friend bool operator==(const Module&, const Module&) = default;
+};
+
 /// `scheduler:` and `watched_aggregates:`; see SchedulerRules.
 struct Scheduler {
     bool tenant_filter = false;
@@ -309,6 +317,7 @@ struct Log {
 
 /// The whole file.
 struct Settings {
+    std::vector<Module> modules;
     Cloud cloud;
     Http http;
     Broker broker;

@@ -1,19 +1,32 @@
 #include "strategies/strategy_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "strategies/builtin.hpp"
 
 namespace reaper {
 
-const std::vector<StrategyInfo>& strategy_table() {
-    static const std::vector<StrategyInfo> table{
+namespace {
+
+std::deque<StrategyInfo>& all_strategies() {
+    static std::deque<StrategyInfo> table{
         cost_strategy(),
         strict_strategy(),
         strict_time_strategy(),
         chance_strategy(),
     };
     return table;
+}
+
+}  // namespace
+
+const std::deque<StrategyInfo>& strategy_table() {
+    return all_strategies();
+}
+
+void add_strategy(StrategyInfo info) {
+    all_strategies().push_back(std::move(info));
 }
 
 const StrategyInfo* find_strategy(std::string_view name) {

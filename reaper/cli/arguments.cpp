@@ -198,8 +198,13 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "taggers", help::taggers);
     add_command(app, "estimators", help::estimators);
     add_command(app, "qos", help::qos);
-    add_command(app, "config", help::config)
-        ->add_flag("--check", parsed.config.check, "Only say whether it is valid");
+    CLI::App* const config = add_command(app, "config", help::config);
+    CLI::Option* const check =
+        config->add_flag("--check", parsed.config.check, "Only say whether it is valid");
+    config
+        ->add_flag("--env", parsed.config.env,
+                   "Each key with its environment variable, and where its value comes from")
+        ->excludes(check);
     add_own_texts(app, parsed);
     add_list_options(app, parsed.list);
 }

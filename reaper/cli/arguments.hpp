@@ -155,6 +155,7 @@ struct SnapshotCommand {
 struct CheckCommand {};
 struct ConfigCommand {
     bool check = false;  ///< only whether it is right
+    bool env = false;    ///< the variable of each key, and where its value comes from
 };
 struct StrategiesCommand {};
 struct TaggersCommand {};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "clients/amqp/broker_probe.hpp"
+#include "config/loader.hpp"
 #include "reaper/cli/checks.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/list_output.hpp"
@@ -10,6 +11,7 @@
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/decision/policy.hpp"
+#include "reaper/modules/loaded_modules.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
@@ -28,6 +30,32 @@ std::optional<config::Settings> check_config(const std::string& path, const Repo
     auto settings = load_config(path, fail, warn);
     if (settings) report({Verdict::ok, "config", path});
     return settings;
+}
+
+/// What a variable says is seen in no file.
+void tell_origins(const std::string& path, const Report& report) {
+    std::size_t of_file = 0;
+    std::string variables;
+    for (const auto& each : config::origins(path, config::system_environment())) {
+        if (each.from == "environment")
+            variables += (variables.empty() ? "" : ", ") + each.variable;
+        else if (!each.from.empty())
+            ++of_file;
+    }
+    report({Verdict::ok, "keys",
+            std::to_string(of_file) +
+                " by the file; by the environment: " + (variables.empty() ? "none" : variables) +
+                "; the others are defaults ('reaper config --env' tells of each)"});
+}
+
+/// What runs in the program with its rights.
+void tell_modules(const Report& report) {
+    for (const LoadedModule& module : loaded_modules())
+        report({Verdict::ok, "module " + module.path,
+                module.title() + ", for interface " + std::to_string(module_interface_version) +
+                    " (" + REAPER_INTERFACE_DIGEST + "), SHA-256 " + module.sha256 +
+                    ", of root; it gives " + module.parts +
+                    ", and runs with all rights of the reaper"});
 }
 
 void check_room(boost::asio::io_context& io, Cloud& cloud, const config::Oversubscription& settings,
@@ -107,7 +135,9 @@ ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal)
         findings.push_back(std::move(finding));
     };
     const auto settings = check_config(global.config_file, report);
+    tell_modules(report);
     if (settings) {
+        tell_origins(global.config_file, report);
         TriedCalls calls;
         std::optional<AuthInfo> who;
         check_parts(*settings, calls, who, report, terminal);

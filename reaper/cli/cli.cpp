@@ -82,13 +82,13 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
             else if constexpr (std::is_same_v<Chosen, OversubscriptionCommand>)
                 return show_oversubscription(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StrategiesCommand>)
-                return show_strategies(terminal);
+                return show_strategies(global, terminal);
             else if constexpr (std::is_same_v<Chosen, TaggersCommand>)
-                return show_taggers(terminal);
+                return show_taggers(global, terminal);
             else if constexpr (std::is_same_v<Chosen, EstimatorsCommand>)
-                return show_estimators(terminal);
+                return show_estimators(global, terminal);
             else if constexpr (std::is_same_v<Chosen, QosCommand>)
-                return show_qos(terminal);
+                return show_qos(global, terminal);
             else
                 return show_config(global, command, terminal);
         },

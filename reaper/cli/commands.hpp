@@ -56,10 +56,10 @@ ExitCode show_health(const GlobalOptions& global, const HealthCommand& command,
                      const Terminal& terminal);
 ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_oversubscription(const GlobalOptions& global, const Terminal& terminal);
-ExitCode show_strategies(const Terminal& terminal);
-ExitCode show_taggers(const Terminal& terminal);
-ExitCode show_estimators(const Terminal& terminal);
-ExitCode show_qos(const Terminal& terminal);
+ExitCode show_strategies(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_taggers(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_estimators(const GlobalOptions& global, const Terminal& terminal);
+ExitCode show_qos(const GlobalOptions& global, const Terminal& terminal);
 ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
                      const Terminal& terminal);
 

@@ -1,9 +1,14 @@
 // `reaper config`: what is in effect, or only whether it is right.
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "config/loader.hpp"
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/list_output.hpp"
 #include "reaper/cli/settings_json.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/report/json.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -41,11 +46,47 @@ ExitCode check_config(const GlobalOptions& global, const Terminal& terminal) {
         [&] { return global.config_file + ": the configuration is valid\n"; });
 }
 
+/// Where each value comes from, by the file and this process's own environment.
+ExitCode show_origins(const GlobalOptions& global, const Terminal& terminal) {
+    const auto all = config::origins(global.config_file, config::system_environment());
+    if (all.empty()) {
+        terminal.complain(global.config_file +
+                          ": can't be read, or is no YAML; 'reaper config --check' tells more");
+        return ExitCode::usage;
+    }
+    const auto origin_of = [](const config::KeyOrigin& each) {
+        return each.from.empty() ? std::string{"default"} : each.from;
+    };
+    return show_document(
+        terminal,
+        [&] {
+            nlohmann::json keys = nlohmann::json::array();
+            for (const auto& each : all)
+                keys.push_back({{"key", each.key},
+                                {"variable", each.variable},
+                                {"from", origin_of(each)},
+                                {"expected", each.expected}});
+            return nlohmann::json{{"version", report::json_version},
+                                  {"file", global.config_file},
+                                  {"keys", std::move(keys)}};
+        },
+        [&] {
+            std::size_t widest = 0;
+            for (const auto& each : all) widest = std::max(widest, each.variable.size());
+            std::string text;
+            for (const auto& each : all)
+                text += each.variable + std::string(widest - each.variable.size() + 2, ' ') +
+                        origin_of(each) + "\n";
+            return text;
+        });
+}
+
 }  // namespace
 
 ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
                      const Terminal& terminal) {
     if (command.check) return check_config(global, terminal);
+    if (command.env) return show_origins(global, terminal);
     const auto complain = [&](const std::string& line) { terminal.complain(line); };
     const auto warn = [&](const std::string& line) { terminal.warn(line); };
     const auto settings = load_config(global.config_file, complain, warn);

@@ -21,7 +21,9 @@ namespace reaper::cli {
 ExitCode run_gateway(const GlobalOptions& global, const GatewayCommand&, const Terminal& terminal) {
     std::signal(SIGPIPE, SIG_IGN);
     const auto complain = daemon_lines(terminal, spdlog::level::err);
-    auto loaded = config::load_gateway(global.config_file, config::system_environment());
+    config::Environment environment = config::system_environment();
+    environment.open_module = nullptr;  // none of their parts is needed
+    auto loaded = config::load_gateway(global.config_file, environment);
     if (const auto* const errors = std::get_if<std::vector<config::ConfigError>>(&loaded)) {
         for (const auto& error : *errors) complain(config::to_string(error));
         return config::only_unreadable(*errors) ? ExitCode::failed : ExitCode::usage;

@@ -68,9 +68,15 @@ came from files and the environment. Secrets are not shown.
 
 With --check it only says whether the configuration is valid, and tells all mistakes with file and
 line (exit code 2), as a start or a reload would. No cloud and no broker is asked; 'reaper check'
-does that.)",
+does that.
+
+Each key can be given as a variable of the environment instead (cull.deadline is
+REAPER_CULL_DEADLINE), as the file would say it; the file overrules it. --env lists them all, and
+tells whether a value is the file's (with its line), the environment's, or the default.)",
     R"(Examples:
   reaper --config ./reaper.yaml config
+  reaper config --env
+  REAPER_DRY_RUN=true reaper config --env | grep environment
   reaper config --check && systemctl reload reaper
 )"};
 

@@ -36,9 +36,15 @@ void take_dry_run(config::LocalSettings& settings, const Terminal& terminal) {
 
 }  // namespace
 
+void take_modules(const GlobalOptions& global, const Terminal& terminal) {
+    for (const auto& error : config::load_modules(global.config_file, config::system_environment()))
+        terminal.warn(config::to_string(error));
+}
+
 std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal) {
     config::Environment environment = config::system_environment();
+    environment.open_module = nullptr;  // none of their parts is needed
     const bool looks = only_looks(global);
     const bool may_ask = looks && ::access(look_socket, W_OK) == 0;
     if (looks) {

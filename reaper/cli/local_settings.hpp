@@ -10,6 +10,10 @@
 
 namespace reaper::cli {
 
+/// Loads the modules of the configuration, where there is one, into the tables of plugins; what is
+/// wrong with them is told.
+void take_modules(const GlobalOptions& global, const Terminal& terminal);
+
 /// None if these settings are wrong, or the file can't be read: then every mistake was told.
 std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal);

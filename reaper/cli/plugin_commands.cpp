@@ -1,8 +1,12 @@
 // `reaper strategies`, `taggers`, `estimators` and `qos`: the tables, for people and programs.
+#include <algorithm>
+#include <deque>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/list_output.hpp"
+#include "reaper/cli/local_settings.hpp"
 #include "reaper/oversubscription/estimator_table.hpp"
 #include "reaper/oversubscription/qos_table.hpp"
 #include "reaper/report/json.hpp"
@@ -36,7 +40,7 @@ std::string value_text(const ParameterValue& value) {
 }
 
 template <class Info>
-nlohmann::json table_json(const char* name, const std::vector<Info>& table) {
+nlohmann::json table_json(const char* name, const std::deque<Info>& table) {
     nlohmann::json list = nlohmann::json::array();
     for (const Info& info : table) {
         nlohmann::json parameters = nlohmann::json::array();
@@ -45,7 +49,10 @@ nlohmann::json table_json(const char* name, const std::vector<Info>& table) {
                                   {"kind", kind_name(spec.kind)},
                                   {"default", value_json(spec.standard)},
                                   {"help", spec.help}});
-        list.push_back({{"name", info.name}, {"help", info.help}, {"parameters", parameters}});
+        list.push_back({{"name", info.name},
+                        {"module", info.module},
+                        {"help", info.help},
+                        {"parameters", parameters}});
     }
     return {{"version", report::json_version}, {name, list}};
 }
@@ -57,42 +64,49 @@ std::string parameter_line(const ParameterSpec& spec) {
 }
 
 template <class Info>
-report::Table plugins_table(const std::vector<Info>& plugins) {
+report::Table plugins_table(const std::deque<Info>& plugins) {
     report::Table table;
+    const bool modules = std::any_of(plugins.begin(), plugins.end(),
+                                     [](const Info& info) { return !info.module.empty(); });
     table.columns = {report::column("name"), report::under("what"), report::under("parameters")};
+    if (modules) table.columns.insert(table.columns.begin() + 1, report::column("module"));
     for (const Info& info : plugins) {
         report::Lines parameters;
         for (const ParameterSpec& spec : info.parameters)
             parameters.push_back(parameter_line(spec));
-        table.rows.push_back({report::text_cell(std::string{info.name}),
-                              report::text_cell(std::string{info.help}),
-                              parameters.empty() ? report::Cell{} : report::Cell{parameters}});
+        std::vector<report::Cell> row{report::text_cell(std::string{info.name})};
+        if (modules) row.push_back(report::text_cell(info.module));
+        row.push_back(report::text_cell(std::string{info.help}));
+        row.push_back(parameters.empty() ? report::Cell{} : report::Cell{parameters});
+        table.rows.push_back(std::move(row));
     }
     return table;
 }
 
 template <class Info>
-ExitCode show_table(const char* name, const std::vector<Info>& table, const Terminal& terminal) {
+ExitCode show_table(const char* name, const std::deque<Info>& table, const GlobalOptions& global,
+                    const Terminal& terminal) {
+    take_modules(global, terminal);
     return show_list(terminal,
                      {plugins_table(table), [&] { return table_json(name, table); }, name});
 }
 
 }  // namespace
 
-ExitCode show_strategies(const Terminal& terminal) {
-    return show_table("strategies", strategy_table(), terminal);
+ExitCode show_strategies(const GlobalOptions& global, const Terminal& terminal) {
+    return show_table("strategies", strategy_table(), global, terminal);
 }
 
-ExitCode show_taggers(const Terminal& terminal) {
-    return show_table("taggers", tagger_table(), terminal);
+ExitCode show_taggers(const GlobalOptions& global, const Terminal& terminal) {
+    return show_table("taggers", tagger_table(), global, terminal);
 }
 
-ExitCode show_estimators(const Terminal& terminal) {
-    return show_table("estimators", estimator_table(), terminal);
+ExitCode show_estimators(const GlobalOptions& global, const Terminal& terminal) {
+    return show_table("estimators", estimator_table(), global, terminal);
 }
 
-ExitCode show_qos(const Terminal& terminal) {
-    return show_table("qos", qos_table(), terminal);
+ExitCode show_qos(const GlobalOptions& global, const Terminal& terminal) {
+    return show_table("qos", qos_table(), global, terminal);
 }
 
 }  // namespace reaper::cli

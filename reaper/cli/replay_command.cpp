@@ -3,6 +3,7 @@
 
 #include "reaper/cli/commands.hpp"
 #include "reaper/cli/list_output.hpp"
+#include "reaper/cli/local_settings.hpp"
 #include "reaper/cli/plan_input.hpp"
 #include "reaper/cli/replay_policies.hpp"
 #include "reaper/cli/whole_file.hpp"
@@ -43,6 +44,7 @@ ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
         if (!text) return terminal.fail(ExitCode::usage, text.error());
         config_text = std::move(*text);
     }
+    take_modules(global, terminal);
     ReplayPolicies policies(global.config_file, std::move(config_text), std::move(*overrides));
     const auto replayed = recording::replay(
         command.directory,

@@ -18,6 +18,7 @@
 #include "reaper/daemon/known_reapers.hpp"
 #include "reaper/daemon/logging.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/modules/loaded_modules.hpp"
 #include "reaper/monitoring/counted_journal.hpp"
 #include "reaper/monitoring/monitor.hpp"
 #include "reaper/report/json.hpp"
@@ -187,6 +188,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
             monitor.watch_certificate("admin", [&server] { return server->certificate_expires(); });
     if (gateway)
         monitor.watch_certificate("gateway", [&gateway] { return gateway->certificate_expires(); });
+    for (const LoadedModule& module : loaded_modules())
+        spdlog::info("module {} ({}, SHA-256 {}) is loaded, with all rights of the reaper: {}",
+                     module.title(), module.path, module.sha256, module.parts);
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
     if (!gateway) return shell.run(service, dry_run);

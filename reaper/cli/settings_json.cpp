@@ -24,6 +24,18 @@ json json_of(const std::vector<config::Plugin>& plugins) {
     return list;
 }
 
+json json_of(const std::vector<config::Module>& modules) {
+    json list = json::array();
+    for (const auto& module : modules) {
+        json parameters = json::object();
+        for (const auto& [name, value] : module.parameters)
+            parameters[name] = std::visit([](const auto& held) { return json(held); }, value);
+        list.push_back(
+            {{"path", module.path}, {"sha256", module.sha256}, {"parameters", parameters}});
+    }
+    return list;
+}
+
 json json_of(const std::vector<Cell>& cells) {
     json list = json::array();
     for (const auto& cell : cells)

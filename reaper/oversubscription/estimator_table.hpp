@@ -1,7 +1,10 @@
 // The table of estimators: feeds construction, config errors, `reaper estimators` and the docs.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -16,10 +19,16 @@ struct EstimatorInfo {
     std::string_view help;  ///< one sentence
     std::vector<ParameterSpec> parameters;
     /// `parameters` are complete and of the right kinds (see with_standards, check_parameters).
-    std::variant<std::unique_ptr<Estimator>, ParameterError> (*make)(const Parameters& parameters);
+    std::function<std::variant<std::unique_ptr<Estimator>, ParameterError>(
+        const Parameters& parameters)>
+        make;
+    std::string module{};  ///< which one brings it, with its version; empty: it is built in
 };
 
-const std::vector<EstimatorInfo>& estimator_table();
+/// Entries stay where they are.
+const std::deque<EstimatorInfo>& estimator_table();
+/// Of a module (reaper/modules); its name must be new.
+void add_estimator(EstimatorInfo info);
 
 /// None for an unknown name.
 const EstimatorInfo* find_estimator(std::string_view name);

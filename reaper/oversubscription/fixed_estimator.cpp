@@ -22,8 +22,8 @@ struct Override {
 
 class FixedEstimator : public Estimator {
 public:
-    FixedEstimator(Amount vcpus, std::vector<Override> overrides)
-        : vcpus_{vcpus}, overrides_{std::move(overrides)} {}
+    FixedEstimator(Amount vcpus, std::vector<Override> overrides, bool beyond)
+        : vcpus_{vcpus}, overrides_{std::move(overrides)}, beyond_{beyond} {}
 
     std::string_view name() const override { return "fixed"; }
 
@@ -41,20 +41,23 @@ public:
             Inventory{.total = facts.vcpus, .allocation_ratio = facts.allocation_ratio}.capacity();
         Estimate estimate;
         estimate.known = true;
-        estimate.rise_to = estimate.fall_to = std::min(wanted, capacity);
+        estimate.rise_to = estimate.fall_to = beyond_ ? wanted : std::min(wanted, capacity);
         estimate.why = counted(wanted, "vCPU") + " by the configuration";
         if (at != overrides_.end())
             estimate.why += at->hosts.aggregate.empty()
                                 ? " of hosts " + in_quotes(at->hosts.pattern)
                                 : " of aggregate " + in_quotes(at->hosts.aggregate);
         if (capacity < wanted)
-            estimate.why += ", but the host has " + std::to_string(capacity) + " VCPU in all";
+            estimate.why += (beyond_ ? ", beyond the " : ", but the host has ") +
+                            std::to_string(capacity) +
+                            (beyond_ ? " VCPU that the host has" : " VCPU in all");
         return estimate;
     }
 
 private:
     Amount vcpus_;
     std::vector<Override> overrides_;
+    bool beyond_;
 };
 
 std::optional<Override> override_of(std::string_view text) {
@@ -91,7 +94,9 @@ std::variant<std::unique_ptr<Estimator>, ParameterError> make_fixed_estimator(
                                       in_quotes(text) + " is not"};
         overrides.push_back(std::move(*read));
     }
-    return std::make_unique<FixedEstimator>(vcpus, std::move(overrides));
+    const auto& beyond = std::get<std::string>(parameters.at("beyond"));
+    if (beyond != "true" && beyond != "false") return ParameterError{"beyond", "true or false"};
+    return std::make_unique<FixedEstimator>(vcpus, std::move(overrides), beyond == "true");
 }
 
 }  // namespace
@@ -99,11 +104,13 @@ std::variant<std::unique_ptr<Estimator>, ParameterError> make_fixed_estimator(
 EstimatorInfo fixed_estimator() {
     return {"fixed",
             "gives the configured vCPUs on each host, whatever is in use there; at most what the "
-            "host has of VCPU",
+            "host has of VCPU, unless `beyond` is true",
             {{"vcpus", ParameterKind::integer, std::int64_t{0}, "vCPUs on each host, 0 to 1000000"},
              {"overrides", ParameterKind::text_list, std::vector<std::string>{},
               "other vCPUs for some hosts, the first that fits counts: PATTERN=VCPUS (`*` and `?` "
-              "in the name of hypervisor or service) or aggregate:NAME=VCPUS (name or UUID)"}},
+              "in the name of hypervisor or service) or aggregate:NAME=VCPUS (name or UUID)"},
+             {"beyond", ParameterKind::text, std::string{"false"},
+              "true: also more than the host has of VCPU, as Mesos' fixed estimator does"}},
             make_fixed_estimator};
 }
 

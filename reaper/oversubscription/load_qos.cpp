@@ -3,7 +3,10 @@
 //
 // Step by step, as many vCPUs go as the load is above the threshold. The averages show that slowly,
 // so what went already is taken off them (shed_load), as it fades: a step that freed less than it
-// seemed to is followed by another, and no step is taken twice.
+// seemed to is followed by another, and no step is taken twice. Where all go at once, there is no
+// step to be taken twice: while the average is above its threshold, whoever came since goes too.
+//
+// One reading evicts nobody, unless `for` says so, and a load that no host can have is none.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,6 +18,8 @@
 namespace reaper {
 namespace {
 
+/// Of thresholds and of what is measured: Linux has no more threads than 4 million, and no host
+/// lives with a quarter of them.
 constexpr double highest_load = 1e6;
 /// What was shed is taken off with rounding: so little above the threshold is not above it.
 constexpr double load_rounding = 1e-6;
@@ -23,6 +28,7 @@ struct LoadThresholds {
     std::optional<double> load5;
     std::optional<double> load15;
     bool per_core = false;
+    int in_a_row = 1;
 };
 
 /// One average against its threshold.
@@ -64,25 +70,41 @@ public:
             verdict.too_busy = true;
         else if (verdict.why.empty())
             verdict.too_busy = false;
-        const Exceeded& worse = fifteen.over > five.over ? fifteen : five;
-        if (worse.over <= load_rounding) {
-            if (verdict.why.empty()) verdict.why = "the load is not above its threshold";
-            if (shed.load15 >= 0.5) verdict.why += ", less what was shed and is still in it";
-        } else if (settles(state, now, evict_.settle)) {
-            verdict.why = "the last correction is still to show: " + worse.why;
-        } else {
-            verdict.correction = correction_of(load.host, evict_, worse.over, worse.why);
-        }
+        const bool five_is_worse = five.exceeded && !(fifteen.exceeded && fifteen.over > five.over);
+        const bool exceeded = five.exceeded || fifteen.exceeded;
+        verdict.state.in_a_row = exceeded ? std::min(state.in_a_row + 1, thresholds_.in_a_row) : 0;
+        if (exceeded)
+            correct(load.host, five_is_worse ? five : fifteen, now, verdict);
+        else if (verdict.why.empty())
+            verdict.why = "the load is not above its threshold";
         return verdict;
     }
 
 private:
+    void correct(const HostId& host, const Exceeded& worse, TimePoint now,
+                 QosVerdict& verdict) const {
+        const QosState& state = verdict.state;
+        if (!evict_.all && worse.over <= load_rounding)
+            verdict.why = worse.why + ", but not without what was shed and is still in it";
+        else if (state.in_a_row < thresholds_.in_a_row)
+            verdict.why = worse.why + ", but not for long enough";
+        else if (settles(state, now, evict_.settle))
+            verdict.why = "the last correction is still to show: " + worse.why;
+        else
+            verdict.correction = correction_of(host, evict_, worse.over, worse.why);
+    }
+
     Exceeded against(const std::string& minutes, const std::optional<double>& figure,
                      const std::optional<double>& threshold, double shed, const HostLoad& load,
                      std::string& unknown) const {
         if (!threshold) return {};
+        const std::string average = "its load average of " + minutes + " minutes ";
         if (!figure || !std::isfinite(*figure) || *figure < 0) {
-            unknown = "its load average of " + minutes + " minutes is not known";
+            unknown = average + "is not known";
+            return {};
+        }
+        if (*figure > highest_load) {
+            unknown = average + "is more than any host can have: above 1000000";
             return {};
         }
         const double limit = thresholds_.per_core ? *threshold * *load.cores : *threshold;
@@ -121,6 +143,9 @@ std::variant<std::unique_ptr<QosController>, ParameterError> make_load_qos(
     if (per_core != "true" && per_core != "false")
         return ParameterError{"per_core", "true or false"};
     thresholds.per_core = per_core == "true";
+    const auto in_a_row = in_a_row_of(parameters);
+    if (const auto* const wrong = std::get_if<ParameterError>(&in_a_row)) return *wrong;
+    thresholds.in_a_row = std::get<int>(in_a_row);
     const auto evict = qos_evict_of(parameters);
     if (const auto* const wrong = std::get_if<ParameterError>(&evict)) return *wrong;
     return std::make_unique<LoadQos>(thresholds, std::get<QosEvict>(evict));
@@ -139,6 +164,7 @@ QosInfo load_qos() {
           "the load average of 15 minutes that is not to be exceeded"},
          {"per_core", ParameterKind::text, std::string{"false"},
           "true: the thresholds are for each core of the host"},
+         in_a_row_spec(2),
          evict_spec(),
          settle_spec()},
         make_load_qos};

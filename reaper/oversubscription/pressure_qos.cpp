@@ -121,9 +121,9 @@ std::variant<std::unique_ptr<QosController>, ParameterError> make_pressure_qos(
     if (!thresholds.steal && !thresholds.pressure && !thresholds.guest_steal)
         return ParameterError{"pressure_threshold",
                               "this one, steal_threshold or guest_steal_threshold"};
-    const auto in_a_row = std::get<std::int64_t>(parameters.at("for"));
-    if (in_a_row < 1 || in_a_row > 1000) return ParameterError{"for", "a number from 1 to 1000"};
-    thresholds.in_a_row = static_cast<int>(in_a_row);
+    const auto in_a_row = in_a_row_of(parameters);
+    if (const auto* const wrong = std::get_if<ParameterError>(&in_a_row)) return *wrong;
+    thresholds.in_a_row = std::get<int>(in_a_row);
     const auto evict = qos_evict_of(parameters);
     if (const auto* const wrong = std::get_if<ParameterError>(&evict)) return *wrong;
     return std::make_unique<PressureQos>(thresholds, std::get<QosEvict>(evict));
@@ -142,8 +142,7 @@ QosInfo pressure_qos() {
               "the part of the time in which threads may wait for a CPU (PSI), 0.001 to 1"},
              {"guest_steal_threshold", ParameterKind::text, std::string{},
               "the part of the time in which the vCPUs of a regular server may wait, 0.001 to 1"},
-             {"for", ParameterKind::integer, std::int64_t{3},
-              "so many measurements in a row must be above it, 1 to 1000"},
+             in_a_row_spec(3),
              evict_spec(),
              settle_spec()},
             make_pressure_qos};

@@ -27,6 +27,17 @@ ParameterSpec settle_spec() {
             "after a correction its effect is waited for so long before the next one, up to 1h"};
 }
 
+ParameterSpec in_a_row_spec(std::int64_t standard) {
+    return {"for", ParameterKind::integer, standard,
+            "so many measurements in a row must be above it, 1 to 1000"};
+}
+
+std::variant<int, ParameterError> in_a_row_of(const Parameters& parameters) {
+    const auto in_a_row = std::get<std::int64_t>(parameters.at("for"));
+    if (in_a_row < 1 || in_a_row > 1000) return ParameterError{"for", "a number from 1 to 1000"};
+    return static_cast<int>(in_a_row);
+}
+
 std::variant<QosEvict, ParameterError> qos_evict_of(const Parameters& parameters) {
     const auto& evict = std::get<std::string>(parameters.at("evict"));
     if (evict != "step" && evict != "all") return ParameterError{"evict", "step or all"};

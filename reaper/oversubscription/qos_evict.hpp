@@ -1,7 +1,8 @@
-// What the QoS controllers that evict have in common: how many servers at a time, and how long they
-// wait for an effect.
+// What the QoS controllers that evict have in common: after how many measurements, how many servers
+// at a time, and how long they wait for an effect.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,6 +20,9 @@ struct QosEvict {
 /// The parameters `evict` and `settle`.
 ParameterSpec evict_spec();
 ParameterSpec settle_spec();
+/// `for`, a number of measurements.
+ParameterSpec in_a_row_spec(std::int64_t standard);
+std::variant<int, ParameterError> in_a_row_of(const Parameters& parameters);
 std::variant<QosEvict, ParameterError> qos_evict_of(const Parameters& parameters);
 
 /// Whether this measurement is to be looked at: it is known, and newer than the last one. If not,

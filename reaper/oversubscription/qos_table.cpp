@@ -1,18 +1,31 @@
 #include "reaper/oversubscription/qos_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "reaper/oversubscription/builtin.hpp"
 
 namespace reaper {
 
-const std::vector<QosInfo>& qos_table() {
-    static const std::vector<QosInfo> table{
+namespace {
+
+std::deque<QosInfo>& all_controllers() {
+    static std::deque<QosInfo> table{
         noop_qos(),
         load_qos(),
         pressure_qos(),
     };
     return table;
+}
+
+}  // namespace
+
+const std::deque<QosInfo>& qos_table() {
+    return all_controllers();
+}
+
+void add_qos(QosInfo info) {
+    all_controllers().push_back(std::move(info));
 }
 
 const QosInfo* find_qos(std::string_view name) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/builtin.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
 
@@ -54,7 +55,7 @@ public:
         estimate.fall_to = room_for(facts, cores, usage.peak.least);
         // Where servers in ordinary room left, less is allocated, but nobody lacks a CPU.
         estimate.keep_to = idle_room(facts, cores, usage.peak.least);
-        estimate.why = words(facts, cores, usage.peak);
+        estimate.why = words(facts, cores, usage);
         return estimate;
     }
 
@@ -74,11 +75,25 @@ private:
         return room > 0 ? static_cast<Amount>(std::floor(room + rounding)) : 0;
     }
 
-    std::string words(const HostFacts& facts, double cores, const UsageOf& peak) const {
+    /// With what the use is now: a rise counts as the mean of it follows.
+    std::string words(const HostFacts& facts, double cores, const HostUsage& usage) const {
+        const UsageOf& peak = usage.peak;
+        const UsageWindows& windows = parameters_.windows;
+        std::string more;
+        const auto add = [&](const std::string& part) {
+            more += (more.empty() ? "" : "; ") + part;
+        };
+        if (windows.peak > Duration::zero())
+            add("now " + decimal_text(usage.now.most) +
+                (windows.smoothing > Duration::zero()
+                     ? ", the mean of " + format_duration(windows.smoothing)
+                     : ""));
+        if (peak.least < peak.most)
+            add("at least " + decimal_text(peak.least) + " not by oversubscribed room");
         std::string text =
             decimal_text(peak.most) + " of " + decimal_text(cores) + " cores in use at the peak";
-        if (peak.least < peak.most)
-            text += " (at least " + decimal_text(peak.least) + " not by oversubscribed room)";
+        if (windows.peak > Duration::zero()) text += " of " + format_duration(windows.peak);
+        if (!more.empty()) text += " (" + more + ")";
         return text + ", " + counted(facts.allocated, "vCPU") + " allocated";
     }
 

@@ -16,6 +16,14 @@ Environment World::environment() const {
         if (at == files.end()) return Error{Errc::not_found, "No such file or directory"};
         return at->second;
     };
+    environment.open_module = [this](const std::string& path,
+                                     const std::string& sha256) -> Result<ModuleFile> {
+        const auto at = modules.find(path);
+        if (at == modules.end()) return Error{Errc::bad_input, "can't find " + path};
+        if (!sha256.empty() && sha256 != at->second.sha256)
+            return Error{Errc::bad_input, "another file than was meant"};
+        return at->second;
+    };
     return environment;
 }
 

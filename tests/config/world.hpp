@@ -13,7 +13,8 @@ namespace reaper::config::test {
 struct World {
     std::map<std::string, std::string> variables;
     std::map<std::string, FileText> files;
-    std::vector<ConfigError> warnings;  ///< of the last load
+    std::map<std::string, ModuleFile> modules;  ///< by path
+    std::vector<ConfigError> warnings;          ///< of the last load
 
     Environment environment() const;
     LoadResult load(const std::string& text);

@@ -108,6 +108,17 @@ TEST(FixedEstimator, GivesNoMoreThanTheHostHas) {
     EXPECT_EQ(fixed->estimate(host_of(0, 0), {}).fall_to, 0);
 }
 
+// As Mesos' example: 14 on an agent of any size.
+TEST(FixedEstimator, GivesMoreThanTheHostHasOnRequest) {
+    const auto fixed =
+        estimator_of("fixed", {{"vcpus", std::int64_t{14}}, {"beyond", std::string{"true"}}});
+    const auto estimate = fixed->estimate(host_of(8, 8), {});
+    EXPECT_EQ(estimate.rise_to, 14);
+    EXPECT_EQ(estimate.fall_to, 14);
+    EXPECT_EQ(estimate.why, "14 vCPUs by the configuration, beyond the 8 VCPU that the host has");
+    EXPECT_EQ(fixed->estimate(host_of(32, 8), {}).why, "14 vCPUs by the configuration");
+}
+
 TEST(FixedEstimator, RefusesWhatItCantRead) {
     EXPECT_EQ(refused_parameter(try_estimator("fixed", {{"vcpus", std::int64_t{-1}}})), "vcpus");
     EXPECT_EQ(refused_parameter(try_estimator("fixed", {{"vcpus", std::int64_t{1'000'001}}})),
@@ -157,14 +168,30 @@ TEST(UsageSlack, CountsTheCoresThatPlacementHasForVcpus) {
 }
 
 TEST(UsageSlack, RisesByTheUpperEndAndFallsByTheLower) {
-    const auto estimate = estimator_of("usage_slack")->estimate(host_of(32, 64), use(32, {6, 10}));
+    HostUsage usage = use(32, {6, 10});
+    usage.now = {5, 8};
+    const auto estimate = estimator_of("usage_slack")->estimate(host_of(32, 64), usage);
     EXPECT_EQ(estimate.rise_to, 18);
     EXPECT_EQ(estimate.fall_to, 22);
     EXPECT_EQ(estimate.measured_at, noon);
     EXPECT_EQ(estimate.coverage, 0.75);
     EXPECT_EQ(estimate.why,
-              "10 of 32 cores in use at the peak (at least 6 not by oversubscribed room), "
+              "10 of 32 cores in use at the peak of 1h (now 8, the mean of 1min; at least 6 not by "
+              "oversubscribed room), "
               "64 vCPUs allocated");
+}
+
+// The use rose, and room falls when the mean of it has: the reason shows both.
+TEST(UsageSlack, ItsReasonShowsTheUseThatIsToBecomeThePeak) {
+    HostUsage usage = use(32, {4, 4});
+    usage.now = {3, 3};
+    EXPECT_EQ(
+        estimator_of("usage_slack")->estimate(host_of(32, 64), usage).why,
+        "4 of 32 cores in use at the peak of 1h (now 3, the mean of 1min), 64 vCPUs allocated");
+    EXPECT_EQ(estimator_of("usage_slack", {{"peak", std::string{"0s"}}})
+                  ->estimate(host_of(32, 64), usage)
+                  .why,
+              "4 of 32 cores in use at the peak, 64 vCPUs allocated");
 }
 
 TEST(UsageSlack, WhoHoldsItStaysWhereOthersLeftAndTheirCpusAreIdle) {

@@ -41,8 +41,13 @@ HostLoad waits(Duration after, std::optional<double> steal, std::optional<double
 /// One host under one controller.
 class Watched {
 public:
-    Watched(const std::string& name, const std::map<std::string, std::string>& given)
-        : controller_{qos_of(name, texts(given))} {}
+    /// `load` by each measurement, unless `in_a_row` says otherwise.
+    Watched(const std::string& name, const std::map<std::string, std::string>& given,
+            std::int64_t in_a_row = 1) {
+        Parameters parameters = texts(given);
+        if (name == "load") parameters["for"] = in_a_row;
+        controller_ = qos_of(name, std::move(parameters));
+    }
 
     QosVerdict look(const HostLoad& load) {
         now_ = load.measured_at;
@@ -175,7 +180,7 @@ TEST(LoadQos, WhatWasShedIsNotShedAgainWhileTheAverageFollows) {
         const auto verdict = watched.look(loads(std::chrono::minutes{minute}, average, {}));
         EXPECT_FALSE(verdict.correction) << minute;
         if (minute == 1) {
-            EXPECT_THAT(verdict.why, HasSubstr("less what was shed"));
+            EXPECT_THAT(verdict.why, HasSubstr("not without what was shed"));
         }
     }
 }
@@ -218,9 +223,48 @@ TEST(LoadQos, WhatIsNotKnownCorrectsNothing) {
     EXPECT_EQ(missing.why, "its load average of 5 minutes is not known");
 }
 
-TEST(LoadQos, AnAbsurdLoadShedsAll) {
-    Watched watched{"load", {{"load_threshold_5min", "6"}}};
-    EXPECT_EQ(watched.sheds(loads(0s, 1e300, {})), 1'000'000);
+TEST(LoadQos, ALoadThatNoHostCanHaveIsNotKnown) {
+    for (const double absurd : {1e308, 1e300, 1'000'001.0}) {
+        Watched watched{"load", {{"load_threshold_5min", "6"}, {"evict", "all"}}};
+        for (const auto after : {0s, 20s, 40s}) {
+            const auto verdict = watched.look(loads(after, absurd, {}));
+            EXPECT_EQ(verdict.correction, std::nullopt) << absurd;
+            EXPECT_EQ(verdict.too_busy, std::nullopt);
+            EXPECT_THAT(verdict.why, HasSubstr("more than any host can have"));
+        }
+    }
+    EXPECT_EQ(Watched("load", {{"load_threshold_5min", "6"}}).sheds(loads(0s, 1e6, {})), 999'994);
+}
+
+TEST(LoadQos, OneReadingEvictsNobodyByDefault) {
+    const auto qos = qos_of("load", texts({{"load_threshold_5min", "6"}, {"evict", "all"}}));
+    const auto first = qos->look({}, loads(0s, 5000.0, {}), noon);
+    EXPECT_EQ(first.correction, std::nullopt);
+    EXPECT_EQ(first.too_busy, true) << "nothing new starts there";
+    EXPECT_EQ(first.why, "the load average of 5 minutes is 5000, above 6, but not for long enough");
+    const auto calm = qos->look(first.state, loads(20s, 5.0, {}), noon + 20s);
+    const auto again = qos->look(calm.state, loads(40s, 9.0, {}), noon + 40s);
+    EXPECT_EQ(again.correction, std::nullopt) << "not in a row";
+    EXPECT_TRUE(qos->look(again.state, loads(60s, 9.0, {}), noon + 60s).correction);
+}
+
+TEST(LoadQos, WhereAllGoAtOnceWhatWasShedIsNotTakenOff) {
+    Watched all{"load", {{"load_threshold_5min", "6"}, {"evict", "all"}}};
+    EXPECT_EQ(all.sheds(loads(0s, 16.0, {})), -1);
+    all.shed(20);
+    EXPECT_THAT(all.look(loads(45s, 15.0, {})).why, HasSubstr("still to show"));
+    EXPECT_EQ(all.sheds(loads(90s, 14.0, {})), -1);
+}
+
+TEST(LoadQos, ItsReasonDoesNotContradictWhatItFinds) {
+    Watched step{"load", {{"load_threshold_5min", "6"}}};
+    EXPECT_EQ(step.sheds(loads(0s, 16.0, {})), 10);
+    step.shed(20);
+    const auto verdict = step.look(loads(90s, 14.0, {}));
+    EXPECT_EQ(verdict.too_busy, true);
+    EXPECT_EQ(verdict.why,
+              "the load average of 5 minutes is 14, above 6, but not without what was "
+              "shed and is still in it");
 }
 
 TEST(LoadQos, RefusesWhatItCantRead) {

@@ -163,6 +163,7 @@ private:
             if (which != 2)
                 draw(load_rules_.load5, "load_threshold_5min", unit * chance_.pick({0.5, 0.75}));
             if (which != 1) draw(load_rules_.load15, "load_threshold_15min", unit * 0.5);
+            parameters["for"] = std::int64_t{1};
             qos_ = made(*find_qos("load"), parameters);
             return;
         }

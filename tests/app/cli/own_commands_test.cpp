@@ -87,6 +87,24 @@ TEST(ProgramJsonErrors, OfAConfigurationAreOneForEachMistake) {
     EXPECT_GE(documents_in(failed.err).size(), 2U) << failed.err;
 }
 
+TEST(ProgramConfig, TellsTheVariableOfEachKeyAndWhereItsValueComesFrom) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.write("r.yaml", "cull:\n  deadline: 8min\n");
+    const auto shown =
+        run_program({"--config", file, "config", "--env"},
+                    {{"REAPER_CULL_DEADLINE", "7min"}, {"REAPER_CULL_PROMISE", "9min"}});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    const auto line_of = [&](const std::string& variable) {
+        const auto at = shown.out.find(variable + " ");
+        return at == std::string::npos ? "" : shown.out.substr(at, shown.out.find('\n', at) - at);
+    };
+    EXPECT_THAT(line_of("REAPER_CULL_DEADLINE"), testing::EndsWith(" " + file + ":2"));
+    EXPECT_THAT(line_of("REAPER_CULL_PROMISE"), testing::EndsWith(" environment"));
+    EXPECT_THAT(line_of("REAPER_BROKER_QUEUE"), testing::EndsWith(" default"));
+    EXPECT_EQ(run_program({"--config", file, "config", "--env", "--check"}).exit_code, 2);
+    EXPECT_EQ(run_program({"--config", "/nonexistent.yaml", "config", "--env"}).exit_code, 2);
+}
+
 /// What is logged on the way, too.
 TEST(ProgramJsonErrors, OfACloudThatIsNotThereAreJson) {
     const TemporaryDirectory directory;

@@ -38,6 +38,7 @@ config::Plugin qos_by(const SoldPlan& sold) {
         return qos;
     }
     qos.name = "load";
+    qos.parameters["for"] = std::int64_t{1};
     if (sold.load5 > 0) qos.parameters["load_threshold_5min"] = decimal(sold.load5);
     if (sold.load15 > 0) qos.parameters["load_threshold_15min"] = decimal(sold.load15);
     if (sold.per_core) qos.parameters["per_core"] = std::string{"true"};
