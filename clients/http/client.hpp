@@ -39,6 +39,7 @@ struct CallSeen {
     std::string_view url;                  ///< Request::url
     int status = 0;                        ///< of the answer; 0: there was none
     Errc failure{};                        ///< why, if there was none
+    std::optional<TimePoint> date{};       ///< of the answer, by the service's clock
     std::chrono::duration<double> took{};  ///< waiting for a connection included
 };
 using CallObserver = std::function<void(const CallSeen&)>;

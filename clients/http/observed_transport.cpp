@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "clients/http/retry.hpp"
+
 namespace reaper::http {
 
 namespace {
@@ -31,7 +33,9 @@ private:
             if (failure->unwanted) return;
             seen.failure = failure->code;
         } else {
-            seen.status = std::get<Response>(outcome).status;
+            const auto& answer = std::get<Response>(outcome);
+            seen.status = answer.status;
+            seen.date = http_date(answer.header("date"));
         }
         observer_(seen);
     }

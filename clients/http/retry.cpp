@@ -18,7 +18,8 @@ std::optional<int> number(std::string_view text) {
     return value;
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`
+}  // namespace
+
 std::optional<TimePoint> http_date(std::string_view text) {
     static constexpr std::array<std::string_view, 12> months{
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -39,8 +40,6 @@ std::optional<TimePoint> http_date(std::string_view text) {
     return TimePoint(std::chrono::sys_days(date)) + std::chrono::hours(*hour) +
            std::chrono::minutes(*minute) + std::chrono::seconds(*second);
 }
-
-}  // namespace
 
 bool is_repeatable(const Request& request) {
     if (request.repeat != Repeat::by_method) return request.repeat == Repeat::safe;

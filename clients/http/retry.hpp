@@ -20,6 +20,9 @@ bool is_retryable(const Request& request, int status);
 /// Backoff And Jitter".
 Duration backoff_pause(Duration base, Duration limit, int retry, double random);
 
+/// A date of RFC 9110's preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.
+std::optional<TimePoint> http_date(std::string_view text);
+
 /// The wait that a `Retry-After` header asks for: seconds, or a date of RFC 9110's preferred form.
 /// None if it is neither; never negative.
 std::optional<Duration> retry_after(std::string_view value, TimePoint now);

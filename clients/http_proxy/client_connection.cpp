@@ -12,25 +12,24 @@ namespace reaper::proxy {
 
 using std::chrono::steady_clock;
 
-class ClientConnection::IdleMark {
+class ClientConnection::GivesWay {
 public:
-    explicit IdleMark(ClientConnection& connection)
-        : idle_(connection.shared_->idle), at_(idle_.insert(idle_.end(), &connection)) {
-        connection.shared_->room.cancel();  // it may give way to another
+    /// `list`: of those like it.
+    GivesWay(ClientConnection& connection, std::list<ClientConnection*>& list)
+        : list_(&list), at_(list.insert(list.end(), &connection)) {
+        connection.shared_->room.cancel();
     }
-    IdleMark(const IdleMark&) = delete;
-    IdleMark& operator=(const IdleMark&) = delete;
-    ~IdleMark() { end(); }
-    void end() {
-        if (std::exchange(ended_, true)) return;
-        idle_.erase(at_);
+    GivesWay(const GivesWay&) = delete;
+    GivesWay& operator=(const GivesWay&) = delete;
+    ~GivesWay() { list_->erase(at_); }
+    void move_to(std::list<ClientConnection*>& other) {
+        other.splice(other.end(), *list_, at_);
+        list_ = &other;
     }
-    bool ended() const { return ended_; }
 
 private:
-    std::list<ClientConnection*>& idle_;
+    std::list<ClientConnection*>* list_;
     std::list<ClientConnection*>::iterator at_;
-    bool ended_ = false;
 };
 
 ClientConnection::ClientConnection(std::shared_ptr<Shared> shared,
@@ -53,8 +52,11 @@ Task<void> ClientConnection::serve() {
     boost::system::error_code ignored;
     stream_.tcp().socket().set_option(boost::asio::ip::tcp::no_delay(true), ignored);
     stream_.expires_after(shared_->settings.limits.head);
-    const auto refused = co_await stream_.shake_hands(boost::asio::ssl::stream_base::server);
-    if (refused) co_return;
+    {
+        const GivesWay mark{*this, shared_->heads};
+        const auto refused = co_await stream_.shake_hands(boost::asio::ssl::stream_base::server);
+        if (refused) co_return;
+    }
     bool more = true;
     while (more) {
         HeadRead read = co_await read_head();
@@ -79,11 +81,12 @@ Task<void> ClientConnection::leave() {
 Task<ClientConnection::HeadRead> ClientConnection::read_head() {
     const HttpProxyLimits& limits = shared_->settings.limits;
     HeadSearch search;
-    IdleMark idle{*this};
+    GivesWay mark{*this, shared_->idle};
+    bool begun = false;
     auto limit = steady_clock::now() + limits.idle;
     while (true) {
-        if (!input_.empty() && !idle.ended()) {
-            idle.end();
+        if (!input_.empty() && !std::exchange(begun, true)) {
+            mark.move_to(shared_->heads);
             limit = steady_clock::now() + limits.head;
         }
         // RFC 9112, 2.2: empty lines before a request.

@@ -43,7 +43,7 @@ private:
         int status = 0;  ///< of its answer; 0: none was given
     };
     /// Marks the connection as one that may be closed for another.
-    class IdleMark;
+    class GivesWay;
 
     // client_connection.cpp: the life of a connection
     Task<HeadRead> read_head();

@@ -36,13 +36,17 @@ void take_client(const std::shared_ptr<Shared>& shared, tcp::socket socket) {
 }
 
 /// Waits until somebody waits in the kernel's queue; that one has something to ask, so the
-/// connection that has been idle for the longest gives way. False if nobody comes any more.
+/// connection that has been idle for the longest gives way, or else the one that has been in the
+/// middle of a head for the longest. False if nobody comes any more.
 Task<bool> make_room(std::shared_ptr<Shared> shared, std::shared_ptr<tcp::acceptor> acceptor) {
     const auto told = asio::as_tuple(asio::use_awaitable);
     const auto [error] = co_await acceptor->async_wait(tcp::acceptor::wait_read, told);
     if (error) co_return false;
     while (!shared->draining && shared->open.size() >= shared->settings.limits.connections) {
-        if (!shared->idle.empty()) shared->idle.front()->close();
+        if (!shared->idle.empty())
+            shared->idle.front()->close();
+        else if (!shared->heads.empty())
+            shared->heads.front()->close();
         shared->room.expires_at(asio::steady_timer::time_point::max());
         co_await shared->room.async_wait(told);
     }

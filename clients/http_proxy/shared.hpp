@@ -32,8 +32,9 @@ struct Shared {
     std::shared_ptr<Upstream> upstream;
 
     std::list<ClientConnection*> open;
-    std::list<ClientConnection*> idle;  ///< between two requests; the longest first
-    boost::asio::steady_timer room;     ///< ended when a connection is, or becomes idle
+    std::list<ClientConnection*> idle;   ///< between two requests; the longest first
+    std::list<ClientConnection*> heads;  ///< in a handshake or in a head; the longest first
+    boost::asio::steady_timer room;      ///< ended when a connection is, or may give way
     HttpProxyState state;
     bool draining = false;  ///< no further request on any connection
 };

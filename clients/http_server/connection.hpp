@@ -1,13 +1,16 @@
 // One connection of the server, over any stream. Internal to clients/http_server.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
+#include <chrono>
 #include <exception>
+#include <functional>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -25,12 +28,25 @@ namespace beast_http = boost::beast::http;
 /// What is wrong with a request that could not be read; none if nobody waits for an answer.
 std::optional<HttpResponse> refusal_of(const boost::system::error_code& error);
 
+/// What the server knows of a connection.
+struct HttpPlace {
+    std::string address{};    ///< as HttpRequest::address
+    bool for_probes = false;  ///< all other places are taken: anybody else is refused
+    bool half_open = true;    ///< no whole request was read since
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    bool closed = false;
+    std::function<void()> close{};
+};
+
 /// `Stream`: beast's tcp_stream, basic_stream, ssl_stream.
 template <class Stream>
 class HttpConnection {
 public:
-    HttpConnection(Stream stream, const HttpServerSettings& settings, const HttpHandler& handler)
+    /// All but the stream must outlive it.
+    HttpConnection(Stream stream, HttpPlace& place, const HttpServerSettings& settings,
+                   const HttpHandler& handler)
         : stream_(std::move(stream)),
+          place_(place),
           settings_(settings),
           handler_(handler),
           buffer_(settings.limits.header_bytes + settings.limits.body_bytes + 4096) {}
@@ -78,6 +94,8 @@ private:
         parser.header_limit(static_cast<std::uint32_t>(settings_.limits.header_bytes));
         parser.body_limit(settings_.limits.body_bytes);
         lowest().expires_after(first ? settings_.limits.read : settings_.limits.idle);
+        if (!first) place_.since = std::chrono::steady_clock::now();
+        place_.half_open = true;
         const Ended header =
             co_await beast_http::async_read_header(stream_, buffer_, parser, told());
         boost::system::error_code error = std::get<0>(header);
@@ -93,10 +111,12 @@ private:
             if (refused) co_await send(std::move(*refused), 11, false);
             co_return false;
         }
+        place_.half_open = false;
         const auto version = parser.get().version();
-        const bool keep = parser.get().keep_alive();
+        const bool keep = parser.get().keep_alive() && !place_.for_probes;
         HttpRequest request = request_of(parser.release());
         request.certificate_name = certificate_name_;
+        request.address = place_.address;
         const bool head = request.method == "HEAD";
         lowest().expires_never();
         HttpResponse response = co_await answer(std::move(request));
@@ -134,8 +154,16 @@ private:
         }
     }
 
+    bool is_probe(std::string_view target) const {
+        const auto path = target.substr(0, target.find('?'));
+        return std::find(settings_.probes.begin(), settings_.probes.end(), path) !=
+               settings_.probes.end();
+    }
+
     Task<HttpResponse> answer(HttpRequest request) {
         HttpResponse response;
+        if (place_.for_probes && !is_probe(request.target))
+            co_return refusal(503, "too many connections: try again");
         if (auto refused = refusal_of_sender(request.headers, here(), settings_.names))
             co_return std::move(*refused);
         try {
@@ -213,6 +241,7 @@ private:
     }
 
     Stream stream_;
+    HttpPlace& place_;
     const HttpServerSettings& settings_;
     const HttpHandler& handler_;
     beast::flat_buffer buffer_;

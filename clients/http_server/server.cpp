@@ -4,8 +4,9 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <functional>
+#include <list>
 #include <map>
+#include <string_view>
 #include <unistd.h>
 
 #include "clients/http_server/address.hpp"
@@ -54,51 +55,104 @@ struct Shared {
     asio::any_io_executor executor;
     HttpServerSettings settings;
     HttpHandler handler;
-    std::shared_ptr<ServerTls> tls;                       ///< or null
-    std::map<std::uint64_t, std::function<void()>> open;  ///< each with how to close it
-    std::uint64_t last_number = 0;
+    std::shared_ptr<ServerTls> tls;  ///< or null
+    std::list<HttpPlace> open;
     asio::steady_timer room;  ///< ended when a connection is
     bool stopped = false;
 };
 
+std::string address_of(const tcp::socket& socket) {
+    error_code gone;
+    const auto address = socket.remote_endpoint(gone).address();
+    if (address.is_v4()) return address.to_string();
+    auto v6 = address.to_v6();
+    if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
+    auto bytes = v6.to_bytes();
+    std::fill(bytes.begin() + 8, bytes.end(), std::uint8_t{0});
+    return asio::ip::address_v6{bytes}.to_string();
+}
+
+void close(HttpPlace& place) {
+    place.closed = true;
+    if (place.close) place.close();
+}
+
+/// Who has not said a whole request for the longest time, of the address with the most such
+/// connections; none if all are being answered.
+HttpPlace* slowest(std::list<HttpPlace>& open) {
+    std::map<std::string_view, std::size_t> by_address;
+    for (const HttpPlace& place : open)
+        if (place.half_open && !place.closed) ++by_address[place.address];
+    HttpPlace* found = nullptr;
+    const auto rank = [&](const HttpPlace& place) {
+        return std::pair{by_address[place.address], -place.since.time_since_epoch()};
+    };
+    for (HttpPlace& place : open)
+        if (place.half_open && !place.closed && (found == nullptr || rank(place) > rank(*found)))
+            found = &place;
+    return found;
+}
+
+/// A place for one more.
+void take_place(Shared& shared, std::string address) {
+    const HttpServerLimits& limits = shared.settings.limits;
+    std::size_t taken = 0;
+    std::size_t answered = 0;
+    for (const HttpPlace& place : shared.open) {
+        if (place.closed) continue;
+        ++taken;
+        if (!place.half_open) ++answered;
+    }
+    HttpPlace place;
+    place.address = std::move(address);
+    place.for_probes = answered >= limits.connections;
+    if (taken >= limits.connections + (place.for_probes ? limits.for_probes : 0))
+        if (HttpPlace* const leaves = slowest(shared.open)) close(*leaves);
+    shared.open.push_back(std::move(place));
+}
+
 template <class Stream>
-Task<void> serve(std::shared_ptr<Shared> shared, Stream stream, std::uint64_t number) {
-    HttpConnection<Stream> connection{std::move(stream), shared->settings, shared->handler};
-    shared->open[number] = [&connection] { connection.close(); };
+Task<void> serve(std::shared_ptr<Shared> shared, Stream stream,
+                 std::list<HttpPlace>::iterator place) {
+    HttpConnection<Stream> connection{std::move(stream), *place, shared->settings, shared->handler};
+    place->close = [&connection] { connection.close(); };
     try {
-        if (!shared->stopped) co_await connection.serve();
+        if (!shared->stopped && !place->closed) co_await connection.serve();
     } catch (const std::exception& wrong) {
         spdlog::error("{}: {}", shared->settings.name, wrong.what());
     }
-    shared->open.erase(number);
+    shared->open.erase(place);
     shared->room.cancel();
 }
 
 template <class Stream>
-void spawn(const std::shared_ptr<Shared>& shared, Stream stream) {
-    const std::uint64_t number = ++shared->last_number;
-    shared->open[number] = [] {};
-    asio::co_spawn(shared->executor, serve(shared, std::move(stream), number),
+void spawn(const std::shared_ptr<Shared>& shared, Stream stream, std::string address) {
+    take_place(*shared, std::move(address));
+    asio::co_spawn(shared->executor,
+                   serve(shared, std::move(stream), std::prev(shared->open.end())),
                    [shared](std::exception_ptr error) {
                        if (error) std::rethrow_exception(error);
                    });
 }
 
 void take(const std::shared_ptr<Shared>& shared, tcp::socket socket) {
+    std::string address = address_of(socket);
     if (shared->tls)
-        spawn(shared, Secure{std::move(socket), *shared->tls->context()});
+        spawn(shared, Secure{std::move(socket), *shared->tls->context()}, std::move(address));
     else
-        spawn(shared, beast::tcp_stream{std::move(socket)});
+        spawn(shared, beast::tcp_stream{std::move(socket)}, std::move(address));
 }
 
 void take(const std::shared_ptr<Shared>& shared, stream_protocol::socket socket) {
-    spawn(shared, Local{std::move(socket)});
+    spawn(shared, Local{std::move(socket)}, "");
 }
 
 template <class Acceptor>
 Task<void> accept(std::shared_ptr<Shared> shared, std::shared_ptr<Acceptor> acceptor) {
     while (!shared->stopped) {
-        if (shared->open.size() >= shared->settings.limits.connections) {
+        const HttpServerLimits& limits = shared->settings.limits;
+        if (shared->open.size() >= limits.connections + limits.for_probes &&
+            slowest(shared->open) == nullptr) {
             shared->room.expires_at(asio::steady_timer::time_point::max());
             co_await shared->room.async_wait(asio::as_tuple(asio::use_awaitable));
             continue;
@@ -141,8 +195,7 @@ public:
         acceptor_->close(ignored);
         if constexpr (!std::is_same_v<Endpoint, TcpEndpoint>) ::unlink(here_.path().c_str());
         shared_->room.cancel();
-        const auto open = shared_->open;
-        for (const auto& [number, close] : open) close();
+        for (HttpPlace& place : shared_->open) close(place);
     }
 
 private:

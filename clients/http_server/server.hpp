@@ -2,8 +2,11 @@
 // asks the handler, sends its answers.
 //
 // One thread with everything else, and no burden to it: headers and bodies are bounded, each step
-// of a connection has a deadline, and only so many connections are open at once (others wait in the
-// kernel's queue). Connections are kept for further requests (HTTP/1.1).
+// of a connection has a deadline, and only so many connections are open at once. When all places
+// are taken, whoever has not said a whole request for the longest time leaves, first of the address
+// with the most such connections. When all are being answered, a few more are let in, for probes
+// alone, and others wait in the kernel's queue. Connections are kept for further requests
+// (HTTP/1.1).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,6 +26,7 @@ namespace reaper {
 
 struct HttpServerLimits {
     std::size_t connections = 16;  ///< open at once
+    std::size_t for_probes = 4;    ///< beside these
     std::size_t header_bytes = 8192;
     std::size_t body_bytes = 64 * 1024;
     std::chrono::milliseconds read{10'000};   ///< from a request's first byte to its last
@@ -49,6 +53,8 @@ struct HttpServerSettings {
     /// A Unix socket: who is in its group may connect too (a directory with the setgid bit gives it
     /// its own).
     bool group_too = false;
+    /// Paths that are answered when all places are taken: a daemon that has much to do is alive.
+    std::vector<std::string> probes{"/healthz", "/readyz"};
 };
 
 class HttpServer {

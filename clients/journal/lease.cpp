@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -19,6 +20,14 @@ std::string holder(int file) {
     return digits.empty() ? "" : " (process " + digits + ")";
 }
 
+Error another_writes(const std::string& path, int lock) {
+    return Error{Errc::storage, "journal " + path + ": another reaper" + holder(lock) +
+                                    " writes to it; stop that one, or give this one a " +
+                                    "journal.path of its own"};
+}
+
+constexpr std::array<const char*, 2> endings{"", "-wal"};
+
 }  // namespace
 
 Result<Lease> Lease::take(const std::string& path) {
@@ -28,12 +37,9 @@ Result<Lease> Lease::take(const std::string& path) {
         return Error{Errc::storage, "journal " + path + ": can't open its lock file " + name +
                                         " (" + std::strerror(errno) +
                                         "); give the directory to the reaper's user"};
-    Lease lease{file};
+    Lease lease{file, path};
     if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK)
-            return Error{Errc::storage, "journal " + path + ": another reaper" + holder(file) +
-                                            " writes to it; stop that one, or give this one a " +
-                                            "journal.path of its own"};
+        if (errno == EWOULDBLOCK) return another_writes(path, file);
         return Error{Errc::storage, "journal " + path + ": can't lock " + name + " (" +
                                         std::strerror(errno) + ")"};
     }
@@ -46,15 +52,54 @@ Result<Lease> Lease::take(const std::string& path) {
     return lease;
 }
 
-Lease::Lease(Lease&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+Lease::Lease(Lease&& other) noexcept
+    : lock_(std::exchange(other.lock_, -1)),
+      file_(std::exchange(other.file_, -1)),
+      path_(std::move(other.path_)),
+      files_(other.files_) {}
 
 Lease& Lease::operator=(Lease&& other) noexcept {
+    std::swap(lock_, other.lock_);
     std::swap(file_, other.file_);
+    std::swap(path_, other.path_);
+    std::swap(files_, other.files_);
     return *this;
 }
 
 Lease::~Lease() {
     if (file_ >= 0) ::close(file_);
+    if (lock_ >= 0) ::close(lock_);
+}
+
+// What can't be opened, SQLite names with the reason. (No waiting for the other end of a pipe.)
+Result<void> Lease::lock_file() {
+    if (file_ >= 0) ::close(file_);
+    file_ = ::open(path_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+    if (file_ < 0 || ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+    // Whoever has it may be known by a lock file that is gone.
+    return another_writes(path_, -1);
+}
+
+std::optional<Lease::Identity> Lease::identity_of(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    return Identity{status.st_dev, status.st_ino};
+}
+
+void Lease::remember_files() {
+    for (std::size_t i = 0; i < endings.size(); ++i) files_[i] = identity_of(path_ + endings[i]);
+}
+
+Result<void> Lease::check_files() const {
+    for (std::size_t i = 0; i < endings.size(); ++i) {
+        const std::string name = path_ + endings[i];
+        if (!files_[i] || identity_of(name) == files_[i]) continue;
+        return Error{Errc::storage,
+                     "journal " + path_ + ": " + name +
+                         " was removed or replaced while the reaper writes to it, and nothing " +
+                         "is deleted without a record; put the file back, or restart the reaper"};
+    }
+    return {};
 }
 
 }  // namespace reaper::journal

@@ -1,7 +1,11 @@
-// One writer for one journal: a lock on a file beside it, which the kernel drops with its process.
+// One writer for one journal: a lock on a file beside it and one on the file itself, which the
+// kernel drops with its process; and whether the file is still where it was.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
+#include <sys/types.h>
 
 #include "reaper/model/error.hpp"
 
@@ -16,9 +20,30 @@ public:
     Lease& operator=(Lease&& other) noexcept;
     ~Lease();
 
+    /// Creates the journal's file if there is none, and locks it too: whoever removed the lock file
+    /// lets no second reaper in. Again after the file was set aside. Close no connection to the
+    /// database after the lease: closing a file drops what SQLite has locked in it.
+    Result<void> lock_file();
+    /// Call it when the database is open: remembers which files these are.
+    void remember_files();
+    /// Are the file and its write-ahead log those that were opened, by device and inode? A few
+    /// microseconds. What is written to a removed or replaced file is lost.
+    Result<void> check_files() const;
+
 private:
-    explicit Lease(int file) : file_(file) {}
-    int file_;
+    struct Identity {
+        dev_t device{};
+        ino_t inode{};
+        bool operator==(const Identity&) const = default;
+    };
+    static std::optional<Identity> identity_of(const std::string& path);
+
+    Lease(int lock, std::string path) : lock_(lock), path_(std::move(path)) {}
+
+    int lock_;
+    int file_ = -1;
+    std::string path_;
+    std::array<std::optional<Identity>, 2> files_{};  ///< the file, its log
 };
 
 }  // namespace reaper::journal

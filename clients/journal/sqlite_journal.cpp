@@ -197,7 +197,10 @@ private:
     template <class T, class Work>
     ResultTask<T> call(Work work) {
         std::function<Result<T>()> job = [this, work = std::move(work)] {
-            return guarded<T>(store_->path(), [&] { return work(*store_); });
+            return guarded<T>(store_->path(), [&]() -> Result<T> {
+                if (const auto there = store_->check_files(); !there) return there.error();
+                return work(*store_);
+            });
         };
         Error overload = refused(store_->path(), "too many calls wait for the disk");
         return worker_.run<T>(std::move(job), std::move(overload));
@@ -241,10 +244,13 @@ Result<void> prepare_for_writing(Database& database, const std::string& path) {
 Result<std::unique_ptr<Store>> open_store(const std::string& path, std::optional<Lease>& lease,
                                           JournalOptions options) {
     if (path != in_memory) journal::check_log(path);
+    if (lease)
+        if (const auto locked = lease->lock_file(); !locked) return locked.error();
     try {
         Database database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
         if (const auto prepared = prepare_for_writing(database, path); !prepared)
             return prepared.error();
+        if (lease) lease->remember_files();
         return std::make_unique<Store>(path, std::move(database), std::move(lease), options);
     } catch (const DatabaseFailure& failure) {
         if (!journal::tells_damage(failure)) throw;

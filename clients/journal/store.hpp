@@ -28,6 +28,9 @@ public:
           database_(std::move(database)),
           options_(options) {}
 
+    /// Are the files those that were opened? Of readers and memory, nothing is asked.
+    Result<void> check_files() const { return lease_ ? lease_->check_files() : Result<void>{}; }
+
     Result<Admission> admit(const Request& request, TimePoint now);
     Result<void> admit_anew(const Request& request, TimePoint now);
     Result<void> admit_ended(const Request& request, const Outcome& outcome, TimePoint now);
@@ -95,6 +98,8 @@ private:
     void settle_unreadable(const Row& row, const Error& error);
     Result<std::vector<PlanEntry>> plans_of(const Row& row);
     Result<std::vector<StepEntry>> steps_of(const Row& row);
+    /// Reads a step of a deletion from the file as others see it; an error if it is not there.
+    Result<void> read_back(std::int64_t step, const StepEntry& written) const;
     Error unreadable(const std::string& id, const std::string& why) const;
 
     /// Whom the plan chose, for victims_since.

@@ -13,10 +13,13 @@ namespace {
 
 constexpr Duration holds_for = std::chrono::minutes{1};
 constexpr std::size_t max_known = 256;
-/// Tokens that Keystone refuses cost it a call each: so many in a minute, and then one a second.
+/// Tokens that Keystone refuses cost it a call each: so many in a minute from one address, and then
+/// five a second.
 constexpr std::size_t max_refused = 30;
 constexpr Duration refused_counts_for = std::chrono::minutes{1};
-constexpr Duration between_asks = std::chrono::seconds{1};
+constexpr Duration between_asks{200};
+/// Addresses beyond so many share one budget.
+constexpr std::size_t max_addresses = 4096;
 
 /// The header's value; more than one says nothing.
 std::string only_value(const HttpHeaders& headers, std::string_view name) {
@@ -64,12 +67,13 @@ Task<std::variant<Caller, HttpResponse>> Callers::identify(HttpRequest request) 
         std::string token = only_value(request.headers, "X-Auth-Token");
         std::string why = "X-Auth-Token: expected a token of Keystone";
         if (may_be_a_token(token)) {
-            if (!is_known(token) && !may_ask()) {
-                HttpResponse later = refuse(503, "too many tokens were refused lately: try again");
+            if (!is_known(token) && !may_ask(request.address)) {
+                HttpResponse later =
+                    refuse(503, "too many tokens from your address were refused lately: try again");
                 later.headers.emplace_back("Retry-After", "1");
                 co_return later;
             }
-            const auto owner = co_await owner_of(std::move(token));
+            const auto owner = co_await owner_of(std::move(token), std::move(request.address));
             // What Keystone says of the reaper's own rights is for its operator.
             if (!owner && std::exchange(trouble_, owner.error().what) != owner.error().what)
                 spdlog::warn("admin API: whose token it is can't be told: {}", trouble_);
@@ -118,34 +122,58 @@ std::variant<Caller, HttpResponse> Callers::by_certificate(const std::string& na
                            " may not ask (admin.principals)");
 }
 
+/// Has Keystone taken it, and has it not expired since?
 bool Callers::is_known(const std::string& token) {
-    std::erase_if(known_, [this](const auto& each) {
-        return each.second.until <= clock_.steady() || each.second.owner.expires <= clock_.now();
-    });
+    std::erase_if(known_,
+                  [this](const auto& each) { return each.second.owner.expires <= clock_.now(); });
     return known_.contains(token);
 }
 
-/// Whether Keystone is asked about another token now.
-bool Callers::may_ask() {
-    const Duration now = clock_.steady();
-    std::erase_if(refused_, [&](Duration at) { return at + refused_counts_for <= now; });
-    if (refused_.size() + asking_ < max_refused) return true;
-    // One at a time then.
-    return asking_ == 0 && refused_.back() + between_asks <= now;
+Callers::Budget& Callers::budget_of(const std::string& address) {
+    const bool full = budgets_.size() >= max_addresses && !budgets_.contains(address);
+    return budgets_[full ? "others" : address];
 }
 
-ResultTask<std::optional<TokenOwner>> Callers::owner_of(std::string token) {
-    if (const auto at = known_.find(token); at != known_.end()) co_return at->second.owner;
-    std::string asked = token;
-    ++asking_;
-    auto owner = co_await identity_.owner_of(std::move(asked));
-    --asking_;
-    if (owner && !*owner) {
-        refused_.push_back(clock_.steady());
-        if (refused_.size() > max_refused) refused_.pop_front();
+/// Whether Keystone is asked now about another token from that address.
+bool Callers::may_ask(const std::string& address) {
+    const Duration now = clock_.steady();
+    for (auto& each : budgets_)
+        std::erase_if(each.second.refused,
+                      [&](Duration at) { return at + refused_counts_for <= now; });
+    std::erase_if(budgets_, [](const auto& each) {
+        return each.second.asking == 0 && each.second.refused.empty();
+    });
+    const Budget& budget = budget_of(address);
+    if (budget.refused.size() + budget.asking < max_refused) return true;
+    // One at a time then.
+    return budget.asking == 0 && budget.refused.back() + between_asks <= now;
+}
+
+ResultTask<std::optional<TokenOwner>> Callers::owner_of(std::string token, std::string address) {
+    if (const auto at = known_.find(token); at != known_.end()) {
+        if (at->second.until > clock_.steady()) co_return at->second.owner;
+        co_return co_await ask_keystone(std::move(token));
     }
+    Budget& budget = budget_of(address);  // stays while somebody asks
+    ++budget.asking;
+    auto owner = co_await ask_keystone(std::move(token));
+    --budget.asking;
+    if (owner && !*owner) {
+        budget.refused.push_back(clock_.steady());
+        if (budget.refused.size() > max_refused) budget.refused.pop_front();
+    }
+    co_return owner;
+}
+
+ResultTask<std::optional<TokenOwner>> Callers::ask_keystone(std::string token) {
+    std::string asked = token;
+    auto owner = co_await identity_.owner_of(std::move(asked));
+    if (owner && !*owner) known_.erase(token);
     if (!owner || !*owner) co_return owner;
-    if (known_.size() >= max_known) known_.erase(known_.begin());
+    if (known_.size() >= max_known)
+        known_.erase(std::min_element(known_.begin(), known_.end(), [](auto& one, auto& other) {
+            return one.second.until < other.second.until;
+        }));
     known_.insert_or_assign(std::move(token), Known{**owner, clock_.steady() + holds_for});
     co_return owner;
 }

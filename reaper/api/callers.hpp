@@ -42,30 +42,36 @@ public:
     Callers(CallerRules rules, Identity& identity, Clock& clock);
 
     /// The caller; or why he is refused: 401 without a token that Keystone takes, 403 without a
-    /// role or a name, 503 while Keystone can't be asked, or so many tokens were refused lately
-    /// that it is not asked about another one yet. What Keystone says of a token holds for a
-    /// minute.
+    /// role or a name, 503 while Keystone can't be asked, or so many tokens from his address were
+    /// refused lately that it is not asked about another one yet. What Keystone says of a token
+    /// holds for a minute; one that it took is asked about again whatever was refused since.
     Task<std::variant<Caller, HttpResponse>> identify(HttpRequest request);
 
 private:
     struct Known {
         TokenOwner owner;
-        Duration until{};  ///< steady
+        Duration until{};  ///< steady: then it is asked about again
+    };
+    /// What one address costs Keystone.
+    struct Budget {
+        std::size_t asking = 0;          ///< about tokens that are not known
+        std::deque<Duration> refused{};  ///< steady: when Keystone took a token not, of late
     };
 
-    ResultTask<std::optional<TokenOwner>> owner_of(std::string token);
+    ResultTask<std::optional<TokenOwner>> ask_keystone(std::string token);
+    ResultTask<std::optional<TokenOwner>> owner_of(std::string token, std::string address);
     bool is_known(const std::string& token);
-    bool may_ask();
+    bool may_ask(const std::string& address);
+    Budget& budget_of(const std::string& address);
     std::variant<Caller, HttpResponse> by_owner(const TokenOwner& owner) const;
     std::variant<Caller, HttpResponse> by_certificate(const std::string& name) const;
 
     const CallerRules rules_;
     Identity& identity_;
     Clock& clock_;
-    std::map<std::string, Known> known_;  // by token
-    std::size_t asking_ = 0;              // about tokens that are not known
-    std::deque<Duration> refused_;        // steady: when Keystone took a token not, of late
-    std::string trouble_;                 // with Keystone, as it was told last
+    std::map<std::string, Known> known_;     // by token: those that Keystone took
+    std::map<std::string, Budget> budgets_;  // by address
+    std::string trouble_;                    // with Keystone, as it was told last
 };
 
 }  // namespace reaper::api

@@ -121,9 +121,15 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     DaemonShell shell(io, *settings, std::move(reload));
     PauseFile pause{settings->pause_file};
     PauseFile breaker{breaker_file(settings->pause_file)};
-    const ServicePorts ports{
-        cloud->ports(), feed,    *messages,      events.get(),
-        pause,          breaker, metrics->get(), *recorder ? &(*recorder)->recorder : nullptr};
+    const ServicePorts ports{cloud->ports(),
+                             feed,
+                             *messages,
+                             events.get(),
+                             pause,
+                             breaker,
+                             metrics->get(),
+                             *recorder ? &(*recorder)->recorder : nullptr,
+                             [&monitor] { return monitor.api().clock_ahead(); }};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) settings->admin = *dry_admin;
     if (dry_run) settings->gateway = {};

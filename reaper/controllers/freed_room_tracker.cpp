@@ -289,8 +289,9 @@ Task<std::string> FreedRoomTracker::found_elsewhere(const Watched& watched) {
 
 Task<void> FreedRoomTracker::note(Request request, FreedRoomResult freed_room) {
     const bool wasted = freed_room.kind == FreedRoomResultKind::wasted;
-    spdlog::log(wasted ? spdlog::level::warn : spdlog::level::info, "{}: freed room {}: {}",
-                request.id.str(), to_string(freed_room.kind), freed_room.reason);
+    log_about(about(request), wasted ? spdlog::level::warn : spdlog::level::info,
+              "{}: freed room {}: {}", request.id.str(), to_string(freed_room.kind),
+              freed_room.reason);
     // What it teaches counts from when it is written, however long that takes.
     const auto write = [&]() {
         freed_room.at = dependencies_.cloud.clock.now();

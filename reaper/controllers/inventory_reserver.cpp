@@ -195,9 +195,10 @@ Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
 /// It is over, and forgotten once that is journalled.
 Task<void> InventoryReserver::end(Key key, InventoryHoldEndKind kind, std::string reason) {
     Kept& kept = kept_.at(key);
-    spdlog::log(kind == InventoryHoldEndKind::changed ? spdlog::level::warn : spdlog::level::info,
-                "{}: the hold on {} ended: {}{}", kept.hold.request.str(), label(kept.hold),
-                to_string(kind), reason.empty() ? "" : ", " + reason);
+    log_about({.request = kept.hold.request.str()},
+              kind == InventoryHoldEndKind::changed ? spdlog::level::warn : spdlog::level::info,
+              "{}: the hold on {} ended: {}{}", kept.hold.request.str(), label(kept.hold),
+              to_string(kind), reason.empty() ? "" : ", " + reason);
     InventoryHoldEnd ending;
     ending.kind = kind;
     ending.reason = std::move(reason);

@@ -198,6 +198,8 @@ http::CallObserver counting_calls(monitoring::ApiCounters& counters) {
             seen.status != 0 ? std::to_string(seen.status) : std::string{to_string(seen.failure)};
         std::replace(code.begin(), code.end(), ' ', '-');
         counters.tried(seen.service, http::to_string(seen.method), code, seen.took);
+        const auto now = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+        if (seen.date) counters.dated(seen.service, *seen.date, now);
     };
 }
 

@@ -12,7 +12,7 @@ namespace reaper {
 /// How it is, for readiness and `STATUS=`.
 struct ServiceStatus {
     bool ready = false;  ///< the broker delivers, and the cloud answered; or the gateway listens
-    std::string line;    ///< for people
+    std::string line = "starting";  ///< for people
     /// Of what is beside it, the gateway: for the status line alone.
     std::string beside{};
     /// Keystone or the broker refuses our credentials; who, and why. Nothing but another

@@ -68,7 +68,8 @@ Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
              settings_.dry_run ? never_paused_ : ports.pause,
              settings_.dry_run ? never_paused_ : ports.breaker,
              ports.metrics,
-             ports.observer},
+             ports.observer,
+             ports.clock_ahead},
       on_status_(std::move(on_status)) {
     if (!settings_.cache.events) ports_.events = nullptr;
     settings_.cache.events = ports_.events != nullptr;
@@ -78,6 +79,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
     : planning(executor),
       deletions(executor, service.settings_.cull.max_parallel_deletions),
       idle(executor, 1),
+      probe(service.cloud_, service.settings_),
       refresher(executor, service.ports_.cloud, service.settings_.cache, service.settings_.policy,
                 [&service] { service.report(); }),
       preconditions(
@@ -207,7 +209,8 @@ ResultTask<void> Service::Impl::run() {
     listen_to_messages();
     listen_to_events();
     for (auto& task : periodic_tasks())
-        spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_));
+        spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
+                               [this](const Error& why) { return is_told(why); }));
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
     co_await wait_for_claims();
@@ -270,12 +273,19 @@ Task<std::optional<Error>> Service::Impl::cloud_trouble() {
     co_return std::nullopt;
 }
 
+/// Our credentials are refused in each call: one line tells it, at the start that of the start.
+bool Service::Impl::is_told(const Error& why) {
+    if (why.code != Errc::unauthorized) return false;
+    return !cloud_answered_ || std::exchange(refusal_told_, why.what) == why.what;
+}
+
 Task<void> Service::Impl::wait_for_cloud() {
     Backoff backoff{ports_.cloud.clock, std::chrono::seconds{30}};
     while (!stopping_) {
         const auto trouble = co_await cloud_trouble();
         if (!trouble) {
             cloud_answered_ = true;
+            parts_->probe.all_answered();
             cloud_refused_.reset();
             report();
             co_return;
@@ -285,7 +295,10 @@ Task<void> Service::Impl::wait_for_cloud() {
             cloud_refused_ = trouble->what;
             backoff.slow_down();
         }
-        spdlog::error("the cloud does not answer as it should, trying again: {}", trouble->what);
+        // What refuses our credentials is told where it ends the start.
+        if (!cloud_refused_)
+            spdlog::error("the cloud does not answer as it should, trying again: {}",
+                          trouble->what);
         report();
         co_await backoff.pause(stopping_);
     }

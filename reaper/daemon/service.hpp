@@ -38,6 +38,8 @@ struct ServicePorts {
     Switch& breaker;                       ///< where the circuit breaker keeps that it is open
     Metrics* metrics = nullptr;            ///< null: nothing is measured
     DecisionObserver* observer = nullptr;  ///< null: nothing is recorded
+    /// How far the clock is ahead of the cloud's, by the answers of its services; none: not known.
+    std::function<std::optional<Duration>()> clock_ahead{};
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/cloud_probe.hpp"
 #include "reaper/controllers/cull_preconditions.hpp"
 #include "reaper/controllers/freed_room_tracker.hpp"
 #include "reaper/controllers/inventory_reserver.hpp"
@@ -78,6 +79,7 @@ private:
         Turns planning;
         AsyncSemaphore deletions;
         boost::asio::experimental::channel<void(boost::system::error_code)> idle;
+        CloudProbe probe;
         CacheRefresher refresher;
         PlannerWarmer warmer;
         CullPreconditions preconditions;
@@ -107,11 +109,17 @@ private:
     std::optional<JournalEvent> notice_clock_step();
     Task<void> note(JournalEvent event);
     ResultTask<void> ask_credential_expires();
+    bool is_told(const Error& why);
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     std::optional<std::string> why_no_help() const;
     SchedulerRules scheduler_rules() const;
     void report();
+    ResultTask<void> check_journal();
+    std::optional<std::string> journal_trouble() const;
+    std::optional<std::string> cloud_silent() const;
+    std::optional<std::string> clock_trouble() const;
+    std::string waits_for() const;
     std::string hanging_line() const;
     void report_searches() const;
     std::size_t in_flight() const { return parts_ ? parts_->coordinator.in_flight() : 0; }
@@ -136,8 +144,10 @@ private:
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
+    std::string refusal_told_;                  ///< of our credentials, as it was logged last
     std::optional<TimePoint> credential_expires_;
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
+    std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
     ServiceStatus told_;     ///< as it was told last

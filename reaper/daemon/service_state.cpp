@@ -38,6 +38,9 @@ std::optional<DaemonState> Service::Impl::state() const {
     state.listening = listening_;
     state.cloud_answered = cloud_answered_;
     state.cloud_refused = cloud_refused_;
+    state.cloud_silent = cloud_silent();
+    state.clock_trouble = clock_trouble();
+    state.journal_trouble = journal_trouble();
     state.credential_expires = credential_expires_;
     state.stopping = stopping_;
     // Reading a long journal is no step.
@@ -95,11 +98,45 @@ std::optional<std::string> Service::Impl::why_no_help() const {
     if (const auto paused = parts_->safeguards.paused_reason()) return paused;
     if (const auto unknown = parts_->safeguards.not_known_yet()) return unknown;
     if (!broker_.consuming) return "the broker can't be reached";
-    if (ports_.messages.serving() == 0) return "another reaper serves the queue";
+    if (ports_.messages.serving() == 0) return not_serving;
     if (!cloud_answered_) return "the cloud does not answer";
-    if (const auto full = parts_->coordinator.journal_trouble())
-        return "the journal can't be written: " + *full;
+    if (const auto silent = cloud_silent()) return silent;
+    if (const auto wrong = clock_trouble()) return wrong;
+    if (const auto trouble = journal_trouble()) return "the journal can't be written: " + *trouble;
     return std::nullopt;
+}
+
+std::optional<std::string> Service::Impl::journal_trouble() const {
+    if (journal_gone_) return journal_gone_;
+    return parts_ ? parts_->coordinator.journal_trouble() : std::nullopt;
+}
+
+/// Which service of the cloud does not answer any more.
+std::optional<std::string> Service::Impl::cloud_silent() const {
+    if (!parts_ || !cloud_answered_) return std::nullopt;
+    return parts_->probe.why_silent();
+}
+
+/// Messages count as old, or as of the future, by our clock.
+std::optional<std::string> Service::Impl::clock_trouble() const {
+    constexpr Duration most{60'000};
+    const auto ahead = ports_.clock_ahead ? ports_.clock_ahead() : std::nullopt;
+    if (!ahead || std::chrono::abs(*ahead) <= most) return std::nullopt;
+    return std::string{"the clock of this machine is "} +
+           (*ahead > Duration{} ? "ahead of" : "behind") +
+           " that of the cloud's services by more than a minute, so that messages are taken for " +
+           (*ahead > Duration{} ? "old" : "newer than they are") + ": set it, and keep it by NTP";
+}
+
+/// What the service is not ready for; empty if it is.
+std::string Service::Impl::waits_for() const {
+    if (!broker_.consuming && broker_.detail.empty()) return "starting";
+    if (!broker_.consuming) return "waiting for the broker: " + broker_.detail;
+    if (!cloud_answered_) return "waiting for the cloud";
+    if (const auto silent = cloud_silent()) return "waiting for the cloud: " + *silent;
+    if (const auto wrong = clock_trouble()) return "not ready: " + *wrong;
+    if (const auto lost = journal_trouble()) return "waiting for the journal: " + *lost;
+    return "";
 }
 
 /// Where deletions hang; nothing if nowhere.
@@ -116,19 +153,16 @@ std::string Service::Impl::hanging_line() const {
 
 void Service::Impl::report() {
     ServiceStatus status;
-    status.ready = broker_.consuming && cloud_answered_;
+    const std::string waits = waits_for();
+    status.ready = waits.empty();
     status.refused = cloud_refused_;
     if (broker_.refused) status.refused = broker_.detail;
     const std::string flight = "requests in flight: " + std::to_string(in_flight());
     const auto paused_reason = parts_ ? parts_->safeguards.paused_reason() : std::nullopt;
     if (stopping_)
         status.line = "stopping; " + flight;
-    else if (!broker_.consuming && broker_.detail.empty())
-        status.line = "starting";
-    else if (!broker_.consuming)
-        status.line = "waiting for the broker: " + broker_.detail;
-    else if (!cloud_answered_)
-        status.line = "waiting for the cloud";
+    else if (!waits.empty())
+        status.line = waits;
     else
         status.line = (paused_reason ? printable(*paused_reason) : std::string{"listening"}) +
                       "; " + flight +

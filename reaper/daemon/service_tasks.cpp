@@ -12,6 +12,7 @@ namespace reaper {
 namespace {
 
 constexpr Duration between_clock_checks{1000};
+constexpr Duration between_journal_checks{2000};
 constexpr Duration hour = std::chrono::hours{1};
 constexpr Duration between_looks_at_credentials{5000};
 
@@ -61,6 +62,7 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
     tasks.push_back({"looking for unshelvings that found no host",
                      [this] { return settings_.trigger.unshelve_interval; },
                      [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
+    for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
     if (ports_.observer != nullptr)
         tasks.push_back(
@@ -69,6 +71,8 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
              })});
     tasks.push_back({"asking when the credentials expire", every(between_looks_at_credentials),
                      [this] { return ask_credential_expires(); }, hour});
+    tasks.push_back({"looking after the journal", every(between_journal_checks),
+                     [this] { return check_journal(); }, std::chrono::seconds{10}});
     tasks.push_back({"watching the clock", every(between_clock_checks),
                      [this]() -> ResultTask<void> {
                          co_await check_clock();
@@ -146,6 +150,7 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
 
 Task<void> Service::Impl::check_clock() {
     stepped_at_ = ports_.cloud.clock.steady();
+    if (told_.ready != waits_for().empty()) report();
     if (auto step = notice_clock_step()) co_await note(std::move(*step));
 }
 
@@ -169,6 +174,15 @@ std::optional<JournalEvent> Service::Impl::notice_clock_step() {
 Task<void> Service::Impl::note(JournalEvent event) {
     auto noted = co_await ports_.journal.note_event(std::move(event));
     if (!noted) spdlog::error("not journaled: {}", noted.error().what);
+}
+
+/// A file that is removed or replaced is noticed before something has to be written.
+ResultTask<void> Service::Impl::check_journal() {
+    auto read = co_await ports_.journal.holds();
+    journal_gone_.reset();
+    if (!read) journal_gone_ = read.error().what;
+    if (!read) co_return read.error();
+    co_return Result<void>{};
 }
 
 /// Once an hour, and after a reload: the right to see it may be granted, or taken away.

@@ -8,6 +8,7 @@
 #include "reaper/kept_room/kept_view.hpp"
 #include "reaper/model/kept_consumer.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 
@@ -122,8 +123,9 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     if (done) co_return true;
     note_refusal(done.error());
     const bool taken = done.error().code == Errc::conflict;
-    spdlog::info("{}: free room can't be kept for it{}: {}", request.str(),
-                 taken ? ", somebody has it" : "", done.error().what);
+    log_about({.request = request.str()}, spdlog::level::info,
+              "{}: free room can't be kept for it{}: {}", request.str(),
+              taken ? ", somebody has it" : "", done.error().what);
     co_return !taken;
 }
 
@@ -156,9 +158,10 @@ Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
     Entry& entry = kept_.at(victim);  // nobody else erases it while it is busy
     const std::string request = entry.room.request.str();
     auto owner = co_await dependencies_.cloud.placement.consumer(victim);
+    const LogFields fields{.request = request, .server = victim.str()};
     if (!owner) {
-        spdlog::warn("{}: the room of server {} is not kept for it: {}", request, name_of(victim),
-                     owner.error().what);
+        log_about(fields, spdlog::level::warn, "{}: the room of server {} is not kept for it: {}",
+                  request, name_of(victim), owner.error().what);
         co_return Taken::no;
     }
     if (owner->holds != held) co_return Taken::differs;
@@ -173,11 +176,13 @@ Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
     if (done) {
-        spdlog::debug("{}: the room of server {} is kept for it", request, name_of(victim));
+        log_about(fields, spdlog::level::debug, "{}: the room of server {} is kept for it", request,
+                  name_of(victim));
         co_return Taken::yes;
     }
-    spdlog::warn("{}: the room of server {} may not be kept for it, and come free for all: {}",
-                 request, name_of(victim), done.error().what);
+    log_about(fields, spdlog::level::warn,
+              "{}: the room of server {} may not be kept for it, and come free for all: {}",
+              request, name_of(victim), done.error().what);
     entry.sure = false;
     note_refusal(done.error());
     co_return surely_not_done(done.error().code) ? Taken::no : Taken::yes;

@@ -8,6 +8,7 @@
 #include "reaper/model/kept_consumer.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 
@@ -57,8 +58,9 @@ void KeptRooms::try_later(const ServerId& server, const std::string& what) {
     Entry& entry = kept_.at(server);
     const Duration pause = entry.pause.next();
     entry.retry_at = dependencies_.cloud.clock.steady() + pause;
-    spdlog::warn("{}: the room of server {} is still kept, trying again in {}: {}",
-                 entry.room.request.str(), name_of(server), format_duration(pause), what);
+    log_about({.request = entry.room.request.str(), .server = server.str()}, spdlog::level::warn,
+              "{}: the room of server {} is still kept, trying again in {}: {}",
+              entry.room.request.str(), name_of(server), format_duration(pause), what);
 }
 
 ResultTask<void> KeptRooms::check() {
@@ -131,8 +133,9 @@ Task<void> KeptRooms::release(ServerId server) {
     if (at == kept_.end()) co_return;
     at->second.busy = false;
     if (done) {
-        spdlog::debug("{}: the room of server {} is let go", at->second.room.request.str(),
-                      name_of(server));
+        log_about({.request = at->second.room.request.str(), .server = server.str()},
+                  spdlog::level::debug, "{}: the room of server {} is let go",
+                  at->second.room.request.str(), name_of(server));
         kept_.erase(at);
         co_return;
     }
@@ -169,8 +172,9 @@ Task<void> KeptRooms::give_back(ServerId server, ProjectId project) {
         try_later(server, done.error().what);
         co_return;
     }
-    spdlog::info("{}: server {} is there and has its room back", entry.room.request.str(),
-                 name_of(server));
+    log_about({.request = entry.room.request.str(), .server = server.str()}, spdlog::level::info,
+              "{}: server {} is there and has its room back", entry.room.request.str(),
+              name_of(server));
     // Nova may have let it go meanwhile, and would never take this away.
     auto gone = co_await let_go_at_nova(server);
     if (gone && *gone) co_await take_away(server);

@@ -64,4 +64,16 @@ void ApiCounters::tried(std::string_view service, std::string_view method, std::
     calls_.Add(labels).Increment();
 }
 
+void ApiCounters::dated(std::string_view service, TimePoint date, TimePoint now) {
+    ahead_.insert_or_assign(std::string{service}, now - date);
+}
+
+std::optional<Duration> ApiCounters::clock_ahead() const {
+    std::optional<Duration> nearest;
+    for (const auto& each : ahead_)
+        if (!nearest || std::chrono::abs(each.second) < std::chrono::abs(*nearest))
+            nearest = each.second;
+    return nearest;
+}
+
 }  // namespace reaper::monitoring

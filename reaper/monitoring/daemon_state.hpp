@@ -23,6 +23,10 @@
 
 namespace reaper {
 
+/// After a start it takes some seconds until it is proven that the queue is ours.
+inline constexpr const char* not_serving =
+    "this reaper does not serve the queue: another one does, or its turn comes in some seconds";
+
 /// It changes with everything that happens: look at it without waiting in between.
 struct DaemonState {
     const LiveSettings& settings;
@@ -42,11 +46,14 @@ struct DaemonState {
     const PlacementGateway& gateway;
     const RoomPublisher& publisher;
     const QosLoop& qos;
-    const MetricsReader* measured;               ///< null: nothing is
-    const DecisionObserver* recorder;            ///< null: nothing is recorded
-    bool listening = false;                      ///< the journal is read, requests are taken
-    bool cloud_answered = false;                 ///< since the start
-    std::optional<std::string> cloud_refused{};  ///< our credentials, at the start
+    const MetricsReader* measured;                 ///< null: nothing is
+    const DecisionObserver* recorder;              ///< null: nothing is recorded
+    bool listening = false;                        ///< the journal is read, requests are taken
+    bool cloud_answered = false;                   ///< since the start
+    std::optional<std::string> cloud_refused{};    ///< our credentials, at the start
+    std::optional<std::string> cloud_silent{};     ///< a service of it, now, and why
+    std::optional<std::string> clock_trouble{};    ///< how it differs from the cloud's
+    std::optional<std::string> journal_trouble{};  ///< why it does not take what is to be written
     /// Of Keystone's password or application credential; none: never, or it does not tell.
     std::optional<TimePoint> credential_expires{};
     bool stopping = false;

@@ -28,7 +28,13 @@ HealthCheck broker_of(const DaemonState& state) {
 HealthCheck cloud_of(const DaemonState& state) {
     if (state.cloud_refused) return {"cloud", false, *state.cloud_refused};
     if (!state.cloud_answered) return {"cloud", false, "it has not answered yet; the log says why"};
-    return {"cloud", true, "it answered"};
+    if (state.cloud_silent) return {"cloud", false, *state.cloud_silent};
+    return {"cloud", true, "each of its services answers"};
+}
+
+HealthCheck clock_of(const DaemonState& state) {
+    if (state.clock_trouble) return {"clock", false, *state.clock_trouble};
+    return {"clock", true, "no other than that of the cloud's services"};
 }
 
 /// Twice the time after which it is read again: one reading may fail.
@@ -44,8 +50,7 @@ HealthCheck cache_of(const DaemonState& state) {
 }
 
 HealthCheck journal_of(const DaemonState& state, const std::optional<std::string>& write_trouble) {
-    if (const auto blocked = state.coordinator.journal_trouble())
-        return {"journal", false, *blocked};
+    if (state.journal_trouble) return {"journal", false, *state.journal_trouble};
     if (write_trouble) return {"journal", false, *write_trouble};
     return {"journal", true, "it takes what is written"};
 }
@@ -70,7 +75,7 @@ std::vector<HealthCheck> notes_of(const DaemonState& state) {
     if (state.settings.dry_run)
         notes.push_back({"dry-run", true, "plans are reported, nothing is deleted"});
     if (state.broker.consuming && state.messages.serving() == 0)
-        notes.push_back({"standby", true, "another reaper serves the queue"});
+        notes.push_back({"standby", true, not_serving});
     if (!state.settings.gateway.listen.empty())
         if (const auto passes = state.gateway.passes_through())
             notes.push_back({"gateway", true, "everything passes through: " + *passes});
@@ -98,6 +103,7 @@ api::Health health_of(const std::optional<DaemonState>& state,
         health.ready.push_back({"service", true, "takes requests"});
     health.ready.push_back(broker_of(*state));
     health.ready.push_back(cloud_of(*state));
+    health.ready.push_back(clock_of(*state));
     health.ready.push_back(cache_of(*state));
     health.ready.push_back(journal_of(*state, write_trouble));
     health.ready.push_back(preconditions_of(*state));

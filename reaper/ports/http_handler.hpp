@@ -20,6 +20,8 @@ struct HttpRequest {
     std::string body{};
     /// Who asks, by the certificate that the server demanded: its subject's common name, or empty.
     std::string certificate_name{};
+    /// Where from: an IPv4 address, or the first 64 bits of an IPv6 address; empty: a Unix socket.
+    std::string address{};
 };
 
 struct HttpResponse {

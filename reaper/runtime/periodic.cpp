@@ -11,7 +11,8 @@ constexpr Duration spread_from{10'000};
 
 }  // namespace
 
-Task<void> run_periodically(PeriodicTask task, Clock& clock, const bool& stopping) {
+Task<void> run_periodically(PeriodicTask task, Clock& clock, const bool& stopping,
+                            std::function<bool(const Error&)> is_told) {
     Backoff backoff{clock, task.longest, std::chrono::seconds{1}};
     bool failing = false;
     bool wait = task.wait_first;
@@ -37,8 +38,9 @@ Task<void> run_periodically(PeriodicTask task, Clock& clock, const bool& stoppin
             backoff.reset();
             continue;
         }
-        if (!failing) spdlog::warn("{}: {}; trying again", task.name, done.error().what);
-        failing = true;
+        const bool tell = !failing && !(is_told && is_told(done.error()));
+        if (tell) spdlog::warn("{}: {}; trying again", task.name, done.error().what);
+        failing = failing || tell;
         wait = false;
         co_await backoff.pause(stopping);
     }

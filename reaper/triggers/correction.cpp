@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/serving_lease.hpp"
 
 namespace reaper {
@@ -28,8 +29,8 @@ bool CorrectionTrigger::submit(Correction correction, CorrectionSource source,
     triggered.event_type = "oversubscription";
     triggered.lease = std::move(lease);
     triggered.done = std::move(done);
-    spdlog::info("{}: {}: {}", request.id.str(), to_string(request),
-                 printable(request.correction->servers.front().reason));
+    log_about(about(request), spdlog::level::info, "{}: {}: {}", request.id.str(),
+              to_string(request), printable(request.correction->servers.front().reason));
     dependencies_.sink.submit(std::move(triggered));
     return true;
 }

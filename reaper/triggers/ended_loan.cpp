@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/serving_lease.hpp"
 
 namespace reaper {
@@ -28,8 +29,8 @@ void EndedLoanTrigger::submit(const EndedLoan& loan) {
     triggered.event_id = "reservation/" + request.id.str();
     triggered.event_type = "reservation";
     triggered.lease = std::move(lease);
-    spdlog::info("{}: role {} takes back {}: {}", printable(request.id.str()), loan.role.str(),
-                 to_string(loan.amounts), loan.why);
+    log_about(about(request), spdlog::level::info, "{}: role {} takes back {}: {}",
+              printable(request.id.str()), loan.role.str(), to_string(loan.amounts), loan.why);
     dependencies_.sink.submit(std::move(triggered));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/flavor_search.hpp"
 #include "reaper/triggers/serving_lease.hpp"
 
@@ -34,11 +35,12 @@ Result<void> OperatorTrigger::submit(DescribedRequest described, RequestId id,
     triggered.complete = [this, described, id, now] { return complete(described, id, now); };
     triggered.done = std::move(done);
     if (described.flavor.empty())
-        spdlog::info("{}: an operator asks for {}", printable(id.str()),
-                     to_string(triggered.request));
+        log_about({.request = id.str()}, spdlog::level::info, "{}: an operator asks for {}",
+                  printable(id.str()), to_string(triggered.request));
     else
-        spdlog::info("{}: an operator asks for {} of flavor {}", printable(id.str()),
-                     described.slots, in_quotes(described.flavor));
+        log_about({.request = id.str()}, spdlog::level::info,
+                  "{}: an operator asks for {} of flavor {}", printable(id.str()), described.slots,
+                  in_quotes(described.flavor));
     dependencies_.sink.submit(std::move(triggered));
     return {};
 }

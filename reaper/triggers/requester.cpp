@@ -8,6 +8,7 @@
 #include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 namespace {
@@ -65,7 +66,8 @@ ResultTask<ImageProperties> read_image(CloudPorts cloud, RequestId request, std:
     if (properties) co_return properties->value_or(ImageProperties{});
     // A right that is missing does not come back by waiting.
     if (properties.error().code != Errc::forbidden) co_return properties.error();
-    spdlog::warn(
+    log_about(
+        {.request = request.str()}, spdlog::level::warn,
         "{}: its image can't be seen, so that neither its traits nor a res-type of it count, and "
         "its properties only as far as Nova tells them: {}",
         printable(request.str()), properties.error().what);
@@ -80,8 +82,9 @@ ResultTask<std::variant<Request, Refused>> finish(CloudPorts cloud, FailureNotic
     if (!facts) co_return facts.error();
     const auto why = schedule ? why_not_believed(*schedule, notice, *facts) : std::nullopt;
     if (why)
-        spdlog::warn("{}: what the scheduler was asked is not believed: {}",
-                     printable(notice.request_id.str()), *why);
+        log_about({.request = notice.request_id.str()}, spdlog::level::warn,
+                  "{}: what the scheduler was asked is not believed: {}",
+                  printable(notice.request_id.str()), *why);
     if (!why) facts->schedule = std::move(schedule);
     co_return build_request(notice, *facts, rules);
 }
@@ -197,7 +200,8 @@ ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, Fai
             co_return not_yet;
         }
         if (doubt->then == Doubt::Then::refuse || last) {
-            spdlog::warn("{}: a message is not believed: {}", id, doubt->reason);
+            log_about({.request = id}, spdlog::level::warn, "{}: a message is not believed: {}", id,
+                      doubt->reason);
             Refused refused{doubt->reason + ": the message is not believed",
                             std::string{unconfirmed}};
             co_return std::variant<Request, Refused>{std::move(refused)};

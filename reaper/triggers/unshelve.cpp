@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/requester.hpp"
 #include "reaper/triggers/serving_lease.hpp"
 
@@ -78,10 +79,11 @@ ResultTask<void> UnshelveTrigger::look_at(ServerRecord record) {
     }
     submitted_.emplace(last->request, now);
     if (left_alone(last->request, now)) {
-        spdlog::info(
-            "{}: the unshelving of server {} found no host; left alone, as the reaper that "
-            "served the queue had time for it",
-            printable(last->request.str()), printable(record.server.id.str()));
+        log_about({.request = last->request.str(), .server = record.server.id.str()},
+                  spdlog::level::info,
+                  "{}: the unshelving of server {} found no host; left alone, as the reaper that "
+                  "served the queue had time for it",
+                  printable(last->request.str()), printable(record.server.id.str()));
         co_return Result<void>{};
     }
     submit(record, *last, std::move(lease), left_to_other_.contains(last->request));
@@ -95,8 +97,9 @@ bool UnshelveTrigger::left_alone(const RequestId& request, TimePoint now) {
 
 void UnshelveTrigger::submit(const ServerRecord& record, const ActionRecord& action,
                              std::shared_ptr<const Lease> lease, bool maybe_served) {
-    spdlog::info("{}: the unshelving of server {} found no host", printable(action.request.str()),
-                 printable(record.server.id.str()));
+    log_about({.request = action.request.str(), .server = record.server.id.str()},
+              spdlog::level::info, "{}: the unshelving of server {} found no host",
+              printable(action.request.str()), printable(record.server.id.str()));
     FailureNotice notice;
     notice.event = FailureEvent::unshelve_server;
     notice.request_id = action.request;

@@ -32,9 +32,10 @@ protected:
     }
     TimePoint hours_from_now(int hours) { return clock.now() + std::chrono::hours{hours}; }
     std::variant<Caller, HttpResponse> ask(Callers& callers, HttpHeaders headers,
-                                           const std::string& certificate = "") {
+                                           const std::string& certificate = "",
+                                           const std::string& address = "192.0.2.1") {
         std::optional<std::variant<Caller, HttpResponse>> said;
-        HttpRequest request{"GET", "/v1", std::move(headers), "", certificate};
+        HttpRequest request{"GET", "/v1", std::move(headers), "", certificate, address};
         boost::asio::co_spawn(io, callers.identify(std::move(request)),
                               [&](std::exception_ptr error, auto caller) {
                                   if (error) std::rethrow_exception(error);
@@ -44,8 +45,9 @@ protected:
         EXPECT_TRUE(clock.run_until(io, [&] { return said.has_value(); }));
         return *said;
     }
-    std::variant<Caller, HttpResponse> with(Callers& callers, const std::string& token) {
-        return ask(callers, {{"x-auth-token", token}});
+    std::variant<Caller, HttpResponse> with(Callers& callers, const std::string& token,
+                                            const std::string& address = "192.0.2.1") {
+        return ask(callers, {{"x-auth-token", token}}, "", address);
     }
     static std::string principal(const std::variant<Caller, HttpResponse>& said) {
         const auto* const caller = std::get_if<Caller>(&said);
@@ -127,9 +129,29 @@ TEST_F(CallersTest, ManyForgedTokensCostKeystoneFewCalls) {
     EXPECT_THAT(std::get<HttpResponse>(later).headers, Contains(Pair("Retry-After", "1")));
     EXPECT_EQ(status(with(callers, "good")), 200) << "who is known is answered";
     clock.advance(std::chrono::seconds{1});
-    EXPECT_EQ(status(with(callers, "of-a-user")), 403) << "one a second is asked about";
+    EXPECT_EQ(status(with(callers, "of-a-user")), 403) << "then a few a second are asked about";
     clock.advance(std::chrono::minutes{1});
     EXPECT_EQ(status(with(callers, "forged-again")), 401);
+}
+
+TEST_F(CallersTest, AFloodOfForgedTokensLocksNobodyElseOut) {
+    Callers callers{by_token, cloud, clock};
+    EXPECT_EQ(status(with(callers, "good")), 200);
+    cloud.tokens["new"] = {"ops", "Default", {"admin"}, hours_from_now(1)};
+    for (int i = 0; i < 300; ++i) {
+        with(callers, "forged-" + std::to_string(i));
+        clock.advance(std::chrono::milliseconds{333});
+    }
+    EXPECT_EQ(status(with(callers, "good")), 200) << "it was good a minute ago";
+    EXPECT_EQ(status(with(callers, "new", "192.0.2.2")), 200);
+    EXPECT_EQ(status(with(callers, "new")), 200) << "three a second leave room at one address too";
+    for (int i = 0; i < 300; ++i) with(callers, "forged-again-" + std::to_string(i));
+    EXPECT_EQ(status(with(callers, "of-a-user")), 503);
+    EXPECT_EQ(status(with(callers, "of-a-user", "192.0.2.2")), 403);
+    cloud.tokens.erase("good");
+    clock.advance(std::chrono::seconds{61});
+    EXPECT_EQ(status(with(callers, "good")), 401) << "revoked";
+    EXPECT_EQ(status(with(callers, "good")), 401);
 }
 
 TEST_F(CallersTest, ManyForgedTokensAtOnceCostNoMore) {
@@ -138,7 +160,7 @@ TEST_F(CallersTest, ManyForgedTokensAtOnceCostNoMore) {
     const auto ask_at_once = [&](int number) {
         for (int i = 0; i < number; ++i) {
             HttpHeaders headers{{"X-Auth-Token", "forged-" + std::to_string(answered + i)}};
-            HttpRequest request{"GET", "/v1", std::move(headers), "", ""};
+            HttpRequest request{"GET", "/v1", std::move(headers), "", "", ""};
             boost::asio::co_spawn(io, callers.identify(std::move(request)),
                                   [&](std::exception_ptr, auto) { ++answered; });
         }

@@ -83,6 +83,26 @@ TEST_F(DecisionLogTest, EachDecisionAndDeletionIsALineWithItsRequest) {
     EXPECT_EQ(after.fields.project, "regular");
 }
 
+TEST_F(DecisionLogTest, WhatBecameOfFreedRoomIsALineWithItsRequest) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    boots(uuid_of("requester-1"), "host1");
+    run_until([&] { return record("req-1").freed_room.has_value(); });
+    const Line told = line_with("req-1: freed room taken");
+    EXPECT_EQ(told.fields.request, "req-1");
+    EXPECT_EQ(told.fields.project, "regular");
+}
+
+TEST_F(DecisionLogTest, NoLineIsEmpty) {
+    EXPECT_EQ(ServiceStatus{}.line, "starting") << "the gateway may report before the service";
+    full_host();
+    start();
+    for (const Line& line : caught->lines) EXPECT_FALSE(line.text.empty());
+}
+
 TEST_F(DecisionLogTest, NamesStandBesideIds) {
     cloud.listed_names = {{"regular", "shop"}, {"spot", "ba\ntch"}};
     full_host();

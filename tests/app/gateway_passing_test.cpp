@@ -23,7 +23,7 @@ struct Trouble {
 
 const std::vector<Trouble> troubles{
     {"paused", "paused by somebody: maintenance"},
-    {"standby", "another reaper serves the queue"},
+    {"standby", "this reaper does not serve the queue: another one does"},
     {"broker_down", "the broker can't be reached"},
     {"stopping", "stopping"},
     {"nova_down", "Nova does not tell who asks: nova: no route"},

@@ -9,6 +9,7 @@
 #include "app/full_house.hpp"
 #include "app/metrics_page.hpp"
 #include "reaper/api/routes.hpp"
+#include "reaper/controllers/cloud_probe.hpp"
 #include "tests/fakes/fake_metrics.hpp"
 
 namespace reaper::test::monitoring_test {
@@ -64,6 +65,7 @@ protected:
         for (const auto& note : body.at("notes")) probe.notes.push_back(note.at("name"));
         return probe;
     }
+    DaemonStatus service_status() { return service().status(); }
     void start_and_read_the_cloud() {
         start();
         run_until([&] { return service().view().has_value(); });
@@ -285,6 +287,91 @@ TEST_F(MonitoringTest, WithAJournalThatTakesNothingItIsNotReady) {
     EXPECT_EQ(probe("/readyz").status, 200);
     EXPECT_EQ(page()[R"(reaper_requests_total{outcome="freed",source="nova-failure"})"], 1)
         << "what failed is not counted";
+}
+
+TEST_F(MonitoringTest, WithAJournalThatIsGoneItIsNotReadyBeforeAnythingIsToBeWritten) {
+    full_host();
+    start_and_read_the_cloud();
+    bool gone = true;
+    journal.fails = [&](const std::string& what) { return gone && what == "holds"; };
+    run_until([&] { return probe("/readyz").status == 503; });
+    EXPECT_EQ(probe("/readyz").failing, std::vector<std::string>{"journal"});
+    EXPECT_THAT(service().status().no_help.value_or(""), HasSubstr("its file is gone"));
+    run_until([&] { return !service().status().ready; });
+    EXPECT_THAT(service().status().line, HasSubstr("waiting for the journal: its file is gone"));
+    gone = false;
+    run_until([&] { return probe("/readyz").status == 200; });
+    run_until([&] { return service().status().ready; });
+}
+
+TEST_F(MonitoringTest, WithoutOneServiceItIsNotReadyThoughItAnsweredOnce) {
+    full_host();
+    start_and_read_the_cloud();
+    const std::map<std::string, std::string> asked{
+        {"nova", "server "}, {"placement", "allocations "}, {"keystone", "projects "}};
+    for (const auto& [service, call] : asked) {
+        cloud.on_call = [call = call](const std::string& made) -> std::optional<Error> {
+            if (!made.starts_with(call)) return std::nullopt;
+            return Error{Errc::server_error, "it says 503"};
+        };
+        run_until([&] { return !service_status().ready; });
+        const Probe cut = probe("/readyz");
+        EXPECT_THAT(cut.body, HasSubstr(service + " has not answered since"));
+        EXPECT_THAT(cut.body, HasSubstr("it says 503"));
+        EXPECT_EQ(probe("/healthz").status, 200) << "a restart would not help";
+        EXPECT_THAT(service_status().line, HasSubstr("waiting for the cloud: " + service));
+        EXPECT_THAT(service_status().no_help.value_or(""), HasSubstr(service));
+        cloud.on_call = {};
+        run_until([&] { return service_status().ready; });
+        run_until([&] { return probe("/readyz").status == 200; });
+        EXPECT_EQ(service_status().no_help, std::nullopt);
+    }
+}
+
+TEST_F(MonitoringTest, OneQuestionWithoutAnAnswerIsNoOutage) {
+    full_host();
+    start_and_read_the_cloud();
+    int failed = 0;
+    cloud.on_call = [&](const std::string& made) -> std::optional<Error> {
+        if (!made.starts_with("server ") || failed == 1) return std::nullopt;
+        ++failed;
+        return Error{Errc::timeout, "no answer"};
+    };
+    run_until([&] {
+        EXPECT_EQ(probe("/readyz").status, 200);
+        return failed == 1;
+    });
+    const Duration since = clock.steady();
+    run_until([&] {
+        EXPECT_EQ(probe("/readyz").status, 200);
+        return clock.steady() - since > CloudProbe::valid_for * 2;
+    });
+}
+
+TEST_F(MonitoringTest, WithAWrongClockItIsNotReady) {
+    full_host();
+    start_and_read_the_cloud();
+    clock_ahead = Duration{60'000};
+    EXPECT_EQ(probe("/readyz").status, 200);
+    for (const auto& [by, word] : {std::pair{std::chrono::minutes{10}, "ahead of"},
+                                   std::pair{std::chrono::minutes{-2}, "behind"}}) {
+        clock_ahead = by;
+        const Probe wrong = probe("/readyz");
+        EXPECT_EQ(wrong.failing, std::vector<std::string>{"clock"});
+        EXPECT_THAT(wrong.body, HasSubstr(word));
+        run_until([&] { return !service_status().ready; });
+        EXPECT_THAT(service_status().line, HasSubstr("the clock of this machine is"));
+        clock_ahead = Duration{0};
+        run_until([&] { return service_status().ready; });
+    }
+}
+
+TEST_F(MonitoringTest, OfTheServicesClocksTheNearestCounts) {
+    EXPECT_EQ(monitor.api().clock_ahead(), std::nullopt);
+    monitor.api().dated("nova", clock.now() - std::chrono::minutes{10}, clock.now());
+    EXPECT_EQ(monitor.api().clock_ahead(), Duration{std::chrono::minutes{10}});
+    monitor.api().dated("keystone", clock.now() + std::chrono::seconds{1}, clock.now());
+    EXPECT_EQ(monitor.api().clock_ahead(), Duration{-1000});
 }
 
 TEST_F(MonitoringTest, AnUnreadCloudIsNotReady) {

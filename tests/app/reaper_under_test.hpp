@@ -51,6 +51,7 @@ protected:
     bool with_events = false;              ///< a flow of events, so that the cloud cache is used
     Metrics* metrics = nullptr;            ///< nothing is measured
     DecisionObserver* observer = nullptr;  ///< nothing is recorded
+    std::optional<Duration> clock_ahead;   ///< by the answers of the services
     ServiceStatus status;
     config::Settings settings;
     bool dry_run = false;

@@ -253,6 +253,7 @@ ResultTask<void> FakeJournal::end_hold(ProviderId provider, ResourceClass resour
 
 ResultTask<std::vector<InventoryHold>> FakeJournal::holds() {
     co_await breathe();
+    if (fails && fails("holds")) co_return Error{Errc::storage, "its file is gone"};
     co_return open_holds;
 }
 

@@ -35,6 +35,7 @@ protected:
         options.random = [] { return 0.0; };
         auto watched = observed(transport, [this](const CallSeen& call) {
             EXPECT_EQ(call.url, "http://cloud/path");
+            date = call.date;
             seen.push_back(std::string{call.service} + " " + std::string{to_string(call.method)} +
                            " " + std::to_string(call.status) + " " +
                            std::string{call.status == 0 ? reaper::to_string(call.failure) : ""} +
@@ -51,6 +52,7 @@ protected:
     test::ManualClock clock{io, TimePoint{1'000s}};
     std::shared_ptr<Scripted> transport;
     std::unique_ptr<Client> client;
+    std::optional<TimePoint> date;  ///< of the last answer
     std::vector<std::string> seen;  ///< each try: service, method, status, failure, seconds
 };
 
@@ -67,6 +69,13 @@ TEST_F(TransportTest, EachTryIsTold) {
                      Response{200, {}, "x"}}));
     EXPECT_EQ(seen, (std::vector<std::string>{"nova GET 0 unreachable 1.000000",
                                               "nova GET 503  1.000000", "nova GET 200  1.000000"}));
+}
+
+TEST_F(TransportTest, TheDateOfAnAnswerIsTold) {
+    ASSERT_TRUE(get({Response{200, {{"Date", "Thu, 01 Jan 1970 00:10:00 GMT"}}, ""}}));
+    EXPECT_EQ(date, TimePoint{600s});
+    ASSERT_TRUE(get({Response{200, {{"Date", "now"}}, ""}}));
+    EXPECT_EQ(date, std::nullopt);
 }
 
 TEST_F(TransportTest, WhatNobodyWantedIsNoTry) {

@@ -120,6 +120,22 @@ TEST_F(ProxyStrictTest, NoMoreConnectionsThanAllowedAndIdleOnesGiveWay) {
     EXPECT_FALSE(third->ended());
 }
 
+TEST_F(ProxyStrictTest, TheOldestHalfHeadGivesWayToWhoeverWaits) {
+    limits.connections = 2;
+    start();
+    const auto first = client();
+    first->say("GET /a HTTP/1.1\r\n");
+    settle();
+    const auto second = client();
+    second->say("GET /b HTTP/1.1\r\n");
+    settle();
+    const auto whole = client();
+    whole->say("GET /third HTTP/1.1\r\nHost: a\r\n\r\n");
+    until([&] { return first->ended() && upstream.accepted() == 1; });
+    EXPECT_FALSE(second->ended());
+    EXPECT_FALSE(whole->ended());
+}
+
 TEST_F(ProxyStrictTest, AnAddressOrAFileThatCannotBeUsedIsNamed) {
     start();
     const auto listen = [&](HttpProxySettings settings) {

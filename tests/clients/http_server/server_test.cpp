@@ -5,9 +5,11 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <list>
 #include <optional>
 #include <stdexcept>
 #include <sys/stat.h>
@@ -26,7 +28,10 @@ using ::testing::StartsWith;
 /// A client that says what it is told to say, and takes what comes until the end.
 class Client {
 public:
-    Client(asio::io_context& io, std::uint16_t port) : socket_(io) {
+    Client(asio::io_context& io, std::uint16_t port, const std::string& from = "127.0.0.1")
+        : socket_(io) {
+        socket_.open(tcp::v4());
+        socket_.bind({asio::ip::make_address(from), 0});
         socket_.connect({asio::ip::address_v4::loopback(), port});
     }
     void say(const std::string& text) { asio::write(socket_, asio::buffer(text)); }
@@ -57,6 +62,11 @@ protected:
     Task<HttpResponse> answer(HttpRequest request) {
         asked_.push_back(request.method + " " + request.target);
         bodies_.push_back(request.body);
+        asio::steady_timer timer(io_);
+        while (request.target == "/held" && !let_go_) {
+            timer.expires_after(std::chrono::milliseconds{5});
+            co_await timer.async_wait(asio::use_awaitable);
+        }
         if (request.target == "/throws") throw std::runtime_error("broken");
         HttpResponse said;
         said.status = request.target == "/missing" ? 404 : 200;
@@ -94,6 +104,7 @@ protected:
 
     asio::io_context io_{1};
     std::vector<std::string> asked_, bodies_;
+    bool let_go_ = false;
     std::unique_ptr<HttpServer> server_;
 };
 
@@ -314,23 +325,62 @@ TEST_F(HttpServerTest, WhoSaysNothingIsSentAwayInTime) {
     EXPECT_TRUE(asked_.empty());
 }
 
-TEST_F(HttpServerTest, NoMoreConnectionsThanAllowedAndTheNextComesWhenOneLeaves) {
+TEST_F(HttpServerTest, TheSlowestHalfOpenConnectionLeavesForTheNext) {
     HttpServerLimits limits;
     limits.connections = 2;
     start(limits);
-    auto first = std::make_unique<Client>(io_, server_->port());
+    Client first(io_, server_->port());
+    first.say("GET /v1 HTTP/1.1\r\n");
+    first.listen();
     Client second(io_, server_->port());
-    Client third(io_, server_->port());
-    third.say("GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n");
-    third.listen();
-    // The loop is idle once the two were accepted: the third is not even read.
+    second.listen();
     while (io_.run_one_for(std::chrono::milliseconds{100}) > 0) {
     }
-    EXPECT_FALSE(third.ended());
-    EXPECT_TRUE(asked_.empty());
-    first.reset();
-    run_until([&] { return third.ended(); });
-    EXPECT_THAT(third.heard(), StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(exchange("GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n"),
+                StartsWith("HTTP/1.1 200 "));
+    run_until([&] { return first.ended(); });
+    EXPECT_FALSE(second.ended());
+    second.say("GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n");
+    run_until([&] { return second.ended(); });
+    EXPECT_THAT(second.heard(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, ManyHalfOpenConnectionsOfOneAddressLeaveTheOthersAlone) {
+    HttpServerLimits limits;
+    limits.connections = 3;
+    start(limits);
+    Client other(io_, server_->port(), "127.0.0.2");
+    other.listen();
+    std::list<Client> flood;
+    for (int i = 0; i < 20; ++i) {
+        flood.emplace_back(io_, server_->port());
+        flood.back().listen();
+        while (io_.run_one_for(std::chrono::milliseconds{10}) > 0) {
+        }
+    }
+    EXPECT_TRUE(flood.front().ended());
+    EXPECT_FALSE(other.ended());
+}
+
+TEST_F(HttpServerTest, WhenAllPlacesAreAnsweredProbesHavePlacesOfTheirOwn) {
+    HttpServerLimits limits;
+    limits.connections = 2;
+    limits.for_probes = 1;
+    start(limits);
+    std::list<Client> held;
+    for (int i = 0; i < 2; ++i) {
+        held.emplace_back(io_, server_->port());
+        held.back().say("GET /held HTTP/1.1\r\n\r\n");
+        held.back().listen();
+    }
+    run_until([&] { return asked_.size() == 2; });
+    Client silent(io_, server_->port());  // in the place for probes
+    silent.listen();
+    EXPECT_THAT(exchange("GET /healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+    EXPECT_TRUE(silent.ended());
+    EXPECT_THAT(exchange("GET /v1 HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
+    let_go_ = true;
+    run_until([&] { return held.front().heard().starts_with("HTTP/1.1 200 "); });
 }
 
 TEST_F(HttpServerTest, StopsListeningAndClosesWhatIsOpen) {

@@ -43,6 +43,65 @@ TEST(JournalFile, HasOneWriter) {
     EXPECT_TRUE(open_journal(folder.path()));
 }
 
+TEST(JournalFile, HasOneWriterWhenItsLockFileIsGone) {
+    const Folder folder;
+    auto first = open_journal(folder.path()).value();
+    std::filesystem::remove(folder.path() + "-lock");
+    EXPECT_THAT(refusal(folder.path()).what, HasSubstr("another reaper"));
+    EXPECT_TRUE(wait(first->admit(request("req-1"), noon())));
+    first.reset();
+    EXPECT_TRUE(open_journal(folder.path()));
+}
+
+/// A journal with a plan under way, whose next step is a deletion.
+class JournalUnderWay : public testing::Test {
+protected:
+    void SetUp() override {
+        wait(journal->admit(request("req-1"), noon())).value();
+        wait(journal->add_plan(RequestId{"req-1"}, PlanEntry{0, noon(), plan("req-1")})).value();
+    }
+    Result<void> delete_one() {
+        StepEntry step{ServerId{"victim-1"}, Step::delete_sent, "", noon(1)};
+        return wait(journal->add_step(RequestId{"req-1"}, std::move(step)));
+    }
+    void expect_refusal(const Result<void>& answer, const std::string& file) {
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().code, Errc::storage);
+        EXPECT_THAT(answer.error().what, AllOf(HasSubstr(file), HasSubstr("removed or replaced")));
+    }
+
+    Folder folder;
+    std::unique_ptr<Journal> journal = open_journal(folder.path()).value();
+};
+
+TEST_F(JournalUnderWay, TakesNothingWhenItsFileIsGone) {
+    std::filesystem::rename(folder.path(), folder.path("aside"));
+    expect_refusal(delete_one(), folder.path());
+    EXPECT_FALSE(wait(journal->admit(request("req-2"), noon())));
+    EXPECT_FALSE(wait(journal->holds())) << "a look tells it too";
+    std::filesystem::rename(folder.path("aside"), folder.path());
+    EXPECT_TRUE(delete_one());
+}
+
+TEST_F(JournalUnderWay, TakesNothingWhenItsFileIsAnother) {
+    std::filesystem::rename(folder.path(), folder.path("aside"));
+    open_journal(folder.path("new.db")).value().reset();
+    std::filesystem::rename(folder.path("new.db"), folder.path());
+    expect_refusal(delete_one(), folder.path());
+}
+
+TEST_F(JournalUnderWay, TakesNothingWhenItsLogIsGone) {
+    std::filesystem::remove(folder.path() + "-wal");
+    expect_refusal(delete_one(), folder.path() + "-wal");
+}
+
+TEST_F(JournalUnderWay, TakesNoDeletionThatOthersCantRead) {
+    EXPECT_TRUE(delete_one());
+    write(folder.path(), "PRAGMA wal_checkpoint(TRUNCATE)");
+    std::filesystem::resize_file(folder.path(), 0);  // the same file still, and empty
+    EXPECT_FALSE(delete_one());
+}
+
 TEST(JournalFile, IsReadWhileAReaperWrites) {
     const Folder folder;
     auto writer = open_journal(folder.path()).value();
