@@ -1,6 +1,8 @@
 #include "config/cloud_entries.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,7 +12,7 @@
 namespace reaper::config {
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 27> variables{{
+constexpr std::array<std::pair<const char*, const char*>, 29> variables{{
     {"OS_AUTH_TYPE", "auth_type"},
     {"OS_AUTH_URL", "auth.auth_url"},
     {"OS_USERNAME", "auth.username"},
@@ -30,6 +32,8 @@ constexpr std::array<std::pair<const char*, const char*>, 27> variables{{
     {"OS_APPLICATION_CREDENTIAL_ID", "auth.application_credential_id"},
     {"OS_APPLICATION_CREDENTIAL_NAME", "auth.application_credential_name"},
     {"OS_APPLICATION_CREDENTIAL_SECRET", "auth.application_credential_secret"},
+    {"OS_SYSTEM_SCOPE", "auth.system_scope"},
+    {"OS_TRUST_ID", "auth.trust_id"},
     {"OS_REGION_NAME", "region_name"},
     {"OS_INTERFACE", "interface"},
     {"OS_ENDPOINT_TYPE", "endpoint_type"},
@@ -39,6 +43,13 @@ constexpr std::array<std::pair<const char*, const char*>, 27> variables{{
     {"OS_INSECURE", "insecure"},
     {"OS_VERIFY", "verify"},
 }};
+
+/// Is it an entry that something here is made of?
+bool is_read(const std::string& name) {
+    return name == "auth" || name == "regions" ||
+           std::any_of(variables.begin(), variables.end(),
+                       [&](const auto& each) { return name == each.second; });
+}
 
 /// clouds.yaml or secure.yaml of one place.
 struct Found {
@@ -77,24 +88,68 @@ std::optional<Found> search(const std::string& stem, const std::string& override
     return std::nullopt;
 }
 
-void flatten(const YAML::Node& node, const std::string& prefix, const std::string& file,
-             const std::string& key, CloudEntries& entries) {
+/// A mapping's own entries and those that its merge keys (`<<`) bring, which give way to its own
+/// and, of several, to those before. Source: yaml.org/type/merge.html, as PyYAML reads it.
+std::vector<std::pair<std::string, YAML::Node>> members_of(const YAML::Node& node, int depth = 0) {
+    std::vector<std::pair<std::string, YAML::Node>> members;
+    if (!node.IsMap() || depth > max_document_depth) return members;
+    std::vector<YAML::Node> merged;
     for (const auto& entry : node) {
         if (!entry.first.IsScalar()) continue;
-        const std::string name = prefix + entry.first.Scalar();
-        if (entry.second.IsScalar()) {
-            const std::string full = key + "." + name;
-            entries[name] = {entry.second.Scalar(), file, line_of(entry.first), full};
-        } else if (name == "auth" && entry.second.IsMap()) {
-            flatten(entry.second, "auth.", file, key, entries);
-        } else if (name == "regions" && entry.second.IsSequence() && entry.second.size() > 0) {
-            const YAML::Node first = entry.second[0];
-            const YAML::Node region = first.IsMap() ? first["name"] : first;
-            if (region.IsDefined() && region.IsScalar())
-                entries["regions"] = {region.Scalar(), file, line_of(entry.first),
-                                      key + ".regions"};
-        }
+        if (entry.first.Scalar() != "<<")
+            members.emplace_back(entry.first.Scalar(), entry.second);
+        else if (entry.second.IsSequence())
+            for (const auto& each : entry.second) merged.push_back(each);
+        else
+            merged.push_back(entry.second);
     }
+    for (const YAML::Node& each : merged)
+        for (auto& brought : members_of(each, depth + 1))
+            if (std::none_of(members.begin(), members.end(),
+                             [&](const auto& member) { return member.first == brought.first; }))
+                members.push_back(std::move(brought));
+    return members;
+}
+
+/// Where the entries of a file go.
+struct Target {
+    const std::string& file;
+    const std::string key;  ///< `clouds.NAME`
+    CloudEntries& entries;
+    Findings& findings;
+};
+
+void flatten(const YAML::Node& node, const std::string& prefix, const Target& target);
+
+/// The first of the regions, as OpenStack's own tools take it, with what it sets.
+void take_region(const YAML::Node& regions, const Target& target) {
+    if (regions.size() == 0) return;
+    const YAML::Node first = regions[0];
+    const YAML::Node region = first.IsMap() ? first["name"] : first;
+    if (region.IsDefined() && region.IsScalar())
+        target.entries["regions"] = {region.Scalar(), target.file, line_of(region),
+                                     target.key + ".regions"};
+    if (first.IsMap()) flatten(first["values"], "", target);
+}
+
+void flatten(const YAML::Node& node, const std::string& prefix, const Target& target) {
+    YAML::Node regions;
+    for (const auto& [spelling, value] : members_of(node)) {
+        std::string name = prefix + spelling;
+        std::replace(name.begin(), name.end(), '-', '_');
+        const std::string full = target.key + "." + prefix + spelling;
+        if (value.IsScalar())
+            target.entries[name] = {value.Scalar(), target.file, line_of(value), full};
+        else if (name == "auth" && value.IsMap())
+            flatten(value, "auth.", target);
+        else if (name == "regions" && value.IsSequence())
+            regions.reset(value);  // what it sets is laid over the rest
+        else if (!value.IsNull() && is_read(name))
+            target.findings.add_error({target.file, line_of(value), full,
+                                       value.IsMap() ? "is a mapping" : "is a list",
+                                       name == "auth" ? "a mapping" : "a text"});
+    }
+    if (regions.IsSequence()) take_region(regions, target);
 }
 
 /// The entries of one file laid over `entries`; false if the file is wrong or lacks the cloud.
@@ -112,7 +167,7 @@ bool lay_over(const Found& found, const std::string& name, CloudEntries& entries
         if (!entry.first.IsScalar()) continue;
         known.push_back(entry.first.Scalar());
         if (entry.first.Scalar() != name || !entry.second.IsMap()) continue;
-        flatten(entry.second, "", found.path, "clouds." + name, entries);
+        flatten(entry.second, "", {found.path, "clouds." + name, entries, findings});
         there = true;
     }
     const bool secret =
@@ -154,6 +209,13 @@ std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::st
     if (const auto secure =
             search("secure", "OS_CLIENT_SECURE_FILE", clouds_file, environment, findings))
         lay_over(*secure, name, entries, known, findings);
+    // What belongs into `auth` may stand beside it.
+    for (const auto& [variable, entry] : variables) {
+        const std::string_view of_auth = entry;
+        if (!of_auth.starts_with("auth.")) continue;
+        const auto beside = entries.find(std::string(of_auth.substr(5)));
+        if (beside != entries.end()) entries.emplace(entry, beside->second);
+    }
     return entries;
 }
 

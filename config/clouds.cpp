@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "config/checks.hpp"
 #include "config/cloud_entries.hpp"
@@ -100,7 +101,7 @@ void take_credentials(const CloudEntries& entries, Credentials& credentials, Fin
     default_domain(entries, credentials);
     keep_type(entries, credentials, findings);
     if (const auto* const url = find(entries, "auth.auth_url"))
-        if (const auto problem = url_problem(url->text, {"http", "https"}, false))
+        if (const auto problem = url_problem(url->text, {"http", "https"}))
             complain(*url, *problem, "http://HOST:PORT or https://HOST:PORT", findings);
 }
 
@@ -121,10 +122,13 @@ void take_tls(const CloudEntries& entries, Cloud& cloud, const Environment& envi
     for (const auto& [name, key, member] : tls_files) {
         const auto* const entry = find(entries, name);
         if (entry == nullptr || findings.has(key)) continue;
-        if (const auto file = environment.read_file(entry->text); !file)
-            complain(*entry, unreadable(entry->text, file.error()), "the path of a readable file",
+        std::string path = entry->text;
+        if (const auto home = environment.variable("HOME"); home && path.starts_with("~/"))
+            path.replace(0, 1, *home);
+        if (const auto file = environment.read_file(path); !file)
+            complain(*entry, unreadable(path, file.error()), "the path of a readable file",
                      findings, true);
-        cloud.*member = entry->text;
+        cloud.*member = std::move(path);
     }
     if (findings.has("cloud.verify_tls")) return;
     for (const char* const name : {"verify", "insecure"}) {
@@ -142,17 +146,49 @@ void take_endpoints(const CloudEntries& entries, Cloud& cloud, Findings& finding
     for (const std::string service : {"compute", "placement", "identity", "image"}) {
         const auto* const entry = find(entries, service + "_endpoint_override");
         if (entry == nullptr || findings.has("cloud.endpoints." + service)) continue;
-        if (const auto problem = url_problem(entry->text, {"http", "https"}, false))
+        if (const auto problem = url_problem(entry->text, {"http", "https"}))
             complain(*entry, *problem, "http://HOST:PORT or https://HOST:PORT", findings);
         cloud.endpoint_overrides[service] = entry->text;
     }
 }
 
+/// What OpenStack's own tools go by and this reads nothing of: to leave it out would ask another
+/// cloud, or as another user.
+void refuse_others(const CloudEntries& entries, Findings& findings) {
+    const std::string written_out = "auth_url and what else it stands for, written out";
+    const std::string project = "the scope of a project: project_name or project_id";
+    const std::pair<const char*, std::string> others[]{
+        {"profile", written_out},
+        {"cloud", written_out},
+        {"auth.system_scope", project},
+        {"auth.domain_id", project},
+        {"auth.domain_name", project},
+        {"auth.trust_id", project},
+        {"auth.passcode", "password"},
+        {"auth_plugin", "auth_type"},
+        {"auth.token", "password or v3applicationcredential (a token can't be renewed)"}};
+    for (const auto& [name, expected] : others)
+        if (const auto* const entry = find(entries, name); entry != nullptr && !entry->text.empty())
+            complain(*entry, "is not read", expected, findings);
+    if (const auto* const version = find(entries, "identity_api_version"))
+        if (!version->text.starts_with('3'))
+            complain(*version, "is " + shown(version->text), "3", findings);
+    for (const std::string service : {"compute", "placement", "identity", "image"})
+        for (const char* const what :
+             {"_interface", "_endpoint_type", "_region_name", "_service_type", "_service_name"})
+            if (const auto* const entry = find(entries, service + what)) {
+                const auto* const all = find(entries, what + 1);
+                if (all == nullptr || all->text != entry->text)
+                    complain(*entry, "is not read", service + "_endpoint_override", findings);
+            }
+}
+
 void take(const CloudEntries& entries, const Environment& environment, Cloud& cloud,
           Findings& findings) {
+    refuse_others(entries, findings);
     take_credentials(entries, cloud.credentials, findings);
-    const auto* region = find(entries, "region_name");
-    if (region == nullptr) region = find(entries, "regions");
+    const auto* region = find(entries, "regions");
+    if (region == nullptr) region = find(entries, "region_name");
     if (region != nullptr && !findings.has("cloud.region")) cloud.region = region->text;
     take_interface(entries, cloud, findings);
     take_tls(entries, cloud, environment, findings);

@@ -195,7 +195,7 @@ private:
     void read(const Key& key, const Url& type, const std::string& full, const YAML::Node& node) {
         auto text = read_text(node, full, 2048, expectation(key.type), findings_);
         if (!text) return;
-        if (const auto problem = url_problem(*text, type.schemes, false))
+        if (const auto problem = url_problem(*text, type.schemes))
             return findings_.error(full, *problem, expectation(key.type));
         std::get<Member<std::string>>(key.target)(draft_) = std::move(*text);
     }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <sstream>
 
+#include "config/broker_url.hpp"
 #include "config/document.hpp"
 #include "config/reader.hpp"
 #include "config/values.hpp"
@@ -65,14 +66,14 @@ std::vector<std::string> split_urls(const std::string& text, Origin origin) {
 
 void keep_urls(const Key& key, const std::string& full, const std::vector<std::string>& urls,
                Draft& draft, Findings& findings) {
-    const auto& schemes = std::get<SecretUrls>(key.type).schemes;
     if (urls.empty()) return findings.error(full, "names no URL", expectation(key.type));
     std::vector<Secret> kept;
     for (std::size_t i = 0; i < urls.size(); ++i) {
         const std::string item = full + "[" + std::to_string(i) + "]";
-        if (const auto problem = url_problem(urls[i], schemes, true))
-            findings.error(item, *problem, expectation(key.type));
-        kept.emplace_back(urls[i]);
+        Secret url{urls[i]};
+        if (const auto brokers = parse_broker_urls(url); !brokers)
+            findings.error(item, brokers.error().what, expectation(key.type));
+        kept.push_back(std::move(url));
     }
     std::get<Member<std::vector<Secret>>>(key.target)(draft) = std::move(kept);
 }

@@ -1,10 +1,14 @@
 #include "config/values.hpp"
 
 #include <algorithm>
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::config {
@@ -14,27 +18,6 @@ using std::chrono::milliseconds;
 
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
-/// `host`, `host:port`, `[v6]:port`.
-std::optional<std::string> authority_problem(std::string_view authority) {
-    std::string_view port;
-    std::string_view host = authority;
-    if (!authority.empty() && authority.front() == '[') {
-        const auto close = authority.find(']');
-        if (close == std::string_view::npos) return "has an unclosed [ in its host";
-        host = authority.substr(1, close - 1);
-        port = authority.substr(close + 1);
-        if (!port.empty() && port.front() != ':') return "has text after the ] of its host";
-    } else if (const auto colon = authority.find(':'); colon != std::string_view::npos) {
-        host = authority.substr(0, colon);
-        port = authority.substr(colon);
-    }
-    if (host.empty()) return "has no host";
-    if (port.empty()) return std::nullopt;
-    const auto number = integer_of(port.substr(1));
-    if (!number || *number < 1 || *number > 65535) return "has a port that is not 1 to 65535";
-    return std::nullopt;
 }
 
 }  // namespace
@@ -71,22 +54,37 @@ std::string duration_text(milliseconds duration) {
 }
 
 std::optional<std::string> url_problem(std::string_view url,
-                                       const std::vector<std::string_view>& schemes,
-                                       bool user_allowed) {
-    const bool clean =
-        std::none_of(url.begin(), url.end(), [](char c) { return c == ' ' || is_control(c); });
-    if (!clean) return "has a space or a control character in it";
-    const auto scheme = std::find_if(schemes.begin(), schemes.end(), [&](std::string_view known) {
-        return url.starts_with(known) && url.substr(known.size()).starts_with("://");
-    });
-    if (scheme == schemes.end()) return "has another scheme";
-    std::string_view rest = url.substr(scheme->size() + 3);
-    rest = rest.substr(0, rest.find_first_of("/?#"));
-    if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
-        if (!user_allowed) return "carries user information, which does not belong here";
-        rest = rest.substr(at + 1);
-    }
-    return authority_problem(rest);
+                                       const std::vector<std::string_view>& schemes) {
+    const auto unfit = [](char c) { return c == ' ' || is_control(c); };
+    if (std::any_of(url.begin(), url.end(), unfit))
+        return "has a space or a control character in it";
+    const auto same = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == b;
+    };
+    const auto known = [&](std::string_view scheme) {
+        const std::string_view begin = url.substr(0, scheme.size());
+        return std::equal(begin.begin(), begin.end(), scheme.begin(), scheme.end(), same) &&
+               url.substr(begin.size()).starts_with("://");
+    };
+    if (std::none_of(schemes.begin(), schemes.end(), known)) return "has another scheme";
+    const auto parsed = boost::urls::parse_uri(url);
+    const std::string_view authority = url.substr(url.find("://") + 3);
+    if (authority.substr(0, authority.find_first_of("/?#")).find('@') != std::string_view::npos)
+        return "carries user information, which does not belong here";
+    if (!parsed) return "has a host, a port or a path that can't be";
+    if (parsed->has_fragment()) return "has a #fragment";
+    const std::string host = parsed->host_address();
+    if (host.empty()) return "has no host";
+    if (printable(host, host.size() * 4) != host || std::any_of(host.begin(), host.end(), unfit))
+        return "has a host that is no name or address";
+    const std::string port = parsed->port();
+    const auto number = integer_of(port);
+    if (!port.empty() && (!number || *number < 1 || *number > 65535))
+        return "has a port that is not 1 to 65535";
+    // Boost 1.81 takes `:80)x` for port 80 and path `)x`.
+    if (!parsed->encoded_path().empty() && !parsed->encoded_path().starts_with('/'))
+        return "has no / after its port";
+    return std::nullopt;
 }
 
 std::string shown(std::string_view text) {

@@ -24,11 +24,11 @@ std::optional<std::chrono::milliseconds> duration_of(std::string_view text);
 /// The inverse, in the largest unit that is exact.
 std::string duration_text(std::chrono::milliseconds duration);
 
-/// What is wrong with a URL, without showing it (it may carry a password); none if nothing.
-/// Checks scheme, host and port; user information only where `user_allowed`.
+/// What is wrong with a URL of a service, without showing it (it may carry a password); none if
+/// nothing. Accepts no more and no less than http::parse_url (clients/http/url.hpp), which later
+/// takes it apart: a test compares the two.
 std::optional<std::string> url_problem(std::string_view url,
-                                       const std::vector<std::string_view>& schemes,
-                                       bool user_allowed);
+                                       const std::vector<std::string_view>& schemes);
 
 /// For messages: in quotes, control characters as `?`, cut after 60 bytes.
 std::string shown(std::string_view text);

@@ -328,13 +328,20 @@ Result<std::unique_ptr<Connection>> connect_any(const config::Broker& broker,
                                                 std::vector<std::string>& remarks) {
     std::optional<Error> first;
     for (const auto& secret : broker.urls) {
-        const auto url = parse_broker_url(secret);
-        auto connection =
-            url ? Connection::open(*url, broker, broker.connect_timeout, aborter)
-                : Result<std::unique_ptr<Connection>>(boost::system::in_place_error, url.error());
-        if (connection) return connection;
-        remarks.push_back(connection.error().what);
-        if (!first) first = connection.error();
+        const auto urls = parse_broker_urls(secret);
+        const auto fails = [&](const Error& error) {
+            remarks.push_back(error.what);
+            if (!first) first = error;
+        };
+        if (!urls) {
+            fails(urls.error());
+            continue;
+        }
+        for (const BrokerUrl& url : *urls) {
+            auto connection = Connection::open(url, broker, broker.connect_timeout, aborter);
+            if (connection) return connection;
+            fails(connection.error());
+        }
     }
     return first.value_or(Error{Errc::bad_input, "broker.urls is empty"});
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "clients/amqp/amqp_tls.hpp"
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 #include "config/settings.hpp"
 #include "reaper/model/error.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/compression.hpp"
 #include "clients/amqp/queue_move.hpp"
 #include "reaper/model/text.hpp"
 
@@ -241,11 +242,13 @@ Outcome Session::acknowledge(std::uint64_t tag) {
 }
 
 void Session::set_aside(Command command) {
-    const Unacknowledged& original = unacknowledged_.at(command.ticket.tag);
+    Unacknowledged& original = unacknowledged_.at(command.ticket.tag);
     Copy copy;
     copy.ticket = command.ticket;
     copy.properties = original.properties;
-    copy.body = std::move(command.delivery.body);
+    copy.headers = original.headers;
+    copy.full_size = original.full_size;
+    copy.body = std::move(original.packed.empty() ? command.delivery.body : original.packed);
     copy.routing_key = std::move(command.delivery.routing_key);
     copy.reason = std::move(*command.set_aside_because);
     if (original.full_size > original.handed_out) {
@@ -260,13 +263,20 @@ void Session::set_aside(Command command) {
 Outcome Session::deliver(Message message) {
     // Of an older version, or of a move that was interrupted.
     const bool ours = is_serving_token(message.properties) || is_end_mark(message.properties);
-    unacknowledged_[message.tag] = {std::move(message.properties), message.full_size,
-                                    message.body.size()};
+    Unacknowledged& kept = unacknowledged_[message.tag];
+    kept = {std::move(message.properties), message.headers, message.full_size, message.body.size()};
     if (stopping_) return {};  // it stays unacknowledged, for the next reaper
     if (ours) return acknowledge(message.tag);
     Delivery delivery;
     delivery.ticket = {epoch_, message.tag};
     delivery.redelivered = message.redelivered || was_delivered_before(message);
+    if (const auto how = message.headers.text(compression_header); !how.empty()) {
+        if (auto whole = unpacked(message.body, how, tuning_.max_body_bytes)) {
+            kept.packed = std::exchange(message.body, std::move(*whole));
+        } else {
+            delivery.unreadable = whole.error().what;
+        }
+    }
     delivery.body = std::move(message.body);
     delivery.routing_key = std::move(message.routing_key);
     dispatcher_.message(std::move(delivery));

@@ -69,8 +69,10 @@ private:
 
     struct Unacknowledged {
         ContentProperties properties;
+        Headers headers;
         std::uint64_t full_size = 0;
         std::size_t handed_out = 0;  ///< bytes of the body
+        std::string packed{};        ///< the body as it came, where it was unpacked
     };
 
     std::string queue_;

@@ -5,7 +5,7 @@
 #include <amqp.h>
 #include <string>
 
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 #include "config/settings.hpp"
 #include "reaper/model/error.hpp"
 

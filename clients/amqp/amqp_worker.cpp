@@ -24,7 +24,11 @@ Worker::Worker(const config::Broker& broker, std::chrono::milliseconds answer_ti
       live_(std::move(live)),
       state_(std::move(state)),
       backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {
-    for (const auto& url : broker.urls) urls_.push_back(parse_broker_url(url));
+    for (const auto& secret : broker.urls) {
+        const auto urls = parse_broker_urls(secret);
+        if (!urls) urls_.emplace_back(urls.error());
+        for (std::size_t i = 0; urls && i < urls->size(); ++i) urls_.emplace_back((*urls)[i]);
+    }
 }
 
 void Worker::run() {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/broker_url.hpp"
 #include "clients/amqp/topology_monitor.hpp"
 #include "clients/amqp/wakeup.hpp"
+#include "config/broker_url.hpp"
 #include "config/settings.hpp"
 #include "reaper/runtime/backoff.hpp"
 

@@ -37,6 +37,27 @@ bool Headers::has(std::string_view key) const {
                                 [&](const auto& entry) { return view(entry.key) == key; });
 }
 
+std::string Headers::text(std::string_view key) const {
+    if (!kept_) return {};
+    for (const auto& entry : kept_->entries)
+        if (view(entry.key) == key &&
+            (entry.value.kind == AMQP_FIELD_KIND_UTF8 || entry.value.kind == AMQP_FIELD_KIND_BYTES))
+            return std::string(view(entry.value.value.bytes));
+    return {};
+}
+
+std::optional<std::int64_t> Headers::integer(std::string_view key) const {
+    if (!kept_) return std::nullopt;
+    for (const auto& entry : kept_->entries) {
+        if (view(entry.key) != key) continue;
+        if (entry.value.kind == AMQP_FIELD_KIND_I64) return entry.value.value.i64;
+        if (entry.value.kind == AMQP_FIELD_KIND_I32) return entry.value.value.i32;
+        if (entry.value.kind == AMQP_FIELD_KIND_TIMESTAMP)
+            return static_cast<std::int64_t>(entry.value.value.u64);
+    }
+    return std::nullopt;
+}
+
 void Headers::add_flag(std::string_view key) {
     if (has(key)) return;
     if (!kept_) kept_ = std::make_shared<Kept>();
@@ -65,6 +86,7 @@ ContentProperties ContentProperties::from(const amqp_basic_properties_t& raw) {
     kept.app_id = get(raw.app_id, AMQP_BASIC_APP_ID_FLAG);
     kept.reply_to = get(raw.reply_to, AMQP_BASIC_REPLY_TO_FLAG);
     if ((raw._flags & AMQP_BASIC_TIMESTAMP_FLAG) != 0) kept.timestamp = raw.timestamp;
+    if ((raw._flags & AMQP_BASIC_PRIORITY_FLAG) != 0) kept.priority = raw.priority;
     return kept;
 }
 
@@ -87,6 +109,10 @@ amqp_basic_properties_t ContentProperties::raw(const amqp_table_t& headers) cons
     if (timestamp) {
         raw.timestamp = *timestamp;
         raw._flags |= AMQP_BASIC_TIMESTAMP_FLAG;
+    }
+    if (priority) {
+        raw.priority = *priority;
+        raw._flags |= AMQP_BASIC_PRIORITY_FLAG;
     }
     return raw;
 }

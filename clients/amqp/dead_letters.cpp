@@ -1,6 +1,7 @@
 #include "clients/amqp/dead_letters.hpp"
 
 #include <spdlog/spdlog.h>
+#include <vector>
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
@@ -12,6 +13,22 @@ namespace {
 constexpr std::size_t max_header_bytes = 2000;
 constexpr auto retry_first = std::chrono::milliseconds(200);
 constexpr auto retry_most = std::chrono::milliseconds(5'000);
+
+/// Of an original's headers; one with more keeps none, as a frame has to hold all of them.
+constexpr std::size_t max_kept_headers = 64UL * 1024;
+
+/// What the sender wrote; what a reaper added to an earlier copy is told anew.
+std::vector<amqp_table_entry_t> own_headers(const Headers& headers) {
+    std::vector<amqp_table_entry_t> entries;
+    amqp_table_t all = headers.raw();
+    std::string room(max_kept_headers, '\0');
+    std::size_t written = 0;
+    if (amqp_encode_table(bytes(room), &all, &written) != AMQP_STATUS_OK) return entries;
+    for (int i = 0; i < all.num_entries; ++i)
+        if (!view(all.entries[i].key).starts_with(copy_header_prefix))
+            entries.push_back(all.entries[i]);
+    return entries;
+}
 
 std::uint64_t seconds_now() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -76,7 +93,12 @@ Outcome DeadLetters::send(const Copy& copy) {
     headers.add("x-reaper-reason", printable(copy.reason, max_header_bytes));
     headers.add("x-reaper-routing-key", printable(copy.routing_key));
     headers.add_time("x-reaper-time", seconds_now());
-    const amqp_table_t table = headers.raw();
+    if (copy.full_size > copy.body.size())
+        headers.add_integer(cut_header, static_cast<std::int64_t>(copy.full_size));
+    std::vector<amqp_table_entry_t> entries = own_headers(copy.headers);
+    const amqp_table_t added = headers.raw();
+    entries.insert(entries.end(), added.entries, added.entries + added.num_entries);
+    const amqp_table_t table{static_cast<int>(entries.size()), entries.data()};
     const amqp_basic_properties_t properties = copy.properties.raw(table);
     constexpr amqp_boolean_t mandatory = 1;
     ++sequence_;

@@ -7,6 +7,7 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/compression.hpp"
 
 namespace reaper::amqp {
 namespace {
@@ -171,7 +172,13 @@ void EventSession::take(const Message& message) {
                                     message.full_size, tuning_.max_body_bytes));
         return;
     }
-    ParsedEvent parsed = parser_.parse(message.body);
+    std::string whole;
+    if (const auto how = message.headers.text(compression_header); !how.empty()) {
+        auto result = unpacked(message.body, how, tuning_.max_body_bytes);
+        if (!result) return count_malformed(result.error().what);
+        whole = std::move(*result);
+    }
+    ParsedEvent parsed = parser_.parse(whole.empty() ? message.body : whole);
     if (auto* event = std::get_if<CloudEvent>(&parsed)) {
         batch_.push_back(std::move(*event));
     } else if (const auto* bad = std::get_if<Malformed>(&parsed)) {

@@ -24,7 +24,9 @@ namespace reaper::amqp {
 struct Copy {
     DeliveryTicket ticket;  ///< of the original
     ContentProperties properties;
-    std::string body;
+    Headers headers;
+    std::string body;             ///< as on the wire
+    std::uint64_t full_size = 0;  ///< larger than the body if that was cut
     std::string routing_key;
     std::string reason;
     int tries = 0;

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 #include "config/visit.hpp"
 #include "reaper/report/json.hpp"
 
@@ -95,8 +95,10 @@ json json_of(const config::Secret& secret) {
 json json_of(const std::vector<config::Secret>& urls) {
     json names = json::array();
     for (const auto& url : urls) {
-        const auto parsed = parse_broker_url(url);
-        names.push_back(parsed ? parsed->name() : "***");
+        const auto parsed = parse_broker_urls(url);
+        if (!parsed) names.push_back("***");
+        for (std::size_t i = 0; parsed && i < parsed->size(); ++i)
+            names.push_back((*parsed)[i].name());
     }
     return names;
 }

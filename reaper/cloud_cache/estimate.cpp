@@ -15,6 +15,9 @@ const ServerId unread_consumers{"(not read yet)"};
 
 namespace {
 
+/// Its capacity is 0 while it is in use, and a summary does not tell why.
+constexpr const char* bare_metal = "ironic";
+
 /// A provider's tree, as the estimate needs it: who offers which class.
 std::vector<Provider> tree_of(const std::vector<const ProviderSummary*>& summaries) {
     std::vector<Provider> tree;
@@ -129,7 +132,8 @@ std::vector<HostId> estimate_states(CloudRecords& records,
     for (const auto& hypervisor : records.hypervisors) {
         const auto at = trees.find(hypervisor.id);
         const bool covered = at != trees.end() && at->second.front()->id == hypervisor.id &&
-                             hypervisors_of[hypervisor.service_host] == 1;
+                             hypervisors_of[hypervisor.service_host] == 1 &&
+                             hypervisor.type != bare_metal;
         if (!covered) {
             unread.push_back(hypervisor.id);
             continue;

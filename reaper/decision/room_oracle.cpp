@@ -62,7 +62,8 @@ Amount most_when_empty(const Resources& slot, const CloudIndex& hosts) {
                 const auto found = provider.inventories.find(resource_class);
                 if (found == provider.inventories.end() || amount <= 0) continue;
                 offered = true;
-                if (found->second.allows(amount)) here += found->second.capacity() / amount;
+                if (found->second.allows(amount))
+                    here += provider.capacity(resource_class, found->second) / amount;
             }
             if (offered) most = std::min(most, here);
         }

@@ -30,7 +30,7 @@ OfferedHost root_of(const Host& host) {
     const Provider& root = host.providers.front();
     OfferedHost offered{host.id, {}, root.used, root.traits.get()};
     for (const auto& [name, inventory] : root.inventories)
-        offered.capacity.set(name, inventory.capacity());
+        offered.capacity.set(name, root.capacity(name, inventory));
     return offered;
 }
 

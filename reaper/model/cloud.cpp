@@ -1,9 +1,26 @@
 #include "reaper/model/cloud.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace reaper {
+namespace {
+
+/// The root of an Ironic node has one unit of a custom class, and none of a hypervisor's classes.
+bool is_bare_metal(const Provider& provider, const ResourceClass& resource_class,
+                   const Inventory& inventory) {
+    static const ResourceClass of_hypervisors[]{ResourceClass{"VCPU"}, ResourceClass{"PCPU"},
+                                                ResourceClass{"MEMORY_MB"}};
+    return provider.parent.empty() && inventory.total == 1 &&
+           resource_class.str().starts_with("CUSTOM_") &&
+           std::none_of(
+               std::begin(of_hypervisors), std::end(of_hypervisors),
+               [&](const ResourceClass& name) { return provider.inventories.contains(name); });
+}
+
+}  // namespace
 
 Amount Inventory::capacity() const {
     // Placement computes int((total - reserved) * ratio) in double precision: do the same.
@@ -12,6 +29,24 @@ Amount Inventory::capacity() const {
     if (exact >= static_cast<double>(std::numeric_limits<Amount>::max()))
         return std::numeric_limits<Amount>::max();
     return static_cast<Amount>(std::floor(exact));
+}
+
+Amount Provider::capacity(const ResourceClass& resource_class) const {
+    const auto at = inventories.find(resource_class);
+    return at == inventories.end() ? 0 : capacity(resource_class, at->second);
+}
+
+Amount Provider::capacity(const ResourceClass& resource_class, const Inventory& inventory) const {
+    static const Trait one_time_use{"HW_PCI_ONE_TIME_USE"};
+    const bool reserved = inventory.reserved >= inventory.total;
+    const bool in_use = used.get(resource_class) > 0;
+    if (reserved && in_use && is_bare_metal(*this, resource_class, inventory)) {
+        Inventory without = inventory;
+        without.reserved = 0;
+        return without.capacity();
+    }
+    if (in_use && !traits.empty() && traits.contains(one_time_use)) return 0;
+    return inventory.capacity();
 }
 
 Resources Server::resources() const {

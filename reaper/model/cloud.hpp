@@ -26,7 +26,8 @@ struct Inventory {
     Amount max_unit = 0x7fffffff;
     Amount step_size = 1;
 
-    /// `(total - reserved) * allocation_ratio`, rounded down as Placement does.
+    /// `(total - reserved) * allocation_ratio`, rounded down as Placement does: what new consumers
+    /// may hold now. For what a deletion gives, see Provider::capacity.
     Amount capacity() const;
     /// May one consumer hold so much of it?
     bool allows(Amount amount) const {
@@ -48,6 +49,14 @@ struct Provider {
     /// What consumers hold here that are no servers of the host: migrations, other parties'
     /// allocations, servers that Nova lists no more. Part of `used`.
     std::map<ServerId, Resources> other_consumers;
+
+    /// What it can give of the class once its consumers are gone: the capacity of the inventory
+    /// where Nova sets that without regard to them. Two things Nova reserves because they are in
+    /// use: a bare metal node (nova/virt/ironic/driver.py, update_provider_tree) comes back when
+    /// its server goes; a one-time-use PCI device (nova/compute/pci_placement_translator.py) does
+    /// not, and counts as reserved from its first use on. 0 without such an inventory.
+    Amount capacity(const ResourceClass& resource_class) const;
+    Amount capacity(const ResourceClass& resource_class, const Inventory& inventory) const;
 };
 
 /// What consumers hold, per provider.

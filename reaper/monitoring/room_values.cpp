@@ -36,7 +36,7 @@ RoomValues::Rooms RoomValues::rooms_of(const Host& host, const Ledger& ledger) {
     for (const Provider& provider : host.providers) {
         for (const auto& [resource_class, inventory] : provider.inventories) {
             Room& room = rooms[resource_class];
-            const Amount capacity = std::max<Amount>(inventory.capacity(), 0);
+            const Amount capacity = provider.capacity(resource_class, inventory);
             const Amount used = provider.used.get(resource_class);
             grow(room.capacity, capacity);
             grow(room.free, std::max<Amount>(saturating_subtract(capacity, used), 0));

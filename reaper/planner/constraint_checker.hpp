@@ -40,6 +40,10 @@ public:
     bool choosy() const { return choosy_; }
     /// Slots that the host may get at most (anti-affinity).
     Amount max_slots(const Host& host) const;
+    /// Servers of the request's group, the requesters aside, that are on the host or on their way
+    /// to it; and servers there that it is to be apart from.
+    int group_members_on(const Host& host) const { return on(members_, host); }
+    int apart_on(const Host& host) const { return on(apart_, host); }
     static constexpr Amount any_number = std::numeric_limits<Amount>::max();
     /// Who has to stay where it is: the request is to land beside it, so without it Nova would not
     /// take that host (hint `same_host`, affinity).

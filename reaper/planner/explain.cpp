@@ -145,9 +145,10 @@ std::string why_over_limit(const BudgetCounter& usage, const std::vector<BudgetG
 }
 
 std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
-                           Amount requested, Amount possible) {
+                           Amount requested, Amount possible, bool not_all) {
     std::string text = "only " + std::to_string(possible) + " of " + counted(requested, "slot") +
-                       " can come free, even if all revocable servers were deleted (";
+                       " can come free, even if all revocable servers " +
+                       (not_all ? "that may be deleted were (" : "were deleted (");
     if (hosts == 0 && refused.empty()) text += "no hosts are known";
     if (hosts > 0) text += counted(static_cast<Amount>(hosts), "host") + " with slots";
     bool first = hosts == 0;

@@ -28,9 +28,9 @@ Rejection over_limit(const HostOption& option);
 std::string why_over_limit(const BudgetCounter& usage, const std::vector<BudgetGroup>& groups,
                            Amount requested, bool proven);
 
-/// Why all revocable servers together are not enough: `hosts` give slots, `refused` tells the
-/// others.
+/// Why all revocable servers together are not enough, or (`not_all`) those that may be deleted:
+/// `hosts` give slots, `refused` tells the others.
 std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
-                           Amount requested, Amount possible);
+                           Amount requested, Amount possible, bool not_all);
 
 }  // namespace reaper

@@ -196,6 +196,7 @@ std::string why_not_enough(const HostRoom& room, const ByPool& emptied, const Sh
 
 std::optional<std::string> why_kept(const Server& server, const Host& host,
                                     const FilterInput& input) {
+    if (input.all_may_go) return std::nullopt;
     if (const auto at = input.skipped.find(server.id); at != input.skipped.end())
         return at->second.empty() ? "it is skipped" : at->second;
     const auto& among = input.request.victims_among;

@@ -31,6 +31,8 @@ struct FilterInput {
     const ConstraintChecker* checker = nullptr;  ///< none: all will do
     /// A host that is declared to have room of the other kind alone is left out.
     ResType room = ResType::regular;
+    /// Every revocable server may go: what would come free then, whoever keeps them now.
+    bool all_may_go = false;
 };
 
 /// Why not, of a host with these traits of its root provider.

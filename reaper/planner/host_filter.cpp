@@ -190,7 +190,8 @@ std::optional<RejectionCode> HostFilter::hopeless_in_parts(std::uint32_t row) co
 
 bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
                            std::optional<RejectionCode>& code) const {
-    if (!same_protection_ || (!special_.empty() && special_[row] != 0)) return false;
+    if (input_.all_may_go || !same_protection_ || (!special_.empty() && special_[row] != 0))
+        return false;
     if (input_.shape.parts() != nullptr && !tells_parts(row)) {
         code = hopeless_in_parts(row);
         return code.has_value();

@@ -21,7 +21,7 @@ Room room_on(const Host& host) {
     for (const auto& provider : host.providers) {
         for (const auto& [resource_class, inventory] : provider.inventories) {
             room.inventoried.insert(resource_class);
-            room.capacity.add(resource_class, std::max<Amount>(inventory.capacity(), 0));
+            room.capacity.add(resource_class, provider.capacity(resource_class, inventory));
         }
         room.used += provider.used;
     }
@@ -110,11 +110,9 @@ std::string_view to_string(HostLabel label) {
 
 bool offers_revocable(const Host& host, const ResourceClasses& revocable_classes) {
     return std::any_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
-        return std::any_of(revocable_classes.begin(), revocable_classes.end(),
-                           [&](const ResourceClass& offered) {
-                               const auto at = provider.inventories.find(offered);
-                               return at != provider.inventories.end() && at->second.capacity() > 0;
-                           });
+        return std::any_of(
+            revocable_classes.begin(), revocable_classes.end(),
+            [&](const ResourceClass& offered) { return provider.capacity(offered) > 0; });
     });
 }
 

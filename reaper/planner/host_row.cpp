@@ -280,7 +280,7 @@ void read_room(const Host& host, RowNames& names, std::vector<ClassRow>& classes
             const auto number = names.class_number(resource_class);
             if (number >= classes.size()) classes.resize(number + 1);
             auto& row = classes[number];
-            const Amount capacity = sane(inventory.capacity());
+            const Amount capacity = sane(provider.capacity(resource_class, inventory));
             row.providers = static_cast<std::uint8_t>(std::min(row.providers + 1, 2));
             row.on_root = row.providers == 1 && &provider == &host.root();
             row.capacity = capacity;

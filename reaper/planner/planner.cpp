@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "reaper/planner/filter.hpp"
 #include "reaper/planner/host_filter.hpp"
 #include "reaper/planner/minimal.hpp"
+#include "reaper/planner/places.hpp"
 #include "reaper/planner/rejections.hpp"
 #include "reaper/planner/spared_servers.hpp"
 
@@ -41,6 +43,7 @@ public:
     Planner(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
             const PlanOptions& options, const VictimFilter* victim_filter)
         : request_{request},
+          cloud_{cloud},
           requested_{request.slots},
           wanted_{wanted_of(request, options)},
           shape_{shape_of(request)},
@@ -82,13 +85,7 @@ public:
         return std::nullopt;
     }
     /// Of all hosts together, or of the best one where all slots have to be on one.
-    Amount possible() const {
-        if (!checker_.all_on_one_host()) return host_filter_.all_possible();
-        Amount most = 0;
-        for (std::size_t host = 0; host < host_filter_.size(); ++host)
-            most = std::max(most, host_filter_.possible(host));
-        return most;
-    }
+    Amount possible() const { return possible(host_filter_); }
     /// Hosts that could give all slots alone: those with the most room first, `most` at most.
     std::vector<const Host*> hosts_for_all(std::size_t most) const {
         std::vector<std::size_t> able;
@@ -115,16 +112,45 @@ public:
     }
 
 private:
+    Amount possible(const HostFilter& hosts) const {
+        if (!checker_.all_on_one_host()) return hosts.all_possible();
+        Amount most = 0;
+        for (std::size_t host = 0; host < hosts.size(); ++host)
+            most = std::max(most, hosts.possible(host));
+        return most;
+    }
+
+    /// Would it be enough if revocable servers went that may not, or may the request then go where
+    /// it may not now?
+    bool others_would_do() const {
+        bool any = false;
+        for (const std::uint32_t row : cloud_.order()) {
+            const Host& host = *cloud_.row(row).host;
+            const auto kept = [&](const Server& server) {
+                if (!server.revocable() || !why_kept(server, host, input_)) return false;
+                any = true;
+                return checker_.company().contains(server.id);
+            };
+            if (std::any_of(host.servers.begin(), host.servers.end(), kept)) return true;
+            any = any || std::any_of(host.left_behind.begin(), host.left_behind.end(), kept);
+        }
+        if (!any) return false;
+        FilterInput all = input_;
+        all.all_may_go = true;
+        all.victim_filter = nullptr;
+        return possible(HostFilter{cloud_, all, std::max<Amount>(wanted_, 1)}) >= requested_;
+    }
+
     Decision not_enough(const std::string& note) {
         NotEnough answer;
         answer.slots_requested = to_int(requested_);
         answer.slots_possible = to_int(possible());
         Rejections rejections{host_filter_, input_};
-        answer.reason =
-            note.empty()
-                ? why_not_enough(host_filter_.size(), rejections.counts, requested_, possible())
-                : note + " (of " + std::to_string(requested_) + " requested; " +
-                      std::to_string(possible()) + " would be possible)";
+        answer.reason = note.empty()
+                            ? why_not_enough(host_filter_.size(), rejections.counts, requested_,
+                                             possible(), others_would_do())
+                            : note + " (of " + std::to_string(requested_) + " requested; " +
+                                  std::to_string(possible()) + " would be possible)";
         rejections.add_too_few(requested_);
         answer.rejected = std::move(rejections.told);
         answer.rejected_counts = std::move(rejections.counts);
@@ -188,6 +214,7 @@ private:
     }
 
     const Request& request_;
+    const CloudIndex& cloud_;
     const Amount requested_;
     const Amount wanted_;
     const Shape shape_;
@@ -251,11 +278,55 @@ bool needs_one_host(const Request& request, const CloudIndex& cloud, const Ledge
     return ConstraintChecker{request, options.scheduler, cloud, ledger}.all_on_one_host();
 }
 
+/// As the cloud is: servers keep the places that they take from the request.
+Decision plan_as_it_is(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+                       const Strategy& strategy, std::string_view strategy_name,
+                       const PlanOptions& options) {
+    if (needs_one_host(request, cloud, ledger, options))
+        return plan_on_one_host(request, cloud, ledger, strategy, strategy_name, options);
+    if (options.budgets == nullptr || options.budgets->empty())
+        return Planner{request, cloud, ledger, options, options.victim_filter}.decide(
+            strategy, strategy_name);
+    return plan_in_budgets(request, cloud, ledger, strategy, strategy_name, options);
+}
+
+PlanOptions without_alternatives(const PlanOptions& options) {
+    PlanOptions then = options;
+    then.alternatives = 1;
+    return then;
+}
+
+/// For want of slots as the cloud is: of the servers beside which the request is to be, one stays.
+Decision plan_beside_one(Decision as_it_is, const Request& request, const CloudIndex& cloud,
+                         const Ledger& ledger, const Strategy& strategy,
+                         std::string_view strategy_name, const PlanOptions& options) {
+    std::optional<Decision> best;
+    for (BesideOne& way : beside_one_each(request, cloud)) {
+        PlanOptions then = without_alternatives(options);
+        then.skipped.merge(way.stay);
+        Decision decision = make_plan(way.request, cloud, ledger, strategy, strategy_name, then);
+        if (std::holds_alternative<NotEnough>(decision)) continue;
+        if (!best || victims_of(decision) < victims_of(*best)) best = std::move(decision);
+    }
+    return best ? std::move(*best) : std::move(as_it_is);
+}
+
+/// The cloud with places among its resources; null where no revocable server has one.
+std::unique_ptr<PlacesView> places_for(const Request& request, const CloudIndex& cloud,
+                                       const Ledger& ledger, const PlanOptions& options) {
+    const PlacementConstraints& placement = request.placement;
+    if (!placement.group.apart() && placement.apart_from.empty()) return nullptr;
+    return PlacesView::of(request, cloud,
+                          ConstraintChecker{request, options.scheduler, cloud, ledger});
+}
+
 }  // namespace
 
 Amount slots_possible(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                       const PlanOptions& options) {
     if (request.slots <= 0 || shape_of(request.resources).empty()) return 0;
+    if (const auto view = places_for(request, cloud, ledger, options))
+        return slots_possible(view->request(), view->cloud(), ledger, options);
     if (options.budgets == nullptr)
         return Planner{request, cloud, ledger, options, options.victim_filter}.possible();
     const BudgetFilter victim_filter{*options.budgets, options.victim_filter, cloud.names()};
@@ -275,12 +346,16 @@ Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger
     if (request.slots <= 0) return Refused{"the request asks for no slot"};
     if (shape_of(request.resources).empty())
         return Refused{"the request takes no resources, so no room can help it"};
-    if (needs_one_host(request, cloud, ledger, options))
-        return plan_on_one_host(request, cloud, ledger, strategy, strategy_name, options);
-    if (options.budgets == nullptr || options.budgets->empty())
-        return Planner{request, cloud, ledger, options, options.victim_filter}.decide(
-            strategy, strategy_name);
-    return plan_in_budgets(request, cloud, ledger, strategy, strategy_name, options);
+    if (const auto view = places_for(request, cloud, ledger, options)) {
+        Decision decision = make_plan(view->request(), view->cloud(), ledger, strategy,
+                                      strategy_name, without_alternatives(options));
+        PlacesView::take_out(decision);
+        return decision;
+    }
+    Decision decision = plan_as_it_is(request, cloud, ledger, strategy, strategy_name, options);
+    if (!std::holds_alternative<NotEnough>(decision)) return decision;
+    return plan_beside_one(std::move(decision), request, cloud, ledger, strategy, strategy_name,
+                           options);
 }
 
 std::size_t warm_up(const Request& request, const CloudIndex& cloud, const Ledger& ledger,

@@ -19,9 +19,10 @@ struct DeliveryTicket {
 
 struct Delivery {
     DeliveryTicket ticket;
-    std::string body;  ///< bytes as on the wire
+    std::string body;  ///< unpacked, where it came compressed; else bytes as on the wire
     std::string routing_key;
     bool redelivered = false;
+    std::string unreadable{};  ///< why nobody can read the body; empty if it is as it should be
 };
 
 /// A change of the connection, for logs, readiness and metrics.

@@ -75,7 +75,7 @@ Room room_of(const Host& host) {
     Room room;
     for (const auto& provider : host.providers) {
         for (const auto& [resource_class, inventory] : provider.inventories)
-            room.capacity.add(resource_class, inventory.capacity());
+            room.capacity.add(resource_class, provider.capacity(resource_class, inventory));
         room.used += provider.used;
     }
     return room;

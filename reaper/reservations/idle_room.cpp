@@ -50,7 +50,9 @@ public:
         Resources room = given;
         for (const Provider& provider : host.providers)
             for (const auto& [name, inventory] : provider.inventories)
-                room.add(name, std::max<Amount>(inventory.capacity() - provider.used.get(name), 0));
+                room.add(name,
+                         std::max<Amount>(
+                             provider.capacity(name, inventory) - provider.used.get(name), 0));
         if (suffices(room)) return true;
         if (wish_.borrowed) return false;
         std::map<ResourceClass, std::vector<Amount>> gains;
@@ -246,7 +248,7 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
     Resources lacking = slot * plan.slots;
     for (const Provider& provider : host.providers)
         for (const auto& [name, inventory] : provider.inventories)
-            lacking.add(name, provider.used.get(name) - inventory.capacity());
+            lacking.add(name, provider.used.get(name) - provider.capacity(name, inventory));
     for (const auto* const promise : ledger.promises_on(host.id))
         if (!ledger.is_for(*promise, request.id)) {
             const Resources promised = promise->slot * promise->open();

@@ -22,7 +22,8 @@ public:
     explicit FreeRoom(const Host& host) : host_(host) {
         for (const Provider& provider : host.providers)
             for (const auto& [name, inventory] : provider.inventories)
-                free_[provider.id].set(name, inventory.capacity() - provider.used.get(name));
+                free_[provider.id].set(
+                    name, provider.capacity(name, inventory) - provider.used.get(name));
     }
 
     /// Holds less on its providers, the last one first.
@@ -108,7 +109,7 @@ HostUse use_of(const Host& host, const ReservedAllocations& held, const RoleOfPr
     HostUse use;
     for (const Provider& provider : host.providers)
         for (const auto& [name, inventory] : provider.inventories)
-            use.free.add(name, inventory.capacity() - provider.used.get(name));
+            use.free.add(name, provider.capacity(name, inventory) - provider.used.get(name));
     use.beyond = above_none(Resources{} - use.free);
     use.free -= ledger.promised_to_requests(host.id);
     use.coming = ledger.promised_to_roles(host.id);

@@ -74,7 +74,7 @@ std::vector<Pool> pools_of(const Host& host, const Shape& shape, const Allocatio
             if (shape.parts() != nullptr ? !may_give(host, provider, shape, need)
                                          : !units_allow(at->second, amount))
                 continue;
-            const Amount capacity = sane(at->second.capacity());
+            const Amount capacity = sane(provider.capacity(resource_class, at->second));
             const auto going = evicting.find(provider.id);
             const Amount back =
                 going == evicting.end() ? 0 : sane(going->second.get(resource_class));

@@ -74,7 +74,8 @@ private:
 
 void NovaFailures::on_message(Delivery delivery) {
     if (dependencies_.stopping) return;  // not acknowledged: the next reaper gets it
-    auto parsed = parse_notification(delivery.body);
+    auto parsed = delivery.unreadable.empty() ? parse_notification(delivery.body)
+                                              : Notification{Malformed{delivery.unreadable}};
     if (auto* notice = std::get_if<FailureNotice>(&parsed))
         on_notice(std::move(*notice), delivery);
     else if (auto* ignored = std::get_if<Ignored>(&parsed))

@@ -131,6 +131,65 @@ TEST(CloudsYaml, ASecretThatEveryoneCanReadIsAWarning) {
     EXPECT_THAT(world.warning_lines(), ElementsAre(HasSubstr("/etc/openstack/secure.yaml")));
 }
 
+TEST(CloudsYaml, MergeKeysAndOtherSpellingsAreReadAsOpenStacksToolsReadThem) {
+    World world;
+    world.files["/etc/openstack/clouds.yaml"] = {R"(
+common: &common
+  region-name: North
+  interface: internal
+  auth: &login {auth_url: 'https://k/v3', username: op, project_name: admin}
+later: &later {interface: admin, cacert: '~/ca.pem'}
+clouds:
+  mine:
+    <<: [*common, *later]
+    auth:
+      <<: *login
+      username: mine
+    password: beside
+  regions:
+    <<: *common
+    password: p
+    regions: [{name: One, values: {interface: public}}, Two]
+)",
+                                                 false};
+    world.variables["HOME"] = "/home/op";
+    world.files["/home/op/ca.pem"] = {"pem", false};
+    Settings settings = world.good(cloud("  name: mine\n"));
+    EXPECT_EQ(settings.cloud.region, "North");
+    EXPECT_EQ(settings.cloud.interface, "internal");
+    EXPECT_EQ(settings.cloud.ca_file, "/home/op/ca.pem");
+    EXPECT_EQ(settings.cloud.credentials.username, "mine");
+    EXPECT_EQ(settings.cloud.credentials.auth_url, "https://k/v3");
+    EXPECT_EQ(settings.cloud.credentials.password.reveal(), "beside");
+    settings = world.good(cloud("  name: regions\n"));
+    EXPECT_EQ(settings.cloud.region, "One");
+    EXPECT_EQ(settings.cloud.interface, "public");
+}
+
+TEST(CloudsYaml, WhatIsNotReadIsRefusedByName) {
+    for (const std::string line :
+         {"profile: rackspace", "identity_api_version: '2.0'", "compute_interface: public",
+          "placement_region_name: South", "region_name: [a]", "auth_plugin: password"}) {
+        World world;
+        world.files["/etc/openstack/clouds.yaml"] = {
+            "clouds:\n  mine:\n    interface: internal\n    auth: {auth_url: 'https://k/', "
+            "username: u, password: p, project_name: p}\n    " +
+                line + "\n",
+            false};
+        EXPECT_THAT(world.errors(cloud("  name: mine\n")),
+                    ElementsAre(HasSubstr("/etc/openstack/clouds.yaml:5: clouds.mine." +
+                                          line.substr(0, line.find(':')))))
+            << line;
+    }
+    World world;
+    world.files["/etc/openstack/clouds.yaml"] = {
+        "clouds: {mine: {auth: {auth_url: 'https://k/', username: u, password: p, project_name: p, "
+        "system_scope: all}, compute_interface: internal, interface: internal}}\n",
+        false};
+    EXPECT_THAT(world.errors(cloud("  name: mine\n")),
+                ElementsAre(HasSubstr("clouds.mine.auth.system_scope: is not read")));
+}
+
 World world_with_variables() {
     World world;
     world.variables = {{"OS_AUTH_URL", "https://k:5000/v3"},

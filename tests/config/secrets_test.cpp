@@ -115,10 +115,22 @@ TEST(BrokerUrls, WrongOnesAreErrorsThatDoNotShowThem) {
         world.errors(with("password: x",
                           "urls:\n    - http://a:topsecret@one/\n    - amqp://a:topsecret@/\n"
                           "    - amqp://a:topsecret@h:99999/"));
-    EXPECT_THAT(errors, ElementsAre(HasSubstr("reaper.yaml:9: broker.urls[0]: has another scheme"),
-                                    HasSubstr("reaper.yaml:10: broker.urls[1]: has no host"),
-                                    HasSubstr("reaper.yaml:11: broker.urls[2]: has a port")));
+    EXPECT_THAT(errors,
+                ElementsAre(HasSubstr("reaper.yaml:9: broker.urls[0]: broker URL: expected"),
+                            HasSubstr("reaper.yaml:10: broker.urls[1]: broker URL: the host"),
+                            HasSubstr("reaper.yaml:11: broker.urls[2]: broker URL: the port")));
     for (const auto& error : errors) EXPECT_THAT(error, Not(HasSubstr("topsecret")));
+}
+
+TEST(BrokerUrls, AreCheckedByWhatConnects) {
+    World world;
+    for (const char* const url :
+         {"amqp://a:topsecret@one/v?heartbeat=5", "amqp://a:topsecret@one/a/b",
+          "amqp://a:topsecret%zz@one/", "amqp://:topsecret@one/", "rabbit://a:topsecret@one/"}) {
+        const auto errors = world.errors(with("password: x", "urls: ['" + std::string(url) + "']"));
+        EXPECT_THAT(errors, ElementsAre(HasSubstr("broker.urls[0]: broker URL: "))) << url;
+        for (const auto& error : errors) EXPECT_THAT(error, Not(HasSubstr("topsecret")));
+    }
 }
 
 TEST(BrokerUrls, AreNeeded) {

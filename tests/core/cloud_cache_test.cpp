@@ -582,5 +582,12 @@ TEST(Estimate, HypervisorsOfOneServiceMustBeReadExactly) {
     EXPECT_EQ(estimate_states(records, bulk_summaries()).size(), 2U);
 }
 
+TEST(Estimate, BareMetalMustBeReadExactly) {
+    auto records = bulk_records();
+    records.hypervisors[0].type = "ironic";
+    EXPECT_THAT(estimate_states(records, bulk_summaries()),
+                ::testing::Contains(records.hypervisors[0].id));
+}
+
 }  // namespace
 }  // namespace reaper::live_picture_test

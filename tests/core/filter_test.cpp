@@ -121,6 +121,49 @@ INSTANTIATE_TEST_SUITE_P(
             "1 revocable server can't be deleted: it is not of this loan"}),
     [](const auto& row) { return row.param.name; });
 
+/// A node as Nova's Ironic driver shows it while it has a server: all of it is reserved.
+Host bare_metal_in_use() {
+    Host node = host("node", {{"CUSTOM_BAREMETAL", 1}});
+    set_inventory(node, "CUSTOM_BAREMETAL", Inventory{.total = 1, .reserved = 1, .max_unit = 1});
+    put(node, revocable("v", node.id, {{"CUSTOM_BAREMETAL", 1}}));
+    return node;
+}
+
+TEST(Filters, BareMetalThatIsReservedForItsUseComesFreeWithItsServer) {
+    const Request wanted = request({{"CUSTOM_BAREMETAL", 1}});
+    EXPECT_THAT(victim_ids(plan(wanted, Snapshot{at(0), {bare_metal_in_use()}, {}})),
+                ::testing::ElementsAre("v"));
+}
+
+TEST(Filters, BareMetalThatIsReservedWithoutAServerHasNoRoom) {
+    Host node = bare_metal_in_use();
+    node.servers.clear();
+    node.providers[0].used = {};
+    const auto none = plan(request({{"CUSTOM_BAREMETAL", 1}}), Snapshot{at(0), {node}, {}});
+    EXPECT_EQ(rejection_of(none, "node").code, RejectionCode::not_enough_capacity);
+}
+
+TEST(Filters, WhatAnOperatorReservesOnAHypervisorStaysReserved) {
+    Host full = host("full", {{"VCPU", 8}, {"CUSTOM_LICENSE", 1}});
+    set_inventory(full, "CUSTOM_LICENSE", Inventory{.total = 1, .reserved = 1, .max_unit = 1});
+    put(full, revocable("v", full.id, {{"VCPU", 8}, {"CUSTOM_LICENSE", 1}}));
+    const auto none =
+        plan(request({{"VCPU", 1}, {"CUSTOM_LICENSE", 1}}), Snapshot{at(0), {full}, {}});
+    EXPECT_EQ(rejection_of(none, "full").code, RejectionCode::not_enough_capacity);
+}
+
+TEST(Filters, AOneTimeUseDeviceComesFreeForNobody) {
+    Host only = host("only", whole);
+    auto& device = nest(only, "device", {{"CUSTOM_PCI_NVME", 1}});
+    device.traits.emplace("HW_PCI_ONE_TIME_USE");
+    Server holder = revocable("v", only.id, whole);
+    holder.allocations.insert_or_assign(device.id, Resources{{"CUSTOM_PCI_NVME", 1}});
+    put(only, holder);  // Nova has not reserved the device yet
+    const auto none =
+        plan(request({{"VCPU", 1}, {"CUSTOM_PCI_NVME", 1}}), Snapshot{at(0), {only}, {}});
+    EXPECT_EQ(rejection_of(none, "only").code, RejectionCode::not_enough_capacity);
+}
+
 TEST(Filters, TraitsAreThoseOfTheProvidersThatGiveSomething) {
     Host only = host("only", whole);
     put(only, revocable("v", only.id, whole));

@@ -1,5 +1,5 @@
 // The broker's URL, which holds a password.
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -68,7 +68,8 @@ HOMES = {
     "Beast": (r"^boost/beast", ("clients/http/", "clients/http_server/", "clients/http_proxy/")),
     "CLI11": (r"^CLI/", ("reaper/cli/",)),
     "prometheus-cpp": (r"^prometheus/", ("reaper/monitoring/",)),
-    "zlib": (r"^zlib\.h$", ("reaper/recording/",)),
+    "zlib": (r"^zlib\.h$", ("reaper/recording/", "clients/amqp/")),
+    "other compression": (r"^(bzlib|lzma|zstd|brotli/decode)\.h$", ("clients/amqp/",)),
     "libsystemd": (r"^systemd/", ("reaper/daemon/",)),
 }
 

@@ -1,6 +1,6 @@
 // The token of the reaper that serves, on a real RabbitMQ: it is neither lost nor kept for ever.
 #include "clients/amqp/amqp_bytes.hpp"
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 #include "clients/amqp/serving_token.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 

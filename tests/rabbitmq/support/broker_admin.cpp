@@ -8,7 +8,7 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 #include "tests/rabbitmq/support/loop.hpp"
 
 namespace reaper::test {

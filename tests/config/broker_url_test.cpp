@@ -1,4 +1,4 @@
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,6 +38,26 @@ TEST(BrokerUrl, TheDefaultVirtualHostHasManySpellings) {
     EXPECT_EQ(parsed("amqp://h/nova").vhost, "nova");
 }
 
+TEST(BrokerUrl, NamesSeveralBrokersAsOsloDoes) {
+    const auto urls =
+        parse_broker_urls(config::Secret("amqp://u:p@h1:5000,u:p%2C2@[::1]:5001,w:p@@h3/nova"));
+    ASSERT_TRUE(urls) << urls.error().what;
+    ASSERT_EQ(urls->size(), 3U);
+    EXPECT_EQ((*urls)[0].name(), "amqp://h1:5000/nova");
+    EXPECT_EQ((*urls)[1].name(), "amqp://[::1]:5001/nova");
+    EXPECT_EQ((*urls)[1].password.reveal(), "p,2");
+    EXPECT_EQ((*urls)[2].name(), "amqp://h3:5672/nova");
+    EXPECT_EQ((*urls)[2].user, "w");
+    EXPECT_EQ((*urls)[2].password.reveal(), "p@");
+    EXPECT_EQ(parse_broker_urls(config::Secret("amqp://h1,h2"))->size(), 2U);
+}
+
+TEST(BrokerUrl, ACommaInTheOnlyPasswordIsForgiven) {
+    const BrokerUrl url = parsed("amqp://user:p,w@host");
+    EXPECT_EQ(url.password.reveal(), "p,w");
+    EXPECT_EQ(url.host, "host");
+}
+
 TEST(BrokerUrl, AnIpv6AddressStandsInBrackets) {
     const BrokerUrl url = parsed("amqp://u:p@[::1]:5000/v");
     EXPECT_EQ(url.host, "::1");
@@ -73,6 +93,7 @@ const BadUrl bad_urls[] = {
     {"PortWord", "amqp://u:hidden@h:abc", "port"},
     {"PortZero", "amqp://u:hidden@h:0", "port"},
     {"PortHuge", "amqp://u:hidden@h:65536", "port"},
+    {"PortHugeAndMore", "amqp://u:hidden@h:99999", "port"},
     {"PortEmpty", "amqp://u:hidden@h:", "port"},
     {"PortNegative", "amqp://u:hidden@h:-1", "port"},
     {"BareSlashInPassword", "amqp://u:hid/den@h", "%2F"},
@@ -83,7 +104,11 @@ const BadUrl bad_urls[] = {
     {"Nul", "amqp://u:hidden%00x@h", "escape"},
     {"NulInVhost", "amqp://u:hidden@h/a%00", "escape"},
     {"NoUser", "amqp://:hidden@h", "user name is empty"},
-    {"TwoHosts", "amqp://u:hidden@h1,h2/", "one URL for each broker"},
+    {"TwoHosts", "amqp://u:hidden@h1,u:hidden@h2/", "one URL for each"},
+    {"OneUserForTwoHosts", "amqp://u:hidden@h1,h2/", "%2C"},
+    {"CommaAndAtInPassword", "amqp://u:hid@d,en@h/", "%2C"},
+    {"CommaInPasswordsOfTwo", "amqp://u:hid,den@h1,u:hid,den@h2/", "%2C"},
+    {"NothingAfterComma", "amqp://h1,", "host is missing"},
     {"OpenBracket", "amqp://u:hidden@[::1:5672/", "]"},
     {"AfterBracket", "amqp://u:hidden@[::1]x", "port"},
     {"EscapeInHost", "amqp://u:hidden@h\x1b[31m/", "no name or address"},

@@ -1,11 +1,14 @@
-#include "clients/amqp/broker_url.hpp"
+#include "config/broker_url.hpp"
 
+#include <algorithm>
 #include <boost/url/authority_view.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/pct_string_view.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "config/values.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
@@ -59,7 +62,7 @@ Result<void> read_user(std::string_view user_info, BrokerUrl& url) {
 Result<void> read_host(std::string_view text, BrokerUrl& url) {
     if (text.empty()) return bad("the host is missing");
     if (text.find_first_of(" ,%\t") != std::string_view::npos)
-        return bad("the host is not one name or address; give one URL for each broker");
+        return bad("the host is no name or address");
     if (printable(text) != text) return bad("the host is no name or address");
     const std::string no_port =
         "the port is not a number from 1 to 65535" + std::string(encode_hint);
@@ -72,9 +75,40 @@ Result<void> read_host(std::string_view text, BrokerUrl& url) {
     if (url.host.empty()) return bad("the host is missing");
     url.port = url.tls ? 5671 : 5672;
     if (!parsed->has_port()) return {};
-    url.port = parsed->port_number();  // 0: no number that a port can have
-    if (url.port == 0) return bad(no_port);
+    const std::string text_of_port = parsed->port();
+    const auto port = config::integer_of(text_of_port);
+    if (!port || *port < 1 || *port > 65535) return bad(no_port);
+    url.port = static_cast<std::uint16_t>(*port);
     return {};
+}
+
+/// At the commas, as oslo.messaging does; but one that can only be in the password of one host is
+/// forgiven.
+Result<std::vector<std::string_view>> split_hosts(std::string_view text) {
+    const auto first_at = text.find('@');
+    const auto comma = text.find(',');
+    const bool in_password = comma < first_at && first_at != std::string_view::npos;
+    if (comma == std::string_view::npos ||
+        (in_password && first_at == text.rfind('@') && text.find(',', first_at) == text.npos))
+        return std::vector<std::string_view>{text};
+    std::vector<std::string_view> hosts;
+    std::size_t users = 0;
+    for (std::string_view rest = text; !rest.empty();) {
+        const auto end = std::min(rest.find(','), rest.size());
+        const std::string_view host = rest.substr(0, end);
+        if (const auto at = host.rfind('@'); at != std::string_view::npos) {
+            ++users;
+            if (host.find(':') >= at) users = std::string_view::npos / 2;  // no host's user
+        }
+        hosts.push_back(host);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (text.ends_with(',')) hosts.emplace_back();
+    if (users != 0 && users != hosts.size())
+        return bad(
+            "several hosts, of which some have no user:password@ of their own; or a , in "
+            "user or password, which is written %2C");
+    return hosts;
 }
 
 }  // namespace
@@ -86,6 +120,13 @@ std::string BrokerUrl::name() const {
 }
 
 Result<BrokerUrl> parse_broker_url(const config::Secret& secret) {
+    auto urls = parse_broker_urls(secret);
+    if (!urls) return urls.error();
+    if (urls->size() > 1) return bad("names several brokers; give one URL for each");
+    return std::move(urls->front());
+}
+
+Result<std::vector<BrokerUrl>> parse_broker_urls(const config::Secret& secret) {
     BrokerUrl url;
     std::string_view rest = secret.reveal();
     if (const auto scheme = read_scheme(rest, url); !scheme) return scheme.error();
@@ -95,20 +136,27 @@ Result<BrokerUrl> parse_broker_url(const config::Secret& secret) {
             "are keys of `broker`" +
             std::string(encode_hint));
     const auto slash = rest.find('/');
-    std::string_view authority = rest.substr(0, slash);
     const auto path = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
-    if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-        if (const auto user = read_user(authority.substr(0, at), url); !user) return user.error();
-        authority.remove_prefix(at + 1);
-    }
-    if (const auto host = read_host(authority, url); !host) return host.error();
+    auto authorities = split_hosts(rest.substr(0, slash));
+    if (!authorities) return authorities.error();
     const auto vhost = decode(path);
     if (!vhost) return bad("a % escape in the virtual host is broken");
     if (vhost->size() > 255) return bad("the virtual host is longer than 255 bytes");
     if (path.find('/') != std::string_view::npos && path != "/")
         return bad("the virtual host holds a bare /; write it as %2F");
     if (!vhost->empty()) url.vhost = *vhost;
-    return url;
+    std::vector<BrokerUrl> urls;
+    for (std::string_view authority : *authorities) {
+        BrokerUrl broker = url;
+        if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+            const auto user = read_user(authority.substr(0, at), broker);
+            if (!user) return user.error();
+            authority.remove_prefix(at + 1);
+        }
+        if (const auto host = read_host(authority, broker); !host) return host.error();
+        urls.push_back(std::move(broker));
+    }
+    return urls;
 }
 
 }  // namespace reaper
