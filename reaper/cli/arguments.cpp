@@ -88,6 +88,33 @@ void add_explain(CLI::App& app, Parsed& parsed) {
     add_journal_option(explain, parsed.explain.journal);
 }
 
+void add_dead_letters(CLI::App& app, Parsed& parsed) {
+    CLI::App& letters = *add_command(app, "dead-letters", help::dead_letters);
+    letters.require_subcommand(1);
+    add_command(letters, "list", help::dead_letters_list);
+    add_command(letters, "show", help::dead_letters_show)
+        ->add_option("ID", parsed.letters.ids, "Its id, as the list has it")
+        ->required()
+        ->expected(1)
+        ->type_name("");
+    CLI::App& retry = *add_command(letters, "retry", help::dead_letters_retry);
+    retry.add_option("ID", parsed.letters.ids, "Their ids, as the list has them")->type_name("");
+    retry.add_flag("--all", parsed.letters.all, "All of them");
+}
+
+Result<Command> finish_dead_letters(const CLI::App& chosen, const Parsed& parsed) {
+    DeadLettersCommand letters = parsed.letters;
+    const std::string what = chosen.get_subcommands().front()->get_name();
+    if (what == "show") letters.what = DeadLettersCommand::What::show;
+    if (what == "retry") {
+        letters.what = DeadLettersCommand::What::retry;
+        if (letters.all == !letters.ids.empty())
+            return Error{Errc::bad_input,
+                         "which letters are to be retried? Name their ids, or say --all"};
+    }
+    return Command{std::move(letters)};
+}
+
 void add_protect(CLI::App& app, Parsed& parsed) {
     CLI::App& protect = *add_command(app, "protect", help::protect);
     protect
@@ -190,6 +217,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_command(app, "check", help::check);
     add_history(app, parsed);
     add_explain(app, parsed);
+    add_dead_letters(app, parsed);
     add_usage(app, parsed);
     add_estimate(app, parsed);
     add_replay(app, parsed);
@@ -230,6 +258,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         return history ? Result<Command>{std::move(*history)} : history.error();
     }
     if (name == "explain") return Command{parsed.explain};
+    if (name == "dead-letters") return finish_dead_letters(chosen, parsed);
     if (name == "candidates") {
         Result<CandidatesCommand> candidates = finish_candidates(parsed);
         return candidates ? Result<Command>{std::move(*candidates)} : candidates.error();

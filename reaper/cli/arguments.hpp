@@ -226,6 +226,14 @@ struct PauseCommand {
     std::string reason;
 };
 struct ResumeCommand {};
+
+/// Messages that were not understood.
+struct DeadLettersCommand {
+    enum class What { list, show, retry } what = What::list;
+    std::vector<std::string> ids;  ///< of show and retry
+    bool all = false;              ///< of retry
+};
+
 /// Servers that an operator keeps from going, by the daemon.
 struct ProtectCommand {
     std::string server;  ///< id or name; empty: the list of them
@@ -251,7 +259,8 @@ using Command =
                  CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
                  ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, ProtectCommand,
                  StatusCommand, HealthCommand, ReapersCommand, OversubscriptionCommand,
-                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand, ConfigCommand>;
+                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand,
+                 DeadLettersCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

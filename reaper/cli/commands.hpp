@@ -38,6 +38,8 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
                       const Terminal& terminal);
 ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
                           const Terminal& terminal);
+ExitCode handle_dead_letters(const GlobalOptions& global, const DeadLettersCommand& command,
+                             const Terminal& terminal);
 ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal);
 ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& command,

@@ -78,6 +78,45 @@ circuit breaker opened, the clock stepped.)",
   reaper history events --since 7d --limit 5
 )"};
 
+const Text dead_letters{
+    "Messages that were not understood: list, show, retry",
+    R"(Messages that the reaper did not understand, or could not read. Copies of them wait in the queue
+broker.dead_letter_queue, as Nova sent them, with the reason.)",
+    R"(Examples:
+  reaper dead-letters list
+  reaper dead-letters show 5f2b6c01a9d3
+  reaper dead-letters retry --all
+)"};
+
+const Text dead_letters_list{
+    "The messages in the dead-letter queue, with the reason",
+    R"(The messages in the dead-letter queue, the oldest first, with the reason; they stay there. An id
+is made of what a message holds: equal messages have one.)",
+    R"(Examples:
+  reaper dead-letters list
+  reaper dead-letters list --json | jq -r '.letters[].reason' | sort | uniq -c
+)"};
+
+const Text dead_letters_show{
+    "One of them, with what it holds",
+    R"(One of the messages in the dead-letter queue, with what it holds: unpacked, where it is
+compressed. It stays there.)",
+    R"(Example:
+  reaper dead-letters show 5f2b6c01a9d3
+)"};
+
+const Text dead_letters_retry{
+    "Has the reaper read them again",
+    R"(Puts messages back into the reaper's own queue, as Nova sent them, and takes them out of the
+dead-letter queue: after an update that understands them, or when what was in the way is mended.
+What is not understood again comes back; what is too old by then is refused as any other
+(trigger.max_age). A message that was too long to be kept whole stays where it is. Exit code 6: an
+id that is not there.)",
+    R"(Examples:
+  reaper dead-letters retry 5f2b6c01a9d3
+  reaper dead-letters retry --all
+)"};
+
 const Text explain{
     "Why a server was deleted, or skipped",
     R"(Answers what the owner of a deleted server asks: why this one, for whom (request, project, how many

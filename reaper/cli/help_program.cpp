@@ -47,12 +47,13 @@ Exit codes:
   2  the command line or the configuration is wrong; reservations, oversubscription: it has them off
   3  plan, room, request, apply: not enough room can be freed, no servers (would be) deleted;
      request, apply: or the reaper is paused or in a dry run; plan --save: nothing was saved
-  4  check: something needs attention; status: the reaper is paused; health: it is not ready
+  4  check: something needs attention; status: the reaper is paused; health: it is not ready;
+     dead-letters retry: some stay where they are
   5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
      or Keystone, refused the token or the credentials
   6  there is no such flavor, zone, project, resource class, trait or host in this cloud; history:
      nor in the journal; explain, history show: the journal knows no such server or request;
-     protect: no host has such a server
+     protect: no host has such a server; dead-letters: none has that id
   7  apply: the saved plan is not what would be done now, no servers deleted
 
 Environment:

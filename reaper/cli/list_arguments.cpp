@@ -101,6 +101,10 @@ void add_list_options(CLI::App& program, ListTexts& texts) {
          {"check", "hosts", "candidates", "history", "reservations", "protect", "reapers",
           "oversubscription", "usage", "strategies", "taggers", "estimators", "qos"})
         add_to(*program.get_subcommand(name), texts);
+    CLI::App& letters = *program.get_subcommand("dead-letters");
+    add_to(*letters.get_subcommand("list"), texts);
+    for (const char* const name : {"show", "retry"})
+        add_formats(*letters.get_subcommand(name), texts);
     for (const char* const name : {"messages", "victims", "events"})
         add_to(*program.get_subcommand("history")->get_subcommand(name), texts);
 }

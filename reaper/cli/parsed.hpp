@@ -45,6 +45,7 @@ struct Parsed {
     HistoryTexts history;
     std::string shown;
     ExplainCommand explain;
+    DeadLettersCommand letters;
     std::string from, to;
     UsageCommand usage;
     EstimateTexts estimate;

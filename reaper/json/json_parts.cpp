@@ -1,5 +1,6 @@
 #include "reaper/json/json_parts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "reaper/model/text.hpp"
@@ -54,9 +55,10 @@ private:
         json* value = nullptr;  ///< null: it is not kept
         bool object = false;
         bool handed_out = false;
-        std::string name{};     ///< for whom it is handed out
-        std::size_t index = 0;  ///< of the element that comes
-        std::string key{};      ///< of the member that comes
+        std::size_t held_before = 0;  ///< values, besides the elements
+        std::string name{};           ///< for whom it is handed out
+        std::size_t index = 0;        ///< of the element that comes
+        std::string key{};            ///< of the member that comes
     };
 
     void count() {
@@ -65,8 +67,15 @@ private:
                         std::to_string(parts_.bytes_for_value) + " bytes)"};
     }
 
+    void hold() {
+        if (++held_ <= parts_.max_held_values) return;
+        throw WrongJson{path() + ": more than " + std::to_string(parts_.max_held_values) +
+                        " values in one place"};
+    }
+
     /// Where the value that comes is put; null: nowhere.
     json* place(json value) {
+        if (open_.empty() || open_.back().handed_out || open_.back().value != nullptr) hold();
         if (open_.empty()) return value.is_object() ? &(document_ = std::move(value)) : nullptr;
         Frame& in = open_.back();
         if (in.handed_out) return &(element_ = std::move(value));
@@ -98,6 +107,7 @@ private:
         if (shallow && frame.value != nullptr && parts_.hands_out(path())) {
             frame.name = path();
             frame.handed_out = !frame.object;
+            frame.held_before = held_;
             frame.value = nullptr;
         }
         open_.push_back(std::move(frame));
@@ -114,8 +124,11 @@ private:
     void came() {
         if (open_.empty()) return;
         Frame& in = open_.back();
-        if (in.handed_out) parts_.element(in.name, in.index, element_);
-        if (in.handed_out) element_ = nullptr;
+        if (in.handed_out) {
+            parts_.element(in.name, in.index, element_);
+            element_ = nullptr;
+            held_ = in.held_before;
+        }
         ++in.index;
     }
 
@@ -130,15 +143,34 @@ private:
     const JsonParts& parts_;
     const std::size_t bytes_;
     std::size_t values_ = 0;
+    std::size_t held_ = 0;  // of them, those that are in memory
     std::vector<Frame> open_;
     std::set<std::string> members_;  // of the document
     json document_;
     json element_;
 };
 
+/// The parser keeps a text whole, and more than once, before it tells of it.
+void check_texts(std::string_view text, std::size_t most) {
+    constexpr auto none = std::string_view::npos;
+    for (std::size_t at = text.find('"'); at != none; at = text.find('"', at)) {
+        const std::size_t start = ++at;
+        for (at = text.find_first_of("\"\\", at); at != none && text[at] == '\\';
+             at = text.find_first_of("\"\\", at + 2)) {
+        }
+        const std::size_t end = std::min(at, text.size());
+        if (end - start > most)
+            throw WrongJson{"a text of more than " + std::to_string(most) + " bytes (at byte " +
+                            std::to_string(start) + " of " + std::to_string(text.size()) + ")"};
+        if (at == none) return;
+        ++at;
+    }
+}
+
 }  // namespace
 
 json read_json_parts(std::string_view text, const JsonParts& parts) {
+    check_texts(text, parts.max_text);
     PartCollector collector{parts, text.size()};
     json::sax_parse(text, &collector);
     return collector.take();

@@ -31,6 +31,10 @@ struct JsonParts {
     /// A text of so many bytes has at most one value, as long as it has more than `free_values`.
     std::size_t bytes_for_value = 8;
     std::size_t free_values = 10'000;
+    /// That are kept, or of the element that comes: so many at once are in memory.
+    std::size_t max_held_values = 2'000'000;
+    /// Bytes of a text or of a member's name, as they stand there.
+    std::size_t max_text = 65'536;
 };
 
 /// The members that are kept; null if the text is no object. Throws WrongJson.

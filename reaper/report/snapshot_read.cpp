@@ -245,9 +245,14 @@ void check_ids(const Snapshot& snapshot) {
             if (!providers.insert(provider.id).second)
                 throw WrongJson{"provider " + printable(provider.id.str()) + " is there twice" +
                                 on};
-        for (const Server& server : host.servers)
+        for (const Server& server : host.servers) {
             if (!servers.insert(server.id).second)
                 throw WrongJson{"server " + printable(server.id.str()) + " is there twice" + on};
+            if (!server.host.empty() && server.host != host.service_host)
+                throw WrongJson{"server " + printable(server.id.str()) + on + " names the host " +
+                                in_quotes(server.host) + ", where it stands under " +
+                                in_quotes(host.service_host)};
+        }
     }
 }
 
@@ -319,6 +324,46 @@ json read_parts(std::string_view text, std::vector<Host>& hosts) {
     return read_json_parts(text, parts);
 }
 
+/// Who holds something, or is, on which host of the snapshot.
+std::map<HostId, std::set<ServerId>> holders_of(const Snapshot& snapshot) {
+    std::map<HostId, std::set<ServerId>> holders;
+    for (const Host& host : snapshot.hosts) {
+        std::set<ServerId>& here = holders[host.id];
+        for (const Server& server : host.servers) here.insert(server.id);
+        for (const Provider& provider : host.providers)
+            for (const auto& [consumer, held] : provider.other_consumers) here.insert(consumer);
+    }
+    return holders;
+}
+
+/// What the ledger has of servers and hosts that are not there frees and keeps nothing.
+void remark_strangers(const Ledger& ledger, Snapshot& snapshot) {
+    if (ledger.empty()) return;
+    const auto holders = holders_of(snapshot);
+    std::size_t evictions = 0;
+    std::string first;
+    for (const Ledger::Eviction& eviction : ledger.evictions()) {
+        const auto host = holders.find(eviction.host);
+        if (eviction.ended || (host != holders.end() && host->second.contains(eviction.server)))
+            continue;
+        if (evictions++ == 0)
+            first = "server " + printable(eviction.server.str()) + " on host " +
+                    printable(eviction.host.str());
+    }
+    std::size_t promises = 0;
+    std::string where;
+    for (const Ledger::Promise& promise : ledger.promises())
+        if (!holders.contains(promise.host) && promises++ == 0)
+            where = "host " + printable(promise.host.str());
+    const auto remark = [&](std::size_t count, const char* what, const std::string& example) {
+        if (count > 0)
+            snapshot.remarks.push_back("ledger: " + std::to_string(count) + " of its " + what +
+                                       " name what is not in the snapshot, the first " + example);
+    };
+    remark(evictions, "evictions", first);
+    remark(promises, "promises", where);
+}
+
 void read_remarks(const JsonPlace& in, Snapshot& snapshot) {
     std::size_t more = 0;
     in.each([&](const JsonPlace& remark) {
@@ -351,6 +396,7 @@ SnapshotFile read(std::string_view text) {
     in["hosts"].each([](const JsonPlace&) {});
     check_ids(snapshot);
     check_holdings(snapshot);
+    remark_strangers(file.ledger, snapshot);
     std::sort(snapshot.hosts.begin(), snapshot.hosts.end(), [](const Host& a, const Host& b) {
         return std::tie(a.name, a.id) < std::tie(b.name, b.id);
     });

@@ -79,8 +79,11 @@ TEST(SnapshotFile, TheServerGroupOfAPromiseComesBack) {
 TEST(SnapshotFile, ComesBackWhole) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         const SnapshotFile file = RandomSnapshot(seed).make();
-        const auto back = read_snapshot(written(file));
+        auto back = read_snapshot(written(file));
         ASSERT_TRUE(back) << seed << ": " << back.error().what;
+        // Its ledger is random: what it has of strangers is remarked.
+        std::erase_if(back->snapshot.remarks,
+                      [](const std::string& each) { return each.starts_with("ledger: "); });
         EXPECT_EQ(to_json(*back), to_json(file)) << seed;
         ASSERT_EQ(back->snapshot.hosts.size(), file.snapshot.hosts.size());
         for (std::size_t i = 0; i < file.snapshot.hosts.size(); ++i)
@@ -263,6 +266,45 @@ TEST(SnapshotFile, TimeAndMemoryStayInProportionToTheFile) {
     EXPECT_THAT(problem(with_member("remarks", many("\"\"", large))), HasSubstr("too many values"));
     EXPECT_EQ(problem(with_member("remarks", many("\"a remark\"", large))), "");
     EXPECT_THAT(problem(with_member("facts", many("[]", large))), HasSubstr("too many values"));
+}
+
+TEST(SnapshotFile, WhatIsInMemoryAtOnceIsBounded) {
+    EXPECT_THAT(problem(with_member("facts", many("[1234,1234,1234,1234]", 60'000'000))),
+                HasSubstr("values in one place"));
+    for (const std::size_t size : {std::size_t{65'536}, std::size_t{65'537}}) {
+        const std::string text = written(example_file());
+        std::string longer = text;
+        const auto at = longer.find("\"name\":\"") + 8;
+        longer.insert(at, std::string(size - (longer.find('"', at) - at), 'x'));
+        if (size == 65'536)
+            EXPECT_EQ(problem(longer), "");
+        else
+            EXPECT_THAT(problem(longer), HasSubstr("a text of more than 65536 bytes"));
+    }
+    EXPECT_THAT(problem("{\"format\": \"" + std::string(100'000, '\\')),
+                HasSubstr("a text of more than"));
+}
+
+TEST(SnapshotFile, AServerThatNamesAnotherHostIsRefused) {
+    EXPECT_THAT(problem_after([](json& d) { d["hosts"][0]["servers"][0]["host"] = "elsewhere"; }),
+                HasSubstr("names the host 'elsewhere'"));
+}
+
+TEST(SnapshotFile, WhatTheLedgerHasOfStrangersIsRemarked) {
+    SnapshotFile file = example_file();
+    auto promises = file.ledger.promises();
+    promises.front().host = HostId{"gone"};
+    file.ledger =
+        Ledger({{RequestId{"req-1"}, file.snapshot.hosts.front().id, ServerId{"gone"}, {}},
+                {RequestId{"req-1"}, HostId{"gone"}, ServerId{"gone-too"}, {}}},
+               promises);
+    const auto back = read_snapshot(written(file));
+    ASSERT_TRUE(back) << back.error().what;
+    const auto& remarks = back->snapshot.remarks;
+    EXPECT_THAT(remarks, ::testing::Contains(HasSubstr("2 of its evictions name what is not")));
+    EXPECT_THAT(remarks, ::testing::Contains(HasSubstr("1 of its promises name what is not")));
+    EXPECT_EQ(read_snapshot(written(example_file()))->snapshot.remarks.size(),
+              example_file().snapshot.remarks.size());
 }
 
 TEST(SnapshotFile, RemarksBeyondThoseThatAFileHasAreCountedNotKept) {
