@@ -27,9 +27,9 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request);
 Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request);
 
 /// The same; each has host, role, labels, resources, refines (of what was taken from that one; a
-/// role that is empty: from unreserved room), reserver (of what this one reserved alone; else of what
-/// the principal reserved first), and lent_too: also what is lent, whose tenants go
-/// first. 409 where a part is ordered and it was taken from several.
+/// role that is empty: from unreserved room), reserver (of what this one reserved alone; else of
+/// what the principal reserved first), and lent_too: also what is lent, whose tenants go first. 409
+/// where a part is ordered and it was taken from several.
 Task<HttpResponse> post_unreserve(const Backend& backend, ApiRequest request);
 
 }  // namespace reaper::api

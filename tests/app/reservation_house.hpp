@@ -144,8 +144,7 @@ protected:
         wanted.borrows = true;
         wanted.availability_zone = zone;
         rooms.admits(wanted);
-        return !run_task(io, controller->lend_to(wanted, search()))
-                    .by.empty();
+        return !run_task(io, controller->lend_to(wanted, search())).by.empty();
     }
     /// For a request of the project that finds no host.
     bool release(const std::string& project, Amount vcpus,
@@ -154,8 +153,7 @@ protected:
         wanted.availability_zone = zone;
         wanted.role = run_task(io, controller->role_of(wanted.project));
         rooms.admits(wanted);
-        return !run_task(io, controller->release_for(wanted, search(), 0))
-                    .by.empty();
+        return !run_task(io, controller->release_for(wanted, search(), 0)).by.empty();
     }
     /// What all reservations hold on the host in Placement.
     Amount held(const std::string& host = "host1") {

@@ -1,7 +1,7 @@
 // The token of the reaper that serves, on a real RabbitMQ: it is neither lost nor kept for ever.
 #include "clients/amqp/amqp_bytes.hpp"
-#include "config/broker_url.hpp"
 #include "clients/amqp/serving_token.hpp"
+#include "config/broker_url.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_serving_token_test {
