@@ -112,17 +112,17 @@ std::vector<std::pair<std::string, YAML::Node>> members_of(const YAML::Node& nod
 }
 
 /// Where the entries of a file go.
-struct Target {
+struct CloudKey {
     const std::string& file;
     const std::string key;  ///< `clouds.NAME`
     CloudEntries& entries;
     Findings& findings;
 };
 
-void flatten(const YAML::Node& node, const std::string& prefix, const Target& target);
+void flatten(const YAML::Node& node, const std::string& prefix, const CloudKey& target);
 
 /// The first of the regions, as OpenStack's own tools take it, with what it sets.
-void take_region(const YAML::Node& regions, const Target& target) {
+void take_region(const YAML::Node& regions, const CloudKey& target) {
     if (regions.size() == 0) return;
     const YAML::Node first = regions[0];
     const YAML::Node region = first.IsMap() ? first["name"] : first;
@@ -132,7 +132,7 @@ void take_region(const YAML::Node& regions, const Target& target) {
     if (first.IsMap()) flatten(first["values"], "", target);
 }
 
-void flatten(const YAML::Node& node, const std::string& prefix, const Target& target) {
+void flatten(const YAML::Node& node, const std::string& prefix, const CloudKey& target) {
     YAML::Node regions;
     for (const auto& [spelling, value] : members_of(node)) {
         std::string name = prefix + spelling;

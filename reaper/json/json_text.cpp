@@ -63,7 +63,7 @@ Result<json> parse_json(const std::string& text) {
             twice.see(event, value);
             return true;
         });
-        if (!twice.found()) return document;
+        if (!twice.found()) return {boost::system::in_place_value, std::move(document)};
         return Error{Errc::bad_input, "member " +
                                           in_quotes(printable(*twice.found(), longest_name)) +
                                           " is there twice: keep one of the two"};

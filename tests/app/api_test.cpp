@@ -90,7 +90,7 @@ TEST_F(ApiTest, StatusTellsHowItIsAndWhoAsks) {
     messages->serves = false;
     told = get("/v1/status");
     EXPECT_EQ(told.at("serving"), false);
-    EXPECT_THAT(std::string{told.at("no_help")}, HasSubstr("another reaper"));
+    EXPECT_THAT(std::string{told.at("no_help")}, HasSubstr("another one does"));
 }
 
 TEST_F(ApiTest, WhoIsLeftAloneHasANameIfKeystoneToldIt) {
