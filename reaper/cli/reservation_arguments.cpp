@@ -29,8 +29,7 @@ void add_reservation(CLI::App& command, Parsed& parsed, ReserveCommand& order) {
         ->type_name("LIST");
     command
         .add_option("--label", parsed.labels,
-                    "NAME=VALUE or NAME; different labels are different reservations; may be "
-                    "repeated")
+                    "NAME=VALUE or NAME (may be repeated); each set has its own reservation")
         ->type_name("LABEL")
         ->expected(1)
         ->allow_extra_args(false)
