@@ -37,9 +37,9 @@ protected:
             steps.push_back(name);
             return 7;
         };
-        return boost::asio::co_spawn(
-            loop, worker->run<int>(std::move(job), Error{Errc::storage, "full"}, grouping),
-            boost::asio::use_future);
+        Error full{Errc::storage, "full"};
+        auto task = worker->run<int>(std::move(job), std::move(full), grouping);
+        return boost::asio::co_spawn(loop, std::move(task), boost::asio::use_future);
     }
     /// All of them wait before the first one is done.
     void run() {
