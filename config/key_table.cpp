@@ -232,7 +232,7 @@ const Section broker{
         {"events_max_length", WholeNumber{1, 100'000'000}, "50000",
          "messages on changes of the cloud; the oldest are dropped first",
          broker_at<&Broker::events_max_length>()},
-        {"prefetch", WholeNumber{1, 65535}, "256", "messages taken and not yet acknowledged",
+        {"prefetch", WholeNumber{1, 65535}, "1024", "messages taken and not yet acknowledged",
          broker_at<&Broker::prefetch>()},
         {"heartbeat", Span{1s, 1h, 1s}, "5s",
          "whole seconds; another reaper takes over from a silent one after 2 to 3 of them",

@@ -72,7 +72,7 @@ struct Broker {
     std::int64_t queue_max_length = 100'000;  ///< messages; the oldest go first
     std::int64_t dead_letter_max_length = 10'000;
     std::int64_t events_max_length = 50'000;  ///< messages on changes of the cloud; likewise
-    int prefetch = 256;                       ///< unacknowledged messages at most
+    int prefetch = 1024;                      ///< unacknowledged messages at most
     /// A dead or frozen reaper is replaced after 2 to 3 of these. Shorter than 5 s, a busy broker
     /// takes a live one for dead.
     std::chrono::seconds heartbeat{5};

@@ -27,6 +27,10 @@ constexpr amqp_channel_t letters_channel = 8;
 constexpr amqp_channel_t retry_channel = 9;
 constexpr int frames_at_once = 64;
 constexpr std::size_t id_bytes = 6;
+constexpr std::string_view consumer = "reaper-dead-letters";
+/// Until the broker shows in the queue what was given back to it.
+constexpr auto longest_return = std::chrono::seconds(5);
+constexpr auto between_looks = std::chrono::milliseconds(20);
 constexpr std::uint64_t max_retried_bytes = 256ULL * 1024 * 1024;
 
 std::string id_of(const std::string& body) {
@@ -82,7 +86,7 @@ public:
         auto none = look_at_queue(connection_, broker_.dead_letter_queue, counts);
         if (none && !none->fatal && none->code == 404) return {};
         if (none) return none;
-        left_ = std::min(counts.messages, max_dead_letters);
+        kept_ = left_ = std::min(counts.messages, max_dead_letters);
         if (left_ == 0) return {};
         if (auto failed = consume()) return failed;
         while (left_ > 0)
@@ -116,8 +120,29 @@ public:
                                       "': start a reaper, which declares it"},
                 0,
                 false};
+        --kept_;
         return connection_.check_status(
             amqp_basic_ack(connection_.raw(), letters_channel, message.tag, 0), "acknowledging");
+    }
+
+    /// Gives back what was only read, and waits until it is there: whoever looks next finds it.
+    /// (When the connection ends the broker does the same, at some time later.)
+    Outcome give_back() {
+        if (kept_ == 0) return {};
+        amqp_basic_cancel(connection_.raw(), letters_channel, bytes(consumer));
+        if (auto failed = connection_.check(letters_channel, "ending to read")) return failed;
+        constexpr amqp_boolean_t yes = 1;
+        const int status = amqp_basic_nack(connection_.raw(), letters_channel, 0, yes, yes);
+        if (auto failed = connection_.check_status(status, "giving letters back")) return failed;
+        const auto deadline = Steady::now() + longest_return;
+        QueueCounts counts;
+        do {
+            if (auto failed = look_at_queue(connection_, broker_.dead_letter_queue, counts))
+                return failed;
+            if (counts.messages >= kept_) return {};
+            connection_.wait(-1, Steady::now() + between_looks);
+        } while (Steady::now() < deadline);
+        return {};  // somebody else reads them, or they were dropped for newer ones
     }
 
 private:
@@ -128,7 +153,7 @@ private:
         amqp_basic_qos(connection_.raw(), letters_channel, 0, most, 0);
         if (auto failed = connection_.check(letters_channel, "setting the prefetch")) return failed;
         amqp_basic_consume(connection_.raw(), letters_channel, bytes(broker_.dead_letter_queue),
-                           bytes("reaper-dead-letters"), 0, 0, 0, amqp_empty_table);
+                           bytes(consumer), 0, 0, 0, amqp_empty_table);
         return connection_.check(letters_channel,
                                  "reading queue '" + broker_.dead_letter_queue + "'");
     }
@@ -192,7 +217,8 @@ private:
     Connection& connection_;
     const config::Broker& broker_;
     FrameAssembler assembler_{std::numeric_limits<std::size_t>::max(), 0};
-    std::uint64_t left_ = 0;
+    std::uint64_t left_ = 0;  ///< to be read
+    std::uint64_t kept_ = 0;  ///< that stay in the queue
     std::uint64_t served_ = 0;
     bool retries_ = false, confirmed_ = false, returned_ = false;
 };
@@ -205,7 +231,8 @@ Result<void> with_letters(const config::Broker& broker,
     auto connected = connect_any(broker, aborter, remarks);
     if (!connected) return connected.error();
     LetterReader reader(**connected, broker);
-    const auto failed = use(reader);
+    auto failed = use(reader);
+    if (!failed) failed = reader.give_back();
     (*connected)->close(ConnectionTuning{}.stop_timeout);
     if (failed) return failed->error;
     return {};

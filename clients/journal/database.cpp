@@ -125,22 +125,26 @@ std::int64_t Database::ask_number(const std::string& sql) {
     return text.empty() ? 0 : std::stoll(text);
 }
 
-Transaction::Transaction(Database& database, Kind kind) : database_(&database) {
+Transaction::Transaction(Database& database, Kind kind)
+    : database_(&database), within_(database.in_transaction()) {
     // IMMEDIATE: the write lock is taken now, not in the middle.
-    database.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+    if (within_)
+        database.execute("SAVEPOINT within");
+    else
+        database.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {
     if (database_ == nullptr) return;
     try {
-        database_->execute("ROLLBACK");
+        database_->execute(within_ ? "ROLLBACK TO within; RELEASE within" : "ROLLBACK");
     } catch (const DatabaseFailure&) {
         // SQLite has already rolled back (full disk, I/O error): nothing is left to undo.
     }
 }
 
 void Transaction::commit() {
-    database_->execute("COMMIT");
+    database_->execute(within_ ? "RELEASE within" : "COMMIT");
     database_ = nullptr;
 }
 

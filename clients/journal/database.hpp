@@ -67,6 +67,7 @@ public:
     std::int64_t ask_number(const std::string& sql);
     std::int64_t last_row() const { return sqlite3_last_insert_rowid(handle_.get()); }
     int changes() const { return sqlite3_changes(handle_.get()); }
+    bool in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
 private:
     struct Close {
@@ -79,7 +80,7 @@ private:
     std::map<std::string_view, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
 };
 
-/// All or nothing: what is not committed is undone.
+/// All or nothing: what is not committed is undone. One within another is committed with that.
 class Transaction {
 public:
     enum class Kind { read, write };
@@ -91,6 +92,7 @@ public:
 
 private:
     Database* database_;
+    bool within_;
 };
 
 }  // namespace reaper::journal

@@ -18,6 +18,7 @@ namespace {
 
 using journal::Database;
 using journal::DatabaseFailure;
+using journal::Grouping;
 using journal::Lease;
 using journal::Store;
 
@@ -45,18 +46,18 @@ public:
     explicit SqliteJournal(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 
     ResultTask<Admission> admit(Request request, TimePoint now) override {
-        return call<Admission>([request = std::move(request), now](Store& store) {
+        return write<Admission>([request = std::move(request), now](Store& store) {
             return store.admit(request, now);
         });
     }
     ResultTask<void> admit_anew(Request request, TimePoint now) override {
-        return call<void>([request = std::move(request), now](Store& store) {
+        return write<void>([request = std::move(request), now](Store& store) {
             return store.admit_anew(request, now);
         });
     }
     ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override {
-        return call<void>([request = std::move(request), outcome = std::move(outcome),
-                           now](Store& store) { return store.admit_ended(request, outcome, now); });
+        return write<void>([request = std::move(request), outcome = std::move(outcome), now](
+                               Store& store) { return store.admit_ended(request, outcome, now); });
     }
     ResultTask<void> add_plan(RequestId id, PlanEntry plan) override {
         return call<void>([id = std::move(id), plan = std::move(plan)](Store& store) {
@@ -69,12 +70,12 @@ public:
         });
     }
     ResultTask<void> finish(RequestId id, Outcome outcome) override {
-        return call<void>([id = std::move(id), outcome = std::move(outcome)](Store& store) {
+        return write<void>([id = std::move(id), outcome = std::move(outcome)](Store& store) {
             return store.finish(id, outcome);
         });
     }
     ResultTask<void> note_message(MessageEntry message) override {
-        return call<void>(
+        return write<void>(
             [message = std::move(message)](Store& store) { return store.note_message(message); });
     }
     ResultTask<std::vector<RequestRecord>> unfinished() override {
@@ -108,7 +109,7 @@ public:
     }
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override {
         return call<std::optional<RequestRecord>>(
-            [id = std::move(id)](Store& store) { return store.record(id); });
+            [id = std::move(id)](Store& store) { return store.record(id); }, Grouping::reads);
     }
     ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override {
         return call<std::vector<MessageEntry>>(
@@ -195,7 +196,7 @@ public:
 
 private:
     template <class T, class Work>
-    ResultTask<T> call(Work work) {
+    ResultTask<T> call(Work work, Grouping grouping = Grouping::alone) {
         std::function<Result<T>()> job = [this, work = std::move(work)] {
             return guarded<T>(store_->path(), [&]() -> Result<T> {
                 if (const auto there = store_->check_files(); !there) return there.error();
@@ -203,11 +204,36 @@ private:
             });
         };
         Error overload = refused(store_->path(), "too many calls wait for the disk");
-        return worker_.run<T>(std::move(job), std::move(overload));
+        return worker_.run<T>(std::move(job), std::move(overload), grouping);
+    }
+    /// What comes by the thousand: those that wait for the disk at the same time are synced once.
+    template <class T, class Work>
+    ResultTask<T> write(Work work) {
+        return call<T>(std::move(work), Grouping::writes);
+    }
+
+    journal::Group group() {
+        journal::Group group;
+        group.begin = [this] {
+            return guarded<void>(store_->path(),
+                                 [this]() -> Result<void> {
+                                     store_->begin_group();
+                                     return {};
+                                 })
+                .has_value();
+        };
+        group.end = [this] {
+            return guarded<void>(store_->path(), [this]() -> Result<void> {
+                store_->end_group();
+                return store_->check_files();
+            });
+        };
+        group.still_open = [this] { return store_->in_group(); };
+        return group;
     }
 
     std::unique_ptr<Store> store_;
-    journal::Worker worker_{max_waiting_calls};  // ends before the store
+    journal::Worker worker_{max_waiting_calls, group()};  // ends before the store
 };
 
 /// Why a file can't be kept there; before SQLite says it in fewer words.

@@ -44,6 +44,16 @@ void Store::prune_for_a_row(TimePoint now) {
     prune(now);
 }
 
+void Store::end_group() {
+    try {
+        group_->commit();
+    } catch (...) {
+        group_.reset();
+        throw;
+    }
+    group_.reset();
+}
+
 Result<Admission> Store::admit(const Request& request, TimePoint now) {
     prune_for_a_row(now);
     Transaction transaction{database_};

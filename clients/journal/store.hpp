@@ -31,6 +31,14 @@ public:
     /// Are the files those that were opened? Of readers and memory, nothing is asked.
     Result<void> check_files() const { return lease_ ? lease_->check_files() : Result<void>{}; }
 
+    /// What is called until `end_group` is one transaction: nothing of it is durable before.
+    /// Throws.
+    void begin_group() { group_.emplace(database_); }
+    /// Throws if nothing of it is there.
+    void end_group();
+    /// False: SQLite undid it (full disk, I/O error).
+    bool in_group() const { return group_ && database_.in_transaction(); }
+
     Result<Admission> admit(const Request& request, TimePoint now);
     Result<void> admit_anew(const Request& request, TimePoint now);
     Result<void> admit_ended(const Request& request, const Outcome& outcome, TimePoint now);
@@ -119,6 +127,7 @@ private:
     std::string path_;
     std::optional<Lease> lease_;  // outlives the connection
     Database database_;
+    std::optional<Transaction> group_;
     JournalOptions options_;
     std::optional<TimePoint> pruned_at_;
     int messages_since_prune_ = 0;

@@ -1,5 +1,8 @@
 // A thread for blocking work: jobs run there one after the other, and each caller's coroutine
 // resumes with the result on its own executor.
+//
+// Jobs that write and wait for the thread at the same time can be one group: it ends once for all
+// of them (one transaction, synced once), and none of their callers resumes before.
 #pragma once
 
 #include <atomic>
@@ -10,16 +13,34 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::journal {
 
+/// What a job is to a group.
+enum class Grouping {
+    alone,  ///< an open group ends before it
+    reads,  ///< may be one of an open group: what it saw is told when that has ended well
+    writes  ///< begins a group, if others wait
+};
+
+/// All of it runs on the thread, and must not throw.
+struct Group {
+    std::function<bool()> begin;        ///< false: there is none, each job stands for itself
+    std::function<Result<void>()> end;  ///< an error: nothing that the jobs did is there
+    std::function<bool()> still_open;   ///< false: it ended by itself, and nothing of it is there
+};
+
 class Worker {
 public:
-    explicit Worker(int max_waiting) : max_waiting_(max_waiting) {}
+    explicit Worker(int max_waiting, Group group = {})
+        : group_(std::move(group)), max_waiting_(max_waiting) {}
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
     /// Waits for the jobs that were handed in.
@@ -27,34 +48,75 @@ public:
 
     /// Must not throw. Above the bound of waiting jobs, fails at once with `overload`.
     template <class T>
-    ResultTask<T> run(std::function<Result<T>()> job, Error overload) {
+    ResultTask<T> run(std::function<Result<T>()> job, Error overload,
+                      Grouping grouping = Grouping::alone) {
         namespace asio = boost::asio;
-        auto start = [this, job = std::move(job), overload = std::move(overload)](auto handler) {
+        auto start = [this, job = std::move(job), overload = std::move(overload),
+                      grouping](auto handler) {
             // The caller's loop must not run dry while the job is on this thread.
             auto back = asio::prefer(asio::get_associated_executor(handler),
                                      asio::execution::outstanding_work.tracked);
-            const bool full = waiting_.fetch_add(1) >= max_waiting_;
-            auto work = [this, job, overload, full, back, handler = std::move(handler)]() mutable {
-                Result<T> result = full ? Result<T>{overload} : job();
-                waiting_.fetch_sub(1);
-                auto resume = [handler = std::move(handler), result = std::move(result)]() mutable {
-                    std::move(handler)(std::move(result));
+            if (waiting_.load() >= max_waiting_) {
+                auto refuse = [overload, handler = std::move(handler)]() mutable {
+                    std::move(handler)(Result<T>{overload});
                 };
-                asio::post(back, std::move(resume));
+                asio::dispatch(back, std::move(refuse));
+                return;
+            }
+            waiting_.fetch_add(1);
+            auto work = [this, job, grouping, back, handler = std::move(handler)]() mutable {
+                enter(grouping);
+                auto answer =
+                    std::make_shared<Answer<T, decltype(handler)>>(job(), std::move(handler));
+                leave([answer, back](const Result<void>& ended) {
+                    if (!ended) answer->result = ended.error();
+                    asio::post(back, [answer] { answer->tell(); });
+                });
             };
-            if (full)
-                asio::dispatch(back, std::move(work));
-            else
-                asio::post(thread_, std::move(work));
+            asio::post(thread_, std::move(work));
         };
         return asio::async_initiate<const asio::use_awaitable_t<>, void(Result<T>)>(
             std::move(start), asio::use_awaitable);
     }
 
 private:
-    boost::asio::thread_pool thread_{1};
+    static constexpr std::size_t most_in_a_group = 256;
+    using Tell = std::function<void(const Result<void>& ended)>;
+
+    template <class T, class Handler>
+    struct Answer {
+        Answer(Result<T> told, Handler to) : result(std::move(told)), handler(std::move(to)) {}
+        void tell() { std::move(handler)(std::move(result)); }
+        Result<T> result;
+        Handler handler;
+    };
+
+    // On the thread:
+    void enter(Grouping grouping) {
+        if (open_ && grouping == Grouping::alone) end_group();
+        // This job is one of those that wait.
+        const bool others = waiting_.load() > 1;
+        if (!open_ && others && grouping == Grouping::writes && group_.begin)
+            open_ = group_.begin();
+    }
+    void leave(Tell tell) {
+        const bool others = waiting_.fetch_sub(1) > 1;
+        if (!open_) return tell(Result<void>{});
+        held_.push_back(std::move(tell));
+        if (!others || held_.size() >= most_in_a_group || !group_.still_open()) end_group();
+    }
+    void end_group() {
+        open_ = false;
+        const Result<void> ended = group_.end();
+        for (const Tell& tell : std::exchange(held_, {})) tell(ended);
+    }
+
+    Group group_;
+    bool open_ = false;
+    std::vector<Tell> held_;  // of the open group
     std::atomic<int> waiting_{0};
     int max_waiting_;
+    boost::asio::thread_pool thread_{1};  // ends first
 };
 
 }  // namespace reaper::journal

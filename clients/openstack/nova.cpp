@@ -265,14 +265,16 @@ public:
                                                      std::optional<TimePoint> since) {
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size);
         for (const auto& status : statuses) path += "&status=" + status;
+        // A list of changes has deleted ones too, which may be many.
+        if (statuses.empty()) path += "&deleted=false";
         if (since) path += "&changes-since=" + http::escape(iso_seconds(*since));
         Compute::Progress silent;
         ListOptions options;
-        options.by_links = true;
+        options.by_links = !statuses.empty();
         auto listed = co_await list(std::move(path), std::move(silent), std::move(options));
         // Without the right to ask for a status of all projects, Nova may answer with others; and
         // of several statuses it makes a question that is wider than each.
-        if (listed)
+        if (listed && !statuses.empty())
             std::erase_if(*listed, [&](const ServerRecord& record) {
                 return !statuses.contains(record.server.status);
             });

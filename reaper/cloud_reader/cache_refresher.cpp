@@ -54,7 +54,10 @@ bool CacheRefresher::usable(std::uint64_t builds_before) const {
 
 /// Is a bulk reading due that nobody waits for?
 bool CacheRefresher::rebuild_due(TimePoint now) const {
-    if (tried_build_at_ != TimePoint{} && now - tried_build_at_ < between_builds) return false;
+    // Refused credentials cost no call: they are tried again as soon as it is asked for.
+    const bool refused = not_built_ && not_built_->code == Errc::unauthorized;
+    if (tried_build_at_ != TimePoint{} && now - tried_build_at_ < between_builds && !refused)
+        return false;
     // What is read before events flow must be read again.
     const bool await_events = settings_.events && !flowing_ && now - started_at_ < patience;
     if (!built()) return !await_events;
@@ -96,6 +99,7 @@ ResultTask<void> CacheRefresher::rebuild() {
         not_built_ = read.error();
         co_return read.error();
     }
+    not_built_.reset();
 
     const bool first = !built();
     built_at_ = services_at_ = read->snapshot.taken_at;

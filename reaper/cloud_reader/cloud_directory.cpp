@@ -56,29 +56,29 @@ ResultTask<CloudDirectory> read_directory(CloudPorts cloud, std::vector<CloudNam
     if (has_kind(names, Kind::project_or_flavor)) {
         auto done = co_await add_projects(cloud, names, Kind::project_or_flavor, directory);
         if (done) done = co_await add_flavors(cloud, directory);
-        if (!done) directory.not_asked[Kind::project_or_flavor] = done.error().what;
+        if (!done) directory.not_asked[Kind::project_or_flavor] = done.error();
     }
     if (has_kind(names, Kind::protected_flavor)) {
         auto done = co_await add_flavors(cloud, directory);
-        if (!done) directory.not_asked[Kind::protected_flavor] = done.error().what;
+        if (!done) directory.not_asked[Kind::protected_flavor] = done.error();
     }
     if (has_kind(names, Kind::aggregate)) {
         auto aggregates = co_await cloud.compute.aggregates();
         if (aggregates)
             directory.aggregates = std::move(*aggregates);
         else
-            directory.not_asked[Kind::aggregate] = aggregates.error().what;
+            directory.not_asked[Kind::aggregate] = aggregates.error();
     }
     if (has_kind(names, Kind::resource_class)) {
         auto classes = co_await cloud.placement.resource_classes();
         if (classes)
             directory.classes = std::move(*classes);
         else
-            directory.not_asked[Kind::resource_class] = classes.error().what;
+            directory.not_asked[Kind::resource_class] = classes.error();
     }
     if (has_kind(names, Kind::project_tag)) {
         auto done = co_await add_tagged(cloud, names, directory);
-        if (!done) directory.not_asked[Kind::project_tag] = done.error().what;
+        if (!done) directory.not_asked[Kind::project_tag] = done.error();
     }
     co_return directory;
 }

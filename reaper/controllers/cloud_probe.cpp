@@ -1,5 +1,6 @@
 #include "reaper/controllers/cloud_probe.hpp"
 
+#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
@@ -42,9 +43,14 @@ ResultTask<void> CloudProbe::ask(Which which) {
     Seen& seen = services_[which];
     if (!trouble) {
         answered(seen);
+        // It does not without a token. Keystone may have nothing to be asked for.
+        if (which == nova && std::exchange(refused_, false))
+            spdlog::info("Keystone accepts our credentials again");
         co_return Result<void>{};
     }
-    if (seen.why.empty()) seen.why = trouble->what;
+    // That it refuses them was told, with all that it said.
+    const bool refuses = trouble->code == Errc::unauthorized;
+    if (seen.why.empty()) seen.why = refuses ? "Keystone refuses our credentials" : trouble->what;
     co_return *trouble;
 }
 

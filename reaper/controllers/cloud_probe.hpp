@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reaper/decision/live_settings.hpp"
@@ -26,6 +27,8 @@ public:
     std::vector<PeriodicTask> tasks();
     /// All of them answered now.
     void all_answered();
+    /// Keystone refuses our credentials, as each call is told; true if it did not before.
+    bool refused() { return !std::exchange(refused_, true); }
     /// Which one does not answer, since when and why; none if all do. The same text throughout.
     std::optional<std::string> why_silent() const;
 
@@ -44,6 +47,7 @@ private:
 
     CloudPorts cloud_;
     const LiveSettings& settings_;
+    bool refused_ = false;
     std::array<Seen, 3> services_{{{"keystone"}, {"nova"}, {"placement"}}};
 };
 

@@ -38,6 +38,17 @@ bool spares_by_name(const config::Policy& policy) {
     });
 }
 
+/// Why the names have to be looked up again; none if all was told that may be told.
+std::optional<Error> why_incomplete(const CloudDirectory& directory) {
+    for (const auto& [kind, why] : directory.not_asked) {
+        const bool passing = why.code == Errc::unauthorized || why.code == Errc::unreachable ||
+                             why.code == Errc::timeout || why.code == Errc::server_error;
+        // Without them, servers that are worth more would go first.
+        if (passing || kind == CloudName::Kind::project_or_flavor) return why;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 CullPreconditions::CullPreconditions(CloudPorts cloud, const CacheRefresher& refresher,
@@ -98,14 +109,13 @@ ResultTask<void> CullPreconditions::look_up_names() {
     auto names = names_in(written->configured);
     auto directory = co_await read_directory(cloud_, std::move(names));
     if (written != written_) co_return Result<void>{};  // another one came meanwhile
-    last_error_ = directory ? std::string{} : directory.error().what;
-    if (!directory) co_return directory.error();
-    // Without them, servers that are worth more would go first.
-    const auto priorities = directory->not_asked.find(CloudName::Kind::project_or_flavor);
-    if (priorities != directory->not_asked.end()) {
-        last_error_ = priorities->second;
-        co_return Error{Errc::unreachable, last_error_};
-    }
+    std::optional<Error> trouble;
+    if (directory)
+        trouble = why_incomplete(*directory);
+    else
+        trouble = directory.error();
+    last_error_ = trouble ? trouble->what : std::string{};
+    if (trouble) co_return *trouble;
     ResolvedPolicy resolved = resolve(written->configured, *directory);
     auto compiled = compile_policy(resolved.policy, written->configured);
     if (!compiled) co_return compiled.error();

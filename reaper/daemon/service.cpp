@@ -276,7 +276,12 @@ Task<std::optional<Error>> Service::Impl::cloud_trouble() {
 /// Our credentials are refused in each call: one line tells it, at the start that of the start.
 bool Service::Impl::is_told(const Error& why) {
     if (why.code != Errc::unauthorized) return false;
-    return !cloud_answered_ || std::exchange(refusal_told_, why.what) == why.what;
+    if (cloud_answered_ && parts_->probe.refused())
+        spdlog::error(
+            "{}; no servers are deleted until it accepts them (another password in the "
+            "configuration holds from the next start on)",
+            why.what);
+    return true;
 }
 
 Task<void> Service::Impl::wait_for_cloud() {

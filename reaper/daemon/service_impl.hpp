@@ -144,7 +144,6 @@ private:
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
-    std::string refusal_told_;                  ///< of our credentials, as it was logged last
     std::optional<TimePoint> credential_expires_;
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last

@@ -161,7 +161,7 @@ NameFinding finding_of(const CloudName& name, const CloudDirectory& directory) {
     const auto untold = directory.not_asked.find(name.kind);
     if (untold != directory.not_asked.end())
         return {name, Level::doubtful, what,
-                in_quotes(name.text) + " could not be looked up: " + untold->second};
+                in_quotes(name.text) + " could not be looked up: " + untold->second.what};
     Said said = said_of(name, directory);
     return {name, said.level, what, std::move(said.detail)};
 }

@@ -44,7 +44,7 @@ struct CloudDirectory {
     std::vector<AggregateRecord> aggregates;
     std::map<std::string, std::vector<std::string>> tagged;  ///< names of projects, by tag
     /// What could not be asked, and why; nothing is said of such names but this.
-    std::map<CloudName::Kind, std::string> not_asked;
+    std::map<CloudName::Kind, Error> not_asked;
 };
 
 /// What came of one name.

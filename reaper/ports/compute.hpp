@@ -68,7 +68,8 @@ public:
     /// The service host where it is or was last, as far as its actions tell; none if they don't.
     virtual ResultTask<std::optional<std::string>> last_host(ServerId id) = 0;
     /// Those whose status is one of these (`BUILD`, `SHELVED_OFFLOADED`, ...), and, if told, that
-    /// were changed since then. Servers that no cell has yet are listed in any case.
+    /// were changed since then. Servers that no cell has yet are listed in any case. No status:
+    /// those of any, and to the very end of Nova's list: what is not in it, did not change.
     virtual ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
                                                              std::optional<TimePoint> since) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;

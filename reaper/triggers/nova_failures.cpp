@@ -118,7 +118,9 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
     triggered.lease = std::make_shared<MessageLease>(dependencies_.messages, delivery.ticket);
     claims_.add(notice);
     const auto shared = std::make_shared<const FailureNotice>(std::move(notice));
-    triggered.complete = [this, shared] { return complete(*shared); };
+    triggered.complete = [this, shared, arrival = ++arrived_] {
+        return complete(*shared, arrival);
+    };
     triggered.done = [this, shared, ticket = delivery.ticket](const Outcome&) {
         claims_.drop(*shared);
         dependencies_.messages.acknowledge(ticket);
@@ -127,15 +129,22 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
 }
 
 /// Nova's own word on the requester.
-ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice notice) {
+ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice notice,
+                                                                  std::uint64_t arrival) {
     const Duration max_age = dependencies_.settings.max_age;
     auto served = co_await served_by_gateway(notice);
     if (!served) co_return served.error();
     if (*served) co_return std::variant<Request, Refused>{std::move(**served)};
-    auto schedule = co_await schedule_of(notice);
+    auto confirmed = co_await confirmer_.confirm(notice, arrival);
+    if (!confirmed) co_return confirmed.error();
+    if (auto* const refused = std::get_if<Refused>(&*confirmed))
+        co_return std::variant<Request, Refused>{std::move(*refused)};
+    auto facts = std::get<RequesterFacts>(std::move(*confirmed));
+    std::optional<Schedule> schedule;
+    if (facts.exists && !facts.deleting) schedule = co_await schedule_of(notice);
     SchedulerRules rules = dependencies_.scheduler();
-    auto completed = co_await confirm_request(dependencies_.cloud, notice, std::move(schedule),
-                                              std::move(rules), max_age);
+    auto completed = co_await finish_request(dependencies_.cloud, notice, std::move(facts),
+                                             std::move(schedule), std::move(rules));
     if (!completed) co_return completed;
     auto* const request = std::get_if<Request>(&*completed);
     if (request == nullptr) co_return completed;

@@ -6,6 +6,7 @@
 // to another reaper.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <variant>
@@ -17,6 +18,7 @@
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/request_spec/schedule_memory.hpp"
+#include "reaper/triggers/failure_confirmer.hpp"
 #include "reaper/triggers/notice_claims.hpp"
 
 namespace reaper {
@@ -40,7 +42,9 @@ public:
         const bool& stopping;
     };
 
-    explicit NovaFailures(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
+    explicit NovaFailures(Dependencies dependencies)
+        : dependencies_(std::move(dependencies)),
+          confirmer_(dependencies_.cloud, dependencies_.settings, dependencies_.spawn) {}
 
     void on_message(Delivery delivery);
 
@@ -48,7 +52,8 @@ private:
     void on_notice(FailureNotice notice, const Delivery& delivery);
     void on_ignored(Ignored ignored, DeliveryTicket ticket);
     void on_malformed(Malformed malformed, Delivery delivery);
-    ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice);
+    ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice,
+                                                        std::uint64_t arrival);
     ResultTask<std::optional<Refused>> served_by_gateway(FailureNotice notice);
     Task<std::optional<Schedule>> schedule_of(FailureNotice notice);
     Task<bool> note(MessageEntry entry);
@@ -56,6 +61,8 @@ private:
     Task<void> note_and_set_aside(MessageEntry entry, Delivery delivery);
 
     Dependencies dependencies_;
+    FailureConfirmer confirmer_;
+    std::uint64_t arrived_ = 0;
     NoticeClaims claims_;
 };
 

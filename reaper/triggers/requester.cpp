@@ -74,21 +74,6 @@ ResultTask<ImageProperties> read_image(CloudPorts cloud, RequestId request, std:
     co_return ImageProperties{};
 }
 
-ResultTask<std::variant<Request, Refused>> finish(CloudPorts cloud, FailureNotice notice,
-                                                  RequesterFacts known,
-                                                  std::optional<Schedule> schedule,
-                                                  SchedulerRules rules) {
-    auto facts = co_await read_rest(cloud, notice, std::move(known));
-    if (!facts) co_return facts.error();
-    const auto why = schedule ? why_not_believed(*schedule, notice, *facts) : std::nullopt;
-    if (why)
-        log_about({.request = notice.request_id.str()}, spdlog::level::warn,
-                  "{}: what the scheduler was asked is not believed: {}",
-                  printable(notice.request_id.str()), *why);
-    if (!why) facts->schedule = std::move(schedule);
-    co_return build_request(notice, *facts, rules);
-}
-
 bool is_resize(const RequesterFacts& facts) {
     return facts.action && facts.action->name == "resize";
 }
@@ -170,45 +155,28 @@ ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice
     co_return co_await read_rest(cloud, std::move(notice), std::move(*known));
 }
 
+ResultTask<std::variant<Request, Refused>> finish_request(CloudPorts cloud, FailureNotice notice,
+                                                          RequesterFacts known,
+                                                          std::optional<Schedule> schedule,
+                                                          SchedulerRules rules) {
+    auto facts = co_await read_rest(cloud, notice, std::move(known));
+    if (!facts) co_return facts.error();
+    const auto why = schedule ? why_not_believed(*schedule, notice, *facts) : std::nullopt;
+    if (why)
+        log_about({.request = notice.request_id.str()}, spdlog::level::warn,
+                  "{}: what the scheduler was asked is not believed: {}",
+                  printable(notice.request_id.str()), *why);
+    if (!why) facts->schedule = std::move(schedule);
+    co_return build_request(notice, *facts, rules);
+}
+
 ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
                                                             std::optional<Schedule> schedule,
                                                             SchedulerRules rules) {
     auto known = co_await read_failure(cloud, notice);
     if (!known) co_return known.error();
-    co_return co_await finish(cloud, std::move(notice), std::move(*known), std::move(schedule),
-                              std::move(rules));
-}
-
-ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, FailureNotice notice,
-                                                           std::optional<Schedule> schedule,
-                                                           SchedulerRules rules, Duration max_age) {
-    constexpr int max_looks = 3;
-    Duration pause{250};
-    const std::string id = printable(notice.request_id.str());
-    for (int look = 1;; ++look) {
-        auto known = co_await read_failure(cloud, notice);
-        if (!known) co_return known.error();
-        // A step of the wall clock that is not noticed yet makes nothing old.
-        const TimePoint now = std::min(cloud.clock.now(), cloud.clock.shown());
-        const auto doubt = why_not_believed(notice, *known, now, max_age);
-        if (!doubt)
-            co_return co_await finish(cloud, std::move(notice), std::move(*known),
+    co_return co_await finish_request(cloud, std::move(notice), std::move(*known),
                                       std::move(schedule), std::move(rules));
-        const bool last = look == max_looks;
-        if (doubt->then == Doubt::Then::wait && last) {
-            Error not_yet{Errc::conflict, doubt->reason};
-            co_return not_yet;
-        }
-        if (doubt->then == Doubt::Then::refuse || last) {
-            log_about({.request = id}, spdlog::level::warn, "{}: a message is not believed: {}", id,
-                      doubt->reason);
-            Refused refused{doubt->reason + ": the message is not believed",
-                            std::string{unconfirmed}};
-            co_return std::variant<Request, Refused>{std::move(refused)};
-        }
-        co_await cloud.clock.sleep(pause);
-        pause *= 2;
-    }
 }
 
 }  // namespace reaper

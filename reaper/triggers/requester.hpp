@@ -1,5 +1,5 @@
 // Completes a failure notice by asking Nova about the server that failed and the action that it
-// was, and Glance about its image. Nothing is done for a notice that Nova does not confirm.
+// was, and Glance about its image.
 #pragma once
 
 #include <optional>
@@ -23,18 +23,17 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
 /// Both.
 ResultTask<RequesterFacts> read_requester(CloudPorts cloud, FailureNotice notice);
 
-/// The request, or why it is not to be served, of a notice that is our own.
+/// The request, or why it is not to be served, of a failure of which that is known.
 /// `schedule`: the search for hosts that failed, if it was seen. `rules`: how nova-scheduler is set
 /// up.
+ResultTask<std::variant<Request, Refused>> finish_request(CloudPorts cloud, FailureNotice notice,
+                                                          RequesterFacts known,
+                                                          std::optional<Schedule> schedule,
+                                                          SchedulerRules rules);
+
+/// The same of a notice that is our own: nobody has to confirm it.
 ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
                                                             std::optional<Schedule> schedule,
                                                             SchedulerRules rules);
-
-/// The same of somebody's message, which Nova has to confirm. Nova may write down what it tells a
-/// moment later: it is asked a few times. An error also while it is still at it. `max_age`: what
-/// failed longer ago is refused.
-ResultTask<std::variant<Request, Refused>> confirm_request(CloudPorts cloud, FailureNotice notice,
-                                                           std::optional<Schedule> schedule,
-                                                           SchedulerRules rules, Duration max_age);
 
 }  // namespace reaper

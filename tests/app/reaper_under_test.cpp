@@ -31,6 +31,11 @@ LiveSettings ReaperUnderTest::live_settings() const {
 }
 
 void ReaperUnderTest::start() {
+    begin();
+    run_until([&] { return status.ready; });
+}
+
+void ReaperUnderTest::begin() {
     io_ = std::make_unique<boost::asio::io_context>();
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
@@ -46,7 +51,6 @@ void ReaperUnderTest::start() {
                               if (error) std::rethrow_exception(error);
                               ended = std::move(result);
                           });
-    run_until([&] { return status.ready; });
 }
 
 void ReaperUnderTest::crash() {

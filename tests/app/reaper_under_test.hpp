@@ -27,6 +27,8 @@ protected:
     ~ReaperUnderTest() override;
 
     void start();
+    /// The same, without waiting until it is ready.
+    void begin();
     void crash();
     /// Lets time run until `done`; fails the test if it never is.
     void run_until(const std::function<bool()>& done);

@@ -130,6 +130,33 @@ class Cloud:
         self.process.wait(30)
 
 
+class User:
+    """Asks Nova of cloudsim."""
+
+    def __init__(self, cloud):
+        self.url = cloud.place["url"] + "/compute/v2.1"
+        self.headers = {
+            "Content-Type": "application/json",
+            "X-Auth-Token": cloud.user_session(),
+            "OpenStack-API-Version": "compute 2.72",
+        }
+        self.image = cloud.place["image"]
+
+    def post(self, path, body):
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), self.headers)
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.loads(answer.read())
+
+    def make_flavor(self, spots):
+        """As large as so many servers of 2 VCPU, 2 GiB and 20 GB."""
+        size = {"name": "wanted", "vcpus": 2 * spots, "ram": 2048 * spots, "disk": 20 * spots}
+        return self.post("/flavors", {"flavor": size})["flavor"]["id"]
+
+    def ask(self, flavor):
+        wanted = {"name": "wanted", "flavorRef": flavor, "imageRef": self.image, "networks": "none"}
+        self.post("/servers", {"server": wanted})
+
+
 class Reaper:
     def __init__(self, binaries, directory, cloud, amqp, rate, promise="0s", parallel=8, more="",
                  first=(), taggers=""):

@@ -144,8 +144,8 @@ TEST(CloudNames, AnAggregateMayBeCalledByItsUuidInAnyLetters) {
 
 TEST(CloudNames, WhatCouldNotBeAskedIsNotCalledMissing) {
     CloudDirectory directory;
-    directory.not_asked = {{CloudName::Kind::resource_class, "placement: 403"},
-                           {CloudName::Kind::project_tag, "keystone: 403"}};
+    directory.not_asked = {{CloudName::Kind::resource_class, {Errc::forbidden, "placement: 403"}},
+                           {CloudName::Kind::project_tag, {Errc::forbidden, "keystone: 403"}}};
     const ResolvedPolicy resolved = resolve(policy_with({}), directory);
     ASSERT_FALSE(resolved.findings.empty());
     for (const auto& each : resolved.findings) {

@@ -348,7 +348,8 @@ ResultTask<std::vector<ServerRecord>> FakeCloud::servers_in(std::set<std::string
     if (lists_take > Duration{0}) co_await clock_.sleep(lists_take);
     std::vector<ServerRecord> records;
     for (const auto& [id, server] : servers_)
-        if (statuses.contains(server.record.server.status) && !not_listed.contains(id))
+        if ((statuses.empty() || statuses.contains(server.record.server.status)) &&
+            !not_listed.contains(id))
             records.push_back(server.record);
     co_return records;
 }

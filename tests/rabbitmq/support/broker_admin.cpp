@@ -105,16 +105,27 @@ void BrokerAdmin::delete_exchange(const std::string& name) {
 
 void BrokerAdmin::publish(const std::string& exchange, const std::string& key,
                           const std::string& body, int copies, const std::string& header) {
+    Content content;
+    if (!header.empty()) content.headers[header] = "kept";
+    publish_as(exchange, key, body, content, copies);
+}
+
+void BrokerAdmin::publish_as(const std::string& exchange, const std::string& key,
+                             const std::string& body, const Content& content, int copies) {
     amqp_basic_properties_t properties{};
     amqp::Table headers;
-    if (!header.empty()) {
-        headers.add(header, std::string("kept"));
+    for (const auto& [name, text] : content.headers) headers.add(name, text);
+    if (!content.headers.empty()) {
         properties.headers = headers.raw();
         properties._flags |= AMQP_BASIC_HEADERS_FLAG;
     }
+    if (!content.encoding.empty()) {
+        properties.content_encoding = bytes(content.encoding);
+        properties._flags |= AMQP_BASIC_CONTENT_ENCODING_FLAG;
+    }
     properties._flags |=
         AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG;
-    properties.content_type = bytes("application/json");
+    properties.content_type = bytes(content.type);
     properties.delivery_mode = AMQP_DELIVERY_PERSISTENT;
     properties.message_id = bytes("id-of-the-original");
     for (int i = 0; i < copies; ++i) {
@@ -229,6 +240,29 @@ std::optional<amqp::QueueCounts> BrokerAdmin::look(const std::string& queue) {
     return counts;
 }
 
+namespace {
+
+Fetched fetched_of(const amqp_message_t& message) {
+    const amqp_basic_properties_t& properties = message.properties;
+    Fetched fetched;
+    fetched.body = amqp::view(message.body);
+    fetched.content_type = amqp::view(properties.content_type);
+    if ((properties._flags & AMQP_BASIC_CONTENT_ENCODING_FLAG) != 0)
+        fetched.content_encoding = amqp::view(properties.content_encoding);
+    fetched.message_id = amqp::view(properties.message_id);
+    fetched.delivery_mode = properties.delivery_mode;
+    for (int i = 0; i < properties.headers.num_entries; ++i) {
+        const amqp_table_entry_t& entry = properties.headers.entries[i];
+        fetched.headers[std::string(amqp::view(entry.key))] =
+            entry.value.kind == AMQP_FIELD_KIND_UTF8
+                ? std::string(amqp::view(entry.value.value.bytes))
+                : std::string(1, static_cast<char>(entry.value.kind));
+    }
+    return fetched;
+}
+
+}  // namespace
+
 std::optional<Fetched> BrokerAdmin::fetch(const std::string& queue) {
     const amqp_rpc_reply_t reply =
         amqp_basic_get(connection_->raw(), scratch_channel, bytes(queue), 1);
@@ -238,19 +272,23 @@ std::optional<Fetched> BrokerAdmin::fetch(const std::string& queue) {
     expect(connection_->check(scratch_channel,
                               amqp_read_message(connection_->raw(), scratch_channel, &message, 0),
                               "reading"));
-    Fetched fetched;
-    fetched.body = amqp::view(message.body);
-    fetched.content_type = amqp::view(message.properties.content_type);
-    fetched.message_id = amqp::view(message.properties.message_id);
-    fetched.delivery_mode = message.properties.delivery_mode;
-    for (int i = 0; i < message.properties.headers.num_entries; ++i) {
-        const amqp_table_entry_t& entry = message.properties.headers.entries[i];
-        fetched.headers[std::string(amqp::view(entry.key))] =
-            entry.value.kind == AMQP_FIELD_KIND_UTF8
-                ? std::string(amqp::view(entry.value.value.bytes))
-                : std::string(1, static_cast<char>(entry.value.kind));
-    }
+    Fetched fetched = fetched_of(message);
     amqp_destroy_message(&message);
+    return fetched;
+}
+
+Fetched BrokerAdmin::take(const std::string& queue) {
+    expect(connection_->open_channel(consume_channel));
+    constexpr amqp_boolean_t no_ack = 1;
+    amqp_basic_consume(connection_->raw(), consume_channel, bytes(queue), amqp_empty_bytes, 0,
+                       no_ack, 0, amqp_empty_table);
+    expect(connection_->check(consume_channel, "consuming"));
+    amqp_envelope_t envelope;
+    expect(connection_->check(consume_channel,
+                              amqp_consume_message(connection_->raw(), &envelope, nullptr, 0),
+                              "taking"));
+    Fetched fetched = fetched_of(envelope.message);
+    amqp_destroy_envelope(&envelope);
     return fetched;
 }
 

@@ -30,7 +30,7 @@ struct BrokerPlace {
 
 /// A message fetched from a queue.
 struct Fetched {
-    std::string body, content_type, message_id;
+    std::string body, content_type, content_encoding, message_id;
     int delivery_mode = 0;
     std::map<std::string, std::string> headers;  ///< the texts among them
 };
@@ -42,6 +42,13 @@ struct QueueArguments {
     bool single_active = false;
 };
 
+/// What a message says of its body.
+struct Content {
+    std::string type = "application/json";
+    std::string encoding{};
+    std::map<std::string, std::string> headers{};
+};
+
 class BrokerAdmin {
 public:
     explicit BrokerAdmin(const BrokerPlace& node = BrokerPlace::get());
@@ -51,6 +58,8 @@ public:
     /// Returns when the broker has seen it (all `copies` of it). With a header, if it has a name.
     void publish(const std::string& exchange, const std::string& key, const std::string& body,
                  int copies = 1, const std::string& header = {});
+    void publish_as(const std::string& exchange, const std::string& key, const std::string& body,
+                    const Content& content, int copies = 1);
     /// True when the broker has put the message into a queue, and confirmed it.
     bool publish_surely(const std::string& exchange, const std::string& key,
                         const std::string& body);
@@ -65,6 +74,9 @@ public:
     /// Ready messages and consumers; none if there is no such queue.
     std::optional<amqp::QueueCounts> look(const std::string& queue);
     std::optional<Fetched> fetch(const std::string& queue);
+    /// The next message of a queue of which only one consumer takes; waits for it. Consumes the
+    /// queue until the end of this object.
+    Fetched take(const std::string& queue);
 
 private:
     void expect(const amqp::Outcome& outcome);
