@@ -101,6 +101,17 @@ Result<std::string> strategy_as_yaml(const std::string& text) {
     return yaml + "}";
 }
 
+Result<config::Plugin> strategy_of(const std::string& text) {
+    const auto yaml = strategy_as_yaml(text);
+    if (!yaml) return yaml.error();
+    auto read = loaded("--strategy", "strategy: " + *yaml + "\n", {});
+    if (auto* const errors = std::get_if<std::vector<config::ConfigError>>(&read)) {
+        for (config::ConfigError& each : *errors) each.line = 0;  // there is but one
+        return mistakes(*errors);
+    }
+    return std::move(std::get<config::Policy>(read).strategy);
+}
+
 Result<config::Override> override_of(const std::string& text) {
     const auto mark = text.find('=');
     if (mark == std::string::npos || mark == 0 || mark + 1 == text.size())
