@@ -19,6 +19,7 @@
 #include "reaper/cli/room_help.hpp"
 #include "reaper/cli/setup_arguments.hpp"
 #include "reaper/cli/wrong_line.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -288,7 +289,12 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         Result<ProtectCommand> protect = finish_protect(parsed);
         return protect ? Result<Command>{std::move(*protect)} : protect.error();
     }
-    if (name == "reservations") return Command{parsed.reservations};
+    if (name == "reservations") {
+        const auto role = Role::parse(parsed.reservations.role);
+        if (!parsed.reservations.role.empty() && !role)
+            return Error{Errc::bad_input, "--role: " + role.error().what};
+        return Command{parsed.reservations};
+    }
     if (name == "usage") {
         Result<UsageCommand> usage = finish_usage(parsed);
         return usage ? Result<Command>{*usage} : usage.error();

@@ -86,10 +86,10 @@ all hosts, with what they hold and why they are revocable. With --snapshot, from
 the cloud; --config is optional then, and its taggers are applied if it is given.
 
 HOST chooses one host, by its id or name; the name may end before a dot: compute-7 for
-compute-7.example.org. --zone chooses hosts; --project, --flavor and --type choose servers, and hosts that have
-such servers. A project or a flavor without servers has no rows; one that the cloud does not have
-ends with exit code 6, as does, of a file, one that no server there has. An unknown HOST ends so too,
-with the nearest names.)",
+compute-7.example.org. --zone chooses hosts; --project, --flavor and --type choose servers, and
+hosts that have such servers. A project or a flavor without servers has no rows; one that the cloud
+does not have ends with exit code 6, as does, of a file, one that no server there has. So does an
+unknown HOST, with the nearest names.)",
     R"(Examples:
   reaper hosts
   reaper hosts compute-7 -o wide

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "reaper/model/text.hpp"
+#include "strategies/strategy_table.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -85,12 +86,21 @@ Result<std::string> strategy_as_yaml(const std::string& text) {
         else
             known->second.push_back(value);
     }
+    // Else several make a list; of a strategy that is here it is known.
+    const StrategyInfo* const info = find_strategy(name);
+    const auto is_list = [&](const std::string& key) {
+        return info != nullptr && std::any_of(info->parameters.begin(), info->parameters.end(),
+                                              [&](const ParameterSpec& spec) {
+                                                  return spec.name == key &&
+                                                         spec.kind == ParameterKind::text_list;
+                                              });
+    };
     const auto scalar = [](const std::string& value) {
         return is_plain(value) ? value : "\"" + value + "\"";
     };
     for (const auto& [key, values] : keys) {
         yaml += ", " + key + ": ";
-        if (values.size() == 1) {
+        if (values.size() == 1 && !is_list(key)) {
             yaml += scalar(values.front());
             continue;
         }

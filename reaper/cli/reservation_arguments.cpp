@@ -30,8 +30,7 @@ void add_reservation(CLI::App& command, Parsed& parsed, ReserveCommand& order) {
         ->type_name("LIST");
     command
         .add_option("--label", parsed.labels,
-                    "NAME=VALUE or NAME; reservations of different labels stay apart; may be "
-                    "repeated")
+                    "NAME=VALUE or NAME; different labels stay apart; may be repeated")
         ->type_name("LABEL")
         ->expected(1)
         ->allow_extra_args(false)

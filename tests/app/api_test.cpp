@@ -63,7 +63,8 @@ TEST_F(ApiTest, EveryRouteIsInTheDocumentAndTheOtherWayRound) {
 }
 
 /// The names of a body's members, those of its lists' entries too.
-void members_of(const json& schema, std::set<std::string>& names) {
+void members_of(const nlohmann::json& schema, std::set<std::string>& names) {
+    using nlohmann::json;
     if (schema.contains("$ref"))
         return members_of(
             openapi().at(json::json_pointer{schema.at("$ref").get<std::string>().substr(1)}),

@@ -153,7 +153,7 @@ TEST_F(ReservationRepairTest, WhatTheConfigurationReservesHasAPrincipal) {
     step();
     EXPECT_EQ(held("host1"), 5);
     ASSERT_THAT(controller->list(), SizeIs(1)) << "two of one role are shown as one";
-    const auto& reservers = controller->list()[0].reservers;
+    const auto reservers = controller->list()[0].reservers;
     EXPECT_EQ(reservers.at("capacity-team"), cpus(3));
     EXPECT_EQ(reservers.at(""), cpus(2)) << "of nobody in particular";
 }
