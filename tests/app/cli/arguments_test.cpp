@@ -490,7 +490,7 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
          "unknown argument 'run' of 'reaper check'; see "
          "'reaper check --help'"},
         {{"history", "show"}, "ID is required; see 'reaper history show --help'"},
-        {{"--zone", "a", "hosts"}, "'--zone' stands after the command; see 'reaper --help'"},
+        {{"--zone", "a", "hosts"}, "'--zone' stands after the command; see 'reaper hosts --help'"},
         {{"--config", "a", "--config", "b", "hosts"},
          "--config is given more than once; see 'reaper hosts --help'"},
         {{"room", "--zone"}, "--zone needs a value; see 'reaper room --help'"},
