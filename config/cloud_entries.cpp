@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/cloud_keys.hpp"
 #include "config/document.hpp"
 #include "config/values.hpp"
 
@@ -44,14 +45,7 @@ constexpr std::array<std::pair<const char*, const char*>, 29> variables{{
     {"OS_VERIFY", "verify"},
 }};
 
-/// Is it an entry that something here is made of?
-bool is_read(const std::string& name) {
-    return name == "auth" || name == "regions" ||
-           std::any_of(variables.begin(), variables.end(),
-                       [&](const auto& each) { return name == each.second; });
-}
-
-/// clouds.yaml or secure.yaml of one place.
+/// clouds.yaml, secure.yaml or clouds-public.yaml of one place.
 struct Found {
     std::string path;
     FileText file;
@@ -71,8 +65,9 @@ std::optional<Found> search(const std::string& stem, const std::string& override
                             const std::string& beside, const Environment& environment,
                             Findings& findings) {
     std::vector<std::string> checker;
-    if (const auto named = environment.variable(override_variable); named && !named->empty())
-        checker.push_back(*named);
+    if (!override_variable.empty())
+        if (const auto named = environment.variable(override_variable); named && !named->empty())
+            checker.push_back(*named);
     std::vector<std::string> folders;
     if (const auto slash = beside.rfind('/'); slash != std::string::npos)
         folders.push_back(beside.substr(0, slash));
@@ -81,7 +76,7 @@ std::optional<Found> search(const std::string& stem, const std::string& override
         folders.push_back(*home + "/.config/openstack");
     folders.emplace_back("/etc/openstack");
     for (const auto& folder : folders)
-        for (const char* const ending : {".yaml", ".yml"})
+        for (const char* const ending : {".yaml", ".yml", ".json"})
             checker.push_back(folder + "/" + stem + ending);
     for (const auto& place : checker)
         if (auto found = try_file(place, environment, findings)) return found;
@@ -111,71 +106,181 @@ std::vector<std::pair<std::string, YAML::Node>> members_of(const YAML::Node& nod
     return members;
 }
 
+/// What files say of one cloud, the later ones laid over those before.
+struct Layers {
+    CloudEntries entries;
+    YAML::Node regions;          ///< the list of them; null: none
+    std::string regions_file{};  ///< where that stands
+    std::string regions_key{};
+};
+
 /// Where the entries of a file go.
 struct CloudKey {
     const std::string& file;
     const std::string key;  ///< `clouds.NAME`
-    CloudEntries& entries;
+    Layers& layers;
     Findings& findings;
 };
 
-void flatten(const YAML::Node& node, const std::string& prefix, const CloudKey& target);
-
-/// The first of the regions, as OpenStack's own tools take it, with what it sets.
-void take_region(const YAML::Node& regions, const CloudKey& target) {
-    if (regions.size() == 0) return;
-    const YAML::Node first = regions[0];
-    const YAML::Node region = first.IsMap() ? first["name"] : first;
-    if (region.IsDefined() && region.IsScalar())
-        target.entries["regions"] = {region.Scalar(), target.file, line_of(region),
-                                     target.key + ".regions"};
-    if (first.IsMap()) flatten(first["values"], "", target);
+/// What nobody reads is told, and a shape that can't be read is refused.
+void tell_of_key(const std::string& name, const std::string& full, const YAML::Node& value,
+                 const CloudKey& target) {
+    const ConfigError place{target.file, line_of(value), full, "", ""};
+    const auto told = [&](const char* problem, std::string expected) {
+        ConfigError error = place;
+        error.problem = problem;
+        error.expected = std::move(expected);
+        return error;
+    };
+    const CloudKeyUse use = use_of_cloud_key(name);
+    if (use == CloudKeyUse::unknown)
+        target.findings.add_warning(told("unknown key", meant_cloud_key(name)));
+    if (use == CloudKeyUse::unused)
+        target.findings.add_warning(
+            told("has no effect here", "it left out: addresses are as the system's resolver says"));
+    if (use == CloudKeyUse::read && !value.IsScalar())
+        target.findings.add_error(told(value.IsMap() ? "is a mapping" : "is a list",
+                                       name == "auth" ? "a mapping" : "a text"));
 }
 
 void flatten(const YAML::Node& node, const std::string& prefix, const CloudKey& target) {
-    YAML::Node regions;
+    bool has_list = false;
     for (const auto& [spelling, value] : members_of(node)) {
         std::string name = prefix + spelling;
         std::replace(name.begin(), name.end(), '-', '_');
         const std::string full = target.key + "." + prefix + spelling;
-        if (value.IsScalar())
-            target.entries[name] = {value.Scalar(), target.file, line_of(value), full};
-        else if (name == "auth" && value.IsMap())
+        if (value.IsNull()) continue;
+        if (name == "auth" && value.IsMap()) {
             flatten(value, "auth.", target);
-        else if (name == "regions" && value.IsSequence())
-            regions.reset(value);  // what it sets is laid over the rest
-        else if (!value.IsNull() && is_read(name))
-            target.findings.add_error({target.file, line_of(value), full,
-                                       value.IsMap() ? "is a mapping" : "is a list",
-                                       name == "auth" ? "a mapping" : "a text"});
+        } else if ((name == "regions" || name == "region_name") && value.IsSequence()) {
+            if (has_list) continue;  // `regions` goes before a list of names
+            has_list = name == "regions";
+            target.layers.regions.reset(value);  // what it sets is laid over the rest
+            target.layers.regions_file = target.file;
+            target.layers.regions_key = full;
+        } else {
+            tell_of_key(name, full, value, target);
+            if (value.IsScalar())
+                target.layers.entries[name] = {value.Scalar(), target.file, line_of(value), full};
+        }
     }
-    if (regions.IsSequence()) take_region(regions, target);
 }
 
-/// The entries of one file laid over `entries`; false if the file is wrong or lacks the cloud.
-bool lay_over(const Found& found, const std::string& name, CloudEntries& entries,
-              std::vector<std::string>& known, Findings& findings) {
+/// The first of the regions, as OpenStack's own tools take it, with what it sets.
+void take_region(Layers& layers, Findings& findings) {
+    const YAML::Node regions = layers.regions;
+    if (!regions.IsSequence() || regions.size() == 0) return;
+    const YAML::Node first = regions[0];
+    const YAML::Node name = first.IsMap() ? first["name"] : first;
+    const std::string file = layers.regions_file, key = layers.regions_key;
+    if (!name.IsDefined() || !name.IsScalar()) {
+        findings.add_error({file, line_of(first), key + "[0]", "has no name",
+                            "the name of a region, or name and values"});
+        return;
+    }
+    const CloudEntry region{name.Scalar(), file, line_of(name), key};
+    if (first.IsMap() && first["values"].IsDefined())
+        flatten(first["values"], "", {file, key + "[0].values", layers, findings});
+    layers.entries["region_name"] = region;
+}
+
+/// `{region_name}` in the texts that are addresses or files is what that entry says.
+void fill_in(CloudEntries& entries, Findings& findings) {
+    for (auto& [name, entry] : entries) {
+        const bool filled = name == "auth.auth_url" || name == "cacert" || name == "cert" ||
+                            name == "key" || name.ends_with("_endpoint_override") ||
+                            name.ends_with("_endpoint");
+        for (std::size_t open = 0; filled;) {
+            open = entry.text.find('{', open);
+            const auto close = entry.text.find('}', open);
+            if (open == std::string::npos || close == std::string::npos) break;
+            const auto value = entries.find(entry.text.substr(open + 1, close - open - 1));
+            if (value == entries.end() || value->first == name) {
+                findings.add_error({entry.file, entry.line, entry.key,
+                                    "names " + shown(entry.text.substr(open, close - open + 1)) +
+                                        ", which the cloud does not say",
+                                    "an entry of it, such as {region_name}"});
+                break;
+            }
+            const std::string text = value->second.text;
+            entry.text.replace(open, close - open + 1, text);
+            open += text.size();
+        }
+    }
+}
+
+/// The member `name` of the file's `section` laid over `layers`; false if the file is wrong or
+/// lacks it.
+bool lay_over(const Found& found, const std::string& section, const std::string& name,
+              Layers& layers, std::vector<std::string>& known, Findings& findings) {
     auto parsed = parse_document(found.path, found.file.text);
     if (const auto* const error = std::get_if<ConfigError>(&parsed)) {
         findings.add_error(*error);
         return false;
     }
-    const YAML::Node clouds = std::get<YAML::Node>(parsed)["clouds"];
-    if (!clouds.IsDefined() || !clouds.IsMap()) return false;
+    const YAML::Node root = std::get<YAML::Node>(parsed);
+    if (!root.IsMap() || !root[section].IsDefined()) return false;
     bool there = false;
-    for (const auto& entry : clouds) {
-        if (!entry.first.IsScalar()) continue;
-        known.push_back(entry.first.Scalar());
-        if (entry.first.Scalar() != name || !entry.second.IsMap()) continue;
-        flatten(entry.second, "", {found.path, "clouds." + name, entries, findings});
+    for (const auto& [each, cloud] : members_of(root[section])) {
+        known.push_back(each);
+        if (each != name || !cloud.IsMap()) continue;
+        flatten(cloud, "", {found.path, section + "." + name, layers, findings});
         there = true;
     }
-    const bool secret =
-        entries.contains("auth.password") || entries.contains("auth.application_credential_secret");
+    const bool secret = layers.entries.contains("auth.password") ||
+                        layers.entries.contains("auth.application_credential_secret");
     if (there && secret && found.file.others_can_read)
         findings.add_warning({found.path, 0, "", "everyone can read this file with a secret",
                               "a file of mode 0640 or less"});
     return there;
+}
+
+/// What a provider publishes of its cloud lies below what the file says.
+void lay_profile_below(Layers& layers, const std::string& clouds_file,
+                       const Environment& environment, Findings& findings) {
+    auto named = layers.entries.find("profile");
+    if (named == layers.entries.end()) named = layers.entries.find("cloud");
+    if (named == layers.entries.end() || named->second.text.empty()) return;
+    const CloudEntry profile = named->second;
+    layers.entries.erase("profile");
+    layers.entries.erase("cloud");
+    const std::string section = "public-clouds";
+    Layers below;
+    std::vector<std::string> known;
+    const auto file = search("clouds-public", "", clouds_file, environment, findings);
+    if (!file || !lay_over(*file, section, profile.text, below, known, findings)) {
+        const std::string written_out = "auth_url and what else it stands for, written out";
+        findings.add_error(
+            {profile.file, profile.line, profile.key,
+             "is " + shown(profile.text) + ", which is in no " + section + " of " +
+                 (file ? file->path
+                       : "clouds-public.yaml (., ~/.config/openstack, /etc/openstack)"),
+             known.empty() ? written_out : "one of " + joined(known) + ", or " + written_out});
+        return;
+    }
+    const bool has_region = layers.regions.IsSequence() || layers.entries.contains("region_name");
+    layers.entries.merge(below.entries);
+    if (has_region) return;
+    layers.regions.reset(below.regions);
+    layers.regions_file = below.regions_file;
+    layers.regions_key = below.regions_key;
+}
+
+/// What belongs into `auth` may stand beside it. Of projects and domains what is in it counts, of
+/// all else what is beside it.
+void move_into_auth(CloudEntries& entries) {
+    std::vector<std::string> beside;
+    for (const auto& [name, entry] : entries)
+        if (use_of_cloud_key("auth." + name) == CloudKeyUse::read) beside.push_back(name);
+    for (const std::string& name : beside) {
+        const bool scope = name.find("project") != std::string::npos ||
+                           name.find("tenant") != std::string::npos ||
+                           name.find("domain") != std::string::npos || name.ends_with("token");
+        if (scope)
+            entries.emplace("auth." + name, entries.at(name));
+        else
+            entries.insert_or_assign("auth." + name, entries.at(name));
+    }
 }
 
 }  // namespace
@@ -199,24 +304,23 @@ std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::st
     if (!clouds)
         return fail("no clouds.yaml found",
                     "it in ., ~/.config/openstack or /etc/openstack, or clouds_file", true);
-    CloudEntries entries;
+    Layers layers;
     std::vector<std::string> known;
-    const bool there = lay_over(*clouds, name, entries, known, findings);
+    const bool there = lay_over(*clouds, "clouds", name, layers, known, findings);
     if (!there && before && !findings.clean()) return std::nullopt;  // not readable: said already
     if (!there)
         return fail("no cloud " + shown(name) + " in " + clouds->path,
                     known.empty() ? "clouds: with one of that name" : "one of " + joined(known));
     if (const auto secure =
             search("secure", "OS_CLIENT_SECURE_FILE", clouds_file, environment, findings))
-        lay_over(*secure, name, entries, known, findings);
-    // What belongs into `auth` may stand beside it.
-    for (const auto& [variable, entry] : variables) {
-        const std::string_view of_auth = entry;
-        if (!of_auth.starts_with("auth.")) continue;
-        const auto beside = entries.find(std::string(of_auth.substr(5)));
-        if (beside != entries.end()) entries.emplace(entry, beside->second);
-    }
-    return entries;
+        lay_over(*secure, "clouds", name, layers, known, findings);
+    lay_profile_below(layers, clouds_file, environment, findings);
+    take_region(layers, findings);
+    if (const auto region = layers.entries.find("region_name"); region != layers.entries.end())
+        region->second.text = region->second.text.substr(0, region->second.text.find(','));
+    move_into_auth(layers.entries);
+    fill_in(layers.entries, findings);
+    return std::move(layers.entries);
 }
 
 CloudEntries cloud_of_variables(const Environment& environment) {

@@ -18,8 +18,10 @@ struct CloudEntry {
 };
 using CloudEntries = std::map<std::string, CloudEntry>;
 
-/// The cloud `name` of clouds.yaml and secure.yaml; `clouds_file` replaces the search if not empty.
-/// `asked_by` is the key or variable that named the cloud. None, with an error, if there is none.
+/// The cloud `name` of clouds.yaml, secure.yaml laid over, and below both the profile of
+/// clouds-public.yaml that it names; `clouds_file` replaces the search if not empty. What belongs
+/// into `auth` is there, and `region_name` is the region. `asked_by` is the key or variable that
+/// named the cloud. None, with an error, if there is none.
 std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::string& clouds_file,
                                           const ConfigError& asked_by,
                                           const Environment& environment, Findings& findings);

@@ -17,9 +17,10 @@ struct Texts {
     const char* entry;
     std::string Credentials::*member;
 };
-constexpr std::array<Texts, 13> credential_texts{{
+constexpr std::array<Texts, 14> credential_texts{{
     {"auth.auth_url", &Credentials::auth_url},
     {"auth.username", &Credentials::username},
+    {"auth.user_name", &Credentials::username},
     {"auth.user_id", &Credentials::user_id},
     {"auth.user_domain_name", &Credentials::user_domain_name},
     {"auth.user_domain_id", &Credentials::user_domain_id},
@@ -73,9 +74,32 @@ void default_domain(const CloudEntries& entries, Credentials& credentials) {
             (id ? id : name)->text;
 }
 
+/// One domain for user and project, where a project is the scope; else it is the scope.
+void common_domain(const CloudEntries& entries, Credentials& credentials, Findings& findings) {
+    const bool project = !credentials.project_id.empty() || !credentials.project_name.empty();
+    const auto* const id = find(entries, "auth.domain_id");
+    const auto* const name = find(entries, "auth.domain_name");
+    for (const CloudEntry* const entry : {id, name})
+        if (entry != nullptr && !project)
+            complain(*entry, "is not read", "the scope of a project: project_name or project_id",
+                     findings);
+    const auto fill = [&](std::string& of_id, std::string& of_name) {
+        if (id != nullptr && of_id.empty()) {
+            of_id = id->text;
+            of_name.clear();
+        } else if (name != nullptr && of_id.empty() && of_name.empty()) {
+            of_name = name->text;
+        }
+    };
+    if (!project) return;
+    fill(credentials.user_domain_id, credentials.user_domain_name);
+    fill(credentials.project_domain_id, credentials.project_domain_name);
+}
+
 /// Leaves only what the type uses: people keep both kinds side by side and choose by it.
 void keep_type(const CloudEntries& entries, Credentials& credentials, Findings& findings) {
-    const auto* const type = find(entries, "auth_type");
+    const auto* type = find(entries, "auth_type");
+    if (type == nullptr) type = find(entries, "auth_plugin");
     if (type == nullptr) return;
     if (type->text == "v3applicationcredential") {
         credentials.password = Secret{};
@@ -98,6 +122,7 @@ void take_credentials(const CloudEntries& entries, Credentials& credentials, Fin
         credentials.password = Secret{password->text};
     if (const auto* const secret = find(entries, "auth.application_credential_secret"))
         credentials.application_credential_secret = Secret{secret->text};
+    common_domain(entries, credentials, findings);
     default_domain(entries, credentials);
     keep_type(entries, credentials, findings);
     if (const auto* const url = find(entries, "auth.auth_url"))
@@ -144,7 +169,8 @@ void take_tls(const CloudEntries& entries, Cloud& cloud, const Environment& envi
 
 void take_endpoints(const CloudEntries& entries, Cloud& cloud, Findings& findings) {
     for (const std::string service : {"compute", "placement", "identity", "image"}) {
-        const auto* const entry = find(entries, service + "_endpoint_override");
+        const auto* entry = find(entries, service + "_endpoint_override");
+        if (entry == nullptr || entry->text.empty()) entry = find(entries, service + "_endpoint");
         if (entry == nullptr || findings.has("cloud.endpoints." + service)) continue;
         if (const auto problem = url_problem(entry->text, {"http", "https"}))
             complain(*entry, *problem, "http://HOST:PORT or https://HOST:PORT", findings);
@@ -155,17 +181,13 @@ void take_endpoints(const CloudEntries& entries, Cloud& cloud, Findings& finding
 /// What OpenStack's own tools go by and this reads nothing of: to leave it out would ask another
 /// cloud, or as another user.
 void refuse_others(const CloudEntries& entries, Findings& findings) {
-    const std::string written_out = "auth_url and what else it stands for, written out";
     const std::string project = "the scope of a project: project_name or project_id";
     const std::pair<const char*, std::string> others[]{
-        {"profile", written_out},
-        {"cloud", written_out},
         {"auth.system_scope", project},
-        {"auth.domain_id", project},
-        {"auth.domain_name", project},
         {"auth.trust_id", project},
         {"auth.passcode", "password"},
-        {"auth_plugin", "auth_type"},
+        {"auth_methods", "auth_type"},
+        {"auth.auth_token", "password or v3applicationcredential (a token can't be renewed)"},
         {"auth.token", "password or v3applicationcredential (a token can't be renewed)"}};
     for (const auto& [name, expected] : others)
         if (const auto* const entry = find(entries, name); entry != nullptr && !entry->text.empty())
@@ -178,7 +200,9 @@ void refuse_others(const CloudEntries& entries, Findings& findings) {
              {"_interface", "_endpoint_type", "_region_name", "_service_type", "_service_name"})
             if (const auto* const entry = find(entries, service + what)) {
                 const auto* const all = find(entries, what + 1);
-                if (all == nullptr || all->text != entry->text)
+                const bool usual =
+                    std::string_view{what} == "_service_type" && entry->text == service;
+                if (!usual && (all == nullptr || all->text != entry->text))
                     complain(*entry, "is not read", service + "_endpoint_override", findings);
             }
 }
@@ -187,8 +211,7 @@ void take(const CloudEntries& entries, const Environment& environment, Cloud& cl
           Findings& findings) {
     refuse_others(entries, findings);
     take_credentials(entries, cloud.credentials, findings);
-    const auto* region = find(entries, "regions");
-    if (region == nullptr) region = find(entries, "region_name");
+    const auto* const region = find(entries, "region_name");
     if (region != nullptr && !findings.has("cloud.region")) cloud.region = region->text;
     take_interface(entries, cloud, findings);
     take_tls(entries, cloud, environment, findings);

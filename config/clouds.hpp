@@ -1,8 +1,9 @@
 // Credentials the way OpenStack users have them: clouds.yaml with secure.yaml, or OS_* variables.
 //
 // Searched as OpenStack's own tools do: the file that OS_CLIENT_CONFIG_FILE names, then clouds.yaml
-// (or .yml) in the working directory, ~/.config/openstack, /etc/openstack; the first one counts.
-// secure.yaml is searched in the same places (OS_CLIENT_SECURE_FILE first) and laid over it.
+// (or .yml, .json) in the working directory, ~/.config/openstack, /etc/openstack; the first one
+// counts. secure.yaml is searched in the same places (OS_CLIENT_SECURE_FILE first) and laid over
+// it; so is clouds-public.yaml, of which the `profile` that a cloud names lies below it.
 #pragma once
 
 #include "config/environment.hpp"

@@ -113,6 +113,7 @@ private:
         member("aggregates", reserved.aggregates);
         member("resources", reserved.resources);
         out_ << YAML::Key << "labels" << YAML::Value << YAML::Flow << reserved.labels;
+        if (!reserved.principal.empty()) member("principal", reserved.principal);
         member("lend", reserved.lending.lend);
         member("floor", reserved.lending.floor);
         member("longest_loan", duration_text(reserved.lending.longest));

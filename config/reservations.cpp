@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "config/entries.hpp"
 #include "config/values.hpp"
@@ -138,6 +139,10 @@ EntryMembers members_of_static(StaticReservation& entry, Findings& findings) {
          [&](const auto& value, const auto& full) {
              return read_labels(value, full, entry.labels, findings);
          }},
+        {"principal",
+         [&](const auto& value, const auto& full) {
+             return read_entry_text(value, full, entry.principal, findings);
+         }},
         {"lend",
          [&](const auto& value, const auto& full) {
              return read_entry_flag(value, full, entry.lending.lend, findings);
@@ -209,17 +214,17 @@ void check_same_places(const std::vector<std::string>& texts, const std::string&
         findings.error("reservations.static[" + std::to_string(index) + "]." + name + "[" +
                            std::to_string(i) + "]",
                        shown(texts[i]) + " is in static[" + std::to_string(at->second) +
-                           "] too, with the same role and labels",
+                           "] too, with the same role, labels and principal",
                        "one of the two, or labels that tell them apart");
     }
 }
 
 void check_places(const std::vector<StaticReservation>& entries, Findings& findings) {
-    using Name = std::pair<Role, reaper::Labels>;
+    using Name = std::tuple<Role, reaper::Labels, std::string>;
     std::map<Name, std::map<std::string, std::size_t>> hosts;
     std::map<Name, std::map<std::string, std::size_t>> aggregates;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        const Name name{entries[i].role, entries[i].labels};
+        const Name name{entries[i].role, entries[i].labels, entries[i].principal};
         check_same_places(entries[i].hosts, "hosts", i, hosts[name], findings);
         check_same_places(entries[i].aggregates, "aggregates", i, aggregates[name], findings);
     }
@@ -230,6 +235,7 @@ void check_record(const StaticReservation& entry, const std::string& key, Findin
     Reservation reservation;
     constexpr std::size_t uuid_length = 36;
     reservation.identity = {HostId{std::string(uuid_length, '0')}, entry.role, entry.labels};
+    reservation.identity.principal = entry.principal;
     reservation.identity.from_config = true;
     reservation.asked = entry.resources;
     reservation.lending = entry.lending;

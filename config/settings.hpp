@@ -223,6 +223,7 @@ struct StaticReservation {
     Resources resources;                  ///< on each host
     reaper::Labels labels{};
     LendingPolicy lending{};  ///< what the file does not say is as `reservations:` has it
+    std::string principal{};  ///< who reserved; empty: nobody in particular
 
     friend bool operator==(const StaticReservation&, const StaticReservation&) = default;
 };

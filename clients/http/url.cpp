@@ -48,7 +48,8 @@ std::string host_header(const Endpoint& endpoint) {
 
 Result<Url> parse_url(std::string_view text) {
     const auto parsed = boost::urls::parse_uri(text);
-    if (!parsed) return bad_url(text, "is not an absolute URL such as https://host:port/path");
+    if (!parsed)
+        return bad_url(text, "is no URL; expected an absolute one such as https://host:port/path");
     const boost::urls::url_view& view = *parsed;
     Url url;
     if (view.scheme_id() == boost::urls::scheme::https)

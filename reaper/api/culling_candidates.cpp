@@ -1,13 +1,14 @@
 #include "reaper/api/culling_candidates.hpp"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/plan.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/resources_text.hpp"
@@ -22,15 +23,15 @@ namespace {
 constexpr std::size_t at_a_time = 25;
 
 const char* const usage =
-    "expected ?resources=CLASS:AMOUNT,... (example: resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)";
+    "expected one of ?flavor=NAME and ?resources=CLASS:AMOUNT,... (example: "
+    "resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)";
 
-Result<Resources> resources_of(const Query& query, const ApiRequest& request) {
+/// What one server takes; nothing if a flavor says it.
+Result<Resources> resources_of(const Query& query) {
     const auto wrong = [](const std::string& why) { return Error{Errc::bad_input, why}; };
     if (query.wrong()) return wrong(*query.wrong() + "; " + usage);
-    const auto& given = request.parameters;
-    if (std::none_of(given.begin(), given.end(),
-                     [](const auto& each) { return each.first == "resources"; }))
-        return wrong(usage);
+    if (query.text("resources").empty() == query.text("flavor").empty()) return wrong(usage);
+    if (query.text("resources").empty()) return Resources{};
     auto resources = parse_resources(query.text("resources"));
     if (!resources) return wrong("resources: " + resources.error().what);
     return resources;
@@ -43,14 +44,25 @@ HttpResponse not_read_yet() {
 }  // namespace
 
 Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request) {
-    const Query query{request, {"resources", "zone"}};
-    const auto resources = resources_of(query, request);
+    const Query query{request, {"flavor", "resources", "zone"}};
+    auto resources = resources_of(query);
     if (!resources) co_return refuse(400, resources.error().what);
+    Request wanted;
+    wanted.resources = std::move(*resources);
+    BuiltRequest built = wanted;
+    std::string flavor = query.text("flavor");
+    if (!flavor.empty())
+        built = co_await of_named_flavor(backend, std::move(wanted), std::move(flavor));
+    if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
     const auto executor = co_await boost::asio::this_coro::executor;
+    std::optional<CullingQuestion> question;
     std::vector<HostId> ids;
     TimePoint taken_at;
     if (const auto view = backend.view()) {
-        if (auto why = why_unknown(*resources, view->cache.index())) co_return refuse(404, *why);
+        question.emplace(std::get<Request>(std::move(built)), view->policy.scheduler,
+                         view->cache.index(), view->ledger);
+        if (auto why = why_unknown(question->request(), view->cache.index()))
+            co_return refuse(404, *why);
         const std::string& zone = query.text("zone");
         auto no_zone = zone.empty() ? std::nullopt : why_unknown_zone(zone, view->cache.index());
         if (no_zone) co_return refuse(404, *no_zone);
@@ -70,13 +82,13 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
             const Host* const host = view->cache.find(ids[i]);
             if (host == nullptr) continue;
             if (const auto found =
-                    culling_candidate(*host, *resources, view->ledger, view->policy.protection))
+                    question->candidate(*host, view->ledger, view->policy.protection))
                 json.add(*found);
         }
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
     HttpResponse found;
-    found.body = json.finish(*resources, taken_at) + "\n";
+    found.body = json.finish(question->request().resources, taken_at) + "\n";
     co_return found;
 }
 

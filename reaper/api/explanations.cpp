@@ -17,8 +17,7 @@ HttpResponse never_chosen(const Backend& backend, const std::string& asked) {
             for (const Server& server : host->servers)
                 if (server.id.str() == asked || server.name == asked)
                     return answered(
-                        {{"version", 1},
-                         {"asked", asked},
+                        {{"asked", asked},
                          {"server", server.id.str()},
                          {"name", server.name},
                          {"host", host->service_host},

@@ -14,6 +14,7 @@
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/named_host.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -132,13 +133,6 @@ std::vector<HostId> chosen(const CloudCache& cache, const PageAsked& page,
     return ids;
 }
 
-const Host* find_host(const CloudCache& cache, const std::string& text) {
-    if (const Host* const host = cache.find(HostId{text})) return host;
-    for (const Host* const host : cache.hosts())
-        if (host->name == text || host->service_host == text) return host;
-    return nullptr;
-}
-
 json server_json(const Server& server, const Host& host, const DaemonView& view) {
     const Ledger& ledger = view.ledger;
     json object = report::to_json(server, view.cache.project_names());
@@ -209,8 +203,10 @@ Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
     if (query.wrong()) co_return refuse(400, *query.wrong());
     const auto view = backend.view();
     if (!view) co_return no_cloud_yet();
-    const Host* const host = find_host(view->cache, request.id);
-    if (host == nullptr) co_return refuse(404, "there is no host " + in_quotes(request.id));
+    const auto found = host_named(view->cache.hosts(), request.id);
+    if (!found)
+        co_return refuse(found.error().code == Errc::not_found ? 404 : 400, found.error().what);
+    const Host* const host = *found;
     json servers = json::array();
     Host told = *host;
     tell_protected(view->policy.protection, told);

@@ -10,6 +10,7 @@
 #include "reaper/controllers/reservation_controller.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
+#include "reaper/model/named_host.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -72,16 +73,9 @@ HostId host_of(const JsonPlace& place, const Known& known) {
     // Of a host that is gone, reservations may be given up.
     if (known.reservations.has_on(HostId{text})) return HostId{text};
     if (const Host* const host = cache.find(HostId{text})) return host->id;
-    std::set<HostId> found;
-    for (const Host* const host : cache.hosts())
-        if (host->name == text || host->service_host == text) found.insert(host->id);
-    if (found.empty())
-        fail(Errc::not_found,
-             place.path() + ": there is no host " + in_quotes(printable(text, 100)));
-    if (found.size() > 1)
-        fail(Errc::bad_input, place.path() + ": several hosts are called " +
-                                  in_quotes(printable(text, 100)) + ": say which by its UUID");
-    return *found.begin();
+    const auto found = host_named(cache.hosts(), text);
+    if (!found) fail(found.error().code, found.error().what);
+    return (*found)->id;
 }
 
 /// `{"why": "peak"}`, or pairs: `[{"key": "why", "value": "peak"}]`. A key may have no value.

@@ -71,7 +71,8 @@ constexpr Route table[] = {
     {"GET", "/v1/hosts/{host}", "one host, by its id or name, with its servers", Access::look,
      get_host},
     {"GET", "/v1/snapshot",
-     "?limit=N&marker=ID - hosts as in a file of 'reaper snapshot', whole and with their servers",
+     "?limit=N&marker=ID&project=NAME - hosts as in a file of 'reaper snapshot', whole and with "
+     "their servers",
      Access::look, get_snapshot},
     {"GET", "/v1/requests",
      "?limit=N&marker=ID&outcome=freed&project=ID&host=NAME&flavor=NAME&server=ID&since=2h&until="
@@ -105,7 +106,9 @@ constexpr Route table[] = {
     {"GET", "/v1/events", "what happens, as it happens (text/event-stream)", Access::look,
      get_events},
     {"POST", "/v1/plan",
-     "{project, resources, groups, group_policy, slots, zone, traits, res_type} - a plan as of now",
+     "{project, flavor, resources, groups, group_policy, slots, zone, traits, res_type, id} - a "
+     "plan "
+     "as of now",
      Access::look, post_plan},
     {"GET", "/v1/room",
      "?flavor=NAME|resources=VCPU:1,...&count=N&zone=Z&project=P&traits=CUSTOM_A=required,... - "
@@ -127,11 +130,13 @@ constexpr Route table[] = {
     {"POST", "/v1/unprotect", "{server, by} - ends that (for who may act)", Access::act,
      post_unprotect},
     {"GET", "/v1/culling_candidates",
-     "?resources=VCPU:1,MEMORY_MB:2048 - hosts that could take a server of that size if "
+     "?flavor=NAME|resources=VCPU:1,MEMORY_MB:2048&zone=Z - hosts that could take such a server if "
      "preemptible ones went",
      Access::look, culling_candidates},
     {"POST", "/v1/requests",
-     "{project, resources, groups, group_policy, slots, zone, traits, res_type, id} - frees room; "
+     "{project, flavor, resources, groups, group_policy, slots, zone, traits, res_type, id} - "
+     "frees "
+     "room; "
      "answers with a line of JSON for each thing that happens, the outcome last (for who may act)",
      Access::act, post_request},
     {"GET", "/v1/reservations",
@@ -150,8 +155,8 @@ constexpr Route table[] = {
      "- keeps room for roles, all of it or none (for who may act)",
      Access::act, post_reserve},
     {"POST", "/v1/unreserve",
-     "{key, principal, dry_run, reservations: [{host, role, labels, resources, lent_too}]} - "
-     "returns room to whom it was taken from (for who may act)",
+     "{key, principal, dry_run, reservations: [{host, role, labels, resources, refines, reserver, "
+     "lent_too}]} - returns room to whom it was taken from (for who may act)",
      Access::act, post_unreserve},
 };
 

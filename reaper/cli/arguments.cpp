@@ -1,6 +1,7 @@
 #include "reaper/cli/arguments.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "reaper/cli/room_help.hpp"
 #include "reaper/cli/setup_arguments.hpp"
 #include "reaper/cli/wrong_line.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -65,8 +67,11 @@ void add_snapshot(CLI::App& app, Parsed& parsed) {
 }
 
 void add_host_filters(CLI::App& hosts, HostFilters& filters) {
-    hosts.add_option("--host", filters.host, "Only this host, by its name or id")
-        ->type_name("HOST");
+    CLI::Option* const only =
+        hosts
+            .add_option("HOST", filters.host, "Only this host: its name, whole or short, or its id")
+            ->type_name("");
+    hosts.add_option("--host", filters.host, "The same")->type_name("HOST")->excludes(only);
     hosts.add_option("--zone,--az", filters.zone, "Only hosts of this availability zone")
         ->type_name("AZ");
     hosts
@@ -268,7 +273,8 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "setup" && chosen.get_subcommands().front()->get_name() == "oversubscription") {
         if (chosen.get_subcommands().front()->count("--hosts") > 0 &&
             parsed.room_setup.hosts.empty())
-            return Error{Errc::bad_input, "--hosts needs a pattern"};
+            return Error{Errc::bad_input,
+                         "--hosts: is empty; expected a pattern such as 'compute-*'"};
         return Command{parsed.room_setup};
     }
     if (name == "setup") {
@@ -283,7 +289,12 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         Result<ProtectCommand> protect = finish_protect(parsed);
         return protect ? Result<Command>{std::move(*protect)} : protect.error();
     }
-    if (name == "reservations") return Command{parsed.reservations};
+    if (name == "reservations") {
+        const auto role = Role::parse(parsed.reservations.role);
+        if (!parsed.reservations.role.empty() && !role)
+            return Error{Errc::bad_input, "--role: " + role.error().what};
+        return Command{parsed.reservations};
+    }
     if (name == "usage") {
         Result<UsageCommand> usage = finish_usage(parsed);
         return usage ? Result<Command>{*usage} : usage.error();
@@ -340,15 +351,19 @@ Leave man_page(const CommandEntry& program, const std::string& wanted) {
             "no man page '" + printable(wanted, 60) + "'; 'reaper man' lists them"};
 }
 
+CommandEntry table_of(CLI::App& app) {
+    const auto formatter = std::static_pointer_cast<HelpFormatter>(app.get_formatter());
+    return command_table(app,
+                         [&](const CLI::App& command) { return formatter->brief_of(command); });
+}
+
 /// Texts that are made of the commands and options themselves; nothing if another one is wanted.
 std::optional<Leave> own_text(CLI::App& app, const Parsed& parsed) {
     const std::string name = app.get_subcommands().front()->get_name();
     if (name == "help") return help_for(app, parsed.help_words);
     if (name == "version") return version_text(parsed.global.json);
     if (name != "completion" && name != "man") return std::nullopt;
-    const auto formatter = std::static_pointer_cast<HelpFormatter>(app.get_formatter());
-    const CommandEntry program =
-        command_table(app, [&](const CLI::App& command) { return formatter->brief_of(command); });
+    const CommandEntry program = table_of(app);
     if (name == "man") return man_page(program, parsed.man_page);
     const bool bash = parsed.shell == "bash";
     return Leave{ExitCode::ok, bash ? bash_completion(program) : zsh_completion(program), ""};
@@ -382,12 +397,23 @@ std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed)
 
 }  // namespace
 
+CommandEntry own_command_table() {
+    CLI::App app;
+    Parsed parsed;
+    describe(app, parsed);
+    return table_of(app);
+}
+
 std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv) {
     CLI::App app;
     Parsed parsed;
     describe(app, parsed);
     try {
-        app.parse(argc, argv);
+        std::vector<std::string> words =
+            with_list_options_last(app, std::vector<std::string>(argv, argv + argc));
+        std::reverse(words.begin() + 1, words.end());  // CLI11 reads the last one first
+        words.erase(words.begin());
+        app.parse(std::move(words));
         if (auto text = own_text(app, parsed)) return std::move(*text);
         return finish(app, parsed);
     } catch (const CLI::CallForHelp&) {

@@ -57,7 +57,7 @@ struct PlanCommand : DescribedRequest {      // when neither of these two says w
     std::vector<std::string> notifications;  ///< files; `-` is stdin
     std::string requests_file;               ///< `-` is stdin
     std::string snapshot_file;               ///< instead of the cloud; empty: the cloud
-    std::optional<std::string> strategy;
+    std::optional<std::string> strategy;     ///< as of ReplayCommand
     std::optional<int> alternatives;
     std::string save_file;  ///< for `apply`; empty: none
 };
@@ -78,7 +78,7 @@ struct RoomCommand : DescribedRequest {
 
 /// Empty: all.
 struct HostFilters {
-    std::string host{};  ///< name or id
+    std::string host{};  ///< name, whole or shortened, or id
     std::string zone{};
     std::string project{};  ///< of servers: id, or on the cloud itself a name too
     std::string flavor{};   ///< of servers: name
@@ -92,7 +92,8 @@ struct HostsCommand {
 };
 
 struct CandidatesCommand {
-    Resources resources;        ///< of one server
+    Resources resources;        ///< of one server; empty: of the flavor
+    std::string flavor{};       ///< name or id
     std::string zone{};         ///< of the hosts; empty: any
     std::string snapshot_file;  ///< instead of the cloud
 };

@@ -6,6 +6,7 @@
 
 #include "reaper/cli/checks.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/request_spec/admitted_room.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -67,6 +68,23 @@ void tell_marked(const SchedulerRules& rules, const std::vector<AggregateRecord>
                     "nova-scheduler goes by it, servers are deleted in vain"});
 }
 
+/// Flavors whose res-type admits no room: no server of them gets any.
+Task<void> tell_flavors(CloudPorts cloud, const SchedulerRules& rules, const Report& report) {
+    auto flavors = co_await cloud.compute.all_flavors();
+    if (!flavors) {
+        report({Verdict::fail, "flavors", flavors.error().what});
+        co_return;
+    }
+    for (const auto& [id, flavor] : *flavors) {
+        const auto admitted = admitted_room({}, flavor.extra_specs, {}, rules.res_type_traits);
+        if (const auto* const refused = std::get_if<Refused>(&admitted))
+            report({Verdict::warn, "flavors",
+                    "no server of " + in_quotes(flavor.name) +
+                        " is helped, and where the gateway " +
+                        "is asked none boots: " + refused->reason});
+    }
+}
+
 Task<void> tell_release(CloudPorts cloud, CloudSession& session, const Report& report) {
     auto release = co_await cloud.compute.release();
     if (!release) {
@@ -93,6 +111,7 @@ Task<void> check_scheduler(CloudPorts cloud, CloudSession& session, SchedulerRul
         {Verdict::ok, subject, options_of(rules) + ": compare with nova.conf of nova-scheduler"});
     auto aggregates = co_await cloud.compute.aggregates();
     if (aggregates) tell_marked(rules, *aggregates, report);
+    co_await tell_flavors(cloud, rules, report);
 }
 
 }  // namespace reaper::cli

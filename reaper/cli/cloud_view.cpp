@@ -10,6 +10,7 @@
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::cli {
 
@@ -84,6 +85,23 @@ Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
     for (Host& host : cache->snapshot.hosts) tell_protected(policy.protection, host);
     cache->snapshot.project_names = names_told(io, names, terminal);
     return cache;
+}
+
+std::variant<Request, ExitCode> of_named_flavor(boost::asio::io_context& io,
+                                                const CloudToLookAt& look, Request request,
+                                                const std::string& written,
+                                                const Terminal& terminal) {
+    auto made = run_task(io, with_flavor(look.cloud.ports().compute, std::move(request), written,
+                                         look.policy->scheduler));
+    if (!made)
+        return terminal.fail(
+            made.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
+            made.error());
+    if (const auto* const unknown = std::get_if<UnknownFlavor>(&*made))
+        return terminal.fail(ExitCode::unknown, Error{Errc::not_found, unknown->why});
+    if (const auto* const refused = std::get_if<Refused>(&*made))
+        return terminal.fail(ExitCode::usage, Error{Errc::bad_input, "--" + refused->reason});
+    return std::get<Request>(std::move(*made));
 }
 
 std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& cloud,

@@ -40,6 +40,13 @@ ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
                              const CompiledPolicy& policy, const Terminal& terminal);
 
+/// The request, of servers of the flavor that is written as its name or id; else how to end: why
+/// was told.
+std::variant<Request, ExitCode> of_named_flavor(boost::asio::io_context& io,
+                                                const CloudToLookAt& look, Request request,
+                                                const std::string& written,
+                                                const Terminal& terminal);
+
 /// Puts the id in the place of a project's id or name; nothing happens if none is given. How the
 /// command ends, which was told, if Keystone knows none, or can't be asked.
 std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& cloud,

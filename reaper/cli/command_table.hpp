@@ -30,6 +30,9 @@ struct CommandEntry {
     std::vector<CommandEntry> commands;  ///< but hidden ones
 };
 
+/// Those of `reaper` itself.
+CommandEntry own_command_table();
+
 /// `brief` tells the line of a command.
 CommandEntry command_table(CLI::App& app, const std::function<std::string(const CLI::App&)>& brief);
 

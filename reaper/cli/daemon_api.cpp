@@ -31,6 +31,11 @@ bool is_unknown_route(const std::string& why) {
     return why.starts_with("there is no /");
 }
 
+/// The daemon does not do it at all: `reservations.enabled is false`.
+bool is_switched_off(const std::string& why) {
+    return why.find(".enabled is false") != std::string::npos;
+}
+
 }  // namespace
 
 std::optional<json> DaemonApi::get(const std::string& target, ExitCode& code, ExitCode missing) {
@@ -105,6 +110,7 @@ std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answe
                            "; is the token (--token-file, OS_TOKEN) still good, and of its cloud?");
         case 403: return end(remote() ? ExitCode::refused : ExitCode::failed, why);
         case 404:
+            if (is_switched_off(why)) return end(ExitCode::usage, why);
             if (!is_unknown_route(why)) return end(missing, why);
             return end(ExitCode::failed, older(target));
         default: return end(ExitCode::failed, remote() ? name() + ": " + why : why);

@@ -21,8 +21,9 @@ public:
         : channel_(std::move(channel)), terminal_(terminal) {}
 
     /// The object that is answered with 200 or 202. None, and told, if there is none; `code` is how
-    /// the command ends then: `usage` for 400, `not_enough` for 409, `refused` for 401 and 403 of a
-    /// remote one, `missing` for a thing that is not there (404), else `failed`.
+    /// the command ends then: `usage` for 400 and what the daemon has off, `not_enough` for 409,
+    /// `refused` for 401 and 403 of a remote one, `missing` for a thing that is not there (404),
+    /// else `failed`.
     std::optional<nlohmann::json> get(const std::string& target, ExitCode& code,
                                       ExitCode missing = ExitCode::failed);
     /// Likewise, where the command does without: nothing is told.

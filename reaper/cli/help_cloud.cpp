@@ -51,7 +51,8 @@ twice.
 With --json, one request is answered by its decision; several, or messages that make none, by
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
-Exit code 3 says that not enough room can be freed: no servers would be deleted; with --save, that
+Exit code 3 says that not enough room can be freed, or that the request is refused, as that of a
+requester that is revocable itself: no servers would be deleted; with --save, that
 nothing was saved, as nobody would be deleted (the room is there, or it is refused too); 6 that the
 cloud has no such project, flavor, zone or resource class (of a file that names no projects, an
 unknown one is a remark).
@@ -84,11 +85,14 @@ revocable or any, after the kinds of room that it holds and offers. With --serve
 all hosts, with what they hold and why they are revocable. With --snapshot, from a file instead of
 the cloud; --config is optional then, and its taggers are applied if it is given.
 
---host and --zone choose hosts; --project, --flavor and --type choose servers, and hosts that have
-such servers. A project or a flavor without servers has no rows; one that the cloud does not have
-ends with exit code 6, as does, of a file, one that no server there has.)",
+HOST chooses one host, by its id or name; the name may end before a dot: compute-7 for
+compute-7.example.org. --zone chooses hosts; --project, --flavor and --type choose servers, and
+hosts that have such servers. A project or a flavor without servers has no rows; one that the cloud
+does not have ends with exit code 6, as does, of a file, one that no server there has. So does an
+unknown HOST, with the nearest names.)",
     R"(Examples:
   reaper hosts
+  reaper hosts compute-7 -o wide
   reaper hosts --zone nova --project web
   reaper hosts --sort VCPU_free:desc -o wide
   reaper hosts --servers --columns host,server,project,because
@@ -104,17 +108,22 @@ its inventories' units allow the amounts. Servers that may not go (locked, prote
 nor does room that is promised to others; hosts that are down or disabled are left out. Hosts with
 room as it is are candidates too. Who would go, and whether it is worth it, 'reaper plan' tells.
 
+With --flavor, the size is a flavor's, and its traits, groups and the aggregates that it demands
+count as well: only hosts on which Nova would place a server of it.
+
 With --snapshot, from a file instead of the cloud; --config is optional then, and its taggers are
 applied if it is given. The running daemon answers the same question on its admin API:
 GET /v1/culling_candidates?resources=VCPU:1,MEMORY_MB:2048,DISK_GB:20)",
     R"(Examples:
   reaper candidates --resources VCPU:1,MEMORY_MB:2048,DISK_GB:20
+  reaper candidates --flavor m1.large
   reaper candidates --resources VCPU:4,CUSTOM_GPU:1 --json
   reaper candidates --resources VCPU:4 --zone nova
   reaper candidates --resources VCPU:4 --snapshot cloud.json
   reaper candidates --resources VCPU:4 -o name | xargs -n 1 openstack hypervisor show
 
-Exit code 6: no host of this cloud offers such a resource class, or is in that zone.
+Exit code 6: the cloud has no such flavor, or no host that offers such a resource class, or is in
+that zone.
 )"};
 
 const Text snapshot{

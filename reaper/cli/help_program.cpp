@@ -22,7 +22,8 @@ nothing to the cloud.)",
   reaper history show req-0b6c...    everything that happened to one request
   reaper pause --reason "upgrade"    this machine's reaper deletes nothing until: reaper resume
 
-The options above are accepted before and after the command.
+The options above are accepted before and after the command, as are -o, --sort, --columns and
+--watch of commands that have them.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
 health, history, explain, usage, hosts, candidates, snapshot, plan, apply, request, room,
@@ -46,14 +47,17 @@ Exit codes:
   1  something outside failed: the cloud, the broker, the journal
   2  the command line or the configuration is wrong; reservations, oversubscription: it has them off
   3  plan, room, request, apply: not enough room can be freed, no servers (would be) deleted;
-     request, apply: or the reaper is paused or in a dry run; plan --save: nothing was saved
+     plan: or the request is refused, as that of a revocable requester; request, apply: or the
+     reaper is paused or in a dry run; plan --save: nothing was saved; reserve, unreserve: the hosts
+     have not so much unreserved, or idle, room
   4  check: something needs attention; status: the reaper is paused; health: it is not ready;
      dead-letters retry: some stay where they are
   5  run: Keystone or the broker refused the credentials when it started; with --api: the daemon,
      or Keystone, refused the token or the credentials
   6  there is no such flavor, zone, project, resource class, trait or host in this cloud; history:
      nor in the journal; explain, history show: the journal knows no such server or request;
-     protect: no host has such a server; dead-letters: none has that id
+     protect: no host has such a server; dead-letters: none has that id; unreserve: there is no such
+     reservation
   7  apply: the saved plan is not what would be done now, no servers deleted
 
 Environment:

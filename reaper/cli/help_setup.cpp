@@ -79,7 +79,7 @@ unreserved. Without --lend or --no-lend a new reservation is lent as reservation
                  --resources VCPU=4 --lend --floor VCPU=1
   reaper reserve --host compute-1 --host compute-2 --role web --resources VCPU=4 --dry-run
 
-Exit code 3: the hosts have not so much unreserved room.
+Exit codes: 3 the hosts have not so much unreserved room, 6 there is no such host or resource class.
 )"};
 
 const Text unreserve{
@@ -94,7 +94,7 @@ waits for that. Room that the configuration reserves is given up there.)",
   reaper unreserve --host compute-1 --role engineering --resources VCPU=8
   reaper unreserve --host compute-1 --role web --label purpose=peak --resources VCPU=2 --lent-too
 
-Exit code 3: so much is not idle.
+Exit codes: 3 so much is not idle, 6 there is no such host or reservation.
 )"};
 
 const Text reservations{

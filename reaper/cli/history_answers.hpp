@@ -32,8 +32,13 @@ inline report::Table requests_now(const std::vector<RequestSummary>& requests) {
     return report::requests_table(requests, now());
 }
 
-inline void warn_of_several(const std::string& server, const Terminal& terminal) {
-    terminal.warn("several requests are about server " + in_quotes(server) +
+/// `asked`: a server's id or name, or how the ids of several requests begin.
+inline void warn_of_several(const std::string& asked, const RequestId& newest,
+                            const Terminal& terminal) {
+    const bool begins = newest.str().starts_with(asked);
+    terminal.warn("several requests " +
+                  std::string{begins ? "have an id that begins with " : "are about server "} +
+                  in_quotes(asked) +
                   "; this is the newest, and 'reaper history --server' lists them");
 }
 

@@ -130,7 +130,7 @@ ExitCode show_record(DaemonApi& api, const std::string& asked, const Terminal& t
         query.server = asked;
         const auto about = requests_of(query).take(api, 2, terminal, code);
         if (!about) return code;
-        if (about->size() > 1) warn_of_several(asked, terminal);
+        if (about->size() > 1) warn_of_several(asked, about->front().request.id, terminal);
         if (!about->empty()) id = about->front().request.id.str();
     }
     const auto said = api.get("/v1/requests/" + http::escape(id), code, ExitCode::unknown);

@@ -4,14 +4,15 @@
 #include <set>
 
 #include "reaper/model/name_list.hpp"
+#include "reaper/model/named_host.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/natural_order.hpp"
 
 namespace reaper::cli {
 namespace {
 
-bool is_named(const Host& host, const std::string& name) {
-    return name.empty() || host.name == name || host.service_host == name || host.id.str() == name;
+bool is_named(const Host& host, const std::string& id) {
+    return id.empty() || host.id.str() == id;
 }
 
 bool in_zone(const Host& host, const std::string& zone) {
@@ -26,19 +27,23 @@ bool is_meant(const Server& server, const HostFilters& filters) {
 
 }  // namespace
 
-std::optional<std::string> unknown_in(const Snapshot& snapshot, const HostFilters& filters) {
+Result<std::string> host_in(const Snapshot& snapshot, const std::string& written) {
+    if (written.empty()) return written;
+    std::vector<const Host*> hosts;
+    for (const Host& host : snapshot.hosts) hosts.push_back(&host);
+    const auto found = host_named(hosts, written);
+    if (!found) return found.error();
+    return (*found)->id.str();
+}
+
+std::optional<std::string> unknown_zone_in(const Snapshot& snapshot, const std::string& zone) {
     const auto& hosts = snapshot.hosts;
-    const auto any = [&](const auto& fits) {
-        return std::any_of(hosts.begin(), hosts.end(), fits);
-    };
-    if (!any([&](const Host& host) { return is_named(host, filters.host); }))
-        return filters.host.empty() ? std::nullopt
-                                    : std::optional{"there is no host " + in_quotes(filters.host) +
-                                                    " in this cloud, by name or id"};
-    if (any([&](const Host& host) { return in_zone(host, filters.zone); })) return std::nullopt;
+    if (hosts.empty() || std::any_of(hosts.begin(), hosts.end(),
+                                     [&](const Host& host) { return in_zone(host, zone); }))
+        return std::nullopt;
     std::set<std::string> zones;
     for (const Host& host : hosts) zones.insert(host.availability_zone);
-    return "there is no availability zone " + in_quotes(filters.zone) +
+    return "there is no availability zone " + in_quotes(zone) +
            " with hosts in this cloud; there are: " + name_list(zones);
 }
 

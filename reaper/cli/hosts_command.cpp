@@ -18,24 +18,28 @@
 namespace reaper::cli {
 namespace {
 
+/// How to end where a host or a project is not found.
+ExitCode not_there(const Error& why, const Terminal& terminal) {
+    return terminal.fail(why.code == Errc::not_found ? ExitCode::unknown : ExitCode::usage, why);
+}
+
 ExitCode show(Snapshot whole, const EstimatedRoom& estimated, const HostsCommand& command,
               const Terminal& terminal) {
-    if (const auto why = unknown_in(whole, command.filters)) {
+    HostFilters filters = command.filters;
+    const auto host = host_in(whole, filters.host);
+    if (!host) return not_there(host.error(), terminal);
+    filters.host = *host;
+    if (const auto why = unknown_zone_in(whole, filters.zone)) {
         terminal.complain(*why);
         return ExitCode::unknown;
     }
-    const Snapshot snapshot = filtered(std::move(whole), command.filters, command.servers);
+    const Snapshot snapshot = filtered(std::move(whole), filters, command.servers);
     if (command.servers)
         return show_list(terminal,
                          {report::servers_table(snapshot),
                           [&snapshot] { return report::servers_json(snapshot); }, "servers"});
     return show_list(terminal, {report::hosts_table(snapshot, estimated),
                                 [&] { return report::to_json(snapshot, estimated); }, "hosts"});
-}
-
-/// How to end where the project is not found.
-ExitCode no_project(const Error& why, const Terminal& terminal) {
-    return terminal.fail(why.code == Errc::not_found ? ExitCode::unknown : ExitCode::usage, why);
 }
 
 ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
@@ -46,7 +50,7 @@ ExitCode show_file(const GlobalOptions& global, const HostsCommand& command,
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     // By its name too, as far as the file tells.
     const auto project = project_in(cloud->cache.snapshot, command.filters.project);
-    if (!project) return no_project(project.error(), terminal);
+    if (!project) return not_there(project.error(), terminal);
     HostsCommand asked = command;
     asked.filters.project = *project;
     if (!has_flavor(cloud->cache.snapshot, asked.filters.flavor))
@@ -70,7 +74,7 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
         if (!found) return code;
         project = std::move(*found);
     }
-    if (!project) return no_project(project.error(), terminal);
+    if (!project) return not_there(project.error(), terminal);
     HostsCommand asked = command;
     asked.filters.project = *project;
     if (!has_flavor(cloud->snapshot, asked.filters.flavor)) {

@@ -192,7 +192,7 @@ Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journ
         terminal.warn(std::string{kind_of_other(journals)} + " has it too: --journal " +
                       journals.other_path + " shows that");
     }
-    if (own->several) warn_of_several(asked, terminal);
+    if (own->several && own->record) warn_of_several(asked, own->record->request.id, terminal);
     return std::move(own->record);
 }
 

@@ -1,6 +1,8 @@
 #include "reaper/cli/list_arguments.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <map>
 #include <sstream>
 
@@ -85,7 +87,51 @@ std::vector<std::string> columns_in(const std::string& text) {
     return names;
 }
 
+/// `--output` of `--output=json`, `-o` of `-ojson`.
+std::string name_of(std::string_view word) {
+    return std::string{word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2)};
+}
+
+/// Words of the option at `at`, its value too if that stands by itself.
+std::size_t words_of(const CLI::App& program, const std::vector<std::string>& words,
+                     std::size_t at) {
+    const std::string& word = words[at];
+    const std::string name = name_of(word);
+    if (word.size() > name.size() || at + 1 == words.size()) return 1;
+    if (name == "--watch") return config::integer_of(words[at + 1]) ? 2 : 1;
+    const CLI::Option* const known = program.get_option_no_throw(name);
+    return known == nullptr || known->get_items_expected_min() > 0 ? 2 : 1;
+}
+
 }  // namespace
+
+bool is_list_option(std::string_view word) {
+    static constexpr std::array<std::string_view, 5> names{"-o", "--output", "--sort", "--columns",
+                                                           "--watch"};
+    return std::find(names.begin(), names.end(), name_of(word)) != names.end();
+}
+
+std::vector<std::string> with_list_options_last(const CLI::App& program,
+                                                std::vector<std::string> words) {
+    std::vector<std::string> moved;
+    std::size_t at = 1;
+    while (at < words.size() && words[at].size() > 1 && words[at].front() == '-') {
+        const bool list = is_list_option(words[at]);
+        if (!list && program.get_option_no_throw(name_of(words[at])) == nullptr) return words;
+        const std::size_t count = words_of(program, words, at);
+        const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto end = begin + static_cast<std::ptrdiff_t>(count);
+        if (list) {
+            moved.insert(moved.end(), begin, end);
+            words.erase(begin, end);
+        } else {
+            at += count;
+        }
+    }
+    const auto rest = std::find(words.begin(), words.end(), "--");
+    words.insert(rest, moved.begin(), moved.end());
+    return words;
+}
 
 void add_list_options(CLI::App& program, ListTexts& texts) {
     for (const char* const name : {"status", "health", "explain", "report", "replay"})

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "reaper/cli/list_options.hpp"
 #include "reaper/model/error.hpp"
@@ -20,6 +22,14 @@ struct ListTexts {
 
 /// To each command of `program` that answers with a list; their commands are there already.
 void add_list_options(CLI::App& program, ListTexts& texts);
+
+/// The words of a command line, the program's name first: those of `-o`, `--sort`, `--columns` and
+/// `--watch` before the command are put at its end, where the command reads them, or refuses them.
+std::vector<std::string> with_list_options_last(const CLI::App& program,
+                                                std::vector<std::string> words);
+
+/// Is it one of these options?
+bool is_list_option(std::string_view word);
 
 /// `bad_input` names the option. `json`: `--json` was given, which is `-o json`.
 Result<ListOptions> list_options(const ListTexts& texts, bool json);

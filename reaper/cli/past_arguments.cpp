@@ -5,6 +5,7 @@
 #include "reaper/cli/help_formatter.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/cli/quiet_check.hpp"
+#include "reaper/cli/replay_policies.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
@@ -135,6 +136,11 @@ Result<UsageCommand> finish_usage(const Parsed& parsed) {
 
 Result<ReplayCommand> finish_replay(const Parsed& parsed) {
     ReplayCommand replay = parsed.replay;
+    if (!replay.strategy.empty())
+        if (const auto strategy = strategy_as_yaml(replay.strategy); !strategy)
+            return strategy.error();
+    for (const std::string& text : replay.set)
+        if (const auto set = override_of(text); !set) return set.error();
     Duration none{};
     const auto period = read_past(parsed.period, replay.since, none, replay.until);
     const bool known = parsed.period.since.empty() || replay.since || none != Duration{};

@@ -112,7 +112,9 @@ void print(const Answers& answers, const Terminal& terminal) {
 
 ExitCode verdict(const Answers& answers) {
     for (const Answer& answer : answers.planned)
-        if (std::holds_alternative<NotEnough>(answer.decision)) return ExitCode::not_enough;
+        if (std::holds_alternative<NotEnough>(answer.decision) ||
+            std::holds_alternative<Refused>(answer.decision))
+            return ExitCode::not_enough;
     return ExitCode::ok;
 }
 
@@ -207,8 +209,10 @@ ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
                               " goes with the cloud: a snapshot has no flavors; say resources");
             return ExitCode::usage;
         }
-    const auto cloud = open_snapshot(
-        command.snapshot_file, effective_policy(std::move(*policy), command), global.config_given);
+    auto effective = effective_policy(std::move(*policy), command);
+    if (!effective) return fail(ExitCode::usage, effective.error(), terminal);
+    const auto cloud =
+        open_snapshot(command.snapshot_file, std::move(*effective), global.config_given);
     if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
     const auto answers = plan_offline(*cloud, command, std::move(*inputs));
     return answers ? show(*answers, terminal) : fail(ExitCode::usage, answers.error(), terminal);
@@ -247,7 +251,9 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& given,
     if (!command.save_file.empty()) command.approved = Approval{operator_name(), now(), {}};
     auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
-    settings->policy = effective_policy(settings->policy, command);
+    auto effective = effective_policy(settings->policy, command);
+    if (!effective) return fail(ExitCode::usage, effective.error(), terminal);
+    settings->policy = std::move(*effective);
     if (auto wrong = compile_policy(settings->policy); !wrong)
         return fail(ExitCode::usage, wrong.error(), terminal);
     auto inputs = read_inputs(command, terminal);

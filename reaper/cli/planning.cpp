@@ -7,6 +7,7 @@
 
 #include "reaper/cli/names_of_projects.hpp"
 #include "reaper/cli/reading.hpp"
+#include "reaper/cli/replay_policies.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
@@ -189,10 +190,12 @@ ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, 
 
 }  // namespace
 
-config::Policy effective_policy(config::Policy policy, const PlanCommand& command) {
+Result<config::Policy> effective_policy(config::Policy policy, const PlanCommand& command) {
     if (command.alternatives) policy.alternatives = *command.alternatives;
-    if (command.strategy && *command.strategy != policy.strategy.name)
-        policy.strategy = {*command.strategy, {}};
+    if (!command.strategy || *command.strategy == policy.strategy.name) return policy;
+    auto strategy = strategy_of(*command.strategy);
+    if (!strategy) return strategy.error();
+    policy.strategy = std::move(*strategy);
     return policy;
 }
 

@@ -56,7 +56,7 @@ struct PlanningInputs {
 
 /// The command line over the configuration. A strategy of another name than the configured one has
 /// its own parameters: the standard ones.
-config::Policy effective_policy(config::Policy policy, const PlanCommand& command);
+Result<config::Policy> effective_policy(config::Policy policy, const PlanCommand& command);
 
 /// Plans for the requests of `inputs`, or for the one that the command describes.
 ResultTask<Answers> plan_requests(PlanningInputs& planning, Inputs inputs);

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "reaper/model/text.hpp"
+#include "strategies/strategy_table.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -85,12 +86,21 @@ Result<std::string> strategy_as_yaml(const std::string& text) {
         else
             known->second.push_back(value);
     }
+    // Else several make a list; of a strategy that is here it is known.
+    const StrategyInfo* const info = find_strategy(name);
+    const auto is_list = [&](const std::string& key) {
+        return info != nullptr && std::any_of(info->parameters.begin(), info->parameters.end(),
+                                              [&](const ParameterSpec& spec) {
+                                                  return spec.name == key &&
+                                                         spec.kind == ParameterKind::text_list;
+                                              });
+    };
     const auto scalar = [](const std::string& value) {
         return is_plain(value) ? value : "\"" + value + "\"";
     };
     for (const auto& [key, values] : keys) {
         yaml += ", " + key + ": ";
-        if (values.size() == 1) {
+        if (values.size() == 1 && !is_list(key)) {
             yaml += scalar(values.front());
             continue;
         }
@@ -99,6 +109,17 @@ Result<std::string> strategy_as_yaml(const std::string& text) {
         yaml += "[" + list + "]";
     }
     return yaml + "}";
+}
+
+Result<config::Plugin> strategy_of(const std::string& text) {
+    const auto yaml = strategy_as_yaml(text);
+    if (!yaml) return yaml.error();
+    auto read = loaded("--strategy", "strategy: " + *yaml + "\n", {});
+    if (auto* const errors = std::get_if<std::vector<config::ConfigError>>(&read)) {
+        for (config::ConfigError& each : *errors) each.line = 0;  // there is but one
+        return mistakes(*errors);
+    }
+    return std::move(std::get<config::Policy>(read).strategy);
 }
 
 Result<config::Override> override_of(const std::string& text) {

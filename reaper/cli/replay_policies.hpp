@@ -13,6 +13,10 @@ namespace reaper::cli {
 /// `bad_input` for another shape.
 Result<std::string> strategy_as_yaml(const std::string& text);
 
+/// The same as the file's settings; `bad_input` also for one that is not there, with those that
+/// are, and for wrong parameters.
+Result<config::Plugin> strategy_of(const std::string& text);
+
 /// `key=value`. `bad_input` for another shape.
 Result<config::Override> override_of(const std::string& text);
 

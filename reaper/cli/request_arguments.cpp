@@ -6,6 +6,7 @@
 #include "reaper/cli/apply_arguments.hpp"
 #include "reaper/cli/help_formatter.hpp"
 #include "reaper/cli/quiet_check.hpp"
+#include "reaper/cli/replay_policies.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/request_spec/res_type_constraint.hpp"
 
@@ -61,7 +62,7 @@ Result<void> read_description(const CLI::App& app, const Parsed& parsed,
             return wrong(std::string(option) +
                          " does not go with --flavor, which says that itself");
     if (app.count("--flavor") > 0 && described.flavor.empty())
-        return wrong("--flavor needs a name");
+        return wrong("--flavor: is empty; expected a flavor's name or id");
     if (app.count("--resources") > 0) {
         Result<Resources> resources = parse_resources(parsed.resources);
         if (!resources) return wrong("--resources: " + resources.error().what);
@@ -113,8 +114,9 @@ void add_plan(CLI::App& app, Parsed& parsed) {
                     "YAML or JSON list of requests, planned one after the other; - is stdin")
         ->type_name("FILE");
     add_description(plan, parsed, parsed.plan);
-    plan.add_option("--strategy", parsed.strategy, "Instead of the configured one")
-        ->type_name("NAME");
+    plan.add_option("--strategy", parsed.strategy,
+                    "Instead of the configured one: NAME or NAME:key=value,...")
+        ->type_name("STRATEGY");
     plan.add_option("--alternatives", parsed.alternatives, "Instead of the configured number")
         ->type_name("N")
         ->check(quiet(CLI::Range(1, 1000)));
@@ -125,8 +127,11 @@ void add_plan(CLI::App& app, Parsed& parsed) {
 void add_candidates(CLI::App& app, Parsed& parsed) {
     CLI::App& candidates = *add_command(app, "candidates", help::candidates);
     candidates
+        .add_option("--flavor", parsed.candidates.flavor,
+                    "What one server is: a flavor's name or id")
+        ->type_name("FLAVOR");
+    candidates
         .add_option("--resources", parsed.wanted, "What one server needs: VCPU:1,MEMORY_MB:2048")
-        ->required()
         ->type_name("LIST");
     candidates
         .add_option("--zone,--az", parsed.candidates.zone, "Only hosts of this availability zone")
@@ -160,14 +165,16 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
                 (listed ? "the file says it for each request" : "a notification says it itself"));
     for (const char* option : {"--requests", "--snapshot", "--save"})
         if (app.count(option) > 0 && app[option]->as<std::string>().empty())
-            return wrong(std::string(option) + " needs a file");
+            return wrong(std::string(option) + ": is empty; expected a file");
     if (described && plan.project.empty())
         return wrong(std::string(plan.flavor.empty() ? "--resources" : "--flavor") +
                      " needs --project, to know if the requester is revocable itself");
-    if (!plan.flavor.empty() && !plan.snapshot_file.empty())
-        return wrong("--flavor goes with the cloud: a snapshot has no flavors; use --resources");
+    if (!plan.flavor.empty() && !plan.snapshot_file.empty()) return wrong(flavor_of_snapshot);
     if (auto read = read_description(app, parsed, plan); !read) return read.error();
-    if (app.count("--strategy") > 0) plan.strategy = parsed.strategy;
+    if (app.count("--strategy") > 0) {
+        if (const auto yaml = strategy_as_yaml(parsed.strategy); !yaml) return yaml.error();
+        plan.strategy = parsed.strategy;
+    }
     if (app.count("--alternatives") > 0) plan.alternatives = parsed.alternatives;
     if (const auto saved = check_save(plan, described); !saved) return saved.error();
     return plan;
@@ -175,6 +182,12 @@ Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed) {
 
 Result<CandidatesCommand> finish_candidates(const Parsed& parsed) {
     CandidatesCommand candidates = parsed.candidates;
+    if (candidates.flavor.empty() == parsed.wanted.empty())
+        return Error{Errc::bad_input,
+                     "'reaper candidates' needs one of --flavor FLAVOR and --resources LIST"};
+    if (!candidates.flavor.empty() && !candidates.snapshot_file.empty())
+        return Error{Errc::bad_input, flavor_of_snapshot};
+    if (!candidates.flavor.empty()) return candidates;
     Result<Resources> resources = parse_resources(parsed.wanted);
     if (!resources) return Error{Errc::bad_input, "--resources: " + resources.error().what};
     candidates.resources = std::move(*resources);

@@ -10,6 +10,10 @@ class App;
 
 namespace reaper::cli {
 
+/// Why the two do not go together.
+inline constexpr const char* flavor_of_snapshot =
+    "--flavor goes with the cloud: a snapshot has no flavors; use --resources";
+
 void add_request(CLI::App& app, Parsed& parsed);
 void add_plan(CLI::App& app, Parsed& parsed);
 void add_candidates(CLI::App& app, Parsed& parsed);

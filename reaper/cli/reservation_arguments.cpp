@@ -7,6 +7,7 @@
 #include "config/values.hpp"
 #include "reaper/cli/help_formatter.hpp"
 #include "reaper/model/resources_text.hpp"
+#include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {
@@ -29,7 +30,7 @@ void add_reservation(CLI::App& command, Parsed& parsed, ReserveCommand& order) {
         ->type_name("LIST");
     command
         .add_option("--label", parsed.labels,
-                    "NAME=VALUE or NAME (may be repeated); each set has its own reservation")
+                    "NAME=VALUE or NAME; different labels stay apart; may be repeated")
         ->type_name("LABEL")
         ->expected(1)
         ->allow_extra_args(false)
@@ -108,6 +109,8 @@ Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed)
     const bool unreserve = app.get_name() == "unreserve";
     ReserveCommand order = unreserve ? parsed.unreserve : parsed.reserve;
     order.unreserve = unreserve;
+    if (const auto role = Role::parse(order.role); !role)
+        return wrong("--role: " + role.error().what);
     auto resources = parse_resources(parsed.resources);
     if (!resources) return wrong("--resources: " + resources.error().what);
     order.resources = std::move(*resources);
@@ -121,6 +124,8 @@ Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed)
     const std::string refines = unreserve ? order.returns_to.value_or("") : order.refines;
     if (!order.refines_labels.empty() && refines.empty())
         return wrong("--refines-label goes with --refines");
+    if (const auto role = Role::parse(refines); !refines.empty() && !role)
+        return wrong("--refines: " + role.error().what);
     if (unreserve) return order;
     if (parsed.lend && parsed.no_lend) return wrong("--lend and --no-lend: one of the two");
     if (parsed.lend || parsed.no_lend) order.lend = parsed.lend;

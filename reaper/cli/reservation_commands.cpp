@@ -66,8 +66,8 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
     if (!api) return ExitCode::usage;
     ExitCode code{};
     const std::string key = command.key.empty() ? new_key() : command.key;
-    const auto said =
-        api->post(command.unreserve ? "/v1/unreserve" : "/v1/reserve", body_of(command, key), code);
+    const auto said = api->post(command.unreserve ? "/v1/unreserve" : "/v1/reserve",
+                                body_of(command, key), code, ExitCode::unknown);
     if (!said && code == ExitCode::failed && !command.dry_run && api->heard())
         terminal.warn("it may have been done all the same; with --key " + key +
                       " it is done once, however often it is asked for");

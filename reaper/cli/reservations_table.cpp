@@ -28,6 +28,13 @@ report::Cell pairs(const json& each, const char* name) {
     return report::text_cell(at == each.end() ? "" : pairs_text(*at));
 }
 
+/// `the configuration`, or `alice (the configuration)`.
+report::Cell configured_by(const json& each) {
+    const std::string principal = text_in(each, "principal");
+    const std::string place = "the configuration";
+    return report::text_cell(principal.empty() ? place : principal + " (" + place + ")");
+}
+
 /// `alice`; of several, how much is whose: `alice (VCPU=4), bob (VCPU=2)`.
 report::Cell reservers(const json& each) {
     const auto at = each.find("reservers");
@@ -60,7 +67,7 @@ std::vector<report::Cell> reservation_cells(const json& each) {
             pairs(each, "held"),
             pairs(each, "lent"),
             pairs(each, "owed"),
-            from_config ? report::Cell{std::string{"the configuration"}} : reservers(each),
+            from_config ? configured_by(each) : reservers(each),
             refined(each),
             report::text_cell(text_in(each, "id")),
             report::text_cell(text_in(each, "host")),

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "reaper/cli/quiet_check.hpp"
+#include "reaper/cli/request_arguments.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/request_spec/described_request.hpp"
 
@@ -11,13 +13,6 @@ namespace {
 
 Error no_question(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
-}
-
-/// Without a word of its own in the option's help line.
-CLI::Validator quiet_range(int from, int to) {
-    CLI::Validator range = CLI::Range(from, to);
-    const std::string values = range.get_description();
-    return range.name(values).description("");
 }
 
 }  // namespace
@@ -30,7 +25,7 @@ void add_room_options(CLI::App& command, RoomTexts& texts) {
         ->type_name("LIST");
     command.add_option("--slots,--count", texts.count, "How many such servers (default 1)")
         ->type_name("N")
-        ->check(quiet_range(1, 100000));
+        ->check(quiet(CLI::Range(1, 100000)));
     command
         .add_option("--project", texts.project,
                     "Whose they are: project id or name (default: of a regular one)")
@@ -53,8 +48,7 @@ Result<RoomCommand> room_command(const RoomTexts& texts) {
     if (texts.flavor.empty() == texts.resources.empty())
         return no_question("'reaper room' needs one of --flavor FLAVOR and --resources LIST");
     if (!texts.flavor.empty() && !texts.snapshot_file.empty())
-        return no_question(
-            "--flavor goes with the cloud: a snapshot has no flavors; use --resources");
+        return no_question(flavor_of_snapshot);
     if (!texts.resources.empty()) {
         auto resources = parse_resources(texts.resources);
         if (!resources) return no_question("--resources: " + resources.error().what);

@@ -21,7 +21,6 @@
 #include "reaper/report/room.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/runtime/run_task.hpp"
-#include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -101,44 +100,26 @@ ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
     return show(request, told, terminal);
 }
 
-/// A request, with its project and flavor looked up; an error, with how to end: `unknown` if the
-/// cloud has no such thing.
-struct Unanswered {
-    ExitCode code{};
-    Error error;
-};
-using Built = std::variant<Request, Unanswered>;
+/// A request, with its project and flavor looked up; else how to end: why was told.
+using Built = std::variant<Request, ExitCode>;
 
-ExitCode ending_of(const Error& error) {
-    return error.code == Errc::bad_input ? ExitCode::usage : ExitCode::failed;
-}
-
-Built of_named_flavor(boost::asio::io_context& io, const Cloud& cloud, const SchedulerRules& rules,
-                      Request request, const std::string& written) {
-    auto made =
-        run_task(io, with_flavor(cloud.ports().compute, std::move(request), written, rules));
-    if (!made) return Unanswered{ending_of(made.error()), made.error()};
-    if (const auto* const unknown = std::get_if<UnknownFlavor>(&*made))
-        return Unanswered{ExitCode::unknown, Error{Errc::not_found, unknown->why}};
-    if (const auto* const refused = std::get_if<Refused>(&*made))
-        return Unanswered{ExitCode::usage, Error{Errc::bad_input, "--" + refused->reason}};
-    return std::get<Request>(std::move(*made));
-}
-
-Built built_of(boost::asio::io_context& io, const Cloud& cloud, const SchedulerRules& rules,
-               const RoomCommand& command) {
-    const TimePoint now = cloud.clock->now();
+Built built_of(boost::asio::io_context& io, const CloudToLookAt& look, const RoomCommand& command,
+               const Terminal& terminal) {
+    const TimePoint now = look.cloud.clock->now();
     Request request = request_of(command, RequestId{"room"}, ProjectId{}, now);
     if (!command.project.empty()) {
-        auto found = run_task(io, described_request(cloud.ports().identity, command, now));
-        if (!found) return Unanswered{ending_of(found.error()), found.error()};
+        auto found = run_task(io, described_request(look.cloud.ports().identity, command, now));
+        if (!found)
+            return terminal.fail(
+                found.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
+                found.error());
         if (const auto* const unknown = std::get_if<UnknownName>(&*found))
-            return Unanswered{ExitCode::unknown, Error{Errc::not_found, unknown->why}};
+            return terminal.fail(ExitCode::unknown, Error{Errc::not_found, unknown->why});
         request.project = std::get<Request>(*found).project;
         request.project_name = std::get<Request>(*found).project_name;
     }
     if (command.flavor.empty()) return request;
-    return of_named_flavor(io, cloud, rules, std::move(request), command.flavor);
+    return of_named_flavor(io, look, std::move(request), command.flavor, terminal);
 }
 
 std::string traits_text(const RoomCommand& command) {
@@ -193,9 +174,8 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
     const auto reached = cloud_to_look_at(io, *settings, terminal);
     if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
     const CloudToLookAt& look = std::get<CloudToLookAt>(reached);
-    auto built = built_of(io, look.cloud, look.policy->scheduler, command);
-    if (const auto* const unanswered = std::get_if<Unanswered>(&built))
-        return terminal.fail(unanswered->code, unanswered->error);
+    const auto built = built_of(io, look, command, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&built)) return *code;
 
     const Request& request = std::get<Request>(built);
     NamesOfProjects names{io.get_executor(), look.cloud.ports().identity, *look.cloud.clock};

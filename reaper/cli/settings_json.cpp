@@ -67,6 +67,7 @@ json json_of(const std::vector<config::StaticReservation>& reserved) {
                         {"aggregates", each.aggregates},
                         {"resources", json_of(each.resources)},
                         {"labels", json(each.labels)},
+                        {"principal", each.principal},
                         {"lend", each.lending.lend},
                         {"floor", json_of(each.lending.floor)},
                         {"longest_loan_ms", each.lending.longest.count()}});

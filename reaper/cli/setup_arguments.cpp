@@ -56,11 +56,14 @@ Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
     if (!setup.undo && said != 1)
         return wrong(
             "'reaper setup resource-tagging' needs one of --slots N and --slots-per CLASS:N");
-    if (setup.hosts.empty()) return wrong("--hosts needs a pattern");
+    if (setup.hosts.empty())
+        return wrong("--hosts: is empty; expected a pattern such as 'compute-*'");
     if (slots.count("--slots-per") == 0) return setup;
     const auto per = parse_resources(parsed.per);
     if (!per) return wrong("--slots-per: " + per.error().what);
-    if (per->size() != 1) return wrong("--slots-per takes one class: VCPU:2");
+    if (per->size() != 1)
+        return wrong("--slots-per: is " + in_quotes(parsed.per) +
+                     "; expected one class, such as VCPU:2");
     setup.count.per = per->begin()->first;
     setup.count.amount = per->begin()->second;
     return setup;

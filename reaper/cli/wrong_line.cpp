@@ -6,6 +6,7 @@
 #include <regex>
 #include <vector>
 
+#include "reaper/cli/list_arguments.hpp"
 #include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 
@@ -96,6 +97,8 @@ std::string unexpected_word(const CLI::App& app, const std::string& word) {
 
 std::string why_wrong(const CLI::App& app, const CLI::ParseError& error) {
     const auto left = app.remaining(true);
+    if (app.get_subcommands().empty() && !left.empty() && is_list_option(left.front()))
+        return "no command given; " + see_help(app);
     if (!left.empty() && error.get_name() != "ValidationError")
         return unexpected_word(app, left.front());
     if (app.get_subcommands().empty() && error.get_name() == "RequiredError")

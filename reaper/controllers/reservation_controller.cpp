@@ -238,6 +238,7 @@ std::map<ReservationId, Reservation> ReservationController::configured_on(const 
         reservation.identity.host = host.id;
         reservation.identity.role = each.role;
         reservation.identity.labels = each.labels;
+        reservation.identity.principal = each.principal;
         reservation.identity.from_config = true;
         reservation.asked = each.resources;
         reservation.lending = each.lending;

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "reaper/controllers/reservation_controller.hpp"
-#include "reaper/model/nearest.hpp"
+#include "reaper/model/name_list.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 
@@ -100,12 +101,8 @@ std::optional<Error> why_unknown_class(const CloudCache& cache, const Host& host
         if (here.contains(name) || std::any_of(hosts.begin(), hosts.end(), has)) continue;
         const std::vector<std::string> known(here.begin(), here.end());
         std::string what = "no host has the resource class " + in_quotes(name);
-        if (const auto near = nearest(name, known)) {
-            what += "; did you mean '" + *near + "'?";
-        } else {
-            what += "; this one has";
-            for (const std::string& each : known) what += (&each == &known[0] ? " " : ", ") + each;
-        }
+        const std::string meant = meant_class(name, known);
+        what += meant.empty() ? "; this one has " + name_list(here) : meant;
         return Error{Errc::not_found, std::move(what)};
     }
     return std::nullopt;

@@ -9,6 +9,8 @@
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/aggregate_rules.hpp"
 #include "reaper/model/name_list.hpp"
+#include "reaper/model/nearest.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/planner.hpp"
 #include "reaper/planner/slots_there.hpp"
@@ -116,6 +118,27 @@ bool had(const Trait& trait, const CloudIndex& hosts) {
     return false;
 }
 
+std::vector<std::string> texts_of(const std::set<std::string>& texts) {
+    return {texts.begin(), texts.end()};
+}
+
+std::vector<std::string> classes_of(const CloudIndex& hosts) {
+    std::set<std::string> all;
+    for (const std::uint32_t row : hosts.order())
+        for (const Provider& provider : hosts.row(row).host->providers)
+            for (const auto& [resource_class, inventory] : provider.inventories)
+                all.insert(resource_class.str());
+    return texts_of(all);
+}
+
+std::vector<std::string> traits_of(const CloudIndex& hosts) {
+    std::set<std::string> all;
+    for (const std::uint32_t row : hosts.order())
+        for (const Provider& provider : hosts.row(row).host->providers)
+            for (const Trait& trait : provider.traits) all.insert(trait.str());
+    return texts_of(all);
+}
+
 }  // namespace
 
 RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const CloudIndex& hosts,
@@ -184,7 +207,8 @@ std::optional<std::string> why_unknown(const Request& request, const CloudIndex&
         for (const Trait& trait : all_required_traits(request))
             if (!had(trait, hosts))
                 return "there is no trait " + in_quotes(trait.str()) +
-                       " in this cloud: no host has it";
+                       " in this cloud: no host has it" +
+                       did_you_mean(trait.str(), traits_of(hosts));
     if (request.fallback) return std::nullopt;  // another class does as well
     return why_unknown(request.resources, hosts);
 }
@@ -194,7 +218,8 @@ std::optional<std::string> why_unknown(const Resources& resources, const CloudIn
     for (const auto& [resource_class, amount] : resources)
         if (!offered(resource_class, hosts))
             return "there is no resource class " + in_quotes(resource_class.str()) +
-                   " in this cloud: no host offers it";
+                   " in this cloud: no host offers it" +
+                   meant_class(resource_class.str(), classes_of(hosts));
     return std::nullopt;
 }
 

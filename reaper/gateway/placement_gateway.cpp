@@ -105,6 +105,14 @@ void PlacementGateway::pass(const RequestId& id, const std::string& why) {
     spdlog::info("gateway: {}: Placement's answer passes as it is: {}", printable(id.str()), why);
 }
 
+PlacementGateway::Asked PlacementGateway::refuse(const RequestId& id, const std::string& why) {
+    spdlog::warn("gateway: {}: no candidates: {}", printable(id.str()), why);
+    Asked none;
+    none.answer = own_answer(Candidates{});
+    none.candidates.emplace();
+    return none;
+}
+
 Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& asked) {
     GatewayCall call{asked, dependencies_.cloud.clock.steady() + dependencies_.settings.deadline};
     if (path_of(request.target).ends_with(state_path_end)) co_return ProxyAnswer{state()};
@@ -215,6 +223,7 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
         if (may_be.empty() || unknown->others_fit)
             may_be.push_back(as_asked(of_anybody(id), query));
     } else if (const auto* const refused = std::get_if<Refused>(&*found)) {
+        if (refused->no_room_at_all) co_return refuse(id, refused->reason);
         why = refused->reason;
     } else if (auto revocable = dependencies_.why_revocable(std::get<Request>(*found));
                revocable && !admits_revocable(std::get<Request>(*found)) &&

@@ -255,10 +255,12 @@ private:
     std::optional<std::string> narrow(Request& request, const CandidatesQuery& query) const;
     HostAggregates named_aggregates(const CandidatesQuery& query) const;
     void pass(const RequestId& id, const std::string& why);
+    /// No candidates, whatever Placement has: Nova finds no valid host then.
+    static Asked refuse(const RequestId& id, const std::string& why);
     // Kinds of room.
     Task<ProxyAnswer> search_by_type(HttpRequest request, GatewayCall& call, PlacementQuery query);
-    Task<std::optional<Request>> who_says(HttpRequest request, GatewayCall& call,
-                                          CandidatesQuery query);
+    using Said = std::variant<std::monostate, Request, Refused>;
+    Task<Said> who_says(HttpRequest request, GatewayCall& call, CandidatesQuery query);
     Task<Asked> in_phases(HttpRequest request, GatewayCall& call, Result<CandidatesQuery> query,
                           Phases phases, std::optional<Request> wanted, std::optional<Asked> plain);
     Task<Asked> ask_for_regular(HttpRequest request, GatewayCall& call,

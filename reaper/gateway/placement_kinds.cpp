@@ -38,16 +38,16 @@ Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, GatewayC
     std::optional<Counted> looking;
     if (!why) {
         looking.emplace(counts_.looking);
-        wanted = co_await who_says(request, call, *read);
+        Said said = co_await who_says(request, call, *read);
+        if (auto* const known = std::get_if<Request>(&said)) wanted = std::move(*known);
         if (wanted) phases = wanted->phases;
+        if (const auto* const refused = std::get_if<Refused>(&said))
+            phases = Error{Errc::bad_input, refused->reason};
     } else {
         read = Error{Errc::bad_input, *why};  // nobody is helped
     }
     // Who says two things, or admits nothing, is refused, as by metadata.
-    if (!phases) {
-        spdlog::warn("gateway: {}: no candidates: {}", printable(id.str()), phases.error().what);
-        co_return own_answer(Candidates{});
-    }
+    if (!phases) co_return refuse(id, phases.error().what).answer;
     note_wish(id);
     Asked last = co_await in_phases(std::move(request), call, std::move(read), *phases,
                                     std::move(wanted), std::nullopt);
@@ -59,19 +59,21 @@ Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, GatewayC
     co_return std::move(last.answer);
 }
 
-/// Whose search it is, and what it says of kinds of room; none if that is not certain.
-Task<std::optional<Request>> PlacementGateway::who_says(HttpRequest request, GatewayCall& call,
+/// Whose search it is, and what it says of kinds of room; nothing if that is not certain.
+Task<PlacementGateway::Said> PlacementGateway::who_says(HttpRequest request, GatewayCall& call,
                                                         CandidatesQuery query) {
     RequestId id = request_of(request.headers);
     auto look = who_asks_.find(std::move(id), query, patience_for_who);
     auto found = co_await in_time(call, std::move(look), short_look);
-    if (!found) co_return std::nullopt;
+    if (!found) co_return Said{};
+    if (auto* const refused = std::get_if<Refused>(&*found); refused && refused->no_room_at_all)
+        co_return Said{std::move(*refused)};
     auto* const known = std::get_if<Request>(&*found);
-    if (known == nullptr || known->phases_because.empty()) co_return std::nullopt;
-    if (why_second_passes(*known, query)) co_return std::nullopt;
+    if (known == nullptr || known->phases_because.empty()) co_return Said{};
+    if (why_second_passes(*known, query)) co_return Said{};
     Request wanted = std::move(*known);
-    if (narrow(wanted, query)) co_return std::nullopt;
-    co_return wanted;
+    if (narrow(wanted, query)) co_return Said{};
+    co_return Said{std::move(wanted)};
 }
 
 /// One kind after the other. `plain`: what Placement said to the search as it is, if it was asked.

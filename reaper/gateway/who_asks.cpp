@@ -152,6 +152,7 @@ ResultTask<bool> WhoAsks::may_want_more(CandidatesQuery query, Amount places) {
     for (const auto& [reservation, servers] : groups) {
         const ServerRecord& first = servers.front();
         if (!may_be_for(first, query)) continue;
+        if (admits_no_room(first, rules_())) co_return true;
         ServerId server = first.server.id;
         auto choosy = co_await goes_by_others(std::move(server));
         if (!choosy) co_return choosy.error();

@@ -76,7 +76,8 @@ public:
     }
     /// Could there be somebody for whom so many places are not enough? A request to boot with more
     /// servers; a server that is moved, for which its own host is no place; or one that other
-    /// servers keep off hosts, by a group or by hints.
+    /// servers keep off hosts, by a group or by hints. Or for whom there is no room at all, as it
+    /// admits none.
     ResultTask<bool> may_want_more(CandidatesQuery query, Amount places);
 
 private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reaper/model/aggregate_rules.hpp"
+#include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
 
@@ -63,6 +64,12 @@ bool may_be_for(const ServerRecord& record, const CandidatesQuery& query) {
     const auto takes = resources_of(record.flavor, record.boot_from_volume);
     const auto* const resources = std::get_if<Resources>(&takes);
     return resources == nullptr || within(*resources, query.shape.resources);
+}
+
+bool admits_no_room(const ServerRecord& booting, const SchedulerRules& rules) {
+    const auto admitted = admitted_room(booting.server.metadata, booting.flavor.extra_specs, {},
+                                        rules.res_type_traits);
+    return std::holds_alternative<Refused>(admitted);
 }
 
 std::map<std::string, std::vector<ServerRecord>> by_reservation(

@@ -26,6 +26,9 @@ bool alike(const Request& a, const Request& b);
 /// Could the query be for this server, as far as its flavor tells?
 bool may_be_for(const ServerRecord& record, const CandidatesQuery& query);
 
+/// Do its metadata or its flavor admit neither kind of room?
+bool admits_no_room(const ServerRecord& booting, const SchedulerRules& rules);
+
 /// Servers by the request to boot that they belong to.
 std::map<std::string, std::vector<ServerRecord>> by_reservation(
     const std::vector<ServerRecord>& servers);

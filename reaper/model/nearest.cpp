@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
+
+#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
@@ -29,19 +32,40 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return rows[a.size()][b.size()];
 }
 
+/// The nearest first.
+std::vector<std::string> near_words(std::string_view word, const std::vector<std::string>& known) {
+    constexpr std::size_t longest = 64;
+    if (word.size() > longest) return {};
+    const std::size_t farthest = std::max<std::size_t>(1, word.size() / 3);
+    std::vector<std::pair<std::size_t, std::string>> near;
+    for (const auto& candidate : known)
+        if (const std::size_t far = distance(word, candidate); far <= farthest)
+            near.emplace_back(far, candidate);
+    std::stable_sort(near.begin(), near.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> words;
+    for (auto& [far, candidate] : near) words.push_back(std::move(candidate));
+    return words;
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
-    if (word.size() > 64) return std::nullopt;
-    std::optional<std::string> best;
-    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
-    for (const auto& candidate : known) {
-        const std::size_t far = distance(word, candidate);
-        if (far >= least) continue;
-        least = far;
-        best = candidate;
+    const auto words = near_words(word, known);
+    return words.empty() ? std::nullopt : std::optional{words.front()};
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+    constexpr std::size_t most = 3;
+    auto words = near_words(word, known);
+    if (words.empty()) return "";
+    words.resize(std::min(words.size(), most));
+    std::string text = "; did you mean ";
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+        text += in_quotes(words[i]);
     }
-    return best;
+    return text + "?";
 }
 
 }  // namespace reaper

@@ -11,4 +11,7 @@ namespace reaper {
 /// By the letters that are wrong, whatever their case; none if no word is near.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
+/// Likewise the three nearest, for people: `; did you mean 'a' or 'b'?`; empty if none is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
+
 }  // namespace reaper

@@ -1,10 +1,13 @@
 #include "reaper/model/resources_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <string>
 #include <utility>
 
+#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
@@ -14,7 +17,45 @@ Error wrong(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
 }
 
+/// What servers take mostly.
+const std::vector<std::string> usual_classes{"VCPU", "PCPU", "MEMORY_MB", "DISK_GB", "VGPU"};
+
+/// What these are called elsewhere.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> other_names{{
+    {"CPU", "VCPU"},
+    {"CPUS", "VCPU"},
+    {"VCPUS", "VCPU"},
+    {"CORE", "VCPU"},
+    {"CORES", "VCPU"},
+    {"PCPUS", "PCPU"},
+    {"RAM", "MEMORY_MB"},
+    {"RAM_MB", "MEMORY_MB"},
+    {"MEM", "MEMORY_MB"},
+    {"MEM_MB", "MEMORY_MB"},
+    {"MEMORY", "MEMORY_MB"},
+    {"DISK", "DISK_GB"},
+    {"DISKS", "DISK_GB"},
+    {"STORAGE", "DISK_GB"},
+    {"ROOT_GB", "DISK_GB"},
+    {"GPU", "VGPU"},
+}};
+
+std::string upper(std::string_view text) {
+    std::string capitals;
+    for (const char c : text)
+        capitals += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return capitals;
+}
+
 }  // namespace
+
+std::string meant_class(std::string_view written, const std::vector<std::string>& known) {
+    const std::string capitals = upper(written);
+    for (const auto& [other, name] : other_names)
+        if (other == capitals && std::find(known.begin(), known.end(), name) != known.end())
+            return "; did you mean " + in_quotes(name) + "?";
+    return did_you_mean(capitals, known);
+}
 
 bool is_upper_name(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -33,25 +74,30 @@ Result<Resources> parse_resources(std::string_view text) {
         const std::size_t sign = part.find_first_of("=:");
         const std::string_view name = part.substr(0, sign);
         if (sign == std::string_view::npos || name.empty())
-            return wrong(in_quotes(part) + " is not CLASS=AMOUNT (example: VCPU=4,MEMORY_MB=2048)");
+            return wrong("is " + in_quotes(part) +
+                         "; expected CLASS=AMOUNT, such as VCPU=4,MEMORY_MB=2048");
         if (!is_upper_name(name))
             return wrong(in_quotes(name) +
-                         " is not a resource class: they are written like VCPU or CUSTOM_GPU");
+                         " is not a resource class; expected one such as VCPU or CUSTOM_GPU" +
+                         meant_class(name, usual_classes));
         const std::string_view digits = part.substr(sign + 1);
         Amount amount = 0;
         const char* const end = digits.data() + digits.size();
         const auto [stop, failure] = std::from_chars(digits.data(), end, amount);
         if (failure != std::errc{} || stop != end || amount <= 0)
             return wrong("the amount of " + std::string(name) + " is " + in_quotes(digits) +
-                         ", expected a whole number above 0");
+                         "; expected a whole number from 1 to " +
+                         std::to_string(max_placement_amount));
         if (name.size() > 255)
-            return wrong("the name " + in_quotes(name) + " is longer than 255 characters");
+            return wrong("the name " + in_quotes(name) +
+                         " is too long; expected at most 255 characters");
         if (amount > max_placement_amount)
             return wrong("the amount of " + std::string(name) + " is " + in_quotes(digits) +
-                         ", more than Placement can hold (" + std::to_string(max_placement_amount) +
-                         ")");
+                         "; expected at most " + std::to_string(max_placement_amount) +
+                         ", as Placement holds no more");
         const ResourceClass resource_class{std::string(name)};
-        if (resources.get(resource_class) != 0) return wrong(std::string(name) + " is given twice");
+        if (resources.get(resource_class) != 0)
+            return wrong(std::string(name) + " is given twice; expected each class once");
         resources.set(resource_class, amount);
     }
     return resources;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/resources.hpp"
@@ -18,6 +19,10 @@ inline constexpr Amount max_placement_amount = 2'147'483'647;
 Result<Resources> parse_resources(std::string_view text);
 /// The inverse, in Placement's form.
 std::string written(const Resources& resources);
+
+/// What people write for a class of these: `; did you mean 'MEMORY_MB'?` for `MEMORY` or `RAM`, or
+/// for a typing error; empty if none is near.
+std::string meant_class(std::string_view written, const std::vector<std::string>& known);
 
 /// What os-resource-classes and os-traits allow in a name: capital letters, digits and `_`.
 bool is_upper_name(std::string_view text);

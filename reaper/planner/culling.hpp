@@ -8,11 +8,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/request.hpp"
 #include "reaper/model/resources.hpp"
+#include "reaper/planner/cloud_index.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/safeguards/protection.hpp"
 
@@ -36,10 +39,28 @@ struct CullingCandidate {
     std::map<ProviderId, std::map<ServerId, Resources>> preemptible;
 };
 
-/// None if a server that takes `resources` would not fit, even without all of them. Amounts of 0 or
-/// less are not asked for; at least one must be.
-std::optional<CullingCandidate> culling_candidate(const Host& host, const Resources& resources,
-                                                  const Ledger& ledger,
-                                                  const Protection& protection);
+/// One question, asked of host after host. Neither copied nor moved: its parts refer to each other.
+class CullingQuestion {
+public:
+    /// A server of the request: its resources, groups, traits and, of a flavor, which aggregates it
+    /// demands or may enter; it is of no project in particular, and where it waits does not matter.
+    /// Cloud and ledger need not outlive it.
+    CullingQuestion(Request request, SchedulerRules rules, const CloudIndex& cloud,
+                    const Ledger& ledger);
+    CullingQuestion(const CullingQuestion&) = delete;
+    CullingQuestion& operator=(const CullingQuestion&) = delete;
+    ~CullingQuestion();
+
+    /// None if such a server would not fit, even without all revocable ones. Amounts of 0 or less
+    /// are not asked for; at least one must be.
+    std::optional<CullingCandidate> candidate(const Host& host, const Ledger& ledger,
+                                              const Protection& protection) const;
+    const Request& request() const;
+
+private:
+    struct Way;
+    SchedulerRules rules_;
+    std::unique_ptr<const Way> first_, second_;  ///< second: what Nova asks for besides, or null
+};
 
 }  // namespace reaper

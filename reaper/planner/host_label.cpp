@@ -12,16 +12,26 @@ const ResourceClass memory{"MEMORY_MB"};
 /// Of all providers together.
 struct Room {
     Resources capacity;
+    Resources offered;  ///< of inventories that could give a consumer any of it
     Resources used;
     ResourceClasses inventoried;
 };
+
+/// Does the capacity hold the least amount that its units allow?
+bool gives_some(const Inventory& inventory, Amount capacity) {
+    const Amount step = std::max<Amount>(inventory.step_size, 1);
+    const Amount least = (std::max<Amount>(inventory.min_unit, 1) + step - 1) / step * step;
+    return inventory.allows(least) && least <= capacity;
+}
 
 Room room_on(const Host& host) {
     Room room;
     for (const auto& provider : host.providers) {
         for (const auto& [resource_class, inventory] : provider.inventories) {
+            const Amount capacity = provider.capacity(resource_class, inventory);
             room.inventoried.insert(resource_class);
-            room.capacity.add(resource_class, provider.capacity(resource_class, inventory));
+            room.capacity.add(resource_class, capacity);
+            if (gives_some(inventory, capacity)) room.offered.add(resource_class, capacity);
         }
         room.used += provider.used;
     }
@@ -33,9 +43,9 @@ bool offers_regular(const Host& host, const ResourceClasses& revocable_classes) 
     const bool has_cpu =
         room.inventoried.contains(shared_cpu) || room.inventoried.contains(pinned_cpu);
     if (has_cpu || room.inventoried.contains(memory))
-        return room.capacity.get(memory) > 0 &&
-               (room.capacity.get(shared_cpu) > 0 || room.capacity.get(pinned_cpu) > 0);
-    return std::any_of(room.capacity.begin(), room.capacity.end(), [&](const auto& offered) {
+        return room.offered.get(memory) > 0 &&
+               (room.offered.get(shared_cpu) > 0 || room.offered.get(pinned_cpu) > 0);
+    return std::any_of(room.offered.begin(), room.offered.end(), [&](const auto& offered) {
         return offered.second > 0 && !revocable_classes.contains(offered.first);
     });
 }
@@ -110,9 +120,12 @@ std::string_view to_string(HostLabel label) {
 
 bool offers_revocable(const Host& host, const ResourceClasses& revocable_classes) {
     return std::any_of(host.providers.begin(), host.providers.end(), [&](const Provider& provider) {
-        return std::any_of(
-            revocable_classes.begin(), revocable_classes.end(),
-            [&](const ResourceClass& offered) { return provider.capacity(offered) > 0; });
+        return std::any_of(revocable_classes.begin(), revocable_classes.end(),
+                           [&](const ResourceClass& offered) {
+                               const auto found = provider.inventories.find(offered);
+                               return found != provider.inventories.end() &&
+                                      gives_some(found->second, provider.capacity(offered));
+                           });
     });
 }
 

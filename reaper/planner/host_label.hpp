@@ -5,7 +5,8 @@
 // inventory of it is room that is offered as revocable. Every other class is ordinary.
 //
 // A host has *regular* room if it offers any (capacity of ordinary classes: of CPU and of memory,
-// if it has inventories of either; else of any) or holds a regular server. That revocable servers
+// if it has inventories of either; else of any; as much as the least amount that the inventory's
+// units allow) or holds a regular server. That revocable servers
 // sit in it takes nothing away: they only borrow it, and a request that may cull takes it back.
 // It has *revocable* room if it offers any (capacity of a revocable class) or holds a revocable
 // server. So where no tagger goes by a class, no host offers revocable room: there the servers'

@@ -51,8 +51,7 @@ std::string who_needed(const Explanation& told, const std::string& host) {
     if (const auto others = request.requesters.size() - 1; others > 0)
         text += " and " + std::to_string(others) + " more";
     return text + " of project " + project_text(request.project, request.project_name) +
-           " needed " + std::to_string(request.slots) + " x " +
-           (request.flavor.empty() ? to_string(request.resources) : request.flavor) + " on " + host;
+           " needed " + what_is_asked(request) + " on " + host;
 }
 
 class ExplanationText {

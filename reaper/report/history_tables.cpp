@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "reaper/report/render_parts.hpp"
+
 namespace reaper::report {
 namespace {
 
@@ -47,11 +49,9 @@ Cell requesters_cell(const Request& request) {
     return text_cell(all);
 }
 
-/// `2 x m1.small`, or of what it has no flavor for, `2 x VCPU=4 ...`.
 Cell asks_cell(const Request& request) {
     if (request.correction) return request.correction->host_name + " to be relieved";
-    const std::string what = request.flavor.empty() ? to_string(request.resources) : request.flavor;
-    return std::to_string(request.slots) + " x " + what;
+    return what_is_asked(request);
 }
 
 /// `taken`, `1 of 2 taken`

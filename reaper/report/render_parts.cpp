@@ -76,6 +76,11 @@ std::string age_head(const RenderOptions& options) {
     return options.now ? "AGE" : "CREATED";
 }
 
+std::string what_is_asked(const Request& request) {
+    return std::to_string(request.slots) + " x " +
+           (request.flavor.empty() ? to_string(request.resources) : request.flavor);
+}
+
 std::string request_lines(const Request& request, const RenderOptions& options) {
     const Paint paint{options.color};
     const std::size_t width = width_of(options);

@@ -20,6 +20,9 @@ std::string age_head(const RenderOptions& options);
 /// `req-1: 2 x VCPU=4 MEMORY_MB=2048`, project, constraints: some lines.
 std::string request_lines(const Request& request, const RenderOptions& options);
 
+/// `2 x m1.small`, or of what it has no flavor for, `2 x VCPU=4 ...`.
+std::string what_is_asked(const Request& request);
+
 /// A line for each class: before and after.
 TextTable room_table(const Resources& request, const Resources& before, const Resources& after);
 

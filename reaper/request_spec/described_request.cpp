@@ -26,12 +26,14 @@ Result<WrittenTrait> trait_of(std::string_view text) {
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
     if (!is_upper_name(name))
-        return wrong(shown(name) + " is not a trait: they are written like CUSTOM_GPU");
+        return wrong(shown(name) +
+                     " is not a trait; expected NAME=required or NAME=forbidden, of a name such as "
+                     "CUSTOM_GPU");
     const std::string_view rule =
         equals == std::string_view::npos ? "required" : text.substr(equals + 1);
     if (rule != "required" && rule != "forbidden")
         return wrong("trait " + std::string(name) + " is " + shown(rule) +
-                     ", expected required or forbidden");
+                     "; expected required or forbidden");
     return WrittenTrait{std::string(name), rule == "required"};
 }
 
@@ -86,7 +88,7 @@ std::string written(const RequestGroup& group) {
 Result<void> set_group_policy(DescribedRequest& described, std::string_view text) {
     described.group_policy = group_policy_from(text);
     if (!text.empty() && !described.group_policy)
-        return wrong(shown(text) + ", expected none or isolate");
+        return wrong("is " + shown(text) + "; expected none or isolate");
     if (described.groups.size() > 1 && !described.group_policy)
         return wrong("several groups need one: none (they may come from one provider) or isolate");
     return {};

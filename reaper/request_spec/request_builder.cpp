@@ -252,7 +252,10 @@ std::variant<Request, Refused> build_request(const FailureNotice& notice,
     auto admitted =
         admitted_room(runs_already ? without_marks(facts.metadata) : facts.metadata,
                       flavor.extra_specs, facts.image_properties, rules.res_type_traits);
-    if (auto* refused = std::get_if<Refused>(&admitted)) return std::move(*refused);
+    if (auto* refused = std::get_if<Refused>(&admitted)) {
+        refused->no_room_at_all = !runs_already;
+        return std::move(*refused);
+    }
 
     Request request;
     const ImageProperties image = image_of(notice, facts, std::get<Operation>(operation));

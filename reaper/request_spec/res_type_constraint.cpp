@@ -70,7 +70,7 @@ bool has_several(std::string_view text) {
     return false;
 }
 
-constexpr const char* only_one = "a request has one constraint at most; leave one of them";
+constexpr const char* only_one = "a request has one constraint at most; expected one of them";
 
 }  // namespace
 
@@ -84,7 +84,8 @@ Result<Phases> phases_of(std::string_view constraint) {
         return wrong(constraint, in_quotes(parts->pattern) +
                                      " matches neither regular nor revocable; " + syntax);
     if (regular && revocable && !parts->equal)
-        return wrong(constraint, "it leaves no kind of room: neither regular nor revocable");
+        return wrong(constraint, "it leaves no kind of room: neither regular nor revocable; " +
+                                     std::string{syntax});
     if (regular && revocable) return Phases{ResType::regular, true};
     const ResType named = regular ? ResType::regular : ResType::revocable;
     return Phases{parts->equal ? named : other_than(named), parts->preferred};

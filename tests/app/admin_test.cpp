@@ -106,8 +106,10 @@ TEST_F(AdminTest, AQueryThatIsNotUnderstoodIsToldWhy) {
     start_and_read_the_cloud();
     const std::string path = "/v1/culling_candidates";
     EXPECT_THAT(error_of(path, 400), HasSubstr("?resources="));
-    EXPECT_THAT(error_of(path + "?resources=", 400), HasSubstr("CLASS=AMOUNT"));
-    EXPECT_THAT(error_of(path + "?resources=VCPU:0", 400), HasSubstr("a whole number above 0"));
+    EXPECT_THAT(error_of(path + "?resources=", 400), HasSubstr("resources=CLASS:AMOUNT"));
+    EXPECT_THAT(error_of(path + "?resources=VCPU:1&flavor=a", 400), HasSubstr("one of"));
+    EXPECT_THAT(error_of(path + "?resources=VCPU", 400), HasSubstr("CLASS=AMOUNT"));
+    EXPECT_THAT(error_of(path + "?resources=VCPU:0", 400), HasSubstr("a whole number from 1"));
     EXPECT_THAT(error_of(path + "?resources=VCPU:1,VCPU:1", 400), HasSubstr("given twice"));
     EXPECT_THAT(error_of(path + "?resources=VCPU:1&resources=VCPU:2", 400), HasSubstr("twice"));
     EXPECT_THAT(error_of(path + "?resource=VCPU:1", 400),

@@ -62,6 +62,38 @@ TEST_F(ApiTest, EveryRouteIsInTheDocumentAndTheOtherWayRound) {
     }
 }
 
+/// The names of a body's members, those of its lists' entries too.
+void members_of(const nlohmann::json& schema, std::set<std::string>& names) {
+    using nlohmann::json;
+    if (schema.contains("$ref"))
+        return members_of(
+            openapi().at(json::json_pointer{schema.at("$ref").get<std::string>().substr(1)}),
+            names);
+    const json properties = schema.value("properties", json::object());
+    for (const auto& [name, member] : properties.items()) {
+        names.insert(name);
+        if (member.contains("items")) members_of(member.at("items"), names);
+    }
+}
+
+TEST_F(ApiTest, TheLineOfARouteNamesAllThatItTakes) {
+    for (const api::Route& route : api::routes()) {
+        std::string method{route.method};
+        for (char& c : method) c = static_cast<char>(std::tolower(c));
+        const json& operation = openapi().at("paths").at(std::string{route.path}).at(method);
+        std::set<std::string> names;
+        for (const json& parameter : operation.value("parameters", json::array()))
+            if (parameter.value("in", "") == "query") names.insert(parameter.at("name"));
+        const json::json_pointer body{"/requestBody/content/application~1json/schema"};
+        if (operation.contains(body)) members_of(operation.at(body), names);
+        for (const std::string& name : names)
+            if (name != "approved")  // of saved plans, for the command alone
+                EXPECT_THAT(std::string{route.help},
+                            testing::ContainsRegex("[^a-z_]" + name + "[^a-z_]"))
+                    << route.method << " " << route.path;
+    }
+}
+
 TEST_F(ApiTest, ExamplesInTheDocumentAreWhatTheirSchemasSay) {
     const auto examples = documented_examples();
     EXPECT_GE(examples.size(), 15U);

@@ -143,6 +143,42 @@ TEST_F(GatewayKinds, WithoutATraitItsWordCountsWhereThereIsNoRoom) {
     EXPECT_EQ(taken(made), two_oversold);
 }
 
+TEST_F(GatewayKinds, WhoAdmitsNoRoomIsRefusedThoughThereIsSome) {
+    for (int i = 0; i < 3; ++i) cloud.add_host("free-" + std::to_string(i), small * 8);
+    booting("new");
+    cloud.server_at(uuid_of("new")).record.server.metadata =
+        std::map<std::string, std::string>{{"res-type", "!=re*"}};
+    start();
+    FakeSearch& made = search("req-1");
+    EXPECT_THAT(found(made), IsEmpty());
+    EXPECT_EQ(made.answered, 200) << "Nova finds no valid host";
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayKinds, AFlavorMayAdmitNoRoomToo) {
+    cloud.add_host("free", small * 8);
+    const ServerId server = booting("new");
+    cloud.server_at(server.str()).record.flavor.extra_specs["reaper:res_type"] = "=nothing";
+    start();
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+}
+
+TEST_F(GatewayKinds, WhoSaysNothingHasTheRoomThatThereIs) {
+    cloud.add_host("free", small * 8);
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), Not(IsEmpty()));
+}
+
+TEST_F(GatewayKinds, WhoAdmitsNoRoomIsRefusedWhateverItsFlavorsTraitSays) {
+    cloud.add_host("free", small * 4);
+    booting_that("REGULAR");
+    cloud.server_at(uuid_of("new")).record.server.metadata =
+        std::map<std::string, std::string>{{"res-type", "!=re*"}};
+    start();
+    EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), IsEmpty());
+}
+
 TEST_F(GatewayKinds, WhereItMayBeAnybodysHostsAreOfferedInTheEnd) {
     full_host();
     oversold_host("host2", 1);

@@ -135,6 +135,29 @@ TEST_F(ReservationRepairTest, EntriesThatOverlapOnAHostAddUp) {
     }
 }
 
+TEST_F(ReservationRepairTest, WhatTheConfigurationReservesHasAPrincipal) {
+    config::StaticReservation mine, theirs;
+    mine.role = theirs.role = role("eng");
+    mine.hosts = theirs.hosts = {"host1"};
+    mine.resources = cpus(3);
+    theirs.resources = cpus(2);
+    mine.principal = "capacity-team";
+    settings.static_ones = {mine};
+    step();
+    ASSERT_THAT(controller->list(), SizeIs(1));
+    EXPECT_EQ(controller->list()[0].reservation.identity.principal, "capacity-team");
+    begin();
+    step();
+    ASSERT_THAT(controller->list(), SizeIs(1)) << "a restart changes nothing";
+    settings.static_ones = {mine, theirs};
+    step();
+    EXPECT_EQ(held("host1"), 5);
+    ASSERT_THAT(controller->list(), SizeIs(1)) << "two of one role are shown as one";
+    const auto reservers = controller->list()[0].reservers;
+    EXPECT_EQ(reservers.at("capacity-team"), cpus(3));
+    EXPECT_EQ(reservers.at(""), cpus(2)) << "of nobody in particular";
+}
+
 // ---- hosts ----
 
 TEST_F(ReservationRepairTest, AHostThatIsGoneIsLetGoOfAndOwed) {

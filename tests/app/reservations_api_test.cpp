@@ -108,13 +108,15 @@ TEST_F(ReservationsApiTest, ARefusalSaysWhyAndNothingIsDone) {
     EXPECT_THAT(refused(403, "/v1/reserve", orders({reserving("h1", "eng", 2)}, "eve")),
                 HasSubstr("'eve'"));
     EXPECT_THAT(refused(404, "/v1/reserve", orders({reserving("h7", "eng", 2)})),
-                HasSubstr("reservations[0].host: there is no host 'h7'"));
+                HasSubstr("there is no host 'h7' in this cloud, by name or id; did you mean 'h1'"));
     json typo = reserving("h1", "eng", 2);
     typo["resources"] = {{"cpu", 2}};
     EXPECT_THAT(refused(404, "/v1/reserve", orders({typo})),
                 HasSubstr("no host has the resource class 'cpu'; did you mean 'VCPU'?"));
     typo["resources"] = {{"CORES", 2}};
-    EXPECT_THAT(refused(404, "/v1/reserve", orders({typo})), HasSubstr("; this one has "));
+    EXPECT_THAT(refused(404, "/v1/reserve", orders({typo})), HasSubstr("did you mean 'VCPU'?"));
+    typo["resources"] = {{"CUSTOM_UNHEARD", 2}};
+    EXPECT_THAT(refused(404, "/v1/reserve", orders({typo})), HasSubstr("; this one has 'VCPU'"));
     EXPECT_THAT(refused(404, "/v1/unreserve", orders({reserving("h1", "eng", 2)})),
                 HasSubstr("eng"));
     EXPECT_THAT(list(), IsEmpty());

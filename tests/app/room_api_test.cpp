@@ -53,6 +53,18 @@ TEST_F(RoomApi, TheFlavorAndItsResourcesAreOneQuestion) {
     EXPECT_EQ(by_flavor.at("fits_now"), by_resources.at("fits_now"));
 }
 
+TEST_F(RoomApi, CullingCandidatesAreThoseOfTheFlavor) {
+    start_and_read_the_cloud();
+    const auto candidates = [&](const std::string& query) {
+        return get("/v1/culling_candidates?" + query);
+    };
+    const json by_flavor = candidates("flavor=m1.two");
+    EXPECT_EQ(by_flavor.at("resources"), json({{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}));
+    EXPECT_EQ(by_flavor, candidates("resources=VCPU:2,MEMORY_MB:2048,DISK_GB:20"));
+    EXPECT_EQ(candidates("flavor=id-two"), by_flavor);
+    EXPECT_THAT(why(get("/v1/culling_candidates?flavor=huge", 404)), HasSubstr("'huge'"));
+}
+
 TEST_F(RoomApi, WhatTheCloudDoesNotHaveIsNoShortage) {
     cloud.no_projects = {"nobody"};
     start_and_read_the_cloud();

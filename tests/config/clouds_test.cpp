@@ -169,7 +169,7 @@ clouds:
 TEST(CloudsYaml, WhatIsNotReadIsRefusedByName) {
     for (const std::string line :
          {"profile: rackspace", "identity_api_version: '2.0'", "compute_interface: public",
-          "placement_region_name: South", "region_name: [a]", "auth_plugin: password"}) {
+          "placement_region_name: South", "region_name: {a: b}", "auth_plugin: v3token"}) {
         World world;
         world.files["/etc/openstack/clouds.yaml"] = {
             "clouds:\n  mine:\n    interface: internal\n    auth: {auth_url: 'https://k/', "
@@ -188,6 +188,203 @@ TEST(CloudsYaml, WhatIsNotReadIsRefusedByName) {
         false};
     EXPECT_THAT(world.errors(cloud("  name: mine\n")),
                 ElementsAre(HasSubstr("clouds.mine.auth.system_scope: is not read")));
+}
+
+// ---- profiles ----
+
+const std::string profiles_yaml = R"(
+public-clouds:
+  house:
+    auth: {auth_url: 'https://{region_name}.example:5000/v3', user_domain_name: House}
+    interface: internal
+    regions: [{name: north, values: {compute_endpoint_override: 'https://{region_name}/nova'}}]
+)";
+
+/// One cloud with a password and these lines.
+World world_with_cloud(const std::string& lines) {
+    World world;
+    world.files["/etc/openstack/clouds.yaml"] = {
+        "clouds:\n  mine:\n    auth: {username: u, password: p, project_name: p}\n" + lines, false};
+    return world;
+}
+
+TEST(Profiles, LieBelowWhatTheCloudSays) {
+    for (const char* const key : {"profile", "cloud"}) {
+        World world = world_with_cloud(std::string{"    "} + key + ": house\n");
+        world.files["/etc/openstack/clouds-public.yaml"] = {profiles_yaml, false};
+        const Cloud read = world.good(cloud("  name: mine\n")).cloud;
+        EXPECT_EQ(read.credentials.auth_url, "https://north.example:5000/v3") << key;
+        EXPECT_EQ(read.credentials.user_domain_name, "House");
+        EXPECT_EQ(read.credentials.username, "u");
+        EXPECT_EQ(read.region, "north");
+        EXPECT_EQ(read.interface, "internal");
+        EXPECT_EQ(read.endpoint_overrides.at("compute"), "https://north/nova");
+    }
+    World world = world_with_cloud(
+        "    profile: house\n    region_name: south\n    interface: public\n"
+        "    user_domain_name: Mine\n");
+    world.files["/etc/openstack/clouds-public.yml"] = {profiles_yaml, false};
+    const Cloud read = world.good(cloud("  name: mine\n")).cloud;
+    EXPECT_EQ(read.credentials.auth_url, "https://south.example:5000/v3");
+    EXPECT_EQ(read.region, "south");
+    EXPECT_EQ(read.interface, "public");
+    EXPECT_TRUE(read.endpoint_overrides.empty()) << "the region is the cloud's own";
+}
+
+TEST(Profiles, ThatAreNotThereAreToldWithThoseThatAre) {
+    World world = world_with_cloud("    profile: vexxhost\n");
+    const std::string at = "/etc/openstack/clouds.yaml:4: clouds.mine.profile: is \"vexxhost\"";
+    EXPECT_THAT(world.errors(cloud("  name: mine\n")),
+                testing::Contains(HasSubstr(at + ", which is in no public-clouds of "
+                                                 "clouds-public.yaml")));
+    world.files["./clouds-public.json"] = {
+        R"({"public-clouds": {"house": {"auth": {"auth_url": "https://k/"}}}})", false};
+    EXPECT_THAT(world.errors(cloud("  name: mine\n")),
+                testing::Contains(testing::AllOf(HasSubstr(at), HasSubstr("one of house"))));
+    world.files["./clouds-public.json"] = {"{", false};
+    EXPECT_THAT(world.errors(cloud("  name: mine\n")),
+                testing::Contains(HasSubstr("./clouds-public.json")));
+}
+
+TEST(CloudsYaml, RegionsAreChosenAsOpenStacksToolsChooseThem) {
+    const std::string url = "    auth_url: 'https://k/'\n";
+    const auto region = [&](const std::string& lines) {
+        World world = world_with_cloud(url + lines);
+        return world.good(cloud("  name: mine\n")).cloud.region;
+    };
+    EXPECT_EQ(region("    region_name: a,b\n"), "a");
+    EXPECT_EQ(region("    region_name: [a, b]\n"), "a");
+    EXPECT_EQ(region("    region_name: a\n    regions: [b]\n"), "b");
+    EXPECT_EQ(region("    regions: []\n    region_name: a\n"), "a");
+    World world = world_with_cloud(url + "    regions: [{values: {}}]\n");
+    EXPECT_THAT(world.errors(cloud("  name: mine\n")),
+                ElementsAre(HasSubstr("clouds.mine.regions[0]: has no name")));
+}
+
+TEST(CloudsYaml, SecureYamlMayHaveAllThatACloudHas) {
+    World world = world_with_cloud("    auth_url: 'https://k/'\n    interface: public\n");
+    world.variables["OS_CLIENT_SECURE_FILE"] = "/srv/secure.json";
+    world.files["/srv/secure.json"] = {
+        R"({"clouds": {"mine": {"interface": "admin", "auth": {"password": "better"}}}})", false};
+    const Cloud read = world.good(cloud("  name: mine\n")).cloud;
+    EXPECT_EQ(read.interface, "admin");
+    EXPECT_EQ(read.credentials.password.reveal(), "better");
+}
+
+TEST(CloudsYaml, OneDomainMayStandForBoth) {
+    World world = world_with_cloud("    auth_url: 'https://k/'\n    domain_id: d\n");
+    const Credentials both = world.good(cloud("  name: mine\n")).cloud.credentials;
+    EXPECT_EQ(both.user_domain_id, "d");
+    EXPECT_EQ(both.project_domain_id, "d");
+    World named = world_with_cloud(
+        "    auth_url: 'https://k/'\n    domain_name: D\n    user_domain_name: Users\n");
+    const Credentials mixed = named.good(cloud("  name: mine\n")).cloud.credentials;
+    EXPECT_EQ(mixed.user_domain_name, "Users");
+    EXPECT_EQ(mixed.project_domain_name, "D");
+}
+
+TEST(CloudsYaml, WhatABraceNamesMustBeThere) {
+    World world = world_with_cloud("    auth_url: 'https://{zone}.example/'\n");
+    EXPECT_THAT(world.errors(cloud("  name: mine\n")),
+                testing::Contains(HasSubstr("clouds.mine.auth_url: names \"{zone}\"")));
+}
+
+// ---- every key that OpenStack's tools know ----
+
+/// What becomes of a key with that value: `read` or idle (nothing is told), told, or refused.
+std::string fate_of(const std::string& line) {
+    World world = world_with_cloud("    auth_url: 'https://k/'\n    " + line + "\n");
+    world.files["pem"] = {"pem", false};
+    const std::string key = "clouds.mine." + line.substr(0, line.find(':'));
+    const auto errors = world.errors(cloud("  name: mine\n"));
+    for (const std::string& error : errors)
+        if (error.find(key) == std::string::npos) return "other: " + error;
+    if (!errors.empty()) return "refused";
+    const auto warnings = world.warning_lines();
+    for (const std::string& warning : warnings)
+        if (warning.find(key) != std::string::npos) return "told";
+    return "taken";
+}
+
+TEST(CloudsYaml, EveryKeyOfOpenStacksToolsIsTakenToldOrRefused) {
+    // openstacksdk: schema.json, vendor-schema.json, defaults.json, loader.py, cloud_region.py.
+    const std::vector<std::pair<const char*, std::vector<std::string>>> keys{
+        {"taken",
+         {"auth_type: password",
+          "auth-type: v3password",
+          "auth_plugin: password",
+          "interface: internal",
+          "endpoint_type: internalURL",
+          "region_name: R",
+          "regions: [R]",
+          "verify: false",
+          "insecure: true",
+          "cacert: pem",
+          "user_domain_id: d",
+          "project_domain_name: D",
+          "default_domain: d",
+          "tenant_name: t",
+          "domain_id: d",
+          "identity_api_version: '3'",
+          "compute_endpoint_override: 'https://k/'",
+          "placement_endpoint: 'https://k/'",
+          "compute_service_type: compute",
+          "api_timeout: 10",
+          "timeout: 10",
+          "compute_timeout: 10",
+          "timing: true",
+          "floating_ip_source: neutron",
+          "requires_floating_ip: true",
+          "networks: [{name: n}]",
+          "external_network: n",
+          "internal_network: n",
+          "secgroup_source: neutron",
+          "image_api_use_tasks: false",
+          "image_format: qcow2",
+          "disable_vendor_agent: {vm_mode: hvm}",
+          "vendor_hook: a:b",
+          "message: text",
+          "status: active",
+          "metrics: {statsd: {host: h}}",
+          "baremetal_api_version: '1'",
+          "compute_api_version: '2.1'",
+          "volume_api_version: '3'",
+          "compute_default_microversion: '2.60'",
+          "default_microversion: '2.60'",
+          "image_status_code_retries: 5",
+          "compute_connect_retries: 5",
+          "compute_min_version: '2.1'",
+          "has_network: false",
+          "network_interface: public",
+          "volume_service_type: volumev3"}},
+        {"told",
+         {"force_ipv4: true", "prefer_ipv6: false", "intreface: internal", "quota: {a: b}"}},
+        {"refused",
+         {"profile: rackspace",
+          "cloud: rackspace",
+          "auth_type: v3token",
+          "auth_type: none",
+          "auth_type: v3oidcpassword",
+          "auth_methods: v3totp",
+          "passcode: '1'",
+          "token: t",
+          "auth_token: t",
+          "system_scope: all",
+          "trust_id: t",
+          "interface: outside",
+          "verify: perhaps",
+          "cacert: nofile",
+          "identity_api_version: '2.0'",
+          "compute_interface: admin",
+          "identity_endpoint_type: adminURL",
+          "placement_region_name: Q",
+          "compute_service_type: compute_legacy",
+          "image_service_name: other",
+          "compute_endpoint_override: ftp://k/",
+          "placement_endpoint: k",
+          "cert: {a: b}"}}};
+    for (const auto& [fate, lines] : keys)
+        for (const std::string& line : lines) EXPECT_EQ(fate_of(line), fate) << line;
 }
 
 World world_with_variables() {

@@ -31,6 +31,7 @@ reservations:
       aggregates: [fast]
       resources: {VCPU: 8, MEMORY_MB: 16384}
       labels: {purpose: peak}
+      principal: capacity-team
       lend: false
       floor: {VCPU: 2}
       longest_loan: 24h
@@ -61,7 +62,8 @@ TEST(ReservationsOfTheFile, AreRead) {
                                   {"fast"},
                                   Resources{{"VCPU", 8}, {"MEMORY_MB", 16384}},
                                   {{"purpose", "peak"}},
-                                  {false, Resources{{"VCPU", 2}}, hours{24}}};
+                                  {false, Resources{{"VCPU", 2}}, hours{24}},
+                                  "capacity-team"};
     const StaticReservation second{
         role("sales"), {"compute-2"}, {}, Resources{{"VCPU", 1}}, {}, {true, {}, hours{2}}};
     EXPECT_THAT(read.static_ones, ElementsAre(first, second));
@@ -90,6 +92,7 @@ TEST(ReservationsOfTheFile, ComeBackFromWhatIsShown) {
                                  "      aggregates: [fast]\n"
                                  "      resources: {MEMORY_MB: 16384, VCPU: 8}\n"
                                  "      labels: {purpose: peak}\n"
+                                 "      principal: capacity-team\n"
                                  "      lend: false\n"
                                  "      floor: {VCPU: 2}\n"
                                  "      longest_loan: 24h\n"));

@@ -28,7 +28,10 @@ Host small_host() {
 std::optional<CullingCandidate> ask(const Host& host, const Resources& wanted,
                                     const Ledger& ledger = {},
                                     const ProtectSettings& protect = {}) {
-    return culling_candidate(host, wanted, ledger, Protection{protect});
+    Request request;
+    request.resources = wanted;
+    const CullingQuestion question{request, {}, CloudIndex{Snapshot{}}, ledger};
+    return question.candidate(host, ledger, Protection{protect});
 }
 
 TEST(Culling, TellsUseCapacityAndWhoHoldsWhat) {
@@ -129,6 +132,47 @@ TEST(Culling, WhatIsHeldOnNestedProvidersIsTold) {
     ASSERT_TRUE(both);
     EXPECT_EQ(both->providers.at(slots).at(ResourceClass{"CUSTOM_PREEMPTIBLE"}).capacity, 4);
     EXPECT_FALSE(both->has_room);
+}
+
+// ---- of a flavor ----
+
+/// What a host of that trait, and of an aggregate of that metadata, answers.
+bool fits(const Request& request, const std::set<Trait>& traits,
+          const std::map<std::string, std::string>& metadata = {}) {
+    Snapshot cloud;
+    cloud.hosts.push_back(small_host());
+    Host& only = cloud.hosts.front();
+    only.providers.front().traits = traits;
+    only.member_of = Shared<HostAggregates>{{{"uuid", {"agg", metadata}}}};
+    SchedulerRules rules;
+    rules.tenant_filter = rules.extra_specs_filter = rules.pcpu_fallback = true;
+    const CullingQuestion question{request, rules, CloudIndex{cloud}, Ledger{}};
+    return question.candidate(only, Ledger{}, Protection{ProtectSettings{}}).has_value();
+}
+
+TEST(Culling, OfAFlavorItsTraitsAndAggregatesCountToo) {
+    Request request;
+    request.flavor = "gpu.small";
+    request.resources = half;
+    EXPECT_TRUE(fits(request, {}));
+    EXPECT_TRUE(fits(request, {}, {{"filter_tenant_id", "somebody"}})) << "it is of no project";
+    request.required_traits = {Trait{"CUSTOM_GPU"}};
+    EXPECT_FALSE(fits(request, {}));
+    EXPECT_TRUE(fits(request, {Trait{"CUSTOM_GPU"}}));
+    request.required_traits.clear();
+    request.flavor_extra_specs = {{"aggregate_instance_extra_specs:ssd", "true"}};
+    EXPECT_FALSE(fits(request, {}));
+    EXPECT_TRUE(fits(request, {}, {{"ssd", "true"}}));
+}
+
+TEST(Culling, WhatNovaAsksForBesidesWillDo) {
+    Request request;
+    request.flavor = "pinned";
+    request.resources = {{"PCPU", 2}};
+    EXPECT_FALSE(fits(request, {}));
+    request.fallback.emplace();
+    request.fallback->resources = {{"VCPU", 2}};
+    EXPECT_TRUE(fits(request, {}));
 }
 
 }  // namespace

@@ -60,6 +60,21 @@ TEST(HostLabel, AHostWhoseOrdinaryRoomIsClosedIsRevocable) {
     EXPECT_EQ(label_of(one, slots), HostLabel::any);
 }
 
+TEST(HostLabel, AHostThatHoldsAndCanHoldRevocableServersAloneIsRevocable) {
+    const auto labelled = [](const Inventory& cpus) {
+        Host one = host("h", {{"VCPU", 8}, {"MEMORY_MB", 8192}});
+        one.providers.front().inventories[ResourceClass{"VCPU"}] = cpus;
+        put(one, revocable("batch", one.id, small));
+        return label_of(one, slots);
+    };
+    EXPECT_EQ(labelled({.total = 8}), HostLabel::any) << "a deletion makes regular room";
+    EXPECT_EQ(labelled({.total = 8, .reserved = 8}), HostLabel::revocable);
+    EXPECT_EQ(labelled({.total = 8, .reserved = 6, .min_unit = 4}), HostLabel::revocable)
+        << "the 2 that are left are too few for anybody";
+    EXPECT_EQ(labelled({.total = 8, .reserved = 5, .step_size = 4}), HostLabel::revocable);
+    EXPECT_EQ(labelled({.total = 8, .reserved = 4, .min_unit = 3, .step_size = 4}), HostLabel::any);
+}
+
 TEST(HostLabel, PinnedCpusAreCpusAndBareMetalHasNone) {
     Host pinned = host("h", {{"PCPU", 8}, {"MEMORY_MB", 8192}});
     EXPECT_EQ(label_of(pinned, slots), HostLabel::regular);

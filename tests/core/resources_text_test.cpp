@@ -43,12 +43,29 @@ TEST(ParseResources, RefusesWhatPlacementCouldNotMean) {
 
 TEST(ParseResources, SaysWhichPartIsWrong) {
     EXPECT_EQ(parse_resources("VCPU=4,vcpus=1").error().what,
-              "'vcpus' is not a resource class: they are written like VCPU or CUSTOM_GPU");
+              "'vcpus' is not a resource class; expected one such as VCPU or CUSTOM_GPU; did you "
+              "mean 'VCPU'?");
     EXPECT_EQ(parse_resources("MEMORY_MB=2GB").error().what,
-              "the amount of MEMORY_MB is '2GB', expected a whole number above 0");
-    EXPECT_EQ(parse_resources("VCPU=1,VCPU=1").error().what, "VCPU is given twice");
+              "the amount of MEMORY_MB is '2GB'; expected a whole number from 1 to 2147483647");
+    EXPECT_EQ(parse_resources("VCPU=1,VCPU=1").error().what,
+              "VCPU is given twice; expected each class once");
     // Found by fuzzing: a script may pass on what somebody else typed.
     EXPECT_EQ(parse_resources("\x1b[2J=1").error().what.find('\x1b'), std::string::npos);
+}
+
+TEST(MeantClass, IsWhatPeopleCallItElsewhereOrATypingError) {
+    const std::vector<std::string> cloud{"VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_FPGA"};
+    const std::pair<const char*, const char*> cases[]{
+        {"MEMORY", "MEMORY_MB"}, {"RAM", "MEMORY_MB"},
+        {"mem", "MEMORY_MB"},    {"MEMORY_BM", "MEMORY_MB"},
+        {"DISK", "DISK_GB"},     {"STORAGE", "DISK_GB"},
+        {"CPU", "VCPU"},         {"cores", "VCPU"},
+        {"VCPUS", "VCPU"},       {"CUSTOM_FGPA", "CUSTOM_FPGA"}};
+    for (const auto& [written, meant] : cases)
+        EXPECT_EQ(meant_class(written, cloud), "; did you mean '" + std::string{meant} + "'?")
+            << written;
+    EXPECT_EQ(meant_class("GPU", cloud), "") << "no host has a VGPU";
+    EXPECT_EQ(meant_class("CUSTOM_SOMETHING", cloud), "");
 }
 
 }  // namespace

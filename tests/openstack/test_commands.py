@@ -144,8 +144,8 @@ def test_plan_says_when_there_is_not_enough(cloud: Cloud, install, fleet) -> Non
 
 
 def test_plan_for_a_revocable_project_kills_nobody(install, fleet) -> None:
-    decision = install().json("plan", "--resources", MEDIUM, "--project", "spot")
-    assert decision["decision"] == "refused"
+    done = install().command("--json", "plan", "--resources", MEDIUM, "--project", "spot")
+    assert done.returncode == 3 and json.loads(done.stdout)["decision"] == "refused", done.stderr
 
 
 # request ----------------------------------------------------------------------
@@ -294,7 +294,7 @@ def test_a_daemon_elsewhere_answers_as_the_machine_itself(
     same("explain", victim.id)
     same("room", *size, code=3)  # what came free is promised
     same("plan", *size, "--project", "regular", code=3)
-    same("plan", *size, "--project", "spot")
+    same("plan", *size, "--project", "spot", code=3)
     same("status")
     for unknown in (["room", *size, "--zone", "mars"], ["plan", *size, "--project", "nobody-there"]):
         asked = reaper.elsewhere(*here, *unknown, **login)

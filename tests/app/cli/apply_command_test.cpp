@@ -112,7 +112,7 @@ TEST(ApplyArguments, OnlyAPlanThatTheDaemonMakesByItselfIsSaved) {
     EXPECT_THAT(refused({"plan", "--requests", "r.yaml", "--save", "f"}),
                 HasSubstr("--save goes with --resources or --flavor"));
     EXPECT_THAT(refused({"plan", "--resources", "VCPU=1", "--project", "p", "--save", ""}),
-                HasSubstr("--save needs a file"));
+                HasSubstr("--save: is empty; expected a file"));
     EXPECT_THAT(refused({"apply"}), HasSubstr("FILE"));
     EXPECT_EQ(refused({"apply", "f", "--dry-run"}), "accepted");
 }

@@ -1,8 +1,13 @@
 #include "reaper/cli/arguments.hpp"
 
 #include <cstdlib>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <sstream>
 
+#include "reaper/cli/command_table.hpp"
 #include "reaper/cli/history_arguments.hpp"
 #include "reaper/cli/now.hpp"
 #include "reaper/model/time_text.hpp"
@@ -46,6 +51,55 @@ TEST(Arguments, GlobalOptionsStandBeforeOrAfterTheCommand) {
     }
 }
 
+TEST(Arguments, OptionsOfListsStandBeforeTheCommandToo) {
+    const auto format = [](const std::vector<const char*>& words) {
+        return good(words).global.list.format;
+    };
+    EXPECT_EQ(format({"-o", "yaml", "hosts"}), ListFormat::yaml);
+    EXPECT_EQ(format({"-oyaml", "--config", "a.yaml", "hosts"}), ListFormat::yaml);
+    EXPECT_EQ(format({"--config", "-o", "-o", "csv", "history", "victims"}), ListFormat::csv)
+        << "a value is no option";
+    EXPECT_EQ(format({"-v", "--output=json", "history", "show", "req-1"}), ListFormat::json);
+    EXPECT_EQ(format({"-o", "json", "setup", "resource-tagging", "--slots", "2"}),
+              ListFormat::json);
+    const auto list =
+        good({"--sort", "host", "--watch", "5", "--columns=host,zone", "hosts"}).global.list;
+    EXPECT_EQ(list.sort, "host");
+    EXPECT_EQ(list.watch, std::chrono::seconds{5});
+    EXPECT_EQ(list.columns, (std::vector<std::string>{"host", "zone"}));
+    EXPECT_EQ(good({"--watch", "hosts"}).global.list.watch, std::chrono::seconds{2});
+    EXPECT_EQ(error({"-o", "json", "run"}), "unknown option '-o'; see 'reaper run --help'");
+    EXPECT_EQ(error({"-o", "json"}), "no command given; see 'reaper --help'");
+    EXPECT_EQ(error({"-o", "xml", "hosts"}),
+              "--output: is 'xml'; expected one of table, wide, json, yaml, csv, name; see 'reaper "
+              "hosts --help'");
+    EXPECT_NE(error({"-o", "json", "hosts", "-o", "yaml"}).find("more than once"),
+              std::string::npos);
+}
+
+TEST(Arguments, OneHostIsNamedWithOrWithoutAnOption) {
+    const auto host = [](const std::vector<const char*>& words) {
+        return std::get<HostsCommand>(good(words).command).filters.host;
+    };
+    EXPECT_EQ(host({"hosts", "compute-7", "-o", "wide"}), "compute-7");
+    EXPECT_EQ(host({"hosts", "--host", "compute-7"}), "compute-7");
+    EXPECT_NE(error({"hosts", "compute-7", "--host", "compute-8"}), "accepted");
+    EXPECT_NE(error({"hosts", "compute-7", "compute-8"}), "accepted");
+}
+
+TEST(Arguments, AStrategyHasItsParametersEverywhere) {
+    const auto plan = [](const char* strategy) {
+        return std::vector<const char*>{"plan", "--resources", "VCPU=1", "--project",
+                                        "p",    "--strategy",  strategy};
+    };
+    const char* const given = "strict:leftover_order=VCPU,leftover_order=DISK_GB";
+    EXPECT_EQ(std::get<PlanCommand>(good(plan(given)).command).strategy, given);
+    EXPECT_EQ(std::get<ReplayCommand>(good({"replay", "d", "--strategy", given}).command).strategy,
+              given);
+    EXPECT_EQ(error(plan("strict:what")),
+              "--strategy: has 'what'; expected NAME or NAME:key=value,...");
+}
+
 TEST(Arguments, ADaemonElsewhereIsNamedByOptionOrVariable) {
     const Arguments asked = good(
         {"status", "--api", "https://ctl:8787", "--ca-file", "ca.pem", "--token-file", "token"});
@@ -63,9 +117,16 @@ TEST(Arguments, CandidatesTakeResourcesAsPlacementWritesThem) {
     const auto asked = good({"candidates", "--resources", "VCPU:1,MEMORY_MB=2048"});
     EXPECT_EQ(std::get<CandidatesCommand>(asked.command).resources,
               (Resources{{"VCPU", 1}, {"MEMORY_MB", 2048}}));
-    EXPECT_NE(error({"candidates"}).find("--resources is required"), std::string::npos);
+    EXPECT_EQ(error({"candidates"}),
+              "'reaper candidates' needs one of --flavor FLAVOR and --resources LIST");
+    EXPECT_EQ(error({"candidates", "--resources", "VCPU=1", "--flavor", "m1"}),
+              "'reaper candidates' needs one of --flavor FLAVOR and --resources LIST");
+    EXPECT_EQ(error({"candidates", "--flavor", "m1", "--snapshot", "c"}),
+              "--flavor goes with the cloud: a snapshot has no flavors; use --resources");
     EXPECT_NE(error({"candidates", "--resources", "VCPU"}).find("--resources: "),
               std::string::npos);
+    EXPECT_EQ(std::get<CandidatesCommand>(good({"candidates", "--flavor", "m1"}).command).flavor,
+              "m1");
 }
 
 TEST(Arguments, SlotsAreSetUpByNumberOrByCapacityAndUndoneWithoutEither) {
@@ -95,7 +156,7 @@ TEST(Arguments, ASetupThatIsNotClearIsRefused) {
     refused({}, "needs one of --slots N and --slots-per");
     refused({"--slots", "1", "--slots-per", "VCPU:1"}, "needs one of");
     refused({"--slots", "0"}, "--slots");
-    refused({"--slots-per", "VCPU:1,DISK_GB:1"}, "takes one class");
+    refused({"--slots-per", "VCPU:1,DISK_GB:1"}, "expected one class, such as VCPU:2");
     refused({"--slots-per", "VCPU"}, "--slots-per: ");
     refused({"--slots", "1", "--class", "VCPU"}, "--class: is 'VCPU'");
     refused({"--slots", "1", "--class", "CUSTOM_"}, "--class: ");
@@ -122,7 +183,8 @@ TEST(Arguments, OversubscriptionIsSetUpOnTheConfiguredHostsOrOnes) {
     EXPECT_EQ(std::get<RoomSetupCommand>(done.command).hosts, "h*");
     EXPECT_TRUE(std::get<RoomSetupCommand>(done.command).apply);
     EXPECT_TRUE(std::get<RoomSetupCommand>(done.command).undo);
-    EXPECT_NE(error({"setup", "oversubscription", "--hosts", ""}).find("--hosts needs a pattern"),
+    EXPECT_NE(error({"setup", "oversubscription", "--hosts", ""})
+                  .find("--hosts: is empty; expected a pattern"),
               std::string::npos);
 }
 
@@ -424,11 +486,11 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
         {{"history", "shwo"},
          "unknown argument 'shwo' of 'reaper history'; did you mean "
          "'show'?"},
-        {{"hosts", "run"},
-         "unknown argument 'run' of 'reaper hosts'; see "
-         "'reaper hosts --help'"},
+        {{"check", "run"},
+         "unknown argument 'run' of 'reaper check'; see "
+         "'reaper check --help'"},
         {{"history", "show"}, "ID is required; see 'reaper history show --help'"},
-        {{"-o", "json", "hosts"}, "'-o' stands after the command; see 'reaper hosts --help'"},
+        {{"--zone", "a", "hosts"}, "'--zone' stands after the command; see 'reaper hosts --help'"},
         {{"--config", "a", "--config", "b", "hosts"},
          "--config is given more than once; see 'reaper hosts --help'"},
         {{"room", "--zone"}, "--zone needs a value; see 'reaper room --help'"},
@@ -466,9 +528,12 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
         {{"plan", "--resources", "VCPU=1"},
          "--resources needs --project, to know if the requester is revocable itself"},
         {{"plan", "--resources", "VCPU", "--project", "p"},
-         "--resources: 'VCPU' is not CLASS=AMOUNT (example: VCPU=4,MEMORY_MB=2048)"},
+         "--resources: is 'VCPU'; expected CLASS=AMOUNT, such as VCPU=4,MEMORY_MB=2048"},
+        {{"plan", "--resources", "vcpus=1", "--project", "p"},
+         "--resources: 'vcpus' is not a resource class; expected one such as VCPU or CUSTOM_GPU; "
+         "did you mean 'VCPU'?"},
         {{"plan", "--resources", "VCPU=1", "--project", "p", "--trait", "CUSTOM_A=maybe"},
-         "--trait: trait CUSTOM_A is 'maybe', expected required or forbidden"},
+         "--trait: trait CUSTOM_A is 'maybe'; expected required or forbidden"},
     };
     for (const auto& [words, expected] : cases) EXPECT_EQ(error(words), expected);
 }
@@ -481,6 +546,103 @@ TEST(Arguments, ValuesOutOfRangeAreRefused) {
     EXPECT_NE(error({"history", "--limit", "0"}), "accepted");
     EXPECT_NE(error({"--log-level", "loud", "check"}), "accepted");
     EXPECT_NE(error({"--color", "blue", "check"}), "accepted");
+}
+
+// ---- every option that refuses a value says what it expected ----
+
+/// What a command needs beside the option under test.
+const std::map<std::string, std::vector<std::pair<std::string, std::string>>> needed{
+    {"plan", {{"--project", "p"}, {"--resources", "VCPU=1"}}},
+    {"request", {{"--project", "p"}, {"--resources", "VCPU=1"}}},
+    {"room", {{"--resources", "VCPU=1"}}},
+    {"candidates", {{"--resources", "VCPU=1"}}},
+    {"apply", {{"", "plan.json"}}},
+    {"explain", {{"", "server"}}},
+    {"history show", {{"", "req-1"}}},
+    {"replay", {{"", "recording"}}},
+    {"protect", {{"", "server"}}},
+    {"dead-letters show", {{"", "1"}}},
+    {"setup resource-tagging", {{"--slots", "2"}}},
+    {"reserve", {{"--host", "h"}, {"--role", "r"}, {"--resources", "VCPU=1"}, {"", "--lend"}}},
+    {"unreserve", {{"--host", "h"}, {"--role", "r"}, {"--resources", "VCPU=1"}}}};
+
+/// Values that are wrong on sight, by option; of `--group-policy` two groups decide.
+const std::map<std::string, std::string> bad_values{
+    {"--log-level", "loud"},   {"--color", "blue"},
+    {"--output", "xml"},       {"--watch", "often"},
+    {"--flavor", ""},          {"--resources", "VCPU"},
+    {"--slots", "many"},       {"--trait", "low"},
+    {"--group", "low"},        {"--group-policy", "near"},
+    {"--res-type", "!=re*"},   {"--requests", ""},
+    {"--snapshot", ""},        {"--save", ""},
+    {"--strategy", ":"},       {"--alternatives", "0"},
+    {"--type", "odd"},         {"--class", "GPU"},
+    {"--slots-per", "VCPU"},   {"--hosts", ""},
+    {"--role", "a//b"},        {"--label", "=x"},
+    {"--refines", "a//b"},     {"--refines-label", "=x"},
+    {"--floor", "VCPU=-1"},    {"--longest-loan", "long"},
+    {"--limit", "0"},          {"--since", "once"},
+    {"--until", "once"},       {"--outcome", "odd"},
+    {"--step", "1"},           {"--estimator", ":"},
+    {"--set", "alternatives"}, {"--for", "long"},
+    {"SHELL", "fish"}};
+
+/// Names and places: what they mean is only known where they are looked up.
+bool is_free_text(const OptionEntry& option) {
+    static const std::set<std::string> values{"FILE",   "PATH", "HOST",   "PROJECT", "FLAVOR",
+                                              "SERVER", "AZ",   "COLUMN", "ID",      "NAME",
+                                              "KEY",    "TEXT", "URL",    "ADDRESS", "LIST"};
+    return option.argument || values.contains(option.value);
+}
+
+void refuse_each(const CommandEntry& command, const std::string& path,
+                 std::set<std::string>& tried) {
+    for (const OptionEntry& option : command.options) {
+        if (option.value.empty() && !option.argument) continue;
+        const auto known = std::find_if(option.names.begin(), option.names.end(),
+                                        [](const auto& each) { return bad_values.contains(each); });
+        // Names that servers of a list are chosen by, and a file that is looked for later.
+        const bool later = known != option.names.end() &&
+                           ((*known == "--snapshot" && path != "plan") ||
+                            (*known == "--flavor" && path != "plan" && path != "request"));
+        if (known == option.names.end() || later) {
+            EXPECT_TRUE(is_free_text(option)) << path << " " << option.names.back();
+            continue;
+        }
+        const std::string name = *known;
+        const auto bad = bad_values.find(name);
+        std::vector<std::string> words;
+        std::istringstream parts{path};
+        for (std::string part; parts >> part;) words.push_back(part);
+        if (words.empty()) words.emplace_back("hosts");
+        const auto more = needed.find(path);
+        const bool instead = name == "--flavor" || name == "--requests" || name == "--slots-per";
+        if (more != needed.end())
+            for (const auto& [with, value] : more->second) {
+                if (with == name || (instead && (with == "--resources" || with == "--slots")))
+                    continue;
+                if (name == "--requests" && with == "--project") continue;
+                if (!with.empty()) words.push_back(with);
+                words.push_back(value);
+            }
+        if (name == "--refines-label") words.insert(words.end(), {"--refines", "eng"});
+        if (!option.argument) words.push_back(name);
+        words.push_back(bad->second);
+        std::vector<const char*> line;
+        for (const std::string& word : words) line.push_back(word.c_str());
+        EXPECT_THAT(error(line), ::testing::AllOf(::testing::StartsWith(name + ": "),
+                                                  ::testing::HasSubstr("expected ")))
+            << path;
+        tried.insert(name);
+    }
+    for (const CommandEntry& each : command.commands)
+        refuse_each(each, path.empty() ? each.name : path + " " + each.name, tried);
+}
+
+TEST(Arguments, WhateverARefusedOptionExpectedIsInTheMessage) {
+    std::set<std::string> tried;
+    refuse_each(own_command_table(), "", tried);
+    for (const auto& [option, value] : bad_values) EXPECT_TRUE(tried.contains(option)) << option;
 }
 
 TEST(Arguments, VersionIsAnAnswer) {
@@ -520,7 +682,8 @@ TEST(Arguments, RequestsComeFromOnePlaceOnly) {
     EXPECT_EQ(error({"plan", "--requests", "r", "--resources", "VCPU=1", "--project", "p"}), one);
     EXPECT_EQ(error({"plan", "--requests", "r", "--slots", "2"}),
               "--slots goes with --resources or --flavor: the file says it for each request");
-    EXPECT_EQ(error({"plan", "--requests", "", "--snapshot", "c"}), "--requests needs a file");
+    EXPECT_EQ(error({"plan", "--requests", "", "--snapshot", "c"}),
+              "--requests: is empty; expected a file");
 }
 
 TEST(Arguments, AFlavorSaysWhatAServerIsInsteadOfResources) {
@@ -542,7 +705,8 @@ TEST(Arguments, AFlavorSaysWhatAServerIsInsteadOfResources) {
               "--flavor goes with the cloud: a snapshot has no flavors; use --resources");
     EXPECT_EQ(error({"request", "--project", "p"}),
               "'reaper request' needs one of --flavor FLAVOR and --resources LIST");
-    EXPECT_EQ(error({"request", "--flavor", "", "--project", "p"}), "--flavor needs a name");
+    EXPECT_EQ(error({"request", "--flavor", "", "--project", "p"}),
+              "--flavor: is empty; expected a flavor's name or id");
 }
 
 TEST(Arguments, WhatIsUnreservedMaySayWhomItReturnsTo) {

@@ -497,6 +497,27 @@ TEST_F(CheckCloud, HowTheSchedulerIsTakenToBeIsTold) {
     EXPECT_NE(details().find("Nova 2025.1, as configured"), std::string::npos);
 }
 
+TEST_F(CheckCloud, AFlavorThatAdmitsNoRoomIsTold) {
+    const auto told = [&] {
+        findings_.clear();
+        run();
+        std::string text;
+        for (const Finding& finding : findings_)
+            if (finding.what == "flavors") text += to_line(finding, false);
+        return text;
+    };
+    Flavor flavor;
+    flavor.name = "m1.none";
+    flavor.extra_specs = {{"reaper:res_type", "~regular"}};
+    cloud_.flavors = {{"1", flavor}};
+    EXPECT_EQ(told(), "");
+    cloud_.flavors.at("1").extra_specs = {{"reaper:res_type", "!=re*"}};
+    const std::string line = told();
+    EXPECT_NE(line.find("warn flavors: no server of 'm1.none' is helped"), std::string::npos)
+        << line;
+    EXPECT_NE(line.find("it leaves no kind of room"), std::string::npos) << line;
+}
+
 TEST(CheckJournal, AMissingDirectoryIsAFailure) {
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };

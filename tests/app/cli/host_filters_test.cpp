@@ -41,7 +41,8 @@ Snapshot cloud() {
     return made;
 }
 
-std::vector<std::string> hosts(const HostFilters& filters) {
+std::vector<std::string> hosts(HostFilters filters) {
+    filters.host = host_in(cloud(), filters.host).value();
     std::vector<std::string> names;
     for (const Host& each : filtered(cloud(), filters, false).hosts) names.push_back(each.name);
     return names;
@@ -67,11 +68,15 @@ TEST(HostFilters, ChooseHostsAndServers) {
 }
 
 TEST(HostFilters, HostsAndZonesThatAreNotThereAreTold) {
-    EXPECT_EQ(unknown_in(cloud(), {}), std::nullopt);
-    EXPECT_EQ(unknown_in(Snapshot{}, {}), std::nullopt);
-    EXPECT_EQ(unknown_in(cloud(), {.host = "host-2", .zone = "east"}), std::nullopt);
-    EXPECT_THAT(unknown_in(cloud(), {.host = "host-3"}).value_or(""), HasSubstr("'host-3'"));
-    EXPECT_THAT(unknown_in(cloud(), {.zone = "mars"}).value_or(""),
+    EXPECT_EQ(unknown_zone_in(cloud(), ""), std::nullopt);
+    EXPECT_EQ(unknown_zone_in(Snapshot{}, ""), std::nullopt);
+    EXPECT_EQ(unknown_zone_in(cloud(), "east"), std::nullopt);
+    EXPECT_EQ(host_in(cloud(), "").value(), "");
+    EXPECT_EQ(host_in(cloud(), "host-3").error().code, Errc::not_found);
+    EXPECT_THAT(host_in(cloud(), "host-3").error().what,
+                HasSubstr("there is no host 'host-3' in this cloud, by name or id; did you mean "
+                          "'host-2' or 'host-10'?"));
+    EXPECT_THAT(unknown_zone_in(cloud(), "mars").value_or(""),
                 HasSubstr("'mars' with hosts in this cloud; there are: 'east', 'west'"));
 }
 

@@ -117,6 +117,7 @@ TEST(ReservationsTable, IsMadeOfWhatTheDaemonSays) {
                        {"from_config", false},
                        {"trouble", "gone"}},
                       {{"id", "r-2"}, {"host", "other"}, {"from_config", true}, {"role", 7}},
+                      {{"id", "r-3"}, {"from_config", true}, {"principal", "capacity-team"}},
                       "nonsense"}},
                     {"remarks", {"look out"}}};
     const report::Table table = reservations_table(said);
@@ -126,8 +127,9 @@ TEST(ReservationsTable, IsMadeOfWhatTheDaemonSays) {
               "\"alice (VCPU=3), bob (VCPU=1)\",all why=peak,r-1,uuid,"
               "not as it should be: gone\r\n"
               "other,,,,,,,,the configuration,,r-2,other,\r\n"
+              ",,,,,,,,capacity-team (the configuration),,r-3,,\r\n"
               ",,,,,,,,,,,,\r\n");
-    EXPECT_EQ(report::table_names(table), "r-1\nr-2\n");
+    EXPECT_EQ(report::table_names(table), "r-1\nr-2\nr-3\n");
     EXPECT_EQ(table.remarks, std::vector<std::string>{"look out"});
     EXPECT_TRUE(reservations_table(json::object()).rows.empty());
 }

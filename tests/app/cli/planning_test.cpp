@@ -31,7 +31,7 @@ protected:
     }
     static Resources half() { return Resources{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}}; }
     Result<Answers> plan(Inputs inputs = {}, Ledger ledger = {}) {
-        auto policy = compile_policy(effective_policy(policy_settings_, command_));
+        auto policy = compile_policy(effective_policy(policy_settings_, command_).value());
         EXPECT_TRUE(policy);
         PlanningInputs planning{cloud_.ports(), command_, *policy,       std::move(ledger),
                                 Safeguards{},   {},       reservations_, journal_};
@@ -242,12 +242,12 @@ TEST_F(Planning, TheCommandLineWinsOverTheConfiguration) {
     policy_settings_.strategy.parameters["leftover_order"] = std::vector<std::string>{"VCPU"};
     command_.alternatives = 3;
     command_.strategy = "chance";
-    const auto changed = effective_policy(policy_settings_, command_);
+    const auto changed = effective_policy(policy_settings_, command_).value();
     EXPECT_EQ(changed.alternatives, 3);
     EXPECT_EQ(changed.strategy.name, "chance");
     EXPECT_TRUE(changed.strategy.parameters.empty()) << "parameters of another strategy";
     command_.strategy = "strict";
-    EXPECT_EQ(effective_policy(policy_settings_, command_).strategy.parameters.size(), 1U);
+    EXPECT_EQ(effective_policy(policy_settings_, command_)->strategy.parameters.size(), 1U);
 }
 
 }  // namespace

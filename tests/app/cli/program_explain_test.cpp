@@ -192,6 +192,13 @@ TEST_F(ExplainProgram, HistoryShowsTheRequestOfAServer) {
     EXPECT_EQ(several.exit_code, 0);
     EXPECT_THAT(several.out, HasSubstr("Request req-2"));
     EXPECT_THAT(several.err, HasSubstr("warning: several requests are about server 'batch'"));
+    const auto begin = "req-11111111-2222-4";
+    for (const char* const end : {"333-8444-555555555555", "333-8444-666666666666"})
+        cull((begin + std::string{end}).c_str(), 120, {"v-9"});
+    const auto two = run({"history", "show", begin});
+    EXPECT_EQ(two.exit_code, 0);
+    EXPECT_THAT(two.err, HasSubstr("warning: several requests have an id that begins with "
+                                   "'req-11111111-2222-4'; this is the newest"));
     const auto nobody = run({"history", "show", "nobody"});
     EXPECT_EQ(nobody.exit_code, 6);
     EXPECT_THAT(nobody.err, HasSubstr("no request and no server 'nobody'"));

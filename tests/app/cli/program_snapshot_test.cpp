@@ -37,6 +37,66 @@ TEST(ProgramSnapshot, HostsAreGolden) {
     EXPECT_EQ(answer["hosts"].size(), 3U);
 }
 
+TEST(ProgramSnapshot, OneHostIsShownAlone) {
+    for (const std::vector<std::string>& asked :
+         {std::vector<std::string>{"hosts", "host-2"}, {"hosts", "--host", "host-2"}}) {
+        auto words = asked;
+        words.insert(words.end(), {"--snapshot", cloud, "--json"});
+        const auto hosts = json::parse(run_program(words).out).at("hosts");
+        ASSERT_EQ(hosts.size(), 1U);
+        EXPECT_EQ(hosts[0]["name"], "host-2");
+    }
+    const auto unknown = run_program({"hosts", "hots-2", "--snapshot", cloud});
+    EXPECT_EQ(unknown.exit_code, 6);
+    EXPECT_EQ(unknown.out, "");
+    EXPECT_NE(unknown.err.find("there is no host 'hots-2' in this cloud, by name or id; did you "
+                               "mean 'host-2'"),
+              std::string::npos)
+        << unknown.err;
+}
+
+TEST(ProgramSnapshot, ARevocableRequesterIsRefusedAndTheExitCodeSaysSo) {
+    const auto refused = run_program({"plan", "--snapshot", cloud, "--resources", "VCPU=1",
+                                      "--project", "57b23760e5744ead88ab25bf2cbeaf39"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    EXPECT_NE(refused.out.find("the requester is revocable itself"), std::string::npos)
+        << refused.out;
+}
+
+TEST(ProgramSnapshot, AStrategyTakesItsParameters) {
+    const auto plan = [](const std::string& strategy) {
+        return std::vector<std::string>{"plan",
+                                        "--snapshot",
+                                        cloud,
+                                        "--resources",
+                                        "VCPU=3",
+                                        "--project",
+                                        "d56453483958495985d3f9a71a570b92",
+                                        "--strategy",
+                                        strategy,
+                                        "--json"};
+    };
+    const auto chosen = run_program(plan("strict:leftover_order=DISK_GB"));
+    EXPECT_EQ(chosen.exit_code, 0) << chosen.err;
+    EXPECT_EQ(json::parse(chosen.out).value("strategy", ""), "strict");
+    expect_refused(plan("strict:leftover_odrer=DISK_GB"),
+                   "--strategy: strategy.leftover_odrer: unknown key; expected leftover_order");
+    expect_refused(plan("gentle"), "; expected one of ");
+}
+
+TEST(ProgramSnapshot, AClassThatIsCalledOtherwiseElsewhereIsFound) {
+    const auto said = [](const std::string& resources) {
+        const auto result = run_program({"plan", "--snapshot", cloud, "--resources", resources,
+                                         "--project", "d56453483958495985d3f9a71a570b92"});
+        EXPECT_EQ(result.exit_code, 6);
+        return result.err;
+    };
+    EXPECT_NE(said("MEMORY=512").find("no host offers it; did you mean 'MEMORY_MB'?"),
+              std::string::npos);
+    EXPECT_NE(said("VCPU=1,DISK=5").find("did you mean 'DISK_GB'?"), std::string::npos);
+    EXPECT_NE(said("CPU=1").find("did you mean 'VCPU'?"), std::string::npos);
+}
+
 TEST(ProgramSnapshot, CandidatesAreGolden) {
     const std::vector<std::string> ask{"candidates", "--snapshot", cloud, "--resources",
                                        "VCPU:3,MEMORY_MB:1024,DISK_GB:20"};
@@ -133,7 +193,7 @@ TEST(ProgramSnapshot, AmountsThatPlacementCannotHoldAreRefused) {
         expect_refused({"plan", "--snapshot", cloud, "--requests",
                         directory.write("r", "- {project: p, resources: {VCPU: " + amount + "}}")},
                        "r:1: resources: the amount of VCPU is '" + amount +
-                           "', more than Placement can hold (2147483647)");
+                           "'; expected at most 2147483647, as Placement holds no more");
 }
 
 TEST(ProgramSnapshot, RequestsAndSnapshotComeThroughStdinToo) {
@@ -241,7 +301,8 @@ TEST(ProgramSnapshot, AllMistakesOfTheRequestsAreTold) {
                         "- {project: p, resources: {VCPU: 1}, traits: [x y]}\n");
     const auto result = run_program({"plan", "--snapshot", cloud, "--requests", path});
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_NE(result.err.find("r.yaml:1: resources: 'VCPU' is not CLASS=AMOUNT"), std::string::npos)
+    EXPECT_NE(result.err.find("r.yaml:1: resources: is 'VCPU'; expected CLASS=AMOUNT"),
+              std::string::npos)
         << result.err;
     EXPECT_NE(result.err.find("r.yaml:3: id: 'b' is there twice"), std::string::npos) << result.err;
     EXPECT_NE(result.err.find("r.yaml:4: traits: "), std::string::npos) << result.err;

@@ -186,7 +186,8 @@ TEST(ProgramErrors, AnUnknownStrategyIsAUsageError) {
     const auto result = run_program({"--config", path, "plan", "--resources", "VCPU=1", "--project",
                                      "p", "--strategy", "gentle"});
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_EQ(result.err, "reaper: there is no strategy 'gentle'\n");
+    EXPECT_THAT(result.err, ::testing::HasSubstr("--strategy: strategy.name: "));
+    EXPECT_THAT(result.err, ::testing::HasSubstr("\"gentle\"; expected one of "));
 }
 
 TEST(ProgramConfig, ShowsNoSecret) {
