@@ -332,6 +332,8 @@ private:
                                    const HostState& state, bool known_only) const;
     void explain(const PlanRecord& plan, const Demand& demand, const std::string& id);
     void judge_places(const PlanRecord& plan, const Demand& demand);
+    static std::size_t limit_after(const Demand& demand, const std::string& host,
+                                   const HostState& state, const std::set<std::string>& going);
     void judge_together(const PlanRecord& plan, const Demand& demand, TimePoint from);
     static bool is_victim(const PlanRecord& plan, const Uuid& server);
     void judge_hold(const Exchange& call);

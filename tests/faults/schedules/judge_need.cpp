@@ -236,15 +236,19 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
     HostState now = *state;
     now.at = at;
     Resources room = now.free;
-    for (const std::string& server : going_on(plan, host, now, without.has_value())) {
-        if (without && (server == *without || left_behind_by(plan, server) == *without)) continue;
+    std::set<std::string> going = going_on(plan, host, now, without.has_value());
+    if (without)
+        std::erase_if(going, [&](const std::string& server) {
+            return server == *without || left_behind_by(plan, server) == *without;
+        });
+    for (const std::string& server : going) {
         const auto id = Uuid::parse(server);
         if (const Holder* holder = id ? now.holder(*id) : nullptr) room += holder->held;
     }
     if (without) room -= lacked_by_others(host, plan.request, now);
     // What makes a victim needed counts as much as it can; what makes a plan good, as little.
     room -= promised_to_others(plan, host, at, !without.has_value());
-    const std::size_t limit = demand.told_at(host, at);
+    const std::size_t limit = limit_after(demand, host, now, going);
     return static_cast<int>(std::min(limit, static_cast<std::size_t>(fit(room, demand.slot))));
 }
 

@@ -12,6 +12,35 @@ bool Checker::is_victim(const PlanRecord& plan, const Uuid& server) {
                        [&](const Victim& victim) { return victim.server.str() == server.text(); });
 }
 
+/// How many of its servers may land there when those of `going` are gone.
+std::size_t Checker::limit_after(const Demand& demand, const std::string& host,
+                                 const HostState& state, const std::set<std::string>& going) {
+    const std::size_t now = demand.told_at(host, state.at);
+    const auto& placing = demand.placing;
+    const bool joins = !placing.same_host.empty() ||
+                       (placing.group != nullptr && placing.group->policy != "anti-affinity");
+    if (demand.never.contains(host) || joins) return now;
+    const auto there = [&](const Uuid& id) {
+        const Holder* const holder = state.holder(id);
+        return holder != nullptr && holder->placed_at;
+    };
+    const auto goes = [&](const Uuid& id) { return there(id) && going.contains(id.text()); };
+    const auto stays = [&](const Uuid& id) { return there(id) && !going.contains(id.text()); };
+    const auto& apart = placing.different_host;
+    std::size_t freed = static_cast<std::size_t>(std::count_if(apart.begin(), apart.end(), goes));
+    if (std::any_of(apart.begin(), apart.end(), stays)) return now;
+    std::size_t most = static_cast<std::size_t>(demand.slots);
+    if (placing.group != nullptr) {
+        const auto& members = placing.group->members;
+        freed += static_cast<std::size_t>(std::count_if(members.begin(), members.end(), goes));
+        const auto stay =
+            static_cast<std::size_t>(std::count_if(members.begin(), members.end(), stays));
+        const auto all = static_cast<std::size_t>(placing.group->max_on_a_host);
+        most = all - std::min(all, stay);
+    }
+    return freed > 0 ? std::max(now, most) : now;
+}
+
 /// What others did since the plan's readings is not its fault: it is wrong if it was wrong all the
 /// time.
 void Checker::judge_places(const PlanRecord& plan, const Demand& demand) {
@@ -20,8 +49,15 @@ void Checker::judge_places(const PlanRecord& plan, const Demand& demand) {
     ++tally_.places;
     if (demand.joins() || !demand.never.empty()) ++tally_.constrained;
     for (const HostPlan& host : plan.plan->hosts) {
-        const std::size_t most =
+        std::size_t most =
             Demand::limit_in(demand.told, host.host_name, from, timeline_.true_now());
+        for (const TimePoint at : moments(plan, timeline_.true_now()))
+            if (const HostState* state = truth_.state_at(host.host_name, at)) {
+                HostState then = *state;
+                then.at = at;
+                const auto going = going_on(plan, host.host_name, then, false);
+                most = std::max(most, limit_after(demand, host.host_name, then, going));
+            }
         if (host.slots > 0 && most == 0)
             blame("constraint", plan.request + " has servers deleted on " + host.host_name +
                                     ", where Nova would not let it land");

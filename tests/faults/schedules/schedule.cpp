@@ -135,6 +135,7 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
     checker_.on_accepted_deletion([this] { on_deletion(); });
     for (auto& journal : journals_)
         journal.fails = [this](const std::string& what) {
+            if (what == "holds") return false;  // only read
             if (writes_failing_ > 0) {
                 ++tally_.faults[static_cast<std::size_t>(Kind::disk_full)];
                 trace_.line("disk full: " + what);
