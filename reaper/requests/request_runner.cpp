@@ -134,9 +134,7 @@ std::optional<std::string> RequestRunner::outdated_reason() const {
     const auto& changed = services_.kept_rooms.changed();
     for (const HostId& host : planned_on_)
         if (changed.contains(host)) return "room came free that was kept on a host of the plan";
-    const CloudCache& cache = services_.refresher.cache();
-    return staying_.why_outdated([&cache](const HostId& id) { return cache.find(id); },
-                                 services_.rooms.ledger());
+    return std::nullopt;
 }
 
 bool RequestRunner::may_have_left() const {

@@ -3,8 +3,7 @@
 // It deletes only while the reaper is not paused, while its message is surely ours (another reaper
 // may have it after a loss of the broker; then it waits until the message comes again), while no
 // newer request of the same server is known, while somebody waits for the room, and while the
-// policy is in force under which it planned: after a reload it plans again. So it does where a
-// victim may stay because another server left its host meanwhile.
+// policy is in force under which it planned: after a reload it plans again.
 #pragma once
 
 #include <functional>
@@ -16,7 +15,6 @@
 #include "reaper/eviction/eviction_guard.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/requests/services.hpp"
-#include "reaper/requests/staying_servers.hpp"
 #include "reaper/requests/time_left.hpp"
 #include "reaper/runtime/backoff.hpp"
 
@@ -123,7 +121,6 @@ private:
     std::map<ServerId, std::string> skipped_;
     std::vector<HostId> ready_on_;
     std::set<HostId> planned_on_;  ///< by the plan that is carried out
-    StayingServers staying_;       ///< on these
     int round_ = 0;                ///< decisions so far, those of a former process too
     int in_vain_ = 0;              ///< plans that had to be made anew for reasons of the cloud
     int deleted_ = 0;

@@ -246,16 +246,13 @@ ResultTask<Decision> RequestRunner::decide_now() {
     // In the ledger before anything else can run, so that no other plan counts the same room; and
     // in the journal before the first deletion (rule 5).
     const CloudCache& cache = services_.refresher.cache();
-    const auto find_host = [&cache](const HostId& id) { return cache.find(id); };
-    staying_ = {};
     if (const auto* const plan = std::get_if<Plan>(&entry.decision);
-        plan != nullptr && !plan->victims().empty()) {
+        plan != nullptr && !plan->victims().empty())
         services_.safeguards.on_cull(request_);
-        staying_ = {*plan, request_.resources, find_host, services_.rooms.ledger()};
-    }
     services_.decisions.decided(request_, entry.decision);
     const bool died = deleted_ > 0 || services_.tracker.is_heir(request_.id);
-    services_.rooms.decided(request_, entry.decision, died, now, find_host);
+    services_.rooms.decided(request_, entry.decision, died, now,
+                            [&cache](const HostId& id) { return cache.find(id); });
     Decision decision = entry.decision;
     auto written = co_await services_.journal.add_plan(request_.id, std::move(entry));
     if (!written) {

@@ -85,27 +85,6 @@ TEST_F(PictureTest, NoListOfServersIsReadForADecision) {
     EXPECT_EQ(cloud.count("room rp-host1"), 1U);
 }
 
-TEST_F(PictureTest, NobodyDiesWhereAnotherServerLeavesByItselfMeanwhile) {
-    full_host("host1");
-    requester();
-    start_with_picture();
-    std::string left;
-    // Its user deletes it while the victim is looked at.
-    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
-        if (!left.empty() || !call.starts_with("server host1")) return std::nullopt;
-        left = call == "server host1a" ? "host1b" : "host1a";
-        cloud.server_at(left).record.server.task_state = "deleting";
-        events->tell(seen(left));
-        return std::nullopt;
-    };
-    ask();
-    run_until([&] { return !left.empty(); });
-    cloud.remove(left);
-    events->tell(gone(left, "host1"));
-    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
-    EXPECT_EQ(cloud.count("DELETE"), 0U);
-}
-
 TEST_F(PictureTest, VictimsThatEventsToldTooLittleOfAreReadBeforeTheNextPlan) {
     full_host("host1");
     requester();
