@@ -313,7 +313,7 @@ def test_races_of_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     becomes(keeper, "regular", held=0, lent=HOST)
 
     # Over-evicting 1: a tenant terminates by itself when its lender comes. Nobody else goes.
-    # (Until Nova's compute service has told of it, nobody could know.)
+    # (Before Nova tells of it, only Nova's list of servers, which is slow, would show it.)
     cloud.delete_without_waiting(tenants[0])
     becomes(keeper, "regular", lent=HOST - 2)
     [first] = cloud.ask("small")
