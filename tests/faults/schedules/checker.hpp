@@ -333,7 +333,8 @@ private:
     void explain(const PlanRecord& plan, const Demand& demand, const std::string& id);
     void judge_places(const PlanRecord& plan, const Demand& demand);
     static std::size_t limit_after(const Demand& demand, const std::string& host,
-                                   const HostState& state, const std::set<std::string>& going);
+                                   const HostState& state, const std::set<std::string>& going,
+                                   bool least);
     void judge_together(const PlanRecord& plan, const Demand& demand, TimePoint from);
     static bool is_victim(const PlanRecord& plan, const Uuid& server);
     void judge_hold(const Exchange& call);

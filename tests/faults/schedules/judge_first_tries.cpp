@@ -50,10 +50,9 @@ std::string FirstTries::why_not_judged(const Demand& demand,
     if (plan_.dry_run) return "a dry run";
     if (plan_.lies()) return "lies";
     if (site_.world().is_revocable(tagged.has_value(), demand.asks_class)) return "revocable";
-    // These are in the moment's placing, whether Nova shows them or not.
+    // This is in the moment's placing, whether Nova shows it or not.
     if (demand.unshelves && !placing.zone.empty()) return "unshelved into a zone";
-    if (demand.joins() || !placing.same_host.empty() || !placing.different_host.empty())
-        return "groups and hints";
+    if (demand.joins()) return "groups and hints";
     if (placing.cell && !plan_.cloud.cells.empty()) return "moves in cells";
     if (demand.asks_class) return "the class may be held";
     if (placing.ignored != nullptr && plan_.by_class()) return "it may hold the class";

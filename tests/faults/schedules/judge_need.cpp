@@ -248,7 +248,7 @@ int Checker::slots_on(const PlanRecord& plan, const Demand& demand, const std::s
     if (without) room -= lacked_by_others(host, plan.request, now);
     // What makes a victim needed counts as much as it can; what makes a plan good, as little.
     room -= promised_to_others(plan, host, at, !without.has_value());
-    const std::size_t limit = limit_after(demand, host, now, going);
+    const std::size_t limit = limit_after(demand, host, now, going, without.has_value());
     return static_cast<int>(std::min(limit, static_cast<std::size_t>(fit(room, demand.slot))));
 }
 

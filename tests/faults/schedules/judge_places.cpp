@@ -12,11 +12,18 @@ bool Checker::is_victim(const PlanRecord& plan, const Uuid& server) {
                        [&](const Victim& victim) { return victim.server.str() == server.text(); });
 }
 
-/// How many of its servers may land there when those of `going` are gone.
+/// How many of its servers may land there when those of `going` are gone: the most that the reaper
+/// may take it for, or the least.
 std::size_t Checker::limit_after(const Demand& demand, const std::string& host,
-                                 const HostState& state, const std::set<std::string>& going) {
-    const std::size_t now = demand.told_at(host, state.at);
-    const auto& placing = demand.placing;
+                                 const HostState& state, const std::set<std::string>& going,
+                                 bool least) {
+    const std::size_t told = demand.told_at(host, state.at);
+    const std::size_t now = least ? std::min(told, demand.limit_at(host, state.at)) : told;
+    cloudsim::Placing placing = demand.placing;
+    if (demand.hints_hidden && !least) {
+        placing.same_host.clear();
+        placing.different_host.clear();
+    }
     const bool joins = !placing.same_host.empty() ||
                        (placing.group != nullptr && placing.group->policy != "anti-affinity");
     if (demand.never.contains(host) || joins) return now;
@@ -56,7 +63,7 @@ void Checker::judge_places(const PlanRecord& plan, const Demand& demand) {
                 HostState then = *state;
                 then.at = at;
                 const auto going = going_on(plan, host.host_name, then, false);
-                most = std::max(most, limit_after(demand, host.host_name, then, going));
+                most = std::max(most, limit_after(demand, host.host_name, then, going, false));
             }
         if (host.slots > 0 && most == 0)
             blame("constraint", plan.request + " has servers deleted on " + host.host_name +
@@ -82,7 +89,8 @@ void Checker::judge_together(const PlanRecord& plan, const Demand& demand, TimeP
         blame("constraint", plan.request + " has room freed on " + std::to_string(used) +
                                 " hosts, and its servers go to one");
     // Where others of the group live on elsewhere, they go there.
-    std::vector<Uuid> with = demand.placing.same_host;
+    std::vector<Uuid> with;
+    if (!demand.hints_hidden) with = demand.placing.same_host;
     if (group != nullptr && group->policy == "affinity") {
         const auto lives = [&](const Uuid& id) {
             const cloudsim::Server* server = site_.world().nova.find_server(id);

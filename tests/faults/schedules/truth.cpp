@@ -141,6 +141,10 @@ void Truth::record_limits(Demand& demand) {
     };
     const bool first = demand.limits.empty();
     cloudsim::Placing told = demand.placing;
+    if (demand.hints_hidden) {
+        told.same_host.clear();
+        told.different_host.clear();
+    }
     cloudsim::ServerGroup shown;
     if (told.group && told.group->policy == "anti-affinity") {
         shown = *told.group;
@@ -264,12 +268,10 @@ Demand& Truth::note(const cloudsim::Placing& placing, const cloudsim::ContextPtr
     demand.refused_at = timeline_.true_now();
     demand.asks_class = site_.world().asks_revocable(*placing.flavor);
     demand.placing = placing;
-    // Nobody can know hints that Nova does not show, nor the zone of what is shelved.
-    if (site_.world().settings.nova_minor < 100) {
-        if (demand.unshelves) demand.placing.zone.clear();
-        demand.placing.same_host.clear();
-        demand.placing.different_host.clear();
-    }
+    // Nobody can know the zone of what is shelved where Nova does not show it. Its hints are in the
+    // scheduler's messages, which may be lost.
+    demand.hints_hidden = site_.world().settings.nova_minor < 100;
+    if (demand.hints_hidden && demand.unshelves) demand.placing.zone.clear();
     record_limits(demand);
     return demand;
 }

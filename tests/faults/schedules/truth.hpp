@@ -33,9 +33,10 @@ struct Demand {
     using Limits = std::map<std::string, std::vector<std::pair<TimePoint, std::size_t>>>;
     Limits limits;
     /// As far as Nova's API tells: it leaves out of a group who is deleted softly, and the filter
-    /// for anti-affinity counts him.
+    /// for anti-affinity counts him. It may hide hints.
     Limits told;
     std::set<std::string> never;  ///< hosts that no change of servers makes a place
+    bool hints_hidden = false;    ///< Nova's API does not show them
     bool unshelves = false;       ///< Nova sends no message of it, its record of actions tells
     bool refused = false;         ///< else nova-scheduler looks for hosts, or found them
     /// Since when nobody waits for it any more: all of its servers are gone, or run.
