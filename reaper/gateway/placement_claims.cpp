@@ -12,6 +12,16 @@ namespace reaper {
 namespace {
 
 constexpr int most_joint_claims = 3;
+
+/// The same as Placement's where there is no room.
+OwnAnswer no_room(const RequestId& id) {
+    OwnAnswer refused;
+    refused.status = 409;
+    refused.headers = {{"Content-Type", "application/json"}};
+    refused.body = no_room_text(id.str());
+    return refused;
+}
+
 }  // namespace
 
 Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call) {
@@ -28,12 +38,13 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
             helping.emplace(helping_);
         // First, also where it is known that nothing is free: Placement says whether it takes the
         // token, before anything is done for who has it.
-        ProxyAnswer answer = co_await try_claim(request, call, id, asked);
+        const bool leaves = offered && leaves_its_room(call_id, id, *server, *asked);
+        ProxyAnswer answer = co_await try_claim(request, call, id, asked, leaves);
         const int status = status_of(answer);
         if (server && asked && status >= 200 && status < 300)
             note_success(call_id, id, *server, *asked);
         if (!claims) co_return answer;
-        if (status == 409 && !call.client_gone()) {
+        if (status == 409 && !leaves && !call.client_gone()) {
             bool again = co_await wait_for_its_room(id, *asked, call);
             if (!again && offers_.contains(call_id)) {
                 if (std::holds_alternative<OwnAnswer>(answer)) {
@@ -82,6 +93,24 @@ bool PlacementGateway::is_elsewhere(const RequestId& id, const Allocations& aske
                                                          return asked.contains(provider.id);
                                                      });
            });
+}
+
+/// Does it claim what came free by chance, while what was freed for it on another host that it was
+/// offered is there? Refused, nova-scheduler claims that next; else its victims died for others.
+bool PlacementGateway::leaves_its_room(const RequestId& call_id, const RequestId& id,
+                                       const ServerId& server, const Allocations& asked) const {
+    const Ledger& ledger = dependencies_.rooms.ledger();
+    const auto evictions = ledger.evictions_of(id);
+    const bool gone = std::all_of(evictions.begin(), evictions.end(),
+                                  [](const auto* each) { return each->ended.has_value(); });
+    if (!gone || !is_elsewhere(id, asked)) return false;
+    const Offer& offer = offers_.at(call_id);
+    const auto refused = offer.refused.find(server);
+    const auto promises = ledger.promises_of(id);
+    return std::any_of(promises.begin(), promises.end(), [&](const auto* const promise) {
+        const bool over = refused != offer.refused.end() && refused->second.contains(promise->host);
+        return promise->open() > 0 && !over && offer.hosts.contains(promise->host);
+    });
 }
 
 /// Placement's answer, if it does not take the token of a claim that it was not asked for.
@@ -139,7 +168,11 @@ void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,
 
 /// Placement's answer, or our own, which is the same as if there were no room.
 Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, GatewayCall& call, RequestId id,
-                                              std::optional<Allocations> asked) {
+                                              std::optional<Allocations> asked, bool leaves) {
+    if (leaves) {
+        OwnAnswer refused = no_room(id);
+        co_return ProxyAnswer{std::move(refused)};
+    }
     std::set<ProviderId> providers;
     if (asked)
         for (const auto& each : *asked) providers.insert(each.first);
@@ -148,10 +181,7 @@ Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, GatewayCall& 
     if (asked && !promised_.none()) of_others = co_await promised_.claimed(*asked, id);
     if (of_others) {
         spdlog::info("gateway: {}: a claim is refused: {}", printable(id.str()), *of_others);
-        OwnAnswer refused;
-        refused.status = 409;
-        refused.headers = {{"Content-Type", "application/json"}};
-        refused.body = no_room_text(id.str());
+        OwnAnswer refused = no_room(id);
         co_return ProxyAnswer{std::move(refused)};
     }
     co_return co_await send_claim(std::move(request), call, std::move(id), std::move(asked));

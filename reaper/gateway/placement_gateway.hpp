@@ -35,7 +35,7 @@
 // claimed yet; and who is told while it says 503 is told of room that was let go.
 //
 // A claim that would take room which is promised to others is refused as Placement refuses one for
-// which there is no room.
+// which there is no room; so is one that leaves the room that was freed for it elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -281,8 +281,10 @@ private:
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
     RequestId claimed_for(const RequestId& call_id, const ServerId& server) const;
     Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call, RequestId id,
-                                std::optional<Allocations> asked);
+                                std::optional<Allocations> asked, bool leaves);
     bool is_elsewhere(const RequestId& id, const Allocations& asked) const;
+    bool leaves_its_room(const RequestId& call_id, const RequestId& id, const ServerId& server,
+                         const Allocations& asked) const;
     Task<std::optional<ProxyAnswer>> refused_token(HttpRequest claim, GatewayCall& call);
     void note_offer(const RequestId& id, Offer offer);
     Task<ProxyAnswer> send_claim(HttpRequest request, GatewayCall& call, RequestId id,

@@ -175,6 +175,23 @@ TEST_F(GatewayClaimsTest, WhatWasFreedElsewhereIsClaimedThoughTheHostCameFree) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(GatewayClaimsTest, TheNextServerClaimsWhatWasFreedForItThoughAHostCameFree) {
+    full_host("host1");
+    cloud.add_host("host2", small * 2);
+    cloud.add_server(uuid_of("stays"), "host2", "regular", small * 2);
+    const ServerId one = booting("n-1", "regular", "r-many");
+    const ServerId two = booting("n-2", "regular", "r-many");
+    booting("other", "spot");
+    start();
+    cloud.add_server(uuid_of("spot2"), "host2", "spot", Resources{});
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+    cloud.remove(uuid_of("stays"));
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 409) << "its victims died for it";
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+}
+
 TEST_F(GatewayClaimsTest, WhatIsLeftOfItsRoomGoesWithItsLastClaim) {
     settings.gateway.listen = "127.0.0.1:8780";
     cloud.add_host("host1", small * 4);
