@@ -36,15 +36,23 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
         const bool offered = claims && offers_.contains(call_id);
         if (!helping && (offered || dependencies_.kept_rooms.keeps_for(id)))
             helping.emplace(helping_);
+        if (offered && leaves_its_room(call_id, id, *server, *asked)) {
+            auto refusal = co_await refused_token(request, call);
+            if (refusal) co_return std::move(*refusal);
+            note_claim(call_id, *server, *asked, 409);
+            spdlog::info("gateway: {}: server {} claims {}, and its room is elsewhere: 409",
+                         printable(id.str()), printable(server->str()), names_of(*asked));
+            OwnAnswer refused = no_room(id);
+            co_return ProxyAnswer{std::move(refused)};
+        }
         // First, also where it is known that nothing is free: Placement says whether it takes the
         // token, before anything is done for who has it.
-        const bool leaves = offered && leaves_its_room(call_id, id, *server, *asked);
-        ProxyAnswer answer = co_await try_claim(request, call, id, asked, leaves);
+        ProxyAnswer answer = co_await try_claim(request, call, id, asked);
         const int status = status_of(answer);
         if (server && asked && status >= 200 && status < 300)
             note_success(call_id, id, *server, *asked);
         if (!claims) co_return answer;
-        if (status == 409 && !leaves && !call.client_gone()) {
+        if (status == 409 && !call.client_gone()) {
             bool again = co_await wait_for_its_room(id, *asked, call);
             if (!again && offers_.contains(call_id)) {
                 if (std::holds_alternative<OwnAnswer>(answer)) {
@@ -99,17 +107,14 @@ bool PlacementGateway::is_elsewhere(const RequestId& id, const Allocations& aske
 /// offered is there? Refused, nova-scheduler claims that next; else its victims died for others.
 bool PlacementGateway::leaves_its_room(const RequestId& call_id, const RequestId& id,
                                        const ServerId& server, const Allocations& asked) const {
-    const Ledger& ledger = dependencies_.rooms.ledger();
-    const auto evictions = ledger.evictions_of(id);
-    const bool gone = std::all_of(evictions.begin(), evictions.end(),
-                                  [](const auto* each) { return each->ended.has_value(); });
-    if (!gone || !is_elsewhere(id, asked)) return false;
+    if (!is_elsewhere(id, asked)) return false;
     const Offer& offer = offers_.at(call_id);
     const auto refused = offer.refused.find(server);
-    const auto promises = ledger.promises_of(id);
+    const auto promises = dependencies_.rooms.ledger().promises_of(id);
     return std::any_of(promises.begin(), promises.end(), [&](const auto* const promise) {
+        const bool there = promise->until.has_value();  // its cull has ended
         const bool over = refused != offer.refused.end() && refused->second.contains(promise->host);
-        return promise->open() > 0 && !over && offer.hosts.contains(promise->host);
+        return there && promise->open() > 0 && !over && offer.hosts.contains(promise->host);
     });
 }
 
@@ -168,11 +173,7 @@ void PlacementGateway::note_claim(const RequestId& id, const ServerId& server,
 
 /// Placement's answer, or our own, which is the same as if there were no room.
 Task<ProxyAnswer> PlacementGateway::try_claim(HttpRequest request, GatewayCall& call, RequestId id,
-                                              std::optional<Allocations> asked, bool leaves) {
-    if (leaves) {
-        OwnAnswer refused = no_room(id);
-        co_return ProxyAnswer{std::move(refused)};
-    }
+                                              std::optional<Allocations> asked) {
     std::set<ProviderId> providers;
     if (asked)
         for (const auto& each : *asked) providers.insert(each.first);

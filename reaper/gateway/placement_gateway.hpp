@@ -281,7 +281,7 @@ private:
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
     RequestId claimed_for(const RequestId& call_id, const ServerId& server) const;
     Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call, RequestId id,
-                                std::optional<Allocations> asked, bool leaves);
+                                std::optional<Allocations> asked);
     bool is_elsewhere(const RequestId& id, const Allocations& asked) const;
     bool leaves_its_room(const RequestId& call_id, const RequestId& id, const ServerId& server,
                          const Allocations& asked) const;

@@ -188,6 +188,9 @@ TEST_F(GatewayClaimsTest, TheNextServerClaimsWhatWasFreedForItThoughAHostCameFre
     EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
     EXPECT_EQ(cloud.count("DELETE"), 2U);
     cloud.remove(uuid_of("stays"));
+    FakeSearch& forged = claim("req-1", two, "rp-host2");
+    forged.status = 401;
+    EXPECT_EQ(claimed(forged), 401) << "it is told nothing";
     EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 409) << "its victims died for it";
     EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
 }
