@@ -66,7 +66,7 @@ void load(Entry& entry, const std::string& key, const Environment& environment,
     auto file = environment.open_module(path, entry.module.sha256);
     if (!file)
         return findings.error(key + ".path", file.error().what,
-                              "a module that root alone may write; see 'Modules' in README.md");
+                              "a module that root alone may write; see deploy/docs/modules.md");
     const LoadedModule* const before = find_loaded_module(path);
     if (before != nullptr && before->sha256 != file->sha256)
         return findings.error(key + ".path",

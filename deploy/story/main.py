@@ -114,7 +114,7 @@ class Quickstart:
 
 
 REAL_CLOUD = """
-How to use it on a real cloud (deploy/README.md has the rest)
+How to use it on a real cloud (deploy/README.md leads to the rest)
   1. Nova tells of failures and changes; in nova.conf of the controllers and compute nodes:
        [oslo_messaging_notifications]  driver = messagingv2
        [notifications]                 notification_format = both

@@ -32,7 +32,7 @@ void check_queue(const config::Broker& broker, const BrokerReport& found, const 
                 (unheard ? ": is 'reaper run' running?" : "")});
 }
 
-/// Of the policy in README.md; whether it is set is not told to a user of the broker.
+/// Of the policy in getting-started.md; whether it is set is not told to a user of the broker.
 constexpr std::uint64_t bound_of_novas_queues = 1'000;
 
 std::string topic_of(const NovasQueue& queue) {
@@ -77,7 +77,7 @@ void check_novas_queues(const BrokerReport& found, const Report& report) {
                         "VHOST' has one, give it: " + bound_command(topic)});
         else
             report({Verdict::ok, "queue '" + queue.name + "'",
-                    waiting + "; the bound that README.md gives it holds"});
+                    waiting + "; the bound of its operator policy holds"});
     }
 }
 

@@ -420,18 +420,13 @@ TEST_F(MonitoringTest, WhoOnlyWatchesSeesNothingElse) {
 
 // ---- the names ----
 
-/// Of the whole file, or of one chapter of a document.
-std::set<std::string> names_in(const std::string& path, const std::string& chapter = "") {
+/// The metrics that a file names.
+std::set<std::string> names_in(const std::string& path) {
     std::ifstream file{path};
     EXPECT_TRUE(file.is_open()) << path;
     std::stringstream text;
     text << file.rdbuf();
-    std::string all = text.str();
-    if (!chapter.empty()) {
-        const auto from = all.find("\n" + chapter + "\n");
-        if (from == std::string::npos) return {};
-        all = all.substr(from, all.find("\n## ", from + 1) - from);
-    }
+    const std::string all = text.str();
     // In `...` of a table, in an expression; not part of a longer word or path.
     static const std::regex name{R"((?:^|[^a-z_/.-])((?:reaper|process)_[a-z_]+)(?![a-z_.]))"};
     std::set<std::string> found;
@@ -573,13 +568,14 @@ TEST_F(WholePageTest, EveryNameThatAlertsAndDashboardUseIsExposed) {
 
 TEST_F(WholePageTest, TheManualHasEveryMetricAndNoOther) {
     const MetricsPage now = page();
-    const std::set<std::string> told = names_in("deploy/README.md", "## Metrics");
+    const std::set<std::string> told = names_in("deploy/docs/metrics.md");
     for (const auto& [name, type] : now.types) {
-        EXPECT_TRUE(told.contains(name)) << name << " is not in deploy/README.md";
+        EXPECT_TRUE(told.contains(name)) << name << " is not in deploy/docs/metrics.md";
         EXPECT_FALSE(now.helps.at(name).empty());
     }
     for (const std::string& name : told)
-        EXPECT_TRUE(now.types.contains(name)) << name << " of deploy/README.md is not exposed";
+        EXPECT_TRUE(now.types.contains(name))
+            << name << " of deploy/docs/metrics.md is not exposed";
 }
 
 }  // namespace

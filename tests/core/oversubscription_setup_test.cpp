@@ -108,7 +108,7 @@ TEST(RoomUndo, TakesAwayWhatIsOursAndUnused) {
     EXPECT_EQ(steps[2].provider, ProviderId{"h1-room"});
 }
 
-/// As the README says: so that regular servers go first.
+/// As the manual says: so that regular servers go first.
 TEST(RoomSetup, AQuotaThatSomebodyGaveAFlavorMakesItNoOther) {
     RoomView view = set_up_cloud();
     view.flavors["f-1"].extra_specs["quota:cpu_shares"] = "2";

@@ -19,7 +19,7 @@ from test_tagging import CLASS, SETUP, flavor, with_spot  # noqa: F401
 pytestmark = pytest.mark.lab_only
 
 TOOL = Path(__file__).parents[2] / "deploy/least-rights"
-README = TOOL.parent / "README.md"
+PAGE = TOOL.parent / "docs/rights.md"
 FULL = [("regular", "large", 1)]
 HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
 ADMINISTRATOR = "context_is_admin"
@@ -201,20 +201,16 @@ def test_one_who_sees_others_in_the_list_alone_deletes_nobody(cloud: LabCloud, i
         cloud.wait_gone(fleet.spot())
 
 
-def test_the_rights_are_in_the_readme() -> None:
-    text = README.read_text()
+def test_the_rights_are_in_the_manual() -> None:
+    text = PAGE.read_text()
     for service, _, rule in listed_rights():
         assert f"`{rule}`" in text, f"{service}: {rule}"
 
 
-def test_each_feature_is_in_the_readme_and_in_a_scenario() -> None:
+def test_each_feature_is_in_the_manual_and_in_a_scenario() -> None:
     features = {feature for _, feature, _ in listed_rights()}
-    rows = re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \|", chapter("The OpenStack user"), re.M)
+    rows = re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \|", PAGE.read_text(), re.M)
     assert {feature for row in rows for feature in re.findall(r"`([a-z-]+)`", row)} == features
     scenarios = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
     lists = re.findall(r'features(?:: str)? ?= ?"([a-z,-]+)"', scenarios)
     assert {feature for words in lists for feature in words.split(",")} == features
-
-
-def chapter(title: str) -> str:
-    return README.read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]

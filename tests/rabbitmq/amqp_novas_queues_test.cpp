@@ -8,19 +8,19 @@
 namespace reaper::test::amqp_novas_queues_test {
 namespace {
 
-/// The line of README.md, from the verb on.
-std::string policy_of_readme() {
-    std::ifstream file("README.md");
-    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+/// The line of getting-started.md, from the verb on.
+std::string policy_of_manual() {
+    std::ifstream file("deploy/docs/getting-started.md");
+    const std::string manual{std::istreambuf_iterator<char>(file), {}};
     std::smatch found;
     const std::regex line(R"(\nrabbitmqctl (set_operator_policy .*)\n)");
-    if (!std::regex_search(readme, found, line))
-        throw std::runtime_error("README.md has no policy for Nova's queues");
+    if (!std::regex_search(manual, found, line))
+        throw std::runtime_error("getting-started.md has no policy for Nova's queues");
     return found[1];
 }
 
-/// By a user with no more rights than README.md gives.
-TEST(AmqpNovasQueues, AreSeenAndBoundedAsReadmeSays) {
+/// By a user with no more rights than getting-started.md gives.
+TEST(AmqpNovasQueues, AreSeenAndBoundedAsTheManualSays) {
     const auto& place = BrokerPlace::get();
     const std::string queue = "versioned_notifications.info";
     BrokerAdmin admin;
@@ -42,7 +42,7 @@ TEST(AmqpNovasQueues, AreSeenAndBoundedAsReadmeSays) {
     EXPECT_EQ(found[0].report.messages, 1'500U);
     EXPECT_EQ(found[0].report.consumers, 0U);
 
-    place.run("ctl", "-q " + policy_of_readme());
+    place.run("ctl", "-q " + policy_of_manual());
     admin.publish("", queue, "m");
     EXPECT_TRUE(until_ready(admin, queue, 1'000));
     // With `both` in nova.conf.

@@ -11,7 +11,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// As `user`, whose password is its name (see `broker`), with queues of the README's names.
+/// As `user`, whose password is its name (see `broker`), with the queue names of the manual.
 config::Broker settings_of(const std::string& user) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret("amqp://" + user + ":" + user +

@@ -393,7 +393,7 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     EXPECT_EQ(findings[2].detail, "5 messages wait, a reaper is connected");
 }
 
-/// Nova fills queues of its own, which README.md bounds.
+/// Nova fills queues of its own, which getting-started.md bounds.
 TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
     BrokerReport found;
     found.novas_queues = {{"notifications.info", {90'000, 1}},
@@ -408,12 +408,12 @@ TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
     EXPECT_NE(findings[3].detail.find("list_operator_policies"), std::string::npos);
     EXPECT_EQ(findings[4].what, "queue 'versioned_notifications.info'");
     EXPECT_EQ(findings[4].verdict, Verdict::warn);
-    // The same command as README.md's, but for the virtual host.
+    // The same command as the manual's, but for the virtual host.
     std::string command = findings[4].detail.substr(findings[4].detail.find("rabbitmqctl"));
     command.replace(command.find("VHOST"), 5, "/");
-    std::ifstream file("README.md");
-    const std::string readme{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_NE(readme.find("\n" + command + "\n"), std::string::npos) << command;
+    std::ifstream file("deploy/docs/getting-started.md");
+    const std::string manual{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(manual.find("\n" + command + "\n"), std::string::npos) << command;
 
     // A full one shows the bound of its topic.
     findings.clear();
