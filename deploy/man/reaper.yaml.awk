@@ -57,5 +57,6 @@ END {
     print ".SH FILES\n.TP\n.I /etc/reaper/reaper.yaml"
     print "Read by root and the group reaper: it carries secrets, or names the files that have them."
     print ".TP\n.I /usr/share/doc/reaper/examples/reaper.yaml\nThe sample."
+    print ".TP\n.I /usr/share/doc/reaper/deploy/README.md\nThe index of the manual."
     print ".SH SEE ALSO\n.BR reaper (1)"
 }

@@ -158,6 +158,7 @@ std::string program_page(const CommandEntry& program, const std::string& version
     TextWriter{out, true}.write(program.footer);
     out << ".SH FILES\n.TP\n.I /etc/reaper/reaper.yaml\nThe configuration; see\n"
            ".BR reaper.yaml (5).\n"
+           ".TP\n.I /usr/share/doc/reaper/deploy/README.md\nThe index of the manual.\n"
            ".SH SEE ALSO\n.BR reaper.yaml (5),\n.BR systemctl (1),\n.BR journalctl (1)\n";
     return out.str();
 }

@@ -7,7 +7,7 @@
 // out), so that a victim's room is counted from the moment that its deletion is decided until
 // Placement shows it free, without a gap and never twice. (Mesos' arithmetic for evictions on
 // lent reservations: capacity >= occupied + occupied_revocable + evicting.) What a server holds
-// whose deletion somebody else began counts as evicting too (planner/room.hpp), until the ledger is
+// whose deletion somebody else began counts as evicting too (rooms/room.hpp), until the ledger is
 // told to give up on it.
 // What a question or a change costs depends on the host or request that it is about, not on how
 // much is outstanding. Pure data, one thread.

@@ -1,4 +1,4 @@
-// The rules of DESIGN.md section 4 that live in the core, on random clouds, for every strategy.
+// The core's part of deploy/docs/guarantees.md, on random clouds, for every strategy.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
