@@ -50,6 +50,14 @@ AVOID = {
     r"to and fro": "back and forth",
     r"now and then": "sometimes",
     r"glance(?:s|d)? at": "look at",
+    r"any more": "no longer",
+    r"all the same": "still",
+    r"as is(?=\s*[.,;:)])": "unchanged",
+    r"what is there": "existing, present",
+    r"what became of": "the result of",
+    r"has (?:its|their) say|ha(?:s|ve) a say": "has an effect",
+    r"who (?:acts|owes|waits|borrows)": "name the client, the project or the server",
+    r"by (?:its|his|their) word": "according to it",
 }
 
 # Names of functions, types and variables.
