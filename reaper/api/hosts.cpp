@@ -12,7 +12,7 @@
 #include "reaper/api/host_use.hpp"
 #include "reaper/api/named_project.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_host.hpp"
 #include "reaper/model/resources_text.hpp"

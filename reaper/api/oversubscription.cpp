@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {

@@ -4,7 +4,7 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/controllers/server_protections.hpp"
+#include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/time_text.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/named_host.hpp"

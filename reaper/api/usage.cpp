@@ -12,7 +12,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/api/server_runs.hpp"
-#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"

@@ -7,10 +7,10 @@
 #include <thread>
 #include <type_traits>
 
-#include "reaper/cli/commands.hpp"
-#include "reaper/cli/error_lines.hpp"
-#include "reaper/cli/remote_scope.hpp"
-#include "reaper/cli/watch.hpp"
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/channel/remote_scope.hpp"
+#include "reaper/cli/output/error_lines.hpp"
+#include "reaper/cli/output/watch.hpp"
 #include "reaper/daemon/logging.hpp"
 
 namespace reaper::cli {

@@ -13,7 +13,7 @@
 #include "app/openapi.hpp"
 #include "reaper/api/event_hub.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 
 namespace reaper::test {
 

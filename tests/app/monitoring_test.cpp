@@ -9,7 +9,7 @@
 #include "app/full_house.hpp"
 #include "app/metrics_page.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/controllers/cloud_probe.hpp"
+#include "reaper/controllers/safeguards/cloud_probe.hpp"
 #include "tests/fakes/fake_metrics.hpp"
 
 namespace reaper::test::monitoring_test {

@@ -6,7 +6,7 @@
 
 #include "app/oversold_house.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/controllers/left_alone_hosts.hpp"
+#include "reaper/controllers/oversubscription/left_alone_hosts.hpp"
 #include "reaper/report/json.hpp"
 #include "tests/support/log_capture.hpp"
 

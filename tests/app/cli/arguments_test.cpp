@@ -1,4 +1,4 @@
-#include "reaper/cli/arguments.hpp"
+#include "reaper/cli/arguments/arguments.hpp"
 
 #include <cstdlib>
 #include <gmock/gmock.h>
@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "reaper/cli/command_table.hpp"
-#include "reaper/cli/history_arguments.hpp"
-#include "reaper/cli/now.hpp"
+#include "reaper/cli/arguments/command_table.hpp"
+#include "reaper/cli/arguments/history_arguments.hpp"
+#include "reaper/cli/past/now.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::cli::arguments_test {

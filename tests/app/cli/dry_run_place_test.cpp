@@ -6,7 +6,7 @@
 
 #include "app/cli/program.hpp"
 #include "fakes/fake_journal.hpp"
-#include "reaper/cli/recording_daemon.hpp"
+#include "reaper/cli/daemon/recording_daemon.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "support/as_nobody.hpp"
 #include "support/log_capture.hpp"

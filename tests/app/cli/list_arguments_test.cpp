@@ -1,9 +1,9 @@
 // What lists may be asked for on the command line.
-#include "reaper/cli/list_arguments.hpp"
+#include "reaper/cli/arguments/list_arguments.hpp"
 
 #include <gtest/gtest.h>
 
-#include "reaper/cli/arguments.hpp"
+#include "reaper/cli/arguments/arguments.hpp"
 
 namespace reaper::cli::list_arguments_test {
 namespace {

@@ -1,14 +1,14 @@
 // Lists as a command answers with them: documents in the order of the table, and errors.
-#include "reaper/cli/list_output.hpp"
+#include "reaper/cli/output/list_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/cli/estimated_room.hpp"
-#include "reaper/cli/oversubscription_table.hpp"
-#include "reaper/cli/reservations_table.hpp"
-#include "reaper/cli/watch.hpp"
-#include "reaper/cli/yaml_text.hpp"
+#include "reaper/cli/cloud/estimated_room.hpp"
+#include "reaper/cli/output/oversubscription_table.hpp"
+#include "reaper/cli/output/reservations_table.hpp"
+#include "reaper/cli/output/watch.hpp"
+#include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/table_formats.hpp"
 
 namespace reaper::cli::list_output_test {

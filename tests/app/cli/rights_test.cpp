@@ -1,5 +1,5 @@
 // What rights `reaper check` tells: those of deploy/least-rights, by feature.
-#include "reaper/cli/rights.hpp"
+#include "reaper/cli/check/rights.hpp"
 
 #include <fstream>
 #include <gmock/gmock.h>
