@@ -144,7 +144,7 @@ ExitCode check_everything(const GlobalOptions& global, const Terminal& terminal)
         const auto policy = compile_policy(settings->policy);
         const bool holds_room = policy && !(*policy)->held_classes().empty();
         const std::vector<Finding> found = findings;
-        check_rights(features_of(*settings, holds_room), read_rights(embedded::rights),
+        check_rights(features_of(*settings, holds_room), needed_rights,
                      {calls, found, std::move(who)}, report);
     }
     terminal.end_progress();

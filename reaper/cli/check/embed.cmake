@@ -1,18 +1,27 @@
 # Makes a source of the rights that deploy/least-rights lists (reaper/cli/check/rights.hpp):
 #   cmake -DSCRIPT=deploy/least-rights -DOUT=rights.cpp -P embed.cmake
-file(READ ${SCRIPT} script)
-string(FIND "${script}" "\nRIGHTS:" begin)
-string(FIND "${script}" "\n}\n" end)
-if(begin LESS 0 OR end LESS begin)
-  message(FATAL_ERROR "${SCRIPT}: RIGHTS is not where it was")
+file(STRINGS ${SCRIPT} lines REGEX "^[a-z]+ +[a-z-]+ +[a-z_:-]+$")
+set(rows)
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE " +" "\", \"" row "${line}")
+  string(APPEND rows "    {\"${row}\"},\n")
+endforeach()
+if(NOT rows)
+  message(FATAL_ERROR "${SCRIPT}: no line with a service, a feature and a rule")
 endif()
-math(EXPR length "${end} - ${begin}")
-string(SUBSTRING "${script}" ${begin} ${length} rights)
 file(WRITE ${OUT}
 "// Made by reaper/cli/check/embed.cmake.
 #include \"reaper/cli/check/rights.hpp\"
 
-namespace reaper::cli::embedded {
-const std::string_view rights = R\"_embed_(${rights})_embed_\";
-}  // namespace reaper::cli::embedded
+namespace reaper::cli {
+namespace {
+
+constexpr Right table[] = {
+${rows}};
+
+}  // namespace
+
+const std::span<const Right> needed_rights{table};
+
+}  // namespace reaper::cli
 ")

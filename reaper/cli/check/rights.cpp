@@ -8,22 +8,13 @@
 namespace reaper::cli {
 namespace {
 
-/// What stands between the first two quotes of the line; none: there are none.
-std::optional<std::string> quoted_in(std::string_view line) {
-    const std::size_t begin = line.find('"');
-    if (begin == std::string_view::npos) return std::nullopt;
-    const std::size_t end = line.find('"', begin + 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    return std::string{line.substr(begin + 1, end - begin - 1)};
-}
-
 bool is_of_a_rule(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ':' ||
            c == '_' || c == '-';
 }
 
 /// As a word of its own: another rule may begin so.
-bool names(const std::string& text, const std::string& rule) {
+bool names(const std::string& text, std::string_view rule) {
     for (std::size_t at = text.find(rule); at != std::string::npos; at = text.find(rule, at + 1)) {
         const std::size_t end = at + rule.size();
         const bool begins = at == 0 || !is_of_a_rule(text[at - 1]);
@@ -36,7 +27,7 @@ bool names(const std::string& text, const std::string& rule) {
 }
 
 /// In words of a service, or in ours.
-bool named_as_missing(const std::string& rule, const std::vector<Finding>& findings) {
+bool named_as_missing(std::string_view rule, const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
         const bool refused =
             finding.verdict == Verdict::fail || finding.detail.find("403") != std::string::npos;
@@ -80,7 +71,7 @@ public:
     }
 
     RightState of(const Right& right) const {
-        const ServiceRule rule{right.service, right.rule};
+        const ServiceRule rule{std::string{right.service}, std::string{right.rule}};
         if (refused_.contains(rule) || named_as_missing(right.rule, evidence_.findings))
             return RightState::missing;
         const bool allowed =
@@ -105,26 +96,6 @@ std::string listed(const std::map<std::string, std::vector<std::string>>& by_ser
 
 }  // namespace
 
-std::vector<Right> read_rights(std::string_view table) {
-    std::vector<Right> rights;
-    std::string service;
-    std::string feature;
-    while (!table.empty()) {
-        const std::size_t end = std::min(table.find('\n'), table.size());
-        const std::string_view line = table.substr(0, end);
-        table.remove_prefix(std::min(end + 1, table.size()));
-        const auto word = quoted_in(line);
-        if (!word) continue;
-        if (line.ends_with('{'))
-            service = *word;
-        else if (line.ends_with('['))
-            feature = *word;
-        else
-            rights.push_back({service, feature, *word});
-    }
-    return rights;
-}
-
 std::set<std::string> features_of(const config::Settings& settings, bool holds_room) {
     std::set<std::string> features{"look", "delete"};
     if (settings.labels.servers != "none") features.insert("labels");
@@ -137,7 +108,7 @@ std::set<std::string> features_of(const config::Settings& settings, bool holds_r
     return features;
 }
 
-void check_rights(const std::set<std::string>& features, const std::vector<Right>& rights,
+void check_rights(const std::set<std::string>& features, std::span<const Right> rights,
                   const Evidence& evidence, const Report& report) {
     const RightStates states{evidence};
     const bool admin = evidence.who && is_admin(*evidence.who);
@@ -145,7 +116,7 @@ void check_rights(const std::set<std::string>& features, const std::vector<Right
         std::map<RightState, std::map<std::string, std::vector<std::string>>> found;
         for (const Right& right : rights)
             if (right.feature == feature)
-                found[states.of(right)][right.service].push_back(right.rule);
+                found[states.of(right)][std::string{right.service}].emplace_back(right.rule);
         if (found.empty()) continue;
         const std::string what = "rights for " + feature;
         if (!evidence.who && !found.contains(RightState::missing)) {

@@ -1,9 +1,10 @@
-// The policy rules that the reaper needs, by service and feature: those that deploy/least-rights
-// lists, which the program carries with it.
+// The policy rules that the reaper needs, by service and feature: the lines of the table in
+// deploy/least-rights, which are compiled in.
 #pragma once
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,20 +16,16 @@
 
 namespace reaper::cli {
 
-namespace embedded {
-extern const std::string_view rights;  ///< the table in Python
-}
-
 struct Right {
-    std::string service;  ///< nova
-    std::string feature;  ///< delete
-    std::string rule;     ///< os_compute_api:servers:delete
+    std::string_view service;  ///< nova
+    std::string_view feature;  ///< delete
+    std::string_view rule;     ///< os_compute_api:servers:delete
 
     friend bool operator==(const Right&, const Right&) = default;
 };
 
-/// Of a table such as `"nova": {"delete": ["rule", ...]}`, of one name or rule on a line.
-std::vector<Right> read_rights(std::string_view table);
+/// Made by embed.cmake.
+extern const std::span<const Right> needed_rights;
 
 /// The features that are configured. `holds_room`: a tagger keeps revocable servers off freed room.
 std::set<std::string> features_of(const config::Settings& settings, bool holds_room);
@@ -44,7 +41,7 @@ struct Evidence {
 /// For each of the features the rules that it needs: those that are missing (a call was refused for
 /// them), those that were not tried, and those that let a call pass. What changes something is
 /// never tried.
-void check_rights(const std::set<std::string>& features, const std::vector<Right>& rights,
+void check_rights(const std::set<std::string>& features, std::span<const Right> rights,
                   const Evidence& evidence, const Report& report);
 
 }  // namespace reaper::cli
