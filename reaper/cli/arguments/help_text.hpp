@@ -1,5 +1,5 @@
 // What `--help` says: one paragraph and examples for each command. The texts are in help_program,
-// help_daemon, help_cloud, help_setup, help_past and room_help.
+// help_daemon, help_cloud, help_setup and help_past.
 #pragma once
 
 namespace reaper::cli::help {
@@ -14,6 +14,7 @@ extern const Text program;
 extern const Text run;
 extern const Text gateway;
 extern const Text plan;
+extern const Text room;
 extern const Text request;
 extern const Text hosts;
 extern const Text candidates;

@@ -1,22 +1,61 @@
 // Checks of oversubscription: what measures it, and what it needs in the cloud.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "reaper/cli/check/check_metrics.hpp"
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/model/name_list.hpp"
 #include "reaper/model/nova_release.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/estimator_table.hpp"
+#include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/named_hosts.hpp"
 #include "reaper/oversubscription/qos_table.hpp"
 #include "reaper/setup/oversubscription.hpp"
 
 namespace reaper::cli {
 namespace {
+
+/// The answer to one query, by host.
+struct HostFigures {
+    std::map<HostId, std::vector<double>> of;
+    std::set<std::string> strangers;  ///< names of no host
+    std::size_t unlabelled = 0;       ///< samples without a label that is needed
+    Duration clock_ahead{};           ///< of the monitoring system; 0 without samples
+};
+
+const std::string* label_of(const Sample& sample, const std::string& name) {
+    const auto at = sample.labels.find(name);
+    return at == sample.labels.end() || at->second.empty() ? nullptr : &at->second;
+}
+
+/// `server_label` may be empty: it need not be there then.
+HostFigures figures_of(const std::vector<Sample>& samples, const HostNames& names,
+                       const std::string& host_label, const std::string& server_label,
+                       TimePoint now) {
+    HostFigures figures;
+    for (const auto& sample : samples) {
+        figures.clock_ahead = sample.at - now;
+        const std::string* const name = label_of(sample, host_label);
+        const bool whole =
+            name != nullptr && (server_label.empty() || label_of(sample, server_label) != nullptr);
+        if (!whole) {
+            ++figures.unlabelled;
+            continue;
+        }
+        if (const auto host = names.find(*name))
+            figures.of[*host].push_back(sample.value);
+        else
+            figures.strangers.insert(*name);
+    }
+    return figures;
+}
 
 /// Beyond it, what is fresh looks old, or old what is fresh.
 constexpr Duration clocks_may_differ{30'000};

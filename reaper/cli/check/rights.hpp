@@ -1,5 +1,6 @@
 // The policy rules that the reaper needs, by service and feature: the lines of the table in
-// deploy/least-rights, which are compiled in.
+// deploy/least-rights, which are compiled in; and which of them let the calls of `reaper check`
+// pass.
 #pragma once
 
 #include <optional>
@@ -7,12 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "clients/http/client.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/check/checks.hpp"
-#include "reaper/cli/check/tried_calls.hpp"
 
 namespace reaper::cli {
 
@@ -26,6 +28,32 @@ struct Right {
 
 /// Made by embed.cmake.
 extern const std::span<const Right> needed_rights;
+
+/// A service (`nova`) and one of its policy rules.
+using ServiceRule = std::pair<std::string, std::string>;
+
+/// The rules without which the service refuses such a call; empty: of that call none is known.
+/// `url`: all of it.
+std::vector<std::string> rules_of_call(std::string_view service, http::Method method,
+                                       std::string_view url);
+
+class TriedCalls {
+public:
+    /// For http::Options::on_try. It must outlive the calls.
+    http::CallObserver observer() {
+        return [this](const http::CallSeen& seen) { add(seen); };
+    }
+    void add(const http::CallSeen& seen);
+
+    /// Of which a call was answered as it should be.
+    const std::set<ServiceRule>& allowed() const { return allowed_; }
+    /// Each set: the rules of one call that was answered with 403; one of them at least is missing.
+    const std::set<std::set<ServiceRule>>& refused() const { return refused_; }
+
+private:
+    std::set<ServiceRule> allowed_;
+    std::set<std::set<ServiceRule>> refused_;
+};
 
 /// The features that are configured. `holds_room`: a tagger keeps revocable servers off freed room.
 std::set<std::string> features_of(const config::Settings& settings, bool holds_room);
