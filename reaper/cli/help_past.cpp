@@ -19,7 +19,7 @@ and what the other one has is told on stderr: --journal reads it.)",
   reaper history --since 24h --outcome not-enough
   reaper history --since 7d --project web
   reaper history --follow --host compute-7
-  reaper history --watch 5
+  watch -n 5 reaper history
   reaper history --columns received,request,outcome,reason
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
   reaper history messages --json
