@@ -26,8 +26,9 @@ void add_to(CLI::App& command, ListTexts& texts) {
 }
 
 /// Of one thing: the same formats, without what is of rows.
-void add_to_document(CLI::App& command, ListTexts& texts) {
-    command.add_option("-o,--output", texts.format, "table (default: text), json or yaml")
+void add_to_document(CLI::App& command, ListTexts& texts,
+                     const char* formats = "table (default: text), json or yaml") {
+    command.add_option("-o,--output", texts.format, formats)
         ->type_name("FORMAT")
         ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
 }
@@ -107,8 +108,10 @@ std::vector<std::string> with_list_options_last(const CLI::App& program,
 }
 
 void add_list_options(CLI::App& program, ListTexts& texts) {
-    for (const char* const name : {"status", "health", "explain", "report", "replay"})
+    for (const char* const name : {"status", "health", "explain", "report"})
         add_to_document(*program.get_subcommand(name), texts);
+    add_to_document(*program.get_subcommand("replay"), texts,
+                    "table (default: text), json, yaml or csv");
     for (const char* const name : {"plan", "request", "apply", "room", "config", "estimate",
                                    "reserve", "unreserve", "pause", "resume"})
         add_formats(*program.get_subcommand(name), texts);

@@ -110,9 +110,6 @@ void add_replay(CLI::App& app, Parsed& parsed) {
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    replay
-        .add_option("--plot", parsed.replay.plot, "Draw victims and lost hours over time, as SVG")
-        ->type_name("FILE");
     add_period(replay, parsed.period,
                "From 2026-11-01 or 2026-11-01T12:30:00Z on (default: all of it)");
 

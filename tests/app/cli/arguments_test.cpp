@@ -214,11 +214,10 @@ TEST(Arguments, AReplayIsOfARecordingUnderWhatIsAskedFor) {
     const auto plain = good({"replay", "dir"});
     EXPECT_EQ(std::get<ReplayCommand>(plain.command).directory, "dir");
     const auto asked = good({"replay", "dir", "--strategy", "cost:ties=oldest", "--set", "a.b=1",
-                             "--set", "c=[d, e]", "--plot", "x.svg", "--since", "2026-11-01"});
+                             "--set", "c=[d, e]", "--since", "2026-11-01"});
     const auto& replay = std::get<ReplayCommand>(asked.command);
     EXPECT_EQ(replay.strategy, "cost:ties=oldest");
     EXPECT_EQ(replay.set, (std::vector<std::string>{"a.b=1", "c=[d, e]"}));
-    EXPECT_EQ(replay.plot, "x.svg");
     EXPECT_TRUE(replay.since && !replay.until);
     EXPECT_NE(error({"replay"}).find("DIR"), std::string::npos);
     EXPECT_NE(error({"replay", "dir", "--since", "7d"}).find("--since"), std::string::npos);
