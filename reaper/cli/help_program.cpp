@@ -109,12 +109,6 @@ const Text version{"The version of the program",
   reaper version --json | jq -r .program_version
 )"};
 
-const Text man{"The man pages, as an installation makes them",
-               R"(Prints a man page, or the names of all of them.)",
-               R"(Example:
-  reaper man reaper-plan.1 | man -l -
-)"};
-
 const Text strategies{
     "How victims can be chosen: strategies with parameters",
     R"(The strategies that can choose victims, with their parameters and defaults; for `strategy:` in
