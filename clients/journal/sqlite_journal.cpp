@@ -260,7 +260,7 @@ Result<void> prepare_for_writing(Database& database, const std::string& path) {
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         "PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864");
     journal::check_whole(database);
-    if (const auto migrated = journal::migrate(database, path); !migrated) return migrated.error();
+    if (const auto made = journal::make_tables(database, path); !made) return made.error();
     if (!journal::has_our_tables(database))
         throw journal::Damage{"its tables are not those that were made"};
     return {};

@@ -26,7 +26,7 @@ RequestSummary summary_in(const JsonPlace& in) {
     line.request = request_in(in["request"]);
     line.received_at = in["received_at"].time();
     line.victims = in["victims"].count();
-    if (const auto planned = in.maybe("planned_victims")) line.planned = planned->count();
+    line.planned = in["planned_victims"].count();
     line.outcome = unless_null(in, "outcome", outcome_in);
     line.freed_room = unless_null(in, "freed_room", freed_room_in);
     return line;

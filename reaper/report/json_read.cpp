@@ -15,19 +15,10 @@ using nlohmann::json;
 
 constexpr Amount any_amount = std::numeric_limits<Amount>::min();
 
-/// None where an earlier version did not write them.
-template <class Read>
-auto newer_list(const JsonPlace& in, const char* name, Read read) {
-    const auto found = in.maybe(name);
-    return found ? list(*found, read) : std::vector<decltype(read(in))>{};
-}
-
 void check_json_version(const JsonPlace& in) {
     const Amount version = in["version"].integer();
-    // The journal's older entries were given the words of now when it was migrated.
-    if (version < 1 || version > json_version)
-        in.fail("version " + std::to_string(version) + ", not 1 to " +
-                std::to_string(json_version));
+    if (version != json_version)
+        in.fail("version " + std::to_string(version) + ", not " + std::to_string(json_version));
 }
 
 Victim victim(const JsonPlace& in) {
@@ -74,13 +65,15 @@ HostPlan host_plan(const JsonPlace& in) {
     result.slots = in["slots"].count();
     result.slots_ready = in["slots_ready"].count();
     result.victims = list(in["victims"], victim);
-    result.pending_releases = newer_list(in, "pending_releases", pending_release);
+    result.pending_releases = list(in["pending_releases"], pending_release);
     result.free_before = in["free_before"].resources(any_amount);
     result.free_after = in["free_after"].resources(any_amount);
     result.reason = in["reason"].text();
     if (const auto slot = in.maybe("slot")) result.slot = slot->resources();
-    result.spared = newer_list(in, "spared", spared_server);
-    if (const auto all = in.maybe("spared_in_all")) result.spared_in_all = all->count();
+    if (const auto all = in.maybe("spared_in_all")) {
+        result.spared = list(in["spared"], spared_server);
+        result.spared_in_all = all->count();
+    }
     return result;
 }
 
@@ -106,7 +99,7 @@ Plan plan(const JsonPlace& in) {
     result.slots_freed = in["slots_freed"].count();
     result.hosts = list(in["hosts"], host_plan);
     result.rejected = list(in["rejected"], rejection);
-    result.rejected_counts = newer_list(in, "rejected_counts", rejection_count);
+    result.rejected_counts = list(in["rejected_counts"], rejection_count);
     result.note = in["note"].text();
     return result;
 }
@@ -117,15 +110,14 @@ NotEnough not_enough(const JsonPlace& in) {
     result.slots_possible = in["slots_possible"].count();
     result.reason = in["reason"].text();
     result.rejected = list(in["rejected"], rejection);
-    result.rejected_counts = newer_list(in, "rejected_counts", rejection_count);
+    result.rejected_counts = list(in["rejected_counts"], rejection_count);
     result.safeguard = in.text_or_empty("safeguard");
     return result;
 }
 
 NothingToDo nothing_to_do(const JsonPlace& in) {
     NothingToDo result{in["reason"].text(), list(in["hosts"], host_plan)};
-    // Regular in what earlier versions wrote.
-    if (const auto room = in.maybe("room")) result.room = meaning(*room, res_type_from);
+    result.room = meaning(in["room"], res_type_from);
     return result;
 }
 
@@ -177,15 +169,12 @@ Request request(const JsonPlace& in) {
     result.forbidden_traits = traits_from(in["forbidden_traits"]);
     result.excluded_hosts = in["excluded_hosts"].text_map();
     result.sent_at = in["sent_at"].time();
-    // Earlier versions did not write these.
-    if (const auto specs = in.maybe("flavor_extra_specs"))
-        result.flavor_extra_specs = specs->text_map();
-    if (const auto type = in.maybe("res_type")) result.phases = meaning(*type, phases_from);
-    result.phases_because = in.text_or_empty("res_type_because");
+    result.flavor_extra_specs = in["flavor_extra_specs"].text_map();
+    result.phases = meaning(in["res_type"], phases_from);
+    result.phases_because = in["res_type_because"].text();
     result.flavor = in.text_or_empty("flavor");
     result.image = in.text_or_empty("image");
-    if (const auto source = in.maybe("source"))
-        result.source = meaning(*source, request_source_from);
+    result.source = meaning(in["source"], request_source_from);
     if (const auto deadline = in.maybe("deadline")) result.deadline = deadline->time();
     result.from_host = in.text_or_empty("from_host");
     result.runs_revocable = in.has("runs_revocable");

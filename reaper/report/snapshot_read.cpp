@@ -111,7 +111,7 @@ Server server_of(const JsonPlace& in) {
     server.allocations = held_by<ProviderId>(in["allocations"]);
     const JsonPlace because = in["revocable_because"];
     if (!because.is_null()) server.revocable_because = because.text();
-    server.revocable_by = in.text_or_empty("revocable_by");  // earlier versions did not tell
+    server.revocable_by = in.text_or_empty("revocable_by");
     server.unfinished_deletion = in.boolean_or("unfinished_deletion", false);
     server.protected_because = in.text_or_empty("protected");
     return server;
@@ -385,7 +385,6 @@ SnapshotFile read(std::string_view text) {
     snapshot.taken_at = in["taken_at"].time();
     file.anonymous = in["anonymous"].boolean();
     file.tag_data = facts_of(in["facts"]);
-    // Absent in the files of earlier versions.
     if (const auto classes = in.maybe("revocable_classes"))
         classes->each([&](const JsonPlace& each) {
             snapshot.revocable_classes.emplace(upper_name(each, each.text()));

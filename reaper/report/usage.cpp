@@ -86,11 +86,9 @@ Result<UsageReport> usage_from_json(const nlohmann::json& document) {
         usage.from = in["from"].time();
         usage.to = in["to"].time();
         usage.lines = list(in["usage"], usage_line_in);
-        // A daemon of an older version tells none.
-        if (const auto rooms = in.maybe("oversubscribed"))
-            rooms->each_member([&](const std::string& name, const JsonPlace& room) {
-                usage.oversubscribed[ResourceClass{name}] = oversubscribed_in(room);
-            });
+        in["oversubscribed"].each_member([&](const std::string& name, const JsonPlace& room) {
+            usage.oversubscribed[ResourceClass{name}] = oversubscribed_in(room);
+        });
         return usage;
     });
 }

@@ -12,7 +12,6 @@
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/completions.hpp"
 #include "reaper/cli/arguments/help_formatter.hpp"
-#include "reaper/cli/arguments/man_pages.hpp"
 #include "reaper/cli/arguments/parsed.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/arguments/quiet_check.hpp"
@@ -226,10 +225,6 @@ void add_own_texts(CLI::App& app, Parsed& parsed) {
         ->add_option("COMMAND", parsed.help_words, "The command; without, all of them")
         ->type_name("");
     add_command(app, "version", help::version);
-    CLI::App* const man = add_command(app, "man", help::man);
-    man->group("");  // hidden
-    man->add_option("PAGE", parsed.man_page, "Its name; without, the names of all")
-        ->type_name("PAGE");
 }
 
 void describe(CLI::App& app, Parsed& parsed) {
@@ -380,18 +375,6 @@ GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {
     return global;
 }
 
-Leave man_page(const CommandEntry& program, const std::string& wanted) {
-    const auto pages = man_pages(program, REAPER_VERSION);
-    std::string names;
-    for (const auto& [name, text] : pages) {
-        if (name == wanted) return {ExitCode::ok, text, ""};
-        names += name + "\n";
-    }
-    if (wanted.empty()) return {ExitCode::ok, names, ""};
-    return {ExitCode::usage, "",
-            "no man page '" + printable(wanted, 60) + "'; 'reaper man' lists them"};
-}
-
 CommandEntry table_of(CLI::App& app) {
     const auto formatter = std::static_pointer_cast<HelpFormatter>(app.get_formatter());
     return command_table(app,
@@ -403,9 +386,8 @@ std::optional<Leave> own_text(CLI::App& app, const Parsed& parsed) {
     const std::string name = app.get_subcommands().front()->get_name();
     if (name == "help") return help_for(app, parsed.help_words);
     if (name == "version") return version_text(parsed.global.json);
-    if (name != "completion" && name != "man") return std::nullopt;
+    if (name != "completion") return std::nullopt;
     const CommandEntry program = table_of(app);
-    if (name == "man") return man_page(program, parsed.man_page);
     const bool bash = parsed.shell == "bash";
     return Leave{ExitCode::ok, bash ? bash_completion(program) : zsh_completion(program), ""};
 }

@@ -211,7 +211,6 @@ struct ReplayCommand {
     std::string directory;
     std::string strategy;          ///< `NAME` or `NAME:key=value,...`; empty: as configured
     std::vector<std::string> set;  ///< `key=value`
-    std::string plot;              ///< file; empty: none
     std::optional<TimePoint> since, until;
 };
 

@@ -39,8 +39,6 @@ CommandEntry command_table(CLI::App& app,
     CommandEntry entry;
     entry.name = app.get_name();
     if (app.get_parent() != nullptr) entry.brief = brief(app);
-    entry.description = app.get_description();
-    entry.footer = app.get_footer();
     for (CLI::Option* option : app.get_options())
         if (!option->get_group().empty()) entry.options.push_back(entry_of(*option));
     for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))

@@ -1,5 +1,5 @@
-// The commands and options as data, from which man pages and completions are written: what they
-// tell is what `--help` tells.
+// The commands and options as data, from which completions are written: what they tell is what
+// `--help` tells.
 #pragma once
 
 #include <functional>
@@ -23,9 +23,7 @@ struct OptionEntry {
 
 struct CommandEntry {
     std::string name;
-    std::string brief;        ///< one line; of the program empty
-    std::string description;  ///< paragraphs with blank lines between them
-    std::string footer;       ///< examples and the like; what is indented stays as it is
+    std::string brief;  ///< one line; of the program empty
     std::vector<OptionEntry> options;
     std::vector<CommandEntry> commands;  ///< but hidden ones
 };

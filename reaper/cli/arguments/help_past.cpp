@@ -19,7 +19,7 @@ and what the other one has is told on stderr: --journal reads it.)",
   reaper history --since 24h --outcome not-enough
   reaper history --since 7d --project web
   reaper history --follow --host compute-7
-  reaper history --watch 5
+  watch -n 5 reaper history
   reaper history --columns received,request,outcome,reason
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
   reaper history messages --json
@@ -162,7 +162,8 @@ const Text replay{
 other limits or another configuration, and under the recorded one. A table of the differences, by
 day and in all: requests helped, victims, and how long these had existed; then the requests that
 would be decided otherwise. --config takes the place of the recorded configuration: its taggers,
-strategy and safeguards count. --set and --strategy change single keys of that.
+strategy and safeguards count. --set and --strategy change single keys of that. -o csv has a row for
+each request: victims and lost hours of both sides so far, to be plotted.
 
 Each request is decided in the cloud as it was recorded. What an earlier decision would have changed
 is not played on, but that no server goes twice, and that who went counts against limits. Circuit
@@ -170,7 +171,7 @@ breakers are as they were. Needs no cloud, and gives the same answer each time.)
     R"(Examples:
   reaper replay /var/lib/reaper/recording --strategy strict
   reaper replay recording/ --set limits.victims_per_window=10 --set protect.min_run_time=30min
-  reaper replay recording/ --strategy cost:ties=oldest --plot week.svg
+  reaper replay recording/ --strategy cost:ties=oldest -o csv > week.csv
   reaper replay recording/ --config new.yaml --json | jq .asked
 )"};
 

@@ -22,8 +22,8 @@ nothing to the cloud.)",
   reaper history show req-0b6c...    everything that happened to one request
   reaper pause --reason "upgrade"    this machine's reaper deletes nothing until: reaper resume
 
-The options above are accepted before and after the command, as are -o, --sort, --columns and
---watch of commands that have them.
+The options above are accepted before and after the command, as are -o, --sort and --columns of
+commands that have them.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
 health, history, explain, usage, hosts, candidates, snapshot, plan, apply, request, room,
@@ -34,7 +34,8 @@ credentials in OS_AUTH_URL and the other OS_* variables. The answer goes to stdo
 to stderr.
 
 Lists (hosts, candidates, history, reservations, usage, ...) are tables, of one line for each row
-where stdout is no terminal; -o gives another format, --sort and --columns choose, --watch repeats.
+where stdout is no terminal; -o gives another format, --sort and --columns choose. watch(1) repeats
+a command.
 What else answers takes -o json and -o yaml; --json is -o json. Times are UTC, as in
 2026-11-01T12:30:00.000Z.
 
@@ -106,12 +107,6 @@ const Text version{"The version of the program",
                    R"(Examples:
   reaper version
   reaper version --json | jq -r .program_version
-)"};
-
-const Text man{"The man pages, as an installation makes them",
-               R"(Prints a man page, or the names of all of them.)",
-               R"(Example:
-  reaper man reaper-plan.1 | man -l -
 )"};
 
 const Text strategies{

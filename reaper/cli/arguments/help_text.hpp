@@ -57,6 +57,5 @@ extern const Text config;
 extern const Text completion;
 extern const Text help;
 extern const Text version;
-extern const Text man;
 
 }  // namespace reaper::cli::help

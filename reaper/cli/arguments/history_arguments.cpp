@@ -171,7 +171,6 @@ JournalQuery query_of(const HistoryCommand& command, TimePoint now) {
 
 std::optional<std::string> why_not_followed(const HistoryTexts& texts, const ListOptions& list) {
     if (!texts.follow) return std::nullopt;
-    if (list.watch) return "--follow and --watch: one of the two";
     const bool plain = list.format == ListFormat::table || list.format == ListFormat::json;
     if (plain && list.sort.empty() && list.columns.empty()) return std::nullopt;
     return "--follow tells lines as they come: it goes with -o table or json, without --sort and "

@@ -6,24 +6,11 @@
 #include <map>
 #include <sstream>
 
-#include "config/values.hpp"
 #include "reaper/cli/arguments/quiet_check.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {
 namespace {
-
-constexpr const char* standard_interval = "2";  // seconds
-constexpr int longest_interval = 86'400;
-
-void add_watch(CLI::App& command, ListTexts& texts) {
-    command
-        .add_option("--watch", texts.watch,
-                    "Show it again every so many seconds (default 2) until Ctrl-C")
-        ->type_name("[SECONDS]")
-        ->expected(0, 1)
-        ->default_str(standard_interval);
-}
 
 void add_to(CLI::App& command, ListTexts& texts) {
     command
@@ -36,15 +23,14 @@ void add_to(CLI::App& command, ListTexts& texts) {
         ->type_name("COLUMN");
     command.add_option("--columns", texts.columns, "Only these, in this order: A,B,...")
         ->type_name("LIST");
-    add_watch(command, texts);
 }
 
-/// Of one thing: the same words, without what is of rows.
-void add_to_document(CLI::App& command, ListTexts& texts) {
-    command.add_option("-o,--output", texts.format, "table (default: text), json or yaml")
+/// Of one thing: the same formats, without what is of rows.
+void add_to_document(CLI::App& command, ListTexts& texts,
+                     const char* formats = "table (default: text), json or yaml") {
+    command.add_option("-o,--output", texts.format, formats)
         ->type_name("FORMAT")
         ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
-    add_watch(command, texts);
 }
 
 /// Of one thing that is told once.
@@ -70,16 +56,6 @@ Result<ListFormat> format_of(const ListTexts& texts, bool as_json) {
     return texts.format.empty() ? ListFormat::table : formats.at(texts.format);
 }
 
-Result<std::optional<std::chrono::seconds>> interval_of(const std::string& text) {
-    using Interval = std::optional<std::chrono::seconds>;
-    if (text.empty()) return Interval{};
-    const auto seconds = config::integer_of(text);
-    if (!seconds || *seconds < 1 || *seconds > longest_interval)
-        return wrong("--watch: is '" + printable(text, 60) + "'; expected seconds from 1 to " +
-                     std::to_string(longest_interval));
-    return Interval{std::chrono::seconds{*seconds}};
-}
-
 std::vector<std::string> columns_in(const std::string& text) {
     std::istringstream parts{text};
     std::vector<std::string> names;
@@ -98,7 +74,6 @@ std::size_t words_of(const CLI::App& program, const std::vector<std::string>& wo
     const std::string& word = words[at];
     const std::string name = name_of(word);
     if (word.size() > name.size() || at + 1 == words.size()) return 1;
-    if (name == "--watch") return config::integer_of(words[at + 1]) ? 2 : 1;
     const CLI::Option* const known = program.get_option_no_throw(name);
     return known == nullptr || known->get_items_expected_min() > 0 ? 2 : 1;
 }
@@ -106,8 +81,7 @@ std::size_t words_of(const CLI::App& program, const std::vector<std::string>& wo
 }  // namespace
 
 bool is_list_option(std::string_view word) {
-    static constexpr std::array<std::string_view, 5> names{"-o", "--output", "--sort", "--columns",
-                                                           "--watch"};
+    static constexpr std::array<std::string_view, 4> names{"-o", "--output", "--sort", "--columns"};
     return std::find(names.begin(), names.end(), name_of(word)) != names.end();
 }
 
@@ -134,8 +108,10 @@ std::vector<std::string> with_list_options_last(const CLI::App& program,
 }
 
 void add_list_options(CLI::App& program, ListTexts& texts) {
-    for (const char* const name : {"status", "health", "explain", "report", "replay"})
+    for (const char* const name : {"status", "health", "explain", "report"})
         add_to_document(*program.get_subcommand(name), texts);
+    add_to_document(*program.get_subcommand("replay"), texts,
+                    "table (default: text), json, yaml or csv");
     for (const char* const name : {"plan", "request", "apply", "room", "config", "estimate",
                                    "reserve", "unreserve", "pause", "resume"})
         add_formats(*program.get_subcommand(name), texts);
@@ -162,9 +138,6 @@ Result<ListOptions> list_options(const ListTexts& texts, bool as_json) {
     options.format = *format;
     options.sort = texts.sort;
     options.columns = columns_in(texts.columns);
-    const auto interval = interval_of(texts.watch);
-    if (!interval) return interval.error();
-    options.watch = *interval;
     const bool has_columns = options.format == ListFormat::table ||
                              options.format == ListFormat::wide ||
                              options.format == ListFormat::csv;

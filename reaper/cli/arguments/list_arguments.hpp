@@ -16,15 +16,15 @@ namespace reaper::cli {
 
 /// The values as they were written; empty: not given.
 struct ListTexts {
-    std::string format, sort, columns, watch;
+    std::string format, sort, columns;
     bool csv = false;  ///< `usage --csv`
 };
 
 /// To each command of `program` that answers with a list; their commands are there already.
 void add_list_options(CLI::App& program, ListTexts& texts);
 
-/// The words of a command line, the program's name first: those of `-o`, `--sort`, `--columns` and
-/// `--watch` before the command are put at its end, where the command reads them, or refuses them.
+/// The words of a command line, the program's name first: those of `-o`, `--sort` and `--columns`
+/// before the command are put at its end, where the command reads them, or refuses them.
 std::vector<std::string> with_list_options_last(const CLI::App& program,
                                                 std::vector<std::string> words);
 

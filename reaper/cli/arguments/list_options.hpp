@@ -1,8 +1,6 @@
 // How a command that answers with a list was asked to show it.
 #pragma once
 
-#include <chrono>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +10,8 @@ enum class ListFormat { table, wide, json, yaml, csv, name };
 
 struct ListOptions {
     ListFormat format = ListFormat::table;
-    std::string sort;                           ///< as it was written; empty: as it comes
-    std::vector<std::string> columns;           ///< empty: those of the format
-    std::optional<std::chrono::seconds> watch;  ///< again and again, so far apart
+    std::string sort;                  ///< as it was written; empty: as it comes
+    std::vector<std::string> columns;  ///< empty: those of the format
 };
 
 }  // namespace reaper::cli

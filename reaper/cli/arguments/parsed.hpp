@@ -58,7 +58,7 @@ struct Parsed {
     bool protect_list = false;
     HealthCommand health;
     ConfigCommand config;
-    std::string shell, man_page;
+    std::string shell;
     std::vector<std::string> help_words;
 };
 

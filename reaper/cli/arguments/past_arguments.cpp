@@ -68,10 +68,10 @@ void add_history(CLI::App& app, Parsed& parsed) {
 void add_usage(CLI::App& app, Parsed& parsed) {
     CLI::App& usage = *add_command(app, "usage", help::usage);
     usage
-        .add_option("--since,--from", parsed.from,
+        .add_option("--since", parsed.from,
                     "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: this month)")
         ->type_name("WHEN");
-    usage.add_option("--until,--to", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
+    usage.add_option("--until", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
     usage.add_option("--project", parsed.usage.project, "Only this project: id or name")
         ->type_name("PROJECT");
     usage.add_flag("--csv", parsed.list.csv, "The same as -o csv");
@@ -110,9 +110,6 @@ void add_replay(CLI::App& app, Parsed& parsed) {
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    replay
-        .add_option("--plot", parsed.replay.plot, "Draw victims and lost hours over time, as SVG")
-        ->type_name("FILE");
     add_period(replay, parsed.period,
                "From 2026-11-01 or 2026-11-01T12:30:00Z on (default: all of it)");
 

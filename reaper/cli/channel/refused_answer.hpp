@@ -8,14 +8,14 @@
 
 namespace reaper::cli {
 
-/// In one line: `{error: {message}}`, or `{error: TEXT}` of an older daemon; else its status.
+/// In one line: the message of `{error: {message}}`; else its status.
 inline std::string why_refused(const http::LocalAnswer& answer) {
     using nlohmann::json;
     const std::string unknown = "the daemon answers " + std::to_string(answer.status);
     const json said = json::parse(answer.body, nullptr, false);
     if (!said.is_object() || !said.contains("error")) return unknown;
     const json& error = said.at("error");
-    const json message = error.is_object() ? error.value("message", json{}) : error;
+    const json message = error.is_object() ? error.value("message", json{}) : json{};
     return message.is_string() && !message.empty() ? message.get<std::string>() : unknown;
 }
 

@@ -18,7 +18,7 @@ Result<std::string> take_page(const nlohmann::json& said, report::SnapshotFile& 
         in["remarks"].each([&](const JsonPlace& each) { snapshot.remarks.push_back(each.text()); });
         for (const std::string& name : in["revocable_classes"].text_set())
             snapshot.revocable_classes.emplace(name);
-        // An older daemon does not tell it.
+        // The first page has it.
         if (in.has("ledger")) {
             auto ledger = report::ledger_from_json(in["ledger"].value());
             if (!ledger) in.fail(ledger.error().what);

@@ -88,13 +88,6 @@ Result<std::pair<TimePoint, Recorded>> recorded_by(const json& said) {
 std::optional<StatusReport> status_of(DaemonApi& api, const Terminal& terminal, ExitCode& code) {
     const auto said = api.get("/v1/status", code);
     if (!said) return std::nullopt;
-    if (!said->contains("circuit")) {
-        terminal.complain(api.name() +
-                          ": its daemon is older than this program, and does not tell all of its "
-                          "status; upgrade it, or run the command on its machine");
-        code = ExitCode::failed;
-        return std::nullopt;
-    }
     auto status = taken(status_in(*said), api, terminal, code);
     if (!status) return std::nullopt;
     const auto reapers = api.get("/v1/reapers", code);

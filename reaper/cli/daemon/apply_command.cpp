@@ -43,7 +43,7 @@ ExitCode check(DaemonApi& api, const SavedPlan& saved, const Terminal& terminal)
     if (!answer) return code;
     const json& said = *answer;
     if (!said.contains("stale")) {
-        terminal.complain("the daemon does not know saved plans: it is of an older version");
+        terminal.complain(api.name() + ": the answer does not say whether the plan is stale");
         return ExitCode::failed;
     }
     const auto paused =

@@ -52,15 +52,7 @@ report::RenderOptions Terminal::render_options(TimePoint now) const {
 }
 
 void Terminal::answer(std::string_view text) const {
-    std::cout << std::exchange(before_answer_, "") << text << std::flush;
-}
-
-void Terminal::begin_frame() const {
-    const bool first = frames_++ == 0;
-    if (interactive_)
-        before_answer_ = "\x1b[H\x1b[2J";
-    else if (!first)
-        before_answer_ = list_.format == ListFormat::yaml ? "---\n" : "\n";
+    std::cout << text << std::flush;
 }
 
 void Terminal::complain(std::string_view line) const {

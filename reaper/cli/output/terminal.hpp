@@ -25,9 +25,6 @@ public:
     report::RenderOptions render_options(TimePoint now) const;
 
     void answer(std::string_view text) const;
-    /// The next answer takes the place of the last one; where nothing can be taken back, it stands
-    /// below it, after an empty line (YAML: after `---`).
-    void begin_frame() const;
     /// A line to stderr, with the prefix `reaper: `. In JSON mode `finish` writes it, with the exit
     /// code.
     void complain(std::string_view line) const;
@@ -56,8 +53,6 @@ private:
     int width_;
     mutable bool progress_shown_ = false;
     mutable std::vector<std::string> complaints_;  ///< in JSON mode: not written yet
-    mutable int frames_ = 0;
-    mutable std::string before_answer_;  ///< what sets a frame off
 };
 
 }  // namespace reaper::cli

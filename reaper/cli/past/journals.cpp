@@ -39,11 +39,6 @@ void warn_of_unread(const Journals& journals, const Error& error, const Terminal
     terminal.warn(std::string{kind_of_other(journals)} + " was not read: " + error.what);
 }
 
-/// In earnest no reaper will bring a dry run's journal to today's form.
-bool stays_older(const Journals& journals, const Error& error) {
-    return !journals.dry_run && error.what.find("older reaper") != std::string::npos;
-}
-
 Result<Journals> open_both(const config::LocalSettings& settings, const Terminal& terminal) {
     Journals journals;
     journals.own_path = settings.journal.path;
@@ -54,7 +49,7 @@ Result<Journals> open_both(const config::LocalSettings& settings, const Terminal
         auto other = open_journal_for_reading(journals.other_path);
         if (other)
             journals.other = std::move(*other);
-        else if (other.error().code != Errc::not_found && !stays_older(journals, other.error()))
+        else if (other.error().code != Errc::not_found)
             warn_of_unread(journals, other.error(), terminal);
     }
     if (own) {

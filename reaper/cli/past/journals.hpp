@@ -28,7 +28,7 @@ struct Journals {
 
 /// That of the path `only`; empty: those of the configuration. Where its own is not there yet, the
 /// other one takes its place, with a warning. An other one that can't be read is a warning. An exit
-/// code: why not was told. In earnest nothing is said of a dry run's that an older reaper wrote.
+/// code: why not was told.
 std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
                                                const Terminal& terminal);
 

@@ -5,10 +5,10 @@
 #include "reaper/cli/cloud/plan_input.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/output/whole_file.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/recording/replay_report.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/table_formats.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -54,11 +54,9 @@ ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
     if (!replayed) return terminal.fail(code_of(replayed.error()), replayed.error());
     const recording::ReplayTitles titles{command.directory, policies.recorded_title(),
                                          policies.asked_title()};
-    if (!command.plot.empty()) {
-        const auto written = write_whole_file(command.plot, [&](std::ostream& out) {
-            out << recording::plot_replay(*replayed, titles);
-        });
-        if (!written) return terminal.fail(ExitCode::failed, written.error());
+    if (terminal.list().format == ListFormat::csv) {
+        terminal.answer(report::table_csv(recording::replay_table(*replayed)));
+        return ExitCode::ok;
     }
     return show_document(
         terminal, [&] { return recording::to_json(*replayed, titles); },
