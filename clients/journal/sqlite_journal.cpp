@@ -323,8 +323,8 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOp
     });
 }
 
-Result<std::unique_ptr<Journal>> open_journal_for_reading(const std::string& path) {
-    using Opened = std::unique_ptr<Journal>;
+Result<std::unique_ptr<JournalReader>> open_journal_for_reading(const std::string& path) {
+    using Opened = std::unique_ptr<JournalReader>;
     return guarded<Opened>(path, [&]() -> Result<Opened> {
         struct stat status {};
         if (::stat(path.c_str(), &status) != 0) {
