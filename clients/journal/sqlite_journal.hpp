@@ -28,8 +28,8 @@ namespace reaper {
 /// new one is begun. A single record that can't be read is left out, with a line too.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options = {});
 
-/// Opens an existing file for reading, while a reaper may be writing. Calls that would write fail
-/// with `storage`. No file yet is an error that says so (`not_found`).
-Result<std::unique_ptr<Journal>> open_journal_for_reading(const std::string& path);
+/// Opens an existing file for reading, while a reaper may be writing. No file yet is an error that
+/// says so (`not_found`).
+Result<std::unique_ptr<JournalReader>> open_journal_for_reading(const std::string& path);
 
 }  // namespace reaper

@@ -13,6 +13,7 @@
 #include "reaper/model/room_answer.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
+#include "reaper/ports/journal.hpp"
 #include "reaper/ports/pause_switch.hpp"
 #include "reaper/requests/record_feed.hpp"
 #include "reaper/runtime/clock.hpp"
@@ -40,6 +41,7 @@ struct KnownReaper {
 /// All of it must outlive the answers. What may be left out is answered with 503.
 struct Backend {
     ViewDaemon view;
+    JournalReader& journal;
     RecordFeed& feed;
     /// Null while the daemon does not run.
     std::function<OperatorTrigger*()> operators;

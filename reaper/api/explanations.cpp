@@ -32,7 +32,7 @@ Task<HttpResponse> get_explanation(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     std::string asked = request.id;
-    auto told = co_await report::find_explanation(backend.feed, std::move(asked));
+    auto told = co_await report::find_explanation(backend.journal, std::move(asked));
     if (!told) co_return refuse(503, "the journal can't be read: " + told.error().what);
     if (!*told) co_return never_chosen(backend, request.id);
     if (const auto view = backend.view()) report::add_names(view->cache.project_names(), **told);

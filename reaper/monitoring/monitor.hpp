@@ -30,7 +30,7 @@ public:
     Monitor(const Monitor&) = delete;  // counters know the registry's place
     Monitor& operator=(const Monitor&) = delete;
 
-    /// For a CountedJournal.
+    /// For an observed journal.
     JournalCounters& journal() noexcept { return journal_; }
     ApiCounters& api() noexcept { return api_; }
     /// From now on it knows the daemon; what `look` leads to must outlive the last question.

@@ -24,7 +24,7 @@ protected:
     }
     HttpResponse ask(const std::string& target, const std::string& method = "GET") {
         std::optional<HttpResponse> answer;
-        const api::Backend backend{[this] { return service().view(); }, feed,
+        const api::Backend backend{[this] { return service().view(); }, *observed, feed,
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); }};
         HttpRequest request{method, target};

@@ -24,7 +24,9 @@ protected:
     ApiHouse() { with_events = true; }
 
     api::Backend backend() {
-        api::Backend made{[this] { return service().view(); }, feed,
+        api::Backend made{[this] { return service().view(); },
+                          *observed,
+                          feed,
                           [this] { return service().operators(); },
                           [this] { return service().reservations(); },
                           [this] { return service().room_publisher(); }};

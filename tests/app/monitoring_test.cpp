@@ -26,6 +26,7 @@ protected:
                      const std::string& method = "GET", const std::string& body = "") {
         std::optional<HttpResponse> answer;
         const api::Backend backend{[this] { return service().view(); },
+                                   *observed,
                                    feed,
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); },

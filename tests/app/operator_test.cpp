@@ -16,7 +16,7 @@ class OperatorTest : public FullHouse {
 protected:
     /// What the daemon tells, line by line; a refusal is one line.
     std::vector<json> ask(const json& body) {
-        const api::Backend backend{[this] { return service().view(); }, feed,
+        const api::Backend backend{[this] { return service().view(); }, *observed, feed,
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); }};
         std::vector<json> lines;
@@ -122,7 +122,7 @@ TEST_F(OperatorTest, ARequestThatARestartCutShortIsServedToItsEnd) {
     full_host();
     start();
     {
-        const api::Backend backend{[this] { return service().view(); }, feed,
+        const api::Backend backend{[this] { return service().view(); }, *observed, feed,
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); }};
         DescribedRequest described;

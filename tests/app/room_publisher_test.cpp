@@ -23,7 +23,9 @@ class RoomPublisherTest : public OversoldHouse {
 protected:
     /// What the admin API tells.
     nlohmann::json shown(const std::string& query = "") {
-        const api::Backend backend{[this] { return service().view(); }, feed,
+        const api::Backend backend{[this] { return service().view(); },
+                                   *observed,
+                                   feed,
                                    [this] { return service().operators(); },
                                    [this] { return service().reservations(); },
                                    [this] { return service().room_publisher(); }};

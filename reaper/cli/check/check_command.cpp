@@ -60,7 +60,7 @@ void tell_modules(const Report& report) {
 
 void check_room(boost::asio::io_context& io, Cloud& cloud, const config::Oversubscription& settings,
                 const Report& report, const Terminal& terminal) {
-    std::unique_ptr<Metrics> metrics;
+    std::shared_ptr<Metrics> metrics;
     if (!settings.prometheus.url.empty()) {
         auto connected = connect_metrics(io.get_executor(), settings.prometheus, *cloud.clock);
         if (!connected) {

@@ -15,7 +15,8 @@ namespace reaper::cli {
 namespace {
 
 /// None without a journal; warns of one that can't be read.
-std::unique_ptr<Journal> journal_to_read(const config::Settings& settings, const char* doing) {
+std::unique_ptr<JournalReader> journal_to_read(const config::Settings& settings,
+                                               const char* doing) {
     auto journal = open_journal_for_reading(settings.journal.path);
     if (journal) return std::move(*journal);
     if (journal.error().code != Errc::not_found)

@@ -19,10 +19,10 @@
 #include "reaper/daemon/logging.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/modules/loaded_modules.hpp"
-#include "reaper/monitoring/counted_journal.hpp"
 #include "reaper/monitoring/monitor.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/requests/observed_journal.hpp"
 #include "reaper/requests/record_feed.hpp"
 
 namespace reaper::cli {
@@ -94,13 +94,14 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                          in_quotes(command.admin));
     auto compiled = compile_settings(*settings);
     if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
-    auto journal = daemon_journal(*settings, command.dry_run);
-    if (!journal) return leave(ExitCode::failed, journal.error().what);
+    const auto stored = daemon_journal(*settings, command.dry_run);
+    if (!stored) return leave(ExitCode::failed, stored.error().what);
 
     const auto started_at =
         std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     monitoring::Monitor monitor({REAPER_VERSION, started_at, settings->metrics.per_host});
-    monitoring::CountedJournal counted(**journal, monitor.journal());
+    RecordFeed feed;
+    const auto journal = observed_journal(**stored, {&monitor.journal(), &feed});
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings, counting_calls(monitor.api()));
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
@@ -108,7 +109,6 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     const auto events = daemon_events(io, *settings);
     const auto metrics = daemon_metrics(io, *settings, *cloud->clock);
     if (!metrics) return leave(ExitCode::usage, metrics.error().what);
-    RecordFeed feed(counted);
     const auto started = cloud->clock->now().time_since_epoch().count();
     api::EventHub news{feed, std::to_string(started)};
     const auto printed = dry_run ? feed.listen(reporter(terminal)) : nullptr;
@@ -122,7 +122,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     PauseFile pause{settings->pause_file};
     PauseFile breaker{breaker_file(settings->pause_file)};
     const ServicePorts ports{cloud->ports(),
-                             feed,
+                             *journal,
                              *messages,
                              events.get(),
                              pause,
@@ -156,7 +156,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock,
                          dry_run};
     const CloudPorts of_cloud = cloud->ports();
-    api::Backend backend{[&service] { return service.view(); }, feed,
+    api::Backend backend{[&service] { return service.view(); },
+                         *journal,
+                         feed,
                          [&service] { return service.operators(); },
                          [&service] { return service.reservations(); },
                          [&service] { return service.room_publisher(); }};

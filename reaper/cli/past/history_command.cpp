@@ -43,7 +43,8 @@ bool names_something(const JournalQuery& query) {
 
 /// What no journal knows is found in the cloud. Whoever may not read the configuration has none to
 /// ask.
-std::variant<JournalQuery, ExitCode> settled_by_cloud(boost::asio::io_context& io, Journal& journal,
+std::variant<JournalQuery, ExitCode> settled_by_cloud(boost::asio::io_context& io,
+                                                      JournalReader& journal,
                                                       const GlobalOptions& global,
                                                       JournalQuery query,
                                                       const Terminal& terminal) {
@@ -113,7 +114,7 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     auto opened = open_journals(global, command.journal, terminal);
     if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
     Journals& journals = std::get<Journals>(opened);
-    Journal& journal = *journals.own;
+    JournalReader& journal = *journals.own;
     const bool both = command.what == HistoryCommand::What::victims && !command.follow;
     const auto found = settled(io, journals, both, global, query_of(command, now()), terminal);
     if (const auto* const code = std::get_if<ExitCode>(&found)) return *code;

@@ -79,8 +79,8 @@ void tell_news(std::vector<report::NewsLine> lines, std::size_t most, const Term
         terminal.answer((terminal.json() ? report::dump(lines[i].json) : lines[i].text) + "\n");
 }
 
-ExitCode follow_history(boost::asio::io_context& io, Journal& journal, HistoryCommand::What what,
-                        JournalQuery query, const Terminal& terminal) {
+ExitCode follow_history(boost::asio::io_context& io, JournalReader& journal,
+                        HistoryCommand::What what, JournalQuery query, const Terminal& terminal) {
     const auto first = static_cast<std::size_t>(std::max(query.limit, 0));
     const auto victims = [&](int limit) {
         query.limit = limit;

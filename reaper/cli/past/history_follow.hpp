@@ -21,7 +21,7 @@ inline constexpr std::size_t all_news = std::numeric_limits<std::size_t>::max();
 void tell_news(std::vector<report::NewsLine> lines, std::size_t most, const Terminal& terminal);
 
 /// Begins with the last lines that there are, as many as the query says. Ends on Ctrl-C.
-ExitCode follow_history(boost::asio::io_context& io, Journal& journal, HistoryCommand::What what,
-                        JournalQuery query, const Terminal& terminal);
+ExitCode follow_history(boost::asio::io_context& io, JournalReader& journal,
+                        HistoryCommand::What what, JournalQuery query, const Terminal& terminal);
 
 }  // namespace reaper::cli

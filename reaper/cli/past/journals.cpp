@@ -27,7 +27,7 @@ const char* kind_of_other(const Journals& journals) {
 }
 
 /// When the newest request that it holds came; none: it holds none.
-Result<std::optional<TimePoint>> newest_in(boost::asio::io_context& io, Journal& journal) {
+Result<std::optional<TimePoint>> newest_in(boost::asio::io_context& io, JournalReader& journal) {
     const auto newest = run_task(io, journal.list(1));
     if (!newest) return newest.error();
     std::optional<TimePoint> at;
@@ -80,7 +80,7 @@ struct FoundRecord {
 };
 
 /// `id_alone`: it is no server's.
-Result<FoundRecord> find_record(boost::asio::io_context& io, Journal& journal,
+Result<FoundRecord> find_record(boost::asio::io_context& io, JournalReader& journal,
                                 const std::string& asked, bool id_alone) {
     FoundRecord found;
     auto by_id = run_task(io, journal.record(RequestId{asked}));

@@ -20,8 +20,8 @@ namespace reaper::cli {
 
 /// Both are read only. They post to an io_context, which outlives them.
 struct Journals {
-    std::unique_ptr<Journal> own;
-    std::unique_ptr<Journal> other;  ///< none: there is none, or it can't be read
+    std::unique_ptr<JournalReader> own;
+    std::unique_ptr<JournalReader> other;  ///< none: there is none, or it can't be read
     std::string own_path, other_path;
     bool dry_run = false;  ///< `own` is a dry run's
 };

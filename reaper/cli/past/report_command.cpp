@@ -36,7 +36,7 @@ Result<recording::WeekInput> by_recording(const std::string& directory, TimePoin
     return input;
 }
 
-ResultTask<std::vector<RequestRecord>> records_since(Journal& journal, TimePoint since) {
+ResultTask<std::vector<RequestRecord>> records_since(JournalReader& journal, TimePoint since) {
     auto lines = co_await journal.list(most_requests);
     if (!lines) co_return lines.error();
     std::vector<RequestRecord> records;

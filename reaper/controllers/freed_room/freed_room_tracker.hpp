@@ -32,7 +32,7 @@ public:
     /// What it works with; all of it must outlive it.
     struct Dependencies {
         CloudPorts cloud;
-        Journal& journal;
+        JournalWriter& journal;
         RoomKeeper& rooms;
         CacheRefresher& refresher;
         const LiveSettings& settings;

@@ -62,7 +62,7 @@ Ledger ledger_of(const std::vector<RequestRecord>& unfinished,
     return ledger;
 }
 
-ResultTask<Ledger> read_ledger(Journal& journal, TimePoint now, Duration promise) {
+ResultTask<Ledger> read_ledger(JournalReader& journal, TimePoint now, Duration promise) {
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
     auto finished = co_await journal.culls_since(now - promise);

@@ -17,6 +17,6 @@ Ledger ledger_of(const std::vector<RequestRecord>& unfinished,
                  const std::vector<RequestRecord>& finished, TimePoint now, Duration promise);
 
 /// The same, read from a journal.
-ResultTask<Ledger> read_ledger(Journal& journal, TimePoint now, Duration promise);
+ResultTask<Ledger> read_ledger(JournalReader& journal, TimePoint now, Duration promise);
 
 }  // namespace reaper

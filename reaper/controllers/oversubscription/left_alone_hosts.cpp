@@ -36,8 +36,8 @@ JournalEvent left_alone_event(const HostId& host, const std::string& name, const
     return event;
 }
 
-ResultTask<std::map<HostId, Circuit>> left_alone_hosts(Journal& journal, PublicationRules rules,
-                                                       TimePoint now) {
+ResultTask<std::map<HostId, Circuit>> left_alone_hosts(JournalReader& journal,
+                                                       PublicationRules rules, TimePoint now) {
     std::map<HostId, Circuit> hosts;
     if (rules.flaps == 0) co_return hosts;
     JournalQuery query;

@@ -15,7 +15,7 @@ JournalEvent left_alone_event(const HostId& host, const std::string& name, const
                               TimePoint now);
 
 /// What the journal has of them, by the rules of today. `storage` if it can't be read.
-ResultTask<std::map<HostId, Circuit>> left_alone_hosts(Journal& journal, PublicationRules rules,
-                                                       TimePoint now);
+ResultTask<std::map<HostId, Circuit>> left_alone_hosts(JournalReader& journal,
+                                                       PublicationRules rules, TimePoint now);
 
 }  // namespace reaper

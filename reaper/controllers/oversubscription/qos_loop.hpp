@@ -30,7 +30,7 @@ public:
     /// References must outlive it.
     struct Dependencies {
         CloudPorts cloud;
-        Journal& journal;
+        JournalReader& journal;
         CacheRefresher& refresher;
         MetricsReader* metrics;  ///< null: there is only what Nova tells
         HostCorrections& corrections;

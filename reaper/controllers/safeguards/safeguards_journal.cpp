@@ -174,7 +174,7 @@ std::optional<bool> move_taken(FreedRoomResultKind kind) {
     return false;
 }
 
-ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSettings settings,
+ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, SafeguardSettings settings,
                                                 TimePoint now) {
     JournaledSafeguards read{Safeguards{settings}, false};
     const TimePoint since = now - read.safeguards.memory();

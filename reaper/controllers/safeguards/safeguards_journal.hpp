@@ -28,7 +28,7 @@ struct JournaledSafeguards {
 /// Victims, hosts in cooldown, failures in a row and what they opened, as far back as they count;
 /// what came before the last `resumed` event counts for nothing. `storage` if the journal can't be
 /// read.
-ResultTask<JournaledSafeguards> read_safeguards(Journal& journal, SafeguardSettings settings,
+ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, SafeguardSettings settings,
                                                 TimePoint now);
 
 }  // namespace reaper

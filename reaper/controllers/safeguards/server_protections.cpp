@@ -37,7 +37,8 @@ std::map<std::string, std::string> reasons_of(const std::map<ServerId, ServerPro
     return reasons;
 }
 
-ResultTask<std::map<ServerId, ServerProtection>> read_protections(Journal& journal, TimePoint now) {
+ResultTask<std::map<ServerId, ServerProtection>> read_protections(JournalReader& journal,
+                                                                  TimePoint now) {
     auto known = co_await journal.protections();
     if (!known) co_return known.error();
     std::map<ServerId, ServerProtection> all;

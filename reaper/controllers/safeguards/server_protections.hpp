@@ -46,7 +46,8 @@ private:
 };
 
 /// Those of a journal whose time is not over.
-ResultTask<std::map<ServerId, ServerProtection>> read_protections(Journal& journal, TimePoint now);
+ResultTask<std::map<ServerId, ServerProtection>> read_protections(JournalReader& journal,
+                                                                  TimePoint now);
 
 /// For a policy: reasons by server.
 std::map<std::string, std::string> reasons_of(const std::map<ServerId, ServerProtection>& all);
