@@ -1,11 +1,11 @@
-#include "clients/openstack/flavor_setup.hpp"
-
+// Nova as the FlavorSetup port.
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
+#include "clients/openstack/parts.hpp"
 
 namespace reaper::openstack {
 namespace {

@@ -1,5 +1,4 @@
-#include "clients/openstack/keystone.hpp"
-
+// Keystone as the Identity port.
 #include <utility>
 
 #include "clients/http/keeping.hpp"
@@ -7,6 +6,7 @@
 #include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/keystone_format.hpp"
+#include "clients/openstack/parts.hpp"
 #include "clients/openstack/project_matches.hpp"
 
 namespace reaper::openstack {

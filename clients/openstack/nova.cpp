@@ -1,5 +1,4 @@
-#include "clients/openstack/nova.hpp"
-
+// Nova as the Compute port.
 #include <chrono>
 #include <spdlog/spdlog.h>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_flavors.hpp"
 #include "clients/openstack/nova_format.hpp"
+#include "clients/openstack/parts.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/time_text.hpp"
 

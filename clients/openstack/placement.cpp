@@ -1,11 +1,11 @@
-#include "clients/openstack/placement.hpp"
-
+// Placement as the Placement port.
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <optional>
 #include <utility>
 
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
+#include "clients/openstack/parts.hpp"
 #include "clients/openstack/placement_format.hpp"
 #include "clients/openstack/provider_calls.hpp"
 #include "reaper/json/json_holdings.hpp"

@@ -1,5 +1,4 @@
-#include "clients/openstack/placement_setup.hpp"
-
+// Placement as the port of `reaper setup`.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,6 +6,7 @@
 
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
+#include "clients/openstack/parts.hpp"
 #include "clients/openstack/placement_format.hpp"
 #include "clients/openstack/provider_calls.hpp"
 
