@@ -143,16 +143,17 @@ Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs, bo
     }
     const std::string detail = counted(servers->size(), "server", "servers") + " of " +
                                counted(projects.size(), "project", "projects");
+    const ServiceRule see_hosts{"nova", "os_compute_api:os-extended-server-attributes"};
     if (unplaced > 0)
         check.fail("servers of all projects",
-                   detail + ", but not the host of " + std::to_string(unplaced) +
-                       ": the right os_compute_api:os-extended-server-attributes is missing (the "
-                       "admin role has it)");
+                   detail + ", but not the host of " + std::to_string(unplaced) + ": the right " +
+                       see_hosts.second + " is missing (the admin role has it)",
+                   see_hosts);
     else if (projects.size() < 2)
         check.warn("servers of all projects",
                    detail + ": whether those of other projects would be seen can't be told");
     else
-        check.ok("servers of all projects", detail);
+        check.ok("servers of all projects", detail, see_hosts);
     if (projects.size() >= 2) co_await check_sight(check, *servers);
 }
 

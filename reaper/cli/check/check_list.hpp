@@ -2,7 +2,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reaper/report/table.hpp"
@@ -16,10 +18,15 @@ enum class Verdict {
     fail,  ///< must be mended; the detail says how
 };
 
+/// A service (`nova`) and one of its policy rules.
+using ServiceRule = std::pair<std::string, std::string>;
+
 struct Finding {
     Verdict verdict{};
     std::string what;
     std::string detail;
+    /// Shown to be ours (ok), or to be missing (fail), by what an answer holds.
+    std::optional<ServiceRule> rule{};
 };
 
 /// `ok   what: detail`, `info ...`, `warn ...`, `FAIL ...`; control characters made safe.

@@ -1,6 +1,7 @@
 // The parts of `reaper check` that ask the cloud: what they share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +18,8 @@ struct CloudCheck {
     const Report& report;
     ProjectId ours{};  ///< the project that the user works in, as Keystone says
 
-    void ok(std::string what, std::string detail) const {
-        report({Verdict::ok, std::move(what), std::move(detail)});
+    void ok(std::string what, std::string detail, std::optional<ServiceRule> rule = {}) const {
+        report({Verdict::ok, std::move(what), std::move(detail), std::move(rule)});
     }
     void info(std::string what, std::string detail) const {
         report({Verdict::info, std::move(what), std::move(detail)});
@@ -26,8 +27,8 @@ struct CloudCheck {
     void warn(std::string what, std::string detail) const {
         report({Verdict::warn, std::move(what), std::move(detail)});
     }
-    void fail(std::string what, std::string detail) const {
-        report({Verdict::fail, std::move(what), std::move(detail)});
+    void fail(std::string what, std::string detail, std::optional<ServiceRule> rule = {}) const {
+        report({Verdict::fail, std::move(what), std::move(detail), std::move(rule)});
     }
 };
 

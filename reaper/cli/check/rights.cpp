@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <optional>
 
@@ -89,7 +88,7 @@ bool names(const std::string& text, std::string_view rule) {
     return false;
 }
 
-/// In words of a service, or in ours.
+/// In the words of a service that refused a call.
 bool named_as_missing(std::string_view rule, const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
         const bool refused =
@@ -99,23 +98,10 @@ bool named_as_missing(std::string_view rule, const std::vector<Finding>& finding
     });
 }
 
-/// Rules that refuse no call, but change its answer: what is found there shows that we have them.
-struct ShownBy {
-    const char* service;
-    const char* rule;
-    const char* finding;
-};
-constexpr ShownBy shown_by[] = {
-    {"nova", "os_compute_api:os-extended-server-attributes", "servers of all projects"},
-    {"nova", "context_is_admin", "servers of other projects"},
-};
-
-bool is_shown(const ServiceRule& rule, const std::vector<Finding>& findings) {
-    return std::any_of(std::begin(shown_by), std::end(shown_by), [&](const ShownBy& shown) {
-        return shown.service == rule.first && shown.rule == rule.second &&
-               std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-                   return finding.what == shown.finding && finding.verdict == Verdict::ok;
-               });
+/// Of a rule that refuses no call, but changes its answer.
+bool is_shown(const ServiceRule& rule, Verdict verdict, const std::vector<Finding>& findings) {
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+        return finding.rule == rule && finding.verdict == verdict;
     });
 }
 
@@ -135,10 +121,11 @@ public:
 
     RightState of(const Right& right) const {
         const ServiceRule rule{std::string{right.service}, std::string{right.rule}};
-        if (refused_.contains(rule) || named_as_missing(right.rule, evidence_.findings))
+        if (refused_.contains(rule) || is_shown(rule, Verdict::fail, evidence_.findings) ||
+            named_as_missing(right.rule, evidence_.findings))
             return RightState::missing;
-        const bool allowed =
-            evidence_.calls.allowed().contains(rule) || is_shown(rule, evidence_.findings);
+        const bool allowed = evidence_.calls.allowed().contains(rule) ||
+                             is_shown(rule, Verdict::ok, evidence_.findings);
         return allowed ? RightState::allowed : RightState::untried;
     }
 

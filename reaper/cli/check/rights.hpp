@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "clients/http/client.hpp"
@@ -28,9 +27,6 @@ struct Right {
 
 /// Made by embed.cmake.
 extern const std::span<const Right> needed_rights;
-
-/// A service (`nova`) and one of its policy rules.
-using ServiceRule = std::pair<std::string, std::string>;
 
 /// The rules without which the service refuses such a call; empty: of that call none is known.
 /// `url`: all of it.

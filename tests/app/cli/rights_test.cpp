@@ -111,7 +111,9 @@ TEST(Rights, ACallThatPassedShowsItsRules) {
     TriedCalls calls;
     calls.add(seen("placement", "https://p/placement/resource_providers/u-1/allocations", 200));
     calls.add(seen("nova", "https://n/v2.1/servers/detail?all_tenants=1&limit=1000", 200));
-    const Finding finding = looking(calls, {{Verdict::ok, "servers of other projects", "seen"}});
+    const ServiceRule rule{"nova", "context_is_admin"};
+    const Finding finding =
+        looking(calls, {{Verdict::ok, "servers of other projects", "seen", rule}});
     EXPECT_EQ(finding.verdict, Verdict::warn) << "others were not tried";
     const std::string there = finding.detail.substr(finding.detail.find("tried, and there: "));
     EXPECT_EQ(there,
@@ -119,6 +121,14 @@ TEST(Rights, ACallThatPassedShowsItsRules) {
               "os_compute_api:servers:detail:get_all_tenants; placement: "
               "placement:resource_providers:allocations:list");
     EXPECT_TRUE(finding.detail.starts_with("not tried: glance: ")) << finding.detail;
+}
+
+TEST(Rights, AFindingThatShowsARuleToBeMissingCounts) {
+    const ServiceRule rule{"nova", "os_compute_api:os-extended-server-attributes"};
+    const Finding finding =
+        looking({}, {{Verdict::fail, "servers of all projects", "no hosts", rule}});
+    EXPECT_TRUE(finding.detail.starts_with("missing: nova: " + rule.second + " ("))
+        << finding.detail;
 }
 
 TEST(Rights, ARefusedCallCountsAgainstItsRuleWhateverTheServiceSays) {
