@@ -46,7 +46,7 @@ HttpResponse with_remarks(json body, const SettledQuery& settled) {
 /// Names those projects that the journal has no names of.
 template <class Lines>
 void name_projects(const Backend& backend, Lines& lines) {
-    const auto view = backend.view();
+    const auto view = backend.daemon.view();
     if (!view) return;
     for (auto& line : lines) add_names(view->cache.project_names(), line);
 }
@@ -174,7 +174,7 @@ Task<HttpResponse> get_request(const Backend& backend, ApiRequest request) {
     auto record = co_await backend.journal.record(std::move(id));
     if (!record) co_return not_readable(record.error());
     if (!*record) co_return refuse(404, "the journal knows no request " + in_quotes(request.id));
-    if (const auto view = backend.view()) add_names(view->cache.project_names(), **record);
+    if (const auto view = backend.daemon.view()) add_names(view->cache.project_names(), **record);
     co_return answered(report::to_json(**record));
 }
 

@@ -19,7 +19,7 @@
 
 namespace reaper::monitoring {
 
-class Monitor {
+class Monitor final : public api::Monitoring {
 public:
     struct About {
         std::string version;
@@ -44,8 +44,8 @@ public:
     }
 
     /// The page. Others run in between: a large cloud takes some milliseconds.
-    Task<std::string> metrics();
-    api::Health health() const;
+    Task<std::string> metrics() override;
+    api::Health health() const override;
 
 private:
     Task<void> add_room(Values& values);

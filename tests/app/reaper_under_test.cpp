@@ -42,8 +42,8 @@ void ReaperUnderTest::begin() {
     const ServicePorts ports{
         cloud.ports(), *observed, *messages, with_events ? events.get() : nullptr, pause,
         breaker,       metrics,   observer,  [this] { return clock_ahead; }};
-    service_ = std::make_unique<Service>(ports, live_settings(),
-                                         [this](ServiceStatus now) { status = std::move(now); });
+    service_ = make_service(ports, live_settings(),
+                            [this](ServiceStatus now) { status = std::move(now); });
     monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });
     ended.reset();
     boost::asio::co_spawn(*io_, service_->run(),

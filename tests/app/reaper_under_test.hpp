@@ -62,7 +62,7 @@ protected:
 
 private:
     std::unique_ptr<boost::asio::io_context> io_;
-    std::unique_ptr<Service> service_;
+    std::shared_ptr<Service> service_;
 };
 
 }  // namespace reaper::test

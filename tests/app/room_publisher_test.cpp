@@ -23,12 +23,7 @@ class RoomPublisherTest : public OversoldHouse {
 protected:
     /// What the admin API tells.
     nlohmann::json shown(const std::string& query = "") {
-        const api::Backend backend{[this] { return service().view(); },
-                                   *observed,
-                                   feed,
-                                   [this] { return service().operators(); },
-                                   [this] { return service().reservations(); },
-                                   [this] { return service().room_publisher(); }};
+        const api::Backend backend{service(), *observed, feed};
         api::Caller caller;
         caller.access = api::Access::look;
         HttpRequest request{"GET", "/v1/oversubscription" + query, {}, {}};

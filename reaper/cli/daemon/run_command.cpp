@@ -141,36 +141,23 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         if (dry_run) told.beside = "dry run: nothing is deleted";
         shell.on_status(told);
     };
-    Service service(ports, live_settings(*settings, std::move(*compiled), dry_run),
-                    [&](ServiceStatus now) {
-                        status = std::move(now);
-                        tell();
-                    });
+    const auto service = make_service(
+        ports, live_settings(*settings, std::move(*compiled), dry_run), [&](ServiceStatus now) {
+            status = std::move(now);
+            tell();
+        });
     if (!settings->gateway.listen.empty()) {
         gateway.emplace(
             io, Gateway::Settings{settings->gateway, settings->cloud, settings->http},
-            cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); }, service.gateway());
+            cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); }, service->gateway());
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
     KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock,
                          dry_run};
     const CloudPorts of_cloud = cloud->ports();
-    api::Backend backend{[&service] { return service.view(); },
-                         *journal,
-                         feed,
-                         [&service] { return service.operators(); },
-                         [&service] { return service.reservations(); },
-                         [&service] { return service.room_publisher(); }};
-    backend.protections = [&service] { return service.protections(); };
-    backend.health = [&monitor] { return monitor.health(); };
-    backend.metrics = [&monitor] { return monitor.metrics(); };
-    monitor.watch([&service] { return service.state(); });
-    backend.status = [&service] { return service.status(); };
-    backend.would_decide = [&service](Request wanted) {
-        return service.would_decide(std::move(wanted));
-    };
-    backend.room_for = [&service](Request wanted) { return service.room_for(std::move(wanted)); };
+    monitor.watch([&service] { return service->state(); });
+    api::Backend backend{*service, *journal, feed, &monitor};
     backend.compute = &of_cloud.compute;
     backend.identity = &of_cloud.identity;
     backend.clock = &of_cloud.clock;
@@ -201,8 +188,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                      module.title(), module.path, module.sha256, module.parts);
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
-    if (!gateway) return shell.run(service, dry_run);
-    WithGateway both(io, service, *gateway);
+    if (!gateway) return shell.run(*service, dry_run);
+    WithGateway both(io, *service, *gateway);
     return shell.run(both, dry_run);
 }
 
