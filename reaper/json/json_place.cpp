@@ -31,6 +31,10 @@ void JsonPlace::fail(const std::string& why) const {
     throw WrongJson{where.empty() ? why : where + ": " + why};
 }
 
+void JsonPlace::fail_unknown_word(const std::string& word) const {
+    fail("unknown word '" + printable(word, 50) + "'");
+}
+
 void JsonPlace::expect(bool met, const char* what) const {
     if (!met) fail(std::string("expected ") + what + ", found " + value_->type_name());
 }

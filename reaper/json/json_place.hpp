@@ -40,6 +40,7 @@ public:
     const nlohmann::json& value() const { return *value_; }
     std::string path() const;
     [[noreturn]] void fail(const std::string& why) const;
+    [[noreturn]] void fail_unknown_word(const std::string& word) const;
     /// Fails with what there should be, unless it is met.
     void expect(bool met, const char* what) const;
 
