@@ -243,6 +243,8 @@ struct Fields {
         FieldReader reader(in);
         list(reader, value);
     }
+    /// Calls the list with something else than a reader or writer.
+    void each(auto& io, Type& value) const { list(io, value); }
     Type get(const JsonPlace& in) const {
         Type value{};
         read(in, value);

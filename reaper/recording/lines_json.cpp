@@ -6,13 +6,16 @@
 #include "reaper/recording/lines.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_values.hpp"
+#include "reaper/report/name_walk.hpp"
 #include "reaper/report/snapshot_parts.hpp"
 
 namespace reaper::recording {
 namespace {
 
 using nlohmann::json;
+using report::cleared;
 using report::NameChanger;
+using report::named;
 using report::NameKind;
 
 /// What `report` reads has errors as values.
@@ -71,13 +74,13 @@ constexpr auto gone_fields = fields_of<GoneLine>([](auto& io, auto& line) {
 
 constexpr auto past_victim_fields = fields_of<PastVictim>([](auto& io, auto& victim) {
     io.required("at", victim.at);
-    io.required("request", victim.request);
-    io.required("server", victim.server, strict_json);
-    io.required("name", victim.name);
-    io.required("project", victim.project);
-    io.required("host", victim.host);
-    io.optional("workload", victim.workload);
-    io.optional("for_project", victim.requester);
+    io.required("request", victim.request, named<NameKind::request>);
+    io.required("server", victim.server, named<NameKind::consumer, StrictJson>);
+    io.required("name", victim.name, named<NameKind::server>);
+    io.required("project", victim.project, named<NameKind::project>);
+    io.required("host", victim.host, named<NameKind::machine>);
+    io.optional("workload", victim.workload, named<NameKind::value>);
+    io.optional("for_project", victim.requester, named<NameKind::project>);
 });
 
 /// What held it back.
@@ -118,9 +121,9 @@ constexpr auto plan_fields = fields_of<PlanLine>([](auto& io, auto& line) {
 });
 
 constexpr auto step_fields = fields_of<StepEntry>([](auto& io, auto& step) {
-    io.required("server", step.server, strict_json);
+    io.required("server", step.server, named<NameKind::consumer, StrictJson>);
     io.required("step", step.step, JsonWords{step_from});
-    io.required("detail", step.detail);
+    io.required("detail", step.detail, cleared);
     io.required("at", step.at);
 });
 
@@ -138,8 +141,8 @@ constexpr auto outcome_fields = fields_of<OutcomeLine>([](auto& io, auto& line) 
 
 constexpr auto freed_room_fields = fields_of<FreedRoomResult>([](auto& io, auto& result) {
     io.required("kind", result.kind, JsonWords{freed_room_result_kind_from});
-    io.required("reason", result.reason);
-    io.lenient("untaken", result.untaken, strict_json);
+    io.required("reason", result.reason, cleared);
+    io.lenient("untaken", result.untaken, named<NameKind::provider, StrictJson>);
     io.required("at", result.at);
 });
 
@@ -149,21 +152,18 @@ constexpr auto freed_fields = fields_of<FreedLine>([](auto& io, auto& line) {
     io.required("request", line.request, strict_json);
 });
 
+void anonymize(auto& value, const auto& fields, const NameChanger* changer) {
+    if (changer == nullptr) return;
+    report::NameWalk io(*changer);
+    fields.each(io, value);
+}
+
 void change(Seen& seen, const NameChanger& changer) {
     changer.change(seen.request);
     changer.change(seen.ledger);
     changer.change(seen.skipped);
     for (ServerId& server : seen.given_up) server = changer.of(NameKind::consumer, server);
-    for (PastVictim& victim : seen.history) {
-        victim.request = changer.of(NameKind::request, victim.request);
-        victim.server = changer.of(NameKind::consumer, victim.server);
-        victim.name = changer.of(NameKind::server, victim.name);
-        victim.project = changer.of(NameKind::project, victim.project);
-        victim.host = changer.of(NameKind::machine, victim.host);
-        victim.workload = changer.of(NameKind::value, victim.workload);
-        if (!victim.requester.empty())
-            victim.requester = changer.of(NameKind::project, victim.requester);
-    }
+    for (PastVictim& victim : seen.history) anonymize(victim, past_victim_fields, &changer);
     std::set<HostId> cooling;
     for (const HostId& host : seen.cooling) cooling.insert(changer.of(NameKind::provider, host));
     seen.cooling = std::move(cooling);
@@ -249,10 +249,7 @@ json plan_line(RequestId id, PlanEntry plan, const NameChanger* changer) {
 
 json step_line(RequestId id, StepEntry step, const NameChanger* changer) {
     rename(id, changer);
-    if (changer != nullptr) {
-        step.server = changer->of(NameKind::consumer, step.server);
-        step.detail.clear();
-    }
+    anonymize(step, step_fields, changer);
     return step_line_fields.write({std::move(id), std::move(step)});
 }
 
@@ -264,10 +261,7 @@ json outcome_line(RequestId id, Outcome outcome, const NameChanger* changer) {
 
 json freed_line(RequestId id, FreedRoomResult result, const NameChanger* changer) {
     rename(id, changer);
-    if (changer != nullptr) {
-        result.reason.clear();
-        for (HostId& host : result.untaken) host = changer->of(NameKind::provider, host);
-    }
+    anonymize(result, freed_room_fields, changer);
     return freed_fields.write({std::move(id), std::move(result)});
 }
 

@@ -11,6 +11,7 @@
 #include "reaper/json/fields.hpp"
 #include "reaper/model/amount.hpp"
 #include "reaper/model/resources_text.hpp"
+#include "reaper/report/name_walk.hpp"
 
 namespace reaper::report {
 namespace {
@@ -21,6 +22,7 @@ using nlohmann::json;
 constexpr Amount max_sum = Amount{1} << 50;
 constexpr std::size_t max_name = 255;         // of a resource class or trait
 constexpr std::size_t max_providers = 1'000;  // of one host
+constexpr const char* anonymous_reason = "it was revocable in the cloud that this was taken from";
 
 Resources resources_of(const JsonPlace& in, Amount most) {
     Resources all;
@@ -85,54 +87,58 @@ constexpr JsonCoder<Inventories> inventories_coder{
     [](const Inventories& all) { return json_of_value(all, inventory_fields); }, inventories_in};
 
 constexpr auto provider_fields = fields_of<Provider>([](auto& io, auto& provider) {
-    io.required("id", provider.id, strict_json);
-    io.required("name", provider.name);
-    io.required("parent", provider.parent);
-    io.required("inventories", provider.inventories, inventories_coder);
+    io.required("id", provider.id, named<NameKind::provider, StrictJson>);
+    io.required("name", provider.name, named<NameKind::machine>);
+    io.required("parent", provider.parent, named<NameKind::provider>);
+    io.required("inventories", provider.inventories, harmless_as(inventories_coder));
     io.required("used", provider.used, placement_sums);
-    io.required("traits", provider.traits, placement_trait);
-    io.required("other_consumers", provider.other_consumers, placement_resources);
+    io.required("traits", provider.traits, harmless_as(placement_trait));
+    io.required("other_consumers", provider.other_consumers,
+                keyed<NameKind::consumer>(placement_resources));
 });
 
 constexpr auto server_fields = fields_of<Server>([](auto& io, auto& server) {
-    io.required("id", server.id, strict_json);
-    io.required("name", server.name);
-    io.required("project", server.project);
-    io.required("host", server.host);
-    io.required("status", server.status);
-    io.required("task_state", server.task_state);
+    io.required("id", server.id, named<NameKind::consumer, StrictJson>);
+    io.required("name", server.name, named<NameKind::server>);
+    io.required("project", server.project, named<NameKind::project>);
+    io.required("host", server.host, named<NameKind::machine>);
+    io.required("status", server.status, harmless);
+    io.required("task_state", server.task_state, harmless);
     io.required("locked", server.locked);
     io.required("created", server.created);
     io.required("launched", server.launched);
-    io.required("flavor", server.flavor_name);
-    io.required("flavor_extra_specs", server.flavor_extra_specs);
-    io.required("metadata", server.metadata);
-    io.required("tags", server.tags);
-    io.required("allocations", server.allocations, placement_resources);
-    io.required("revocable_because", server.revocable_because);
-    io.lenient("revocable_by", server.revocable_by);
+    io.required("flavor", server.flavor_name, named<NameKind::flavor>);
+    io.required("flavor_extra_specs", server.flavor_extra_specs, SpecsJson{});
+    io.required("metadata", server.metadata, keyed<NameKind::key>(named<NameKind::value>));
+    io.required("tags", server.tags, named<NameKind::tag>);
+    io.required("allocations", server.allocations, keyed<NameKind::provider>(placement_resources));
+    io.required("revocable_because", server.revocable_because,
+                LeftOutJson{{}, true, anonymous_reason});
+    io.lenient("revocable_by", server.revocable_by, harmless);
     io.optional("unfinished_deletion", server.unfinished_deletion);
-    io.optional("protected", server.protected_because);
+    io.optional("protected", server.protected_because, LeftOutJson{{}, false, anonymous_reason});
 });
 
-json aggregates_json(const HostAggregates& aggregates) {
-    json array = json::array();
-    for (const auto& [uuid, aggregate] : aggregates)
-        array.push_back(
-            {{"uuid", uuid}, {"name", aggregate.name}, {"metadata", aggregate.metadata}});
-    return array;
-}
-
-HostAggregates aggregates_in(const JsonPlace& in) {
-    HostAggregates aggregates;
-    in.each([&](const JsonPlace& each) {
-        HostAggregate aggregate;
-        aggregate.name = each["name"].text();
-        aggregate.metadata = each["metadata"].text_map();
-        aggregates.emplace(each["uuid"].text(), std::move(aggregate));
-    });
-    return aggregates;
-}
+struct AggregatesJson {
+    static json write(const HostAggregates& aggregates) {
+        json array = json::array();
+        for (const auto& [uuid, aggregate] : aggregates)
+            array.push_back(
+                {{"uuid", uuid}, {"name", aggregate.name}, {"metadata", aggregate.metadata}});
+        return array;
+    }
+    static void read(const JsonPlace& in, HostAggregates& aggregates) {
+        in.each([&](const JsonPlace& each) {
+            HostAggregate aggregate;
+            aggregate.name = each["name"].text();
+            aggregate.metadata = each["metadata"].text_map();
+            aggregates.emplace(each["uuid"].text(), std::move(aggregate));
+        });
+    }
+    static void rename(const NameChanger& changer, HostAggregates& aggregates) {
+        aggregates = changer.aggregates(aggregates);
+    }
+};
 
 /// One tree: the root has the host's id and no parent, each other one a parent in it, in no circle.
 void check_tree(const std::vector<Provider>& providers, const HostId& root, const JsonPlace& in) {
@@ -178,41 +184,43 @@ struct ProviderTree {
             return std::pair(a.id != root, a.id) < std::pair(b.id != root, b.id);
         });
     }
+    static void each(auto& io, std::vector<Provider>& providers) {
+        for (Provider& provider : providers) provider_fields.each(io, provider);
+    }
 };
 
 constexpr auto host_fields = fields_of<Host>([](auto& io, auto& host) {
-    io.required("id", host.id, strict_json);
-    io.required("name", host.name);
-    io.required("service_host", host.service_host);
+    io.required("id", host.id, named<NameKind::provider, StrictJson>);
+    io.required("name", host.name, named<NameKind::machine>);
+    io.required("service_host", host.service_host, named<NameKind::machine>);
     io.required("enabled", host.enabled);
     io.required("up", host.up);
-    io.required("why_unavailable", host.why_unavailable);
-    io.required("availability_zone", host.availability_zone);
-    io.required("aggregates", host.aggregates);
-    io.optional("member_of", host.member_of,
-                JsonCoder<HostAggregates>{aggregates_json, aggregates_in});
+    io.required("why_unavailable", host.why_unavailable, cleared);
+    io.required("availability_zone", host.availability_zone, named<NameKind::zone>);
+    io.required("aggregates", host.aggregates, named<NameKind::aggregate>);
+    io.optional("member_of", host.member_of, AggregatesJson{});
     io.required("providers", host.providers, ProviderTree{host.id});
     io.required("servers", host.servers, server_fields);
 });
 
 constexpr auto eviction_fields = fields_of<Ledger::Eviction>([](auto& io, auto& eviction) {
-    io.required("request", eviction.request, strict_json);
-    io.required("host", eviction.host, strict_json);
-    io.required("server", eviction.server, strict_json);
+    io.required("request", eviction.request, named<NameKind::request, StrictJson>);
+    io.required("host", eviction.host, named<NameKind::provider, StrictJson>);
+    io.required("server", eviction.server, named<NameKind::consumer, StrictJson>);
     io.required("ended", eviction.ended);
     io.given(!eviction.counted, "counted", eviction.counted);
 });
 
 constexpr auto promise_fields = fields_of<Ledger::Promise>([](auto& io, auto& promise) {
-    io.required("request", promise.request, strict_json);
-    io.required("project", promise.project);
-    io.required("host", promise.host, strict_json);
+    io.required("request", promise.request, named<NameKind::request, StrictJson>);
+    io.required("project", promise.project, named<NameKind::project>);
+    io.required("host", promise.host, named<NameKind::provider, StrictJson>);
     io.required("slot", promise.slot, placement_resources);
     io.required("slots", promise.slots);
-    io.required("requesters", promise.requesters, strict_json);
+    io.required("requesters", promise.requesters, named<NameKind::consumer, StrictJson>);
     io.required("since", promise.since);
     io.required("until", promise.until);
-    io.optional("group", promise.group);
+    io.optional("group", promise.group, named<NameKind::aggregate>);
     io.optional("groups", promise.groups, placement_resources);
 });
 
@@ -238,6 +246,22 @@ const std::string& upper_name(const JsonPlace& place, const std::string& name) {
 
 json host_json(const Host& host) {
     return host_fields.write(host);
+}
+
+void NameChanger::change(Host& host) const {
+    NameWalk walk(*this);
+    host_fields.each(walk, host);
+    if (host.placement_aggregates)
+        host.placement_aggregates = all_of(NameKind::aggregate, *host.placement_aggregates);
+}
+
+void NameChanger::change(Ledger& ledger) const {
+    NameWalk walk(*this);
+    auto evictions = ledger.evictions();
+    auto promises = ledger.promises();
+    for (auto& eviction : evictions) eviction_fields.each(walk, eviction);
+    for (auto& promise : promises) promise_fields.each(walk, promise);
+    ledger = Ledger(evictions, std::move(promises));
 }
 
 json ledger_json(const Ledger& ledger) {
