@@ -166,63 +166,69 @@ void read_value(const JsonPlace& in, Shared<Container>& value, const Coder& code
     value = std::move(all);
 }
 
-/// What a list is called with to write.
-class FieldWriter {
+template <class Value>
+bool is_nothing(const Value& value) {
+    if constexpr (requires { value.has_value(); })
+        return !value.has_value();
+    else if constexpr (requires { value.empty(); })
+        return value.empty();
+    else
+        return value == Value{};
+}
+
+/// What a list is called with. `Io` has `member(name, value, coder, must_be, is_there)`: must it be
+/// there to be read, and is it written?
+template <class Io>
+class FieldIo {
 public:
     /// Is always there.
     template <class Value, class Coder = PlainJson>
-    void required(const char* name, const Value& value, const Coder& coder = {}) {
-        object[name] = json_of_value(value, coder);
+    void required(const char* name, Value& value, const Coder& coder = {}) {
+        self().member(name, value, coder, true, true);
     }
-    /// Is always written; need not be there to be read, and is as it was then.
+    /// Is always written; if it is not there to be read, it stays as it was.
     template <class Value, class Coder = PlainJson>
-    void lenient(const char* name, const Value& value, const Coder& coder = {}) {
-        required(name, value, coder);
+    void lenient(const char* name, Value& value, const Coder& coder = {}) {
+        self().member(name, value, coder, false, true);
     }
-    /// The same, but left out where it is empty, absent, false or zero.
+    /// The same, but is left out where it is empty, absent, false or zero.
     template <class Value, class Coder = PlainJson>
-    void optional(const char* name, const Value& value, const Coder& coder = {}) {
-        if constexpr (requires { value.has_value(); })
-            given(value.has_value(), name, value, coder);
-        else if constexpr (requires { value.empty(); })
-            given(!value.empty(), name, value, coder);
-        else
-            given(value != Value{}, name, value, coder);
+    void optional(const char* name, Value& value, const Coder& coder = {}) {
+        self().member(name, value, coder, false, !is_nothing(value));
     }
-    /// The same, but left out unless `there`.
+    /// The same, but is left out unless `there`.
     template <class Value, class Coder = PlainJson>
-    void given(bool there, const char* name, const Value& value, const Coder& coder = {}) {
-        if (there) required(name, value, coder);
+    void given(bool there, const char* name, Value& value, const Coder& coder = {}) {
+        self().member(name, value, coder, false, there);
     }
     /// Is written, and not read.
-    void constant(const char* name, nlohmann::json value) { object[name] = std::move(value); }
+    void constant(const char* /*name*/, const auto& /*value*/) {}
+
+private:
+    Io& self() { return static_cast<Io&>(*this); }
+};
+
+class FieldWriter : public FieldIo<FieldWriter> {
+public:
+    void member(const char* name, const auto& value, const auto& coder, bool /*must_be*/,
+                bool is_there) {
+        if (is_there) object[name] = json_of_value(value, coder);
+    }
+    void constant(const char* name, const auto& value) { object[name] = value; }
 
     nlohmann::json object = nlohmann::json::object();
 };
 
-/// What a list is called with to read: the same, the other way.
-class FieldReader {
+class FieldReader : public FieldIo<FieldReader> {
 public:
     explicit FieldReader(const JsonPlace& in) : in_(in) {}
 
-    template <class Value, class Coder = PlainJson>
-    void required(const char* name, Value& value, const Coder& coder = {}) {
-        read_value(in_[name], value, coder);
+    void member(const char* name, auto& value, const auto& coder, bool must_be, bool /*is_there*/) {
+        if (must_be)
+            read_value(in_[name], value, coder);
+        else if (const auto found = in_.maybe(name))
+            read_value(*found, value, coder);
     }
-    template <class Value, class Coder = PlainJson>
-    void lenient(const char* name, Value& value, const Coder& coder = {}) {
-        if (const auto found = in_.maybe(name)) read_value(*found, value, coder);
-    }
-    template <class Value, class Coder = PlainJson>
-    void optional(const char* name, Value& value, const Coder& coder = {}) {
-        lenient(name, value, coder);
-    }
-    template <class Value, class Coder = PlainJson>
-    void given(bool /*there*/, const char* name, Value& value, const Coder& coder = {}) {
-        lenient(name, value, coder);
-    }
-    template <class Value>
-    void constant(const char* /*name*/, const Value& /*value*/) {}
 
 private:
     const JsonPlace& in_;

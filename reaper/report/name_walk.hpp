@@ -81,28 +81,14 @@ struct SpecsJson : PlainJson {
 };
 
 /// What a list is called with.
-class NameWalk {
+class NameWalk : public FieldIo<NameWalk> {
 public:
     explicit NameWalk(const NameChanger& changer) : changer_(changer) {}
 
-    template <class Value, class Coder = PlainJson>
-    void required(const char* /*name*/, Value& value, const Coder& coder = {}) {
+    void member(const char* /*name*/, auto& value, const auto& coder, bool /*must_be*/,
+                bool /*is_there*/) {
         change(value, coder);
     }
-    template <class Value, class Coder = PlainJson>
-    void lenient(const char* /*name*/, Value& value, const Coder& coder = {}) {
-        change(value, coder);
-    }
-    template <class Value, class Coder = PlainJson>
-    void optional(const char* /*name*/, Value& value, const Coder& coder = {}) {
-        change(value, coder);
-    }
-    template <class Value, class Coder = PlainJson>
-    void given(bool /*there*/, const char* /*name*/, Value& value, const Coder& coder = {}) {
-        change(value, coder);
-    }
-    template <class Value>
-    void constant(const char* /*name*/, const Value& /*value*/) {}
 
 private:
     template <class Value>
