@@ -34,22 +34,22 @@ namespace reaper {
 /// Texts, ids and numbers as they are, times as `2026-11-20T13:12:30.000Z`, words of enums,
 /// resources as an object. Reads an `int` or `size_t` of 0 or more, resources of any amount.
 struct PlainJson {
-    static nlohmann::json write(const std::string& text) { return text; }
+    static nlohmann::json write(const std::string& text);
+    static nlohmann::json write(const char* text) { return write(std::string{text}); }
+    static nlohmann::json write(const bool& value);
+    static nlohmann::json write(const int& value);
+    static nlohmann::json write(const std::int64_t& value);
+    static nlohmann::json write(const std::size_t& value);
+    static nlohmann::json write(const double& value);
     static nlohmann::json write(const TimePoint& time);
     static nlohmann::json write(const Resources& resources);
     template <class Tag>
     static nlohmann::json write(const Id<Tag>& id) {
-        return id.str();
-    }
-    template <class Value>
-    requires(std::is_arithmetic_v<Value> ||
-             std::is_same_v<Value, std::string_view>) static nlohmann::json
-        write(const Value& value) {
-        return value;
+        return write(id.str());
     }
     template <class Kind>
     requires std::is_enum_v<Kind>
-    static nlohmann::json write(const Kind& kind) { return std::string{to_string(kind)}; }
+    static nlohmann::json write(const Kind& kind) { return write(std::string{to_string(kind)}); }
 
     static void read(const JsonPlace& in, std::string& text) { text = in.text(); }
     static void read(const JsonPlace& in, SharedText& text) { text = in.text(); }
@@ -90,7 +90,9 @@ public:
     using From = std::optional<Kind> (*)(std::string_view);
     constexpr explicit JsonWords(From from) : from_(from) {}
 
-    nlohmann::json write(const Kind& kind) const { return std::string{to_string(kind)}; }
+    nlohmann::json write(const Kind& kind) const {
+        return PlainJson::write(std::string{to_string(kind)});
+    }
     void read(const JsonPlace& in, Kind& kind) const {
         const auto found = from_(in.text());
         if (!found) in.fail_unknown_word(in.text());
@@ -111,6 +113,23 @@ struct JsonCoder {
     void read(const JsonPlace& in, Value& value) const { value = from(in); }
 };
 
+// Not inline: what is made of JSON values is long to compile.
+nlohmann::json empty_object();
+nlohmann::json empty_list();
+void set_member(nlohmann::json& object, const std::string& name, nlohmann::json value);
+void add_element(nlohmann::json& list, nlohmann::json value);
+
+/// The text of a key, which is a text, an id or a word.
+template <class Key>
+std::string key_text(const Key& key) {
+    if constexpr (requires { key.str(); })
+        return key.str();
+    else if constexpr (std::is_enum_v<Key>)
+        return std::string{to_string(key)};
+    else
+        return key;
+}
+
 template <class Value, class Coder>
 nlohmann::json json_of_value(const Value& value, const Coder& coder) {
     if constexpr (requires { coder.write(value); }) {
@@ -118,14 +137,13 @@ nlohmann::json json_of_value(const Value& value, const Coder& coder) {
     } else if constexpr (requires { value.has_value(); }) {
         return value ? json_of_value(*value, coder) : nlohmann::json(nullptr);
     } else if constexpr (requires { value.begin()->second; }) {
-        nlohmann::json object = nlohmann::json::object();
-        for (const auto& [name, each] : value)
-            object[PlainJson::write(name).template get_ref<const std::string&>()] =
-                json_of_value(each, coder);
+        nlohmann::json object = empty_object();
+        for (const auto& [key, each] : value)
+            set_member(object, key_text(key), json_of_value(each, coder));
         return object;
     } else {
-        nlohmann::json list = nlohmann::json::array();
-        for (const auto& each : value) list.push_back(json_of_value(each, coder));
+        nlohmann::json list = empty_list();
+        for (const auto& each : value) add_element(list, json_of_value(each, coder));
         return list;
     }
 }
@@ -212,11 +230,13 @@ class FieldWriter : public FieldIo<FieldWriter> {
 public:
     void member(const char* name, const auto& value, const auto& coder, bool /*must_be*/,
                 bool is_there) {
-        if (is_there) object[name] = json_of_value(value, coder);
+        if (is_there) set_member(object, name, json_of_value(value, coder));
     }
-    void constant(const char* name, const auto& value) { object[name] = value; }
+    void constant(const char* name, const auto& value) {
+        set_member(object, name, PlainJson::write(value));
+    }
 
-    nlohmann::json object = nlohmann::json::object();
+    nlohmann::json object = empty_object();
 };
 
 class FieldReader : public FieldIo<FieldReader> {

@@ -53,6 +53,21 @@ std::optional<JsonPlace> JsonPlace::maybe(std::string_view name) const& {
     return below(*found, name);
 }
 
+void JsonPlace::visit_members(void (*visit)(void* with, const std::string& name,
+                                            const JsonPlace& member),
+                              void* with) const {
+    expect(value_->is_object(), "an object");
+    for (auto member = value_->begin(); member != value_->end(); ++member)
+        visit(with, member.key(), below(*member, member.key()));
+}
+
+void JsonPlace::visit_elements(void (*visit)(void* with, const JsonPlace& element),
+                               void* with) const {
+    expect(value_->is_array(), "a list");
+    std::size_t index = 0;
+    for (const auto& element : *value_) visit(with, below(element, {}, index++));
+}
+
 const std::string& JsonPlace::text(std::size_t most) const {
     expect(is_text(), "a text");
     const auto& found = value_->get_ref<const std::string&>();
