@@ -8,6 +8,7 @@
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/past/now.hpp"
+#include "reaper/json/fields.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/json_values.hpp"
@@ -34,7 +35,7 @@ Result<StatusReport> status_in(const json& said) {
         status.pause = pause_in(in, "pause");
         status.until_resume = in.has("paused");
         const JsonPlace circuit = in["circuit"];
-        status.circuit = report::meaning(circuit["state"], circuit_state_from);
+        JsonWords{circuit_state_from}.read(circuit["state"], status.circuit);
         status.circuit_reason = circuit["reason"].text();
         auto left = report::left_alone_from_json(in["left_alone"].value());
         if (!left) in.fail(left.error().what);
