@@ -706,16 +706,4 @@ const std::vector<Section>& sections() {
     return all;
 }
 
-std::string_view renamed(std::string_view old_path) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"picture", "cache"},
-        {"landing", "scheduler"},
-        {"mark", "labels"},
-        {"doubt", "host_cooldown"},
-    };
-    for (const auto& [before, now] : names)
-        if (before == old_path) return now;
-    return {};
-}
-
 }  // namespace reaper::config

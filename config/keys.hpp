@@ -112,9 +112,6 @@ struct Section {
 /// The whole file first, a section before the sections inside it.
 const std::vector<Section>& sections();
 
-/// The new path of a section or key that had another name once; empty: it had none.
-std::string_view renamed(std::string_view old_path);
-
 /// What a value of the type looks like: `a whole number from 1 to 100`.
 std::string expectation(const Type& type);
 

@@ -105,9 +105,6 @@ private:
         if (name == "<<")
             return findings_.add_error(
                 {findings_.file(), line, full, "merge keys are not known here", "plain keys"});
-        if (const auto now = renamed(full); !now.empty())
-            return findings_.add_error(
-                {findings_.file(), line, full, "is called differently now", std::string{now}});
         const auto known = names_in(section);
         const auto near = nearest(name, known);
         findings_.add_error({findings_.file(), line, printable(full), "unknown key",

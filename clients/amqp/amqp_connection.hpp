@@ -42,9 +42,8 @@ private:
 /// Why the broker did not do what was asked.
 struct Failure {
     Error error;
-    int code = 0;             ///< AMQP's reply code (404, 406, ...); 0 if the broker did not say
-    bool fatal = true;        ///< the connection is lost; otherwise only the channel was
-    bool other_type = false;  ///< the queue exists, and is classic instead of quorum or vice versa
+    int code = 0;       ///< AMQP's reply code (404, 406, ...); 0 if the broker did not say
+    bool fatal = true;  ///< the connection is lost; otherwise only the channel was
 };
 
 /// Empty when it worked.

@@ -5,7 +5,6 @@
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/compression.hpp"
-#include "clients/amqp/queue_move.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::amqp {
@@ -46,7 +45,6 @@ std::optional<Error> Session::run() {
         }
         if (failed) {
             stop_trusting_deliveries();
-            outbox_.give_up_move();
             if (commands_.stop_deadline()) return std::nullopt;
             return failed->error;
         }
@@ -96,7 +94,6 @@ Outcome Session::set_up_temporary() {
 }
 
 Outcome Session::set_up_queues() {
-    if (auto failed = look_at_move()) return failed;
     if (epoch_ == 0 && broker_.queue_type == "quorum") {
         // We have a consumer: a node that sees none is cut off from those that do.
         bool consumed = true;
@@ -111,49 +108,7 @@ Outcome Session::set_up_queues() {
                 true};
     }
     for (const QueueShape& queue : {message_queue(broker_), dead_letter_queue(broker_)}) {
-        auto failed = declare_queue(connection_, queue);
-        if (failed && failed->other_type) return begin_move();
-        if (failed) return failed;
-    }
-    if (epoch_ != 0 && !move_looked_for_) {
-        for (const std::string& queue : {broker_.queue, broker_.dead_letter_queue}) {
-            QueueCounts counts;
-            const auto missing = look_at_queue(connection_, way_of_move(queue), counts);
-            if (!missing) return begin_move();
-            if (missing->fatal || missing->code != 404) return missing;
-        }
-        move_looked_for_ = true;
-    }
-    return {};
-}
-
-/// Of several reapers, the one that serves moves the queues.
-Outcome Session::begin_move() {
-    const std::string what = connection_.name() + ": queue '" + broker_.queue +
-                             "' or its dead-letter queue is not of type " + broker_.queue_type;
-    if (epoch_ == 0)
-        return Failure{{Errc::conflict, what + "; the reaper that serves moves it"}, 0, false};
-    outbox_.move({message_queue(broker_), dead_letter_queue(broker_)});
-    return Failure{{Errc::conflict, what + "; it is moved"}, 0, false};
-}
-
-Outcome Session::look_at_move() {
-    switch (outbox_.move_state()) {
-        case Outbox::Move::none: return {};
-        case Outbox::Move::under_way:
-            return Failure{{Errc::conflict, connection_.name() + ": queue '" + broker_.queue +
-                                                "' becomes a " + broker_.queue_type + " queue"},
-                           0,
-                           false};
-        case Outbox::Move::done:
-            outbox_.forget_move();
-            move_looked_for_ = true;
-            return {};
-        case Outbox::Move::failed: {
-            Failure failed{{Errc::conflict, outbox_.move_failure()}, 0, false};
-            outbox_.forget_move();
-            return failed;
-        }
+        if (auto failed = declare_queue(connection_, queue)) return failed;
     }
     return {};
 }
@@ -177,9 +132,7 @@ Outcome Session::start_consuming() {
 
 /// Begins to serve when the token is surely ours, and ends when it is not any more.
 Outcome Session::follow_token() {
-    if (outbox_.take_missing() || outbox_.move_state() == Outbox::Move::done ||
-        outbox_.move_state() == Outbox::Move::failed)
-        topology_monitor_.check_at_once();
+    if (outbox_.take_missing()) topology_monitor_.check_at_once();
     if (broker_.temporary_queue) return {};
     if (token_.lost()) return stop_serving();
     const auto proved = token_.proved();
@@ -205,7 +158,6 @@ Outcome Session::stop_serving() {
             connection_.name(), queue_,
             std::chrono::duration_cast<std::chrono::seconds>(token_.lease()).count());
     stop_trusting_deliveries();
-    outbox_.give_up_move();
     topology_monitor_.check_at_once();
     if (auto failed = connection_.close_channel(consume_channel)) return failed;
     return token_.close();
@@ -216,7 +168,6 @@ void Session::stop_trusting_deliveries() {
     dispatcher_.end_epoch();
     epoch_ = 0;
     consuming_ = false;
-    move_looked_for_ = false;
     unacknowledged_.clear();
     assembler_.reset();
     outbox_.forget_copies();
@@ -261,15 +212,12 @@ void Session::set_aside(Command command) {
 }
 
 Outcome Session::deliver(Message message) {
-    // Of an older version, or of a move that was interrupted.
-    const bool ours = is_serving_token(message.properties) || is_end_mark(message.properties);
     Unacknowledged& kept = unacknowledged_[message.tag];
     kept = {std::move(message.properties), message.headers, message.full_size, message.body.size()};
     if (stopping_) return {};  // it stays unacknowledged, for the next reaper
-    if (ours) return acknowledge(message.tag);
     Delivery delivery;
     delivery.ticket = {epoch_, message.tag};
-    delivery.redelivered = message.redelivered || was_delivered_before(message);
+    delivery.redelivered = message.redelivered;
     if (const auto how = message.headers.text(compression_header); !how.empty()) {
         if (auto whole = unpacked(message.body, how, tuning_.max_body_bytes)) {
             kept.packed = std::exchange(message.body, std::move(*whole));

@@ -36,8 +36,6 @@ private:
     Outcome set_up();
     Outcome set_up_temporary();
     Outcome set_up_queues();
-    Outcome begin_move();
-    Outcome look_at_move();
     Outcome start_consuming();
     Outcome follow_token();
     Outcome stop_serving();
@@ -78,7 +76,6 @@ private:
     std::string queue_;
     std::uint64_t epoch_ = 0;  // 0: we do not serve
     bool serves_ = false;      // since the token was ours; epochs end sooner
-    bool move_looked_for_ = false;
     bool consuming_ = false;
     bool stopping_ = false;
     int not_consumed_ = 0;                                    // looks in a row

@@ -8,8 +8,7 @@
 // same) and the queue of serving tokens, by which of several reapers one serves
 // (serving_token.hpp), and binds our queue to `<topic>.error` on Nova's exchange, which it never
 // declares. The binding is made again after each reconnection and checked while connected, for
-// Nova's exchange goes with a broker restart. Queues that exist with another type are moved
-// (queue_move.hpp).
+// Nova's exchange goes with a broker restart.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

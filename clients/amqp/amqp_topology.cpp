@@ -24,8 +24,10 @@ Outcome advised(Outcome failed, const std::string& queue, const std::string& len
     if (!failed) return failed;
     std::string& what = failed->error.what;
     if (failed->code == 406 && what.find("x-queue-type") != std::string::npos) {
-        failed->other_type = true;
-        what += ": the queue exists with another type (broker.queue_type)";
+        what +=
+            ": the queue exists with another type; set broker.queue_type to what it has, or stop "
+            "all reapers and delete it (rabbitmqctl delete_queue " +
+            queue + "), and it is made anew";
     } else if (failed->code == 406) {
         const bool length = what.find("x-max-length") != std::string::npos;
         what += ": the queue exists with other arguments; " +
@@ -62,7 +64,6 @@ void add_classic(Table& arguments) {
 QueueShape message_queue(const config::Broker& broker) {
     QueueShape queue{broker.queue, broker.queue_type, broker.queue_max_length, "queue_max_length"};
     queue.single_active = true;
-    queue.binding_keys = binding_keys(broker, "error");
     return queue;
 }
 
@@ -163,26 +164,6 @@ Outcome bind_queue(Connection& connection, const config::Broker& broker, const s
         if (failed) return failed;
     }
     return {};
-}
-
-Outcome unbind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
-                     const std::vector<std::string>& keys) {
-    for (const std::string& key : keys) {
-        if (auto failed = connection.open_channel(scratch_channel)) return failed;
-        amqp_queue_unbind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
-                          bytes(key), amqp_empty_table);
-        const auto failed =
-            connection.check(scratch_channel, "unbinding " + in_quotes("queue", name) + " from " +
-                                                  in_quotes("exchange", broker.exchange));
-        if (failed && (failed->fatal || failed->code != 404)) return failed;
-    }
-    return {};
-}
-
-Outcome delete_queue(Connection& connection, const std::string& name) {
-    if (auto failed = connection.open_channel(scratch_channel)) return failed;
-    amqp_queue_delete(connection.raw(), scratch_channel, bytes(name), 0, 0);
-    return connection.check(scratch_channel, "deleting " + in_quotes("queue", name));
 }
 
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts) {

@@ -24,10 +24,9 @@ struct QueueShape {
     std::string name;
     std::string type;  ///< quorum or classic
     std::int64_t max_length = 0;
-    std::string length_key;                   ///< of the configuration, for people
-    bool single_active = false;               ///< one active consumer at a time
-    bool keeps_oldest = false;                ///< when it is full; else the oldest messages go
-    std::vector<std::string> binding_keys{};  ///< to Nova's exchange
+    std::string length_key;      ///< of the configuration, for people
+    bool single_active = false;  ///< one active consumer at a time
+    bool keeps_oldest = false;   ///< when it is full; else the oldest messages go
 };
 
 /// Nova's failure messages.
@@ -36,7 +35,7 @@ QueueShape dead_letter_queue(const config::Broker& broker);
 /// The queue of serving tokens (serving_token.hpp).
 QueueShape serving_queue(const config::Broker& broker);
 
-/// `other_type` in the failure: there is one of that name, of another type.
+/// A queue of that name with another type or other arguments is a failure that says what to do.
 Outcome declare_queue(Connection& connection, const QueueShape& queue);
 /// With `temporary_queue`: an exclusive one that goes with the connection.
 Outcome declare_temporary_queue(Connection& connection, const config::Broker& broker,
@@ -63,10 +62,6 @@ std::vector<std::string> binding_keys(const config::Broker& broker, const std::s
 /// Binds the queue to Nova's exchange by each key; harmless when it is bound already.
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
                    const std::vector<std::string>& keys);
-/// Harmless when it is not bound, nor there is an exchange.
-Outcome unbind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
-                     const std::vector<std::string>& keys);
-Outcome delete_queue(Connection& connection, const std::string& name);
 
 /// Messages and consumers; a failure of code 404 if it is not there. Declares nothing.
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts);

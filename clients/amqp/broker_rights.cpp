@@ -4,7 +4,6 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/queue_move.hpp"
 
 namespace reaper::amqp {
 namespace {
@@ -20,13 +19,11 @@ public:
 
     Result<std::vector<std::string>> run() {
         for (const std::string& queue :
-             {broker_.queue, broker_.dead_letter_queue, serving_queue(broker_).name,
-              way_of_move(broker_.queue), way_of_move(broker_.dead_letter_queue)})
+             {broker_.queue, broker_.dead_letter_queue, serving_queue(broker_).name})
             try_queue(queue);
         // One name stands for all: they end in something else each time.
         try_queue(unique_name(broker_.queue, "events"));
-        for (const std::string& queue : {broker_.queue, way_of_move(broker_.queue)})
-            try_binding(queue);
+        try_binding(broker_.queue);
         try_publishing();
         if (lost_) return *lost_;
         return std::move(missing_);

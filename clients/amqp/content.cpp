@@ -1,6 +1,5 @@
 #include "clients/amqp/content.hpp"
 
-#include <algorithm>
 #include <new>
 #include <vector>
 
@@ -32,11 +31,6 @@ Headers::Headers(const amqp_basic_properties_t& raw) {
     kept_ = std::move(kept);
 }
 
-bool Headers::has(std::string_view key) const {
-    return kept_ && std::any_of(kept_->entries.begin(), kept_->entries.end(),
-                                [&](const auto& entry) { return view(entry.key) == key; });
-}
-
 std::string Headers::text(std::string_view key) const {
     if (!kept_) return {};
     for (const auto& entry : kept_->entries)
@@ -56,16 +50,6 @@ std::optional<std::int64_t> Headers::integer(std::string_view key) const {
             return static_cast<std::int64_t>(entry.value.value.u64);
     }
     return std::nullopt;
-}
-
-void Headers::add_flag(std::string_view key) {
-    if (has(key)) return;
-    if (!kept_) kept_ = std::make_shared<Kept>();
-    amqp_table_entry_t added{};
-    added.key = bytes(key);
-    added.value.kind = AMQP_FIELD_KIND_BOOLEAN;
-    added.value.value.boolean = 1;
-    kept_->entries.push_back(added);
 }
 
 amqp_table_t Headers::raw() const {

@@ -23,13 +23,10 @@ class Headers {
 public:
     Headers() = default;
     explicit Headers(const amqp_basic_properties_t& raw);
-    bool has(std::string_view key) const;
     /// Empty if it is not there, or no text.
     std::string text(std::string_view key) const;
     /// None if it is not there, or no integer and no time.
     std::optional<std::int64_t> integer(std::string_view key) const;
-    /// `key` must outlive them.
-    void add_flag(std::string_view key);
     amqp_table_t raw() const;
 
 private:

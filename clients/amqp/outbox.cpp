@@ -83,36 +83,6 @@ std::optional<std::string> Outbox::token_refusal() const {
     return token_refusal_;
 }
 
-void Outbox::move(std::vector<QueueShape> queues) {
-    {
-        const std::lock_guard lock(mutex_);
-        to_move_ = std::move(queues);
-        move_ = Move::under_way;
-        move_given_up_ = false;
-    }
-    wake();
-}
-
-void Outbox::give_up_move() {
-    const std::lock_guard lock(mutex_);
-    move_given_up_ = true;
-}
-
-Outbox::Move Outbox::move_state() const {
-    const std::lock_guard lock(mutex_);
-    return move_;
-}
-
-std::string Outbox::move_failure() const {
-    const std::lock_guard lock(mutex_);
-    return move_failure_;
-}
-
-void Outbox::forget_move() {
-    const std::lock_guard lock(mutex_);
-    if (move_ != Move::under_way) move_ = Move::none;
-}
-
 std::optional<Copy> Outbox::take_copy() {
     const std::lock_guard lock(mutex_);
     if (copies_.empty() || on_its_way_) return std::nullopt;
@@ -180,25 +150,6 @@ void Outbox::tokens_lost() {
     {
         const std::lock_guard lock(mutex_);
         token_on_its_way_ = false;
-    }
-    commands_.wake();
-}
-
-std::optional<std::vector<QueueShape>> Outbox::take_move() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(to_move_, std::nullopt);
-}
-
-bool Outbox::move_wanted() const {
-    const std::lock_guard lock(mutex_);
-    return !move_given_up_;
-}
-
-void Outbox::moved(std::optional<std::string> failure) {
-    {
-        const std::lock_guard lock(mutex_);
-        move_ = failure ? Move::failed : Move::done;
-        move_failure_ = failure.value_or("");
     }
     commands_.wake();
 }

@@ -11,9 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/content.hpp"
 #include "clients/amqp/wakeup.hpp"
@@ -57,15 +55,6 @@ public:
     bool token_confirmed() const;
     /// Why that was refused; none: it was not.
     std::optional<std::string> token_refusal() const;
-    /// Moves what is in the queues to queues of the types that they should have.
-    void move(std::vector<QueueShape> queues);
-    /// It may go on for long: do we still want it?
-    void give_up_move();
-    enum class Move { none, under_way, done, failed };
-    Move move_state() const;
-    std::string move_failure() const;
-    /// What was said of it is known.
-    void forget_move();
 
     // The publisher's side.
     std::optional<Copy> take_copy();
@@ -82,9 +71,6 @@ public:
     /// What became of the tokens that were taken.
     void token_settled(std::optional<std::string> refusal);
     void tokens_lost();
-    std::optional<std::vector<QueueShape>> take_move();
-    bool move_wanted() const;
-    void moved(std::optional<std::string> failure);
 
 private:
     CommandQueue& commands_;
@@ -99,10 +85,6 @@ private:
     bool token_on_its_way_ = false;
     bool token_confirmed_ = false;
     std::optional<std::string> token_refusal_;
-    Move move_ = Move::none;
-    bool move_given_up_ = false;
-    std::optional<std::vector<QueueShape>> to_move_;
-    std::string move_failure_;
 };
 
 }  // namespace reaper::amqp

@@ -4,7 +4,6 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/queue_move.hpp"
 #include "clients/amqp/serving_question.hpp"
 #include "clients/amqp/serving_token.hpp"
 #include "reaper/model/text.hpp"
@@ -55,8 +54,7 @@ Outcome PublisherSession::round(bool& more) {
     }
     if (auto failed = dead_letters_.work(Steady::now())) return failed;
     if (auto failed = publish_token()) return failed;
-    if (auto failed = answer_questions()) return failed;
-    return move_queues();
+    return answer_questions();
 }
 
 Outcome PublisherSession::serve(const amqp_frame_t& frame) {
@@ -145,22 +143,6 @@ Outcome PublisherSession::serve_answer_method(const amqp_method_t& method) {
     std::string why;
     answer_channel_open_ = false;
     return connection_.closed_by_broker(answer_channel, method, why);
-}
-
-/// Keeps everything else waiting.
-Outcome PublisherSession::move_queues() {
-    const auto queues = outbox_.take_move();
-    if (!queues) return {};
-    const auto stop = [this] { return !outbox_.move_wanted() || outbox_.stop_deadline(); };
-    for (const QueueShape& queue : *queues) {
-        QueueMove move(connection_, broker_, tuning_.answer_timeout, stop);
-        if (auto failed = move.run(queue)) {
-            outbox_.moved(failed->error.what);
-            return failed->fatal ? failed : Outcome();
-        }
-    }
-    outbox_.moved(std::nullopt);
-    return {};
 }
 
 }  // namespace reaper::amqp

@@ -1,5 +1,5 @@
-// The connection that publishes: dead-letter copies, serving tokens, queues that move. Takes its
-// work from the outbox. Internal to clients/amqp.
+// The connection that publishes: dead-letter copies and serving tokens. Takes its work from
+// the outbox. Internal to clients/amqp.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,6 @@ private:
     Outcome publish_token();
     Outcome answer_questions();
     Outcome serve_answer_method(const amqp_method_t& method);
-    Outcome move_queues();
 
     Connection& connection_;
     const config::Broker& broker_;

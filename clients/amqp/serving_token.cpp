@@ -44,22 +44,7 @@ ServingToken::ServingToken(Connection& connection, const config::Broker& broker,
 
 Outcome ServingToken::open() {
     if (consuming_) return {};
-    if (auto failed = declare_queue(connection_, queue_)) {
-        if (failed->other_type) {
-            // It holds nothing but tokens. Whoever consumes it has other settings, or is old.
-            QueueCounts counts;
-            if (auto lost = look_at_queue(connection_, queue_.name, counts)) return lost;
-            if (counts.consumers > 0) {
-                failed->error.what +=
-                    ", and another reaper consumes it: give all the same broker.queue_type, and "
-                    "start them after all were stopped";
-                return failed;
-            }
-            if (auto lost = delete_queue(connection_, queue_.name)) return lost;
-            failed = declare_queue(connection_, queue_);
-        }
-        if (failed) return failed;
-    }
+    if (auto failed = declare_queue(connection_, queue_)) return failed;
     if (auto failed = connection_.open_channel(serving_channel)) return failed;
     amqp_basic_qos(connection_.raw(), serving_channel, 0, tokens_at_once, 0);
     if (auto failed = connection_.check(serving_channel, "setting the prefetch")) return failed;

@@ -1,16 +1,19 @@
 #include "clients/http/client.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <random>
 #include <spdlog/spdlog.h>
+#include <string>
 #include <utility>
 
 #include "clients/http/keeping.hpp"
 #include "clients/http/observed_transport.hpp"
-#include "clients/http/request_id.hpp"
 #include "clients/http/retry.hpp"
 #include "clients/http/text.hpp"
 #include "clients/http/transport.hpp"
@@ -20,6 +23,18 @@
 namespace reaper::http {
 
 namespace {
+
+/// `req-` and a random UUID (version 4), the form that OpenStack takes over from a caller.
+std::string make_request_id(std::mt19937_64& random) {
+    const std::uint64_t high = (random() & ~0xF000ULL) | 0x4000ULL;
+    const std::uint64_t low = (random() & ~(3ULL << 62U)) | (2ULL << 62U);
+    std::array<char, 41> text{};
+    std::snprintf(text.data(), text.size(), "req-%08x-%04x-%04x-%04x-%012llx",
+                  static_cast<unsigned>(high >> 32U), static_cast<unsigned>(high >> 16U & 0xFFFFU),
+                  static_cast<unsigned>(high & 0xFFFFU), static_cast<unsigned>(low >> 48U),
+                  static_cast<unsigned long long>(low & 0xFFFFFFFFFFFFULL));
+    return text.data();
+}
 
 namespace asio = boost::asio;
 

@@ -1,4 +1,4 @@
-// The journal's tables and their versions.
+// The journal's tables and their version.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,19 @@ namespace reaper::journal {
 /// Stands in the file's `application_id`: "REAP".
 inline constexpr std::uint32_t application_id = 0x52454150;
 
-/// Number of migrations that this reaper knows; stands in the file's `user_version`.
-std::int64_t schema_version();
+/// Stands in the file's `user_version`; 0 there: a file without tables yet.
+inline constexpr std::int64_t schema_version = 1;
 
-/// Refuses a file of a newer reaper or of another program. Changes nothing.
+/// Refuses a file of another version or of another program. Changes nothing.
 Result<void> check_origin(Database& database, const std::string& path);
 
-/// Brings the file from its version to ours, each step in a transaction of its own; refuses what
-/// check_origin refuses.
-Result<void> migrate(Database& database, const std::string& path);
+/// Makes the tables of a new file, in one transaction; refuses what check_origin refuses.
+Result<void> make_tables(Database& database, const std::string& path);
 
-/// Are the tables of a migrated file those that the migrations make, to the letter?
+/// Are the file's tables those that make_tables makes, to the letter?
 bool has_our_tables(Database& database);
 
-/// For readers, who change nothing: the file must have our version.
+/// For readers, who change nothing: as check_origin, and a file without tables is `not_found`.
 Result<void> check_schema(Database& database, const std::string& path);
 
 }  // namespace reaper::journal

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 
 #include "clients/journal/damage.hpp"
@@ -46,170 +47,135 @@ public:
     explicit SqliteJournal(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 
     ResultTask<Admission> admit(Request request, TimePoint now) override {
-        return write<Admission>([request = std::move(request), now](Store& store) {
-            return store.admit(request, now);
-        });
+        return write(&Store::admit, std::move(request), now);
     }
     ResultTask<void> admit_anew(Request request, TimePoint now) override {
-        return write<void>([request = std::move(request), now](Store& store) {
-            return store.admit_anew(request, now);
-        });
+        return write(&Store::admit_anew, std::move(request), now);
     }
     ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override {
-        return write<void>([request = std::move(request), outcome = std::move(outcome), now](
-                               Store& store) { return store.admit_ended(request, outcome, now); });
+        return write(&Store::admit_ended, std::move(request), std::move(outcome), now);
     }
     ResultTask<void> add_plan(RequestId id, PlanEntry plan) override {
-        return call<void>([id = std::move(id), plan = std::move(plan)](Store& store) {
-            return store.add_plan(id, plan);
-        });
+        return call(&Store::add_plan, std::move(id), std::move(plan));
     }
     ResultTask<void> add_step(RequestId id, StepEntry step) override {
-        return call<void>([id = std::move(id), step = std::move(step)](Store& store) {
-            return store.add_step(id, step);
-        });
+        return call(&Store::add_step, std::move(id), std::move(step));
     }
     ResultTask<void> finish(RequestId id, Outcome outcome) override {
-        return write<void>([id = std::move(id), outcome = std::move(outcome)](Store& store) {
-            return store.finish(id, outcome);
-        });
+        return write(&Store::finish, std::move(id), std::move(outcome));
     }
     ResultTask<void> note_message(MessageEntry message) override {
-        return write<void>(
-            [message = std::move(message)](Store& store) { return store.note_message(message); });
+        return write(&Store::note_message, std::move(message));
     }
     ResultTask<std::vector<RequestRecord>> unfinished() override {
-        return call<std::vector<RequestRecord>>([](Store& store) { return store.unfinished(); });
+        return call(&Store::unfinished);
     }
     ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since,
                                                          TimePoint until) override {
-        return call<std::vector<RequestRecord>>(
-            [since, until](Store& store) { return store.culls_between(since, until); });
+        return call(&Store::culls_between, since, until);
     }
     ResultTask<std::vector<RequestSummary>> list(int limit) override {
-        return call<std::vector<RequestSummary>>(
-            [limit](Store& store) { return store.list(limit); });
+        return call(&Store::list, limit);
     }
     ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override {
-        return call<std::vector<RequestSummary>>(
-            [query = std::move(query)](Store& store) { return store.find_requests(query); });
+        return call(&Store::find_requests, std::move(query));
     }
     ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override {
-        return call<std::vector<VictimEntry>>(
-            [query = std::move(query)](Store& store) { return store.find_victims(query); });
+        return call(&Store::find_victims, std::move(query));
     }
     ResultTask<KnownValues> known_values(JournalQuery query) override {
-        return call<KnownValues>(
-            [query = std::move(query)](Store& store) { return store.known_values(query); });
+        return call(&Store::known_values, std::move(query));
     }
     ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override {
-        return call<std::vector<ChosenServer>>([server = std::move(server), limit](Store& store) {
-            return store.chosen(server, limit);
-        });
+        return call(&Store::chosen, std::move(server), limit);
     }
     ResultTask<std::optional<RequestRecord>> record(RequestId id) override {
-        return call<std::optional<RequestRecord>>(
-            [id = std::move(id)](Store& store) { return store.record(id); }, Grouping::reads);
+        return call_in(Grouping::reads, &Store::record, std::move(id));
     }
     ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override {
-        return call<std::vector<MessageEntry>>(
-            [query = std::move(query)](Store& store) { return store.find_messages(query); });
+        return call(&Store::find_messages, std::move(query));
     }
-
     ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override {
-        return call<void>([id = std::move(id), freed_room = std::move(freed_room)](Store& store) {
-            return store.note_freed_room(id, freed_room);
-        });
+        return call(&Store::note_freed_room, std::move(id), std::move(freed_room));
     }
     ResultTask<void> note_event(JournalEvent event) override {
-        return call<void>(
-            [event = std::move(event)](Store& store) { return store.note_event(event); });
+        return call(&Store::note_event, std::move(event));
     }
     ResultTask<void> note_protection(ServerProtection protection) override {
-        return call<void>([protection = std::move(protection)](Store& store) {
-            return store.note_protection(protection);
-        });
+        return call(&Store::note_protection, std::move(protection));
     }
     ResultTask<void> end_protection(ServerId server) override {
-        return call<void>(
-            [server = std::move(server)](Store& store) { return store.end_protection(server); });
+        return call(&Store::end_protection, std::move(server));
     }
     ResultTask<std::vector<ServerProtection>> protections() override {
-        return call<std::vector<ServerProtection>>(
-            [](Store& store) { return store.protections(); });
+        return call(&Store::protections);
     }
     ResultTask<void> add_hold(InventoryHold hold) override {
-        return call<void>([hold = std::move(hold)](Store& store) { return store.add_hold(hold); });
+        return call(&Store::add_hold, std::move(hold));
     }
     ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
                               InventoryHoldEnd end) override {
-        return call<void>(
-            [provider = std::move(provider), name = std::move(resource_class),
-             end = std::move(end)](Store& store) { return store.end_hold(provider, name, end); });
+        return call(&Store::end_hold, std::move(provider), std::move(resource_class),
+                    std::move(end));
     }
-    ResultTask<std::vector<InventoryHold>> holds() override {
-        return call<std::vector<InventoryHold>>([](Store& store) { return store.holds(); });
-    }
+    ResultTask<std::vector<InventoryHold>> holds() override { return call(&Store::holds); }
     ResultTask<std::int64_t> note_order(OrderRecord order) override {
-        return call<std::int64_t>(
-            [order = std::move(order)](Store& store) { return store.note_order(order); });
+        return call(&Store::note_order, std::move(order));
     }
     ResultTask<std::optional<OrderRecord>> order(std::string principal, std::string key) override {
-        return call<std::optional<OrderRecord>>(
-            [principal = std::move(principal), key = std::move(key)](Store& store) {
-                return store.order(principal, key);
-            });
+        return call(&Store::order, std::move(principal), std::move(key));
     }
     ResultTask<std::vector<OrderRecord>> orders(int limit) override {
-        return call<std::vector<OrderRecord>>(
-            [limit](Store& store) { return store.orders(limit); });
+        return call(&Store::orders, limit);
     }
     ResultTask<void> note_reservations(std::vector<KnownReservation> there,
                                        std::vector<ReservationId> gone) override {
-        return call<void>([there = std::move(there), gone = std::move(gone)](Store& store) {
-            return store.note_reservations(there, gone);
-        });
+        return call(&Store::note_reservations, std::move(there), std::move(gone));
     }
     ResultTask<std::vector<KnownReservation>> reservations() override {
-        return call<std::vector<KnownReservation>>(
-            [](Store& store) { return store.reservations(); });
+        return call(&Store::reservations);
     }
     ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override {
-        return call<std::vector<VictimEntry>>(
-            [since](Store& store) { return store.victims_since(since); });
+        return call(&Store::victims_since, since);
     }
     ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override {
-        return call<std::vector<RequestRecord>>(
-            [since](Store& store) { return store.freed_rooms_since(since); });
+        return call(&Store::freed_rooms_since, since);
     }
     ResultTask<std::vector<JournalEvent>> events(int limit) override {
-        return call<std::vector<JournalEvent>>(
-            [limit](Store& store) { return store.events(limit); });
+        return call(&Store::events, limit);
     }
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override {
-        return call<std::vector<JournalEvent>>(
-            [query = std::move(query)](Store& store) { return store.find_events(query); });
+        return call(&Store::find_events, std::move(query));
     }
     ResultTask<JournalTotals> totals(TimePoint since) override {
-        return call<JournalTotals>([since](Store& store) { return store.totals(since); });
+        return call(&Store::totals, since);
     }
 
 private:
-    template <class T, class Work>
-    ResultTask<T> call(Work work, Grouping grouping = Grouping::alone) {
-        std::function<Result<T>()> job = [this, work = std::move(work)] {
+    /// Calls the store on its thread; keeps the arguments until then.
+    template <class T, class... Params, class... Args>
+    ResultTask<T> call_in(Grouping grouping, Result<T> (Store::*method)(Params...), Args... args) {
+        std::function<Result<T>()> job = [this, method,
+                                          kept = std::tuple<Args...>(std::move(args)...)] {
             return guarded<T>(store_->path(), [&]() -> Result<T> {
                 if (const auto there = store_->check_files(); !there) return there.error();
-                return work(*store_);
+                const auto on_store = [&](const auto&... each) {
+                    return (store_.get()->*method)(each...);
+                };
+                return std::apply(on_store, kept);
             });
         };
         Error overload = refused(store_->path(), "too many calls wait for the disk");
         return worker_.run<T>(std::move(job), std::move(overload), grouping);
     }
+    template <class T, class... Params, class... Args>
+    ResultTask<T> call(Result<T> (Store::*method)(Params...), Args... args) {
+        return call_in(Grouping::alone, method, std::move(args)...);
+    }
     /// What comes by the thousand: those that wait for the disk at the same time are synced once.
-    template <class T, class Work>
-    ResultTask<T> write(Work work) {
-        return call<T>(std::move(work), Grouping::writes);
+    template <class T, class... Params, class... Args>
+    ResultTask<T> write(Result<T> (Store::*method)(Params...), Args... args) {
+        return call_in(Grouping::writes, method, std::move(args)...);
     }
 
     journal::Group group() {
@@ -260,7 +226,7 @@ Result<void> prepare_for_writing(Database& database, const std::string& path) {
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         "PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = 67108864");
     journal::check_whole(database);
-    if (const auto migrated = journal::migrate(database, path); !migrated) return migrated.error();
+    if (const auto made = journal::make_tables(database, path); !made) return made.error();
     if (!journal::has_our_tables(database))
         throw journal::Damage{"its tables are not those that were made"};
     return {};
@@ -357,8 +323,8 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOp
     });
 }
 
-Result<std::unique_ptr<Journal>> open_journal_for_reading(const std::string& path) {
-    using Opened = std::unique_ptr<Journal>;
+Result<std::unique_ptr<JournalReader>> open_journal_for_reading(const std::string& path) {
+    using Opened = std::unique_ptr<JournalReader>;
     return guarded<Opened>(path, [&]() -> Result<Opened> {
         struct stat status {};
         if (::stat(path.c_str(), &status) != 0) {

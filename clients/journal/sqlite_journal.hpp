@@ -19,17 +19,17 @@
 
 namespace reaper {
 
-/// Opens or creates the file for writing and brings its schema up to date. Blocks (a check of the
-/// whole file is part of it). `:memory:` keeps everything in memory, for dry runs. Errors are
-/// `storage`, with the path and what to do: no such directory, no right, full disk, another reaper
-/// at work, written by a newer reaper or another program.
+/// Opens or creates the file for writing. Blocks (a check of the whole file is part of it).
+/// `:memory:` keeps everything in memory, for dry runs. Errors are `storage`, with the path and
+/// what to do: no such directory, no right, full disk, another reaper at work, a schema of another
+/// version, a file of another program.
 ///
 /// A damaged journal is renamed (`PATH.damaged-TIME`), with a line to the log that says so, and a
 /// new one is begun. A single record that can't be read is left out, with a line too.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options = {});
 
-/// Opens an existing file for reading, while a reaper may be writing. Calls that would write fail
-/// with `storage`. No file yet is an error that says so (`not_found`).
-Result<std::unique_ptr<Journal>> open_journal_for_reading(const std::string& path);
+/// Opens an existing file for reading, while a reaper may be writing. No file yet is an error that
+/// says so (`not_found`).
+Result<std::unique_ptr<JournalReader>> open_journal_for_reading(const std::string& path);
 
 }  // namespace reaper

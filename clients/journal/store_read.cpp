@@ -28,7 +28,7 @@ std::vector<HostId> hosts_of(const std::string& text) {
     return hosts;
 }
 
-/// Those of a row of before there were any: none.
+/// None where nobody took the room yet.
 std::vector<RoomTaker> takers_of(const std::string& text) {
     std::vector<RoomTaker> takers;
     const nlohmann::json list = parsed(text);

@@ -8,6 +8,7 @@
 #include "clients/http/keeping.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/answer.hpp"
+#include "clients/openstack/reading.hpp"
 
 namespace reaper::openstack {
 
@@ -17,19 +18,40 @@ constexpr Duration longest_call = std::chrono::seconds(5);
 constexpr Duration fresh_for = std::chrono::minutes(1);
 constexpr std::size_t max_kept = 1000;
 
-class Glance {
-public:
-    using Found = std::optional<ImageProperties>;
+using Found = std::optional<ImageProperties>;
 
+ResultTask<Found> find_image(std::shared_ptr<Session> session, const std::string& id) {
+    auto url = co_await session->url_of(CloudService::image);
+    if (!url) co_return url.error();
+    ServiceCall call;
+    call.path = "/images/" + http::escape(id);
+    call.deadline = longest_call;
+    std::string root = images_root(std::move(*url));
+    auto answer = co_await session->call_at(CloudService::image, std::move(root), std::move(call));
+    co_return found_in(answer, read_image, *session);
+}
+
+class Glance final : public Images, public std::enable_shared_from_this<Glance> {
+public:
     Glance(std::shared_ptr<Session> session, Clock& clock)
         : session_(std::move(session)), clock_(clock) {}
 
-    ResultTask<Found> image(std::string id) {
+    ResultTask<Found> image(std::string id) override {
+        return http::keeping(shared_from_this(), known_or_asked(std::move(id)));
+    }
+
+private:
+    struct Kept {
+        Found found;
+        Duration until{};
+    };
+
+    ResultTask<Found> known_or_asked(std::string id) {
         if (id.empty()) co_return Found{};
         const Duration now = clock_.steady();
         if (const auto kept = kept_.find(id); kept != kept_.end() && now < kept->second.until)
             co_return kept->second.found;
-        auto read = co_await ask(id);
+        auto read = co_await find_image(session_, id);
         if (!read) {
             // A cloud without an image service is one of its own kind, and no trouble.
             const bool no_service = read.error().code == Errc::bad_input;
@@ -41,29 +63,6 @@ public:
         }
         keep(std::move(id), *read);
         co_return std::move(*read);
-    }
-
-private:
-    struct Kept {
-        Found found;
-        Duration until{};
-    };
-
-    ResultTask<Found> ask(const std::string& id) {
-        auto url = co_await session_->url_of(CloudService::image);
-        if (!url) co_return url.error();
-        ServiceCall call;
-        call.path = "/images/" + http::escape(id);
-        call.deadline = longest_call;
-        std::string root = images_root(std::move(*url));
-        auto answer =
-            co_await session_->call_at(CloudService::image, std::move(root), std::move(call));
-        if (!answer) co_return answer.error();
-        if (answer->response.status == 404) co_return Found{};
-        if (answer->response.status != 200) co_return session_->refusal(*answer);
-        auto properties = read_image(answer->response.body, answer->where);
-        if (!properties) co_return properties.error();
-        co_return Found{std::move(*properties)};
     }
 
     void keep(std::string id, const Found& found) {
@@ -80,23 +79,10 @@ private:
     bool told_ = false;  ///< that there is no image service
 };
 
-class GlanceImages final : public Images {
-public:
-    GlanceImages(std::shared_ptr<Session> session, Clock& clock)
-        : glance_(std::make_shared<Glance>(std::move(session), clock)) {}
-
-    ResultTask<std::optional<ImageProperties>> image(std::string id) override {
-        return http::keeping(glance_, glance_->image(std::move(id)));
-    }
-
-private:
-    std::shared_ptr<Glance> glance_;
-};
-
 }  // namespace
 
-std::unique_ptr<Images> make_images(std::shared_ptr<Session> session, Clock& clock) {
-    return std::make_unique<GlanceImages>(std::move(session), clock);
+std::shared_ptr<Images> make_images(std::shared_ptr<Session> session, Clock& clock) {
+    return std::make_shared<Glance>(std::move(session), clock);
 }
 
 ResultTask<EndpointInfo> glance_info(std::shared_ptr<Session> session) {

@@ -15,7 +15,7 @@
 namespace reaper::openstack {
 
 /// `clock` must outlive the port and its calls.
-std::unique_ptr<Images> make_images(std::shared_ptr<Session> session, Clock& clock);
+std::shared_ptr<Images> make_images(std::shared_ptr<Session> session, Clock& clock);
 
 /// Where Glance is; `bad_input` if the catalog has none. Nothing is sent to it.
 ResultTask<EndpointInfo> glance_info(std::shared_ptr<Session> session);

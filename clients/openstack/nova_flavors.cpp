@@ -4,6 +4,7 @@
 
 #include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
+#include "clients/openstack/reading.hpp"
 
 namespace reaper::openstack {
 namespace {
@@ -18,16 +19,14 @@ ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> 
     std::string marker;
     // A page that adds nothing is the end, whatever the links say.
     for (int number = 0; number < max_flavor_pages; ++number) {
-        ServiceCall call;
-        call.path = "/flavors/detail?is_public=None&limit=" + std::to_string(flavors_on_a_page);
-        if (!marker.empty()) call.path += "&marker=" + http::escape(marker);
-        auto answer = co_await nova->call(std::move(call));
-        if (!answer) co_return answer.error();
+        std::string path =
+            "/flavors/detail?is_public=None&limit=" + std::to_string(flavors_on_a_page);
+        if (!marker.empty()) path += "&marker=" + http::escape(marker);
+        auto answer = co_await get(nova, std::move(path));
         // The flavor at the end of the last page is gone: what follows is not known.
-        if (answer->response.status == 400 && !marker.empty())
+        if (answer && answer->response.status == 400 && !marker.empty())
             co_return Error{Errc::conflict, answer->where + ": the list of flavors changes"};
-        if (answer->response.status != 200) co_return nova->refusal(*answer);
-        auto page = read_flavors(answer->response.body, answer->where);
+        auto page = record_in(answer, read_flavors, *nova);
         if (!page) co_return page.error();
         const std::size_t before = flavors.size();
         flavors.merge(page->flavors);

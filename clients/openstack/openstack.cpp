@@ -6,14 +6,8 @@
 #include "clients/http/client.hpp"
 #include "clients/http/keeping.hpp"
 #include "clients/openstack/credentials.hpp"
-#include "clients/openstack/flavor_setup.hpp"
 #include "clients/openstack/glance.hpp"
-#include "clients/openstack/keystone.hpp"
-#include "clients/openstack/nova.hpp"
-#include "clients/openstack/placement.hpp"
-#include "clients/openstack/placement_setup.hpp"
-#include "clients/openstack/service.hpp"
-#include "clients/openstack/session.hpp"
+#include "clients/openstack/parts.hpp"
 
 namespace reaper {
 

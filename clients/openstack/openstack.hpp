@@ -66,7 +66,7 @@ struct OpenStack {
     std::unique_ptr<Placement> placement;
     std::unique_ptr<PlacementSetup> setup;  ///< for `reaper setup` only
     std::unique_ptr<FlavorSetup> flavors;   ///< likewise
-    std::unique_ptr<Images> images;
+    std::shared_ptr<Images> images;
     std::unique_ptr<CloudSession> session;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "clients/openstack/reading.hpp"
+
 namespace reaper::openstack {
 
 namespace {
@@ -37,9 +39,7 @@ ResultTask<Service::Agreed> Service::agreed() {
     ServiceCall ask;
     std::string root = version_root(*url);
     auto answer = co_await session_->call_at(which_, std::move(root), std::move(ask));
-    if (!answer) co_return answer.error();
-    if (answer->response.status != 200) co_return refusal(*answer);
-    auto offered = read_versions(answer->response.body, answer->where);
+    auto offered = record_in(answer, read_versions, *this);
     if (!offered) co_return offered.error();
     auto version = agree(need_, *offered, project_name(which_), *url);
     if (!version) co_return version.error();

@@ -18,23 +18,38 @@ namespace prometheus {
 
 namespace {
 
-class PrometheusCalls {
+class Prometheus final : public Metrics, public std::enable_shared_from_this<Prometheus> {
 public:
-    PrometheusCalls(const PrometheusOptions& options, std::unique_ptr<http::Client> client)
+    Prometheus(const PrometheusOptions& options, std::unique_ptr<http::Client> client)
         : options_(options),
           root_(api_root(options)),
           authorization_(authorization(options)),
           client_(std::move(client)) {}
 
-    ResultTask<std::vector<Sample>> query(std::string expression) {
+    ResultTask<std::vector<Sample>> query(std::string expression) override {
+        return http::keeping(shared_from_this(), ask(std::move(expression)));
+    }
+    ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
+                                                      TimePoint to, Duration step) override {
+        return http::keeping(shared_from_this(), ask_range(std::move(expression), from, to, step));
+    }
+
+private:
+    struct Call {
+        std::string path;
+        std::string expression;
+        std::vector<std::pair<std::string_view, std::string>> fields;
+    };
+
+    ResultTask<std::vector<Sample>> ask(std::string expression) {
         Call call{"/query", std::move(expression), {}};
         auto body = co_await post(call);
         if (!body) co_return body.error();
         co_return rows_of(read_samples(*body, options_.max_samples), call);
     }
 
-    ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
-                                                      TimePoint to, Duration step) {
+    ResultTask<std::vector<SampleSeries>> ask_range(std::string expression, TimePoint from,
+                                                    TimePoint to, Duration step) {
         Call call{"/query_range", std::move(expression), {}};
         if (from > to || step <= Duration(0))
             co_return Error{Errc::bad_input,
@@ -46,13 +61,6 @@ public:
         if (!body) co_return body.error();
         co_return rows_of(read_series(*body, options_.max_samples), call);
     }
-
-private:
-    struct Call {
-        std::string path;
-        std::string expression;
-        std::vector<std::pair<std::string_view, std::string>> fields;
-    };
 
     /// `prometheus http://host:9090/api/v1/query of 'up'`
     std::string name(const Call& call) const {
@@ -116,21 +124,6 @@ private:
     std::set<std::string> logged_;
 };
 
-class PrometheusMetrics final : public Metrics {
-public:
-    explicit PrometheusMetrics(std::shared_ptr<PrometheusCalls> calls) : calls_(std::move(calls)) {}
-    ResultTask<std::vector<Sample>> query(std::string expression) override {
-        return http::keeping(calls_, calls_->query(std::move(expression)));
-    }
-    ResultTask<std::vector<SampleSeries>> query_range(std::string expression, TimePoint from,
-                                                      TimePoint to, Duration step) override {
-        return http::keeping(calls_, calls_->query_range(std::move(expression), from, to, step));
-    }
-
-private:
-    std::shared_ptr<PrometheusCalls> calls_;
-};
-
 http::Options http_options(const PrometheusOptions& options) {
     http::Options wanted;
     wanted.tls.ca_file = options.ca_file;
@@ -149,14 +142,13 @@ http::Options http_options(const PrometheusOptions& options) {
 
 }  // namespace prometheus
 
-Result<std::unique_ptr<Metrics>> connect_prometheus(const PrometheusOptions& options,
+Result<std::shared_ptr<Metrics>> connect_prometheus(const PrometheusOptions& options,
                                                     std::unique_ptr<http::Client> client) {
     if (auto checked = prometheus::check_options(options); !checked) return checked.error();
-    auto calls = std::make_shared<prometheus::PrometheusCalls>(options, std::move(client));
-    return std::make_unique<prometheus::PrometheusMetrics>(std::move(calls));
+    return std::make_shared<prometheus::Prometheus>(options, std::move(client));
 }
 
-Result<std::unique_ptr<Metrics>> connect_prometheus(boost::asio::any_io_executor executor,
+Result<std::shared_ptr<Metrics>> connect_prometheus(boost::asio::any_io_executor executor,
                                                     const PrometheusOptions& options,
                                                     Clock& clock) {
     if (auto checked = prometheus::check_options(options); !checked) return checked.error();

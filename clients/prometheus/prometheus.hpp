@@ -38,11 +38,11 @@ struct PrometheusOptions {
 
 /// `bad_input` names the setting that can't be: an address, user and token together, a file.
 /// `clock` must outlive what is returned; calls under way keep what else they need.
-Result<std::unique_ptr<Metrics>> connect_prometheus(boost::asio::any_io_executor executor,
+Result<std::shared_ptr<Metrics>> connect_prometheus(boost::asio::any_io_executor executor,
                                                     const PrometheusOptions& options, Clock& clock);
 
 /// The same over a given client.
-Result<std::unique_ptr<Metrics>> connect_prometheus(const PrometheusOptions& options,
+Result<std::shared_ptr<Metrics>> connect_prometheus(const PrometheusOptions& options,
                                                     std::unique_ptr<http::Client> client);
 
 }  // namespace reaper

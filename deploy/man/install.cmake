@@ -1,8 +1,12 @@
-# Run by `cmake --install`: the program that is installed writes its man pages and completions.
-# deploy/CMakeLists.txt sets `reaper`, `version`, `deploy`, `man_dir` and `data_dir`.
-function(write_output to)
+# Run by `cmake --install`: what the program that is installed says of itself, as man pages (by help2man) and
+# completions. deploy/CMakeLists.txt sets `reaper`, `version`, `deploy`, `man_dir` and `data_dir`.
+function(installed path_variable to)
   cmake_path(ABSOLUTE_PATH to BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE path)
-  set(path "$ENV{DESTDIR}${path}")
+  set(${path_variable} "$ENV{DESTDIR}${path}" PARENT_SCOPE)
+endfunction()
+
+function(write_output to)
+  installed(path ${to})
   get_filename_component(folder "${path}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
   execute_process(COMMAND ${ARGN} OUTPUT_FILE "${path}" COMMAND_ERROR_IS_FATAL ANY)
@@ -10,11 +14,16 @@ function(write_output to)
   message(STATUS "Written: ${path}")
 endfunction()
 
-execute_process(COMMAND "${reaper}" man OUTPUT_VARIABLE pages COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "[^\n]+" pages "${pages}")
-foreach(page IN LISTS pages)
-  write_output(${man_dir}/man1/${page} "${reaper}" man ${page})
-endforeach()
+if(NOT DEFINED help2man)
+  find_program(help2man help2man)
+endif()
+if(help2man)
+  installed(folder ${man_dir}/man1)
+  execute_process(COMMAND "${deploy}/man/pages" "${reaper}" ${version} "${folder}" COMMAND_ERROR_IS_FATAL ANY)
+  message(STATUS "Written: ${folder}/reaper*.1")
+else()
+  message(STATUS "Left out: the man pages of the commands, as help2man is not installed")
+endif()
 write_output(${man_dir}/man5/reaper.yaml.5
   awk -v version=${version} -f "${deploy}/man/reaper.yaml.awk" "${deploy}/reaper.yaml")
 write_output(${data_dir}/bash-completion/completions/reaper "${reaper}" completion bash)

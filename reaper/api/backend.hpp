@@ -7,27 +7,29 @@
 #include <string>
 #include <vector>
 
-#include "reaper/api/daemon_view.hpp"
+#include "reaper/api/daemon.hpp"
 #include "reaper/api/settled_query.hpp"
-#include "reaper/model/plan.hpp"
-#include "reaper/model/room_answer.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
+#include "reaper/ports/journal.hpp"
 #include "reaper/ports/pause_switch.hpp"
 #include "reaper/requests/record_feed.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/triggers/operator.hpp"
 
-namespace reaper {
-class ReservationController;
-class RoomPublisher;
-class ServerProtections;
-}  // namespace reaper
-
 namespace reaper::api {
 
 struct Health;  // health.hpp
 class EventHub;
+
+/// What watches the daemon.
+class Monitoring {
+public:
+    virtual ~Monitoring() = default;
+    virtual Health health() const = 0;
+    /// The page for Prometheus.
+    virtual Task<std::string> metrics() = 0;
+};
 
 /// One of those that listen to the same queue.
 struct KnownReaper {
@@ -39,20 +41,10 @@ struct KnownReaper {
 
 /// All of it must outlive the answers. What may be left out is answered with 503.
 struct Backend {
-    ViewDaemon view;
+    Daemon& daemon;
+    JournalReader& journal;
     RecordFeed& feed;
-    /// Null while the daemon does not run.
-    std::function<OperatorTrigger*()> operators;
-    std::function<ReservationController*()> reservations;    ///< likewise
-    std::function<const RoomPublisher*()> room_publisher{};  ///< likewise
-    std::function<Health()> health{};                        ///< empty: nobody can tell
-    std::function<Task<std::string>()> metrics{};            ///< likewise; the page for Prometheus
-    std::function<DaemonStatus()> status{};
-    /// What would be decided for the request now, on the cache as it is: nothing is written or
-    /// remembered. None before the cloud was read for the first time.
-    std::function<Task<std::optional<Decision>>(Request)> would_decide{};
-    /// Likewise: what there is room for.
-    std::function<Task<std::optional<RoomAnswer>>(Request)> room_for{};
+    Monitoring* monitoring = nullptr;
     Compute* compute = nullptr;    ///< knows flavors
     Identity* identity = nullptr;  ///< knows the names of projects
     Clock* clock = nullptr;
@@ -61,8 +53,6 @@ struct Backend {
     EventHub* events = nullptr;
     /// This one, and the one that serves if it is another; an error: that can't be told.
     std::function<ResultTask<std::vector<KnownReaper>>()> reapers{};
-    /// Null while the daemon does not run.
-    std::function<ServerProtections*()> protections{};
     std::string program_version{};
     /// Whether usage is being counted: that is done for one at a time. Never null.
     std::shared_ptr<bool> counts_usage = std::make_shared<bool>(false);

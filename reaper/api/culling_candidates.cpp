@@ -58,7 +58,7 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
     std::optional<CullingQuestion> question;
     std::vector<HostId> ids;
     TimePoint taken_at;
-    if (const auto view = backend.view()) {
+    if (const auto view = backend.daemon.view()) {
         question.emplace(std::get<Request>(std::move(built)), view->policy.scheduler,
                          view->cache.index(), view->ledger);
         if (auto why = why_unknown(question->request(), view->cache.index()))
@@ -75,7 +75,7 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
     report::CullingJson json;
     for (std::size_t begin = 0; begin < ids.size(); begin += at_a_time) {
         // The cache may have changed since: hosts are looked up anew, some may be gone.
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return not_read_yet();
         const std::size_t end = std::min(begin + at_a_time, ids.size());
         for (std::size_t i = begin; i < end; ++i) {

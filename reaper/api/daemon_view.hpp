@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +20,6 @@ struct DaemonView {
     const Ledger& ledger;
     const CompiledPolicy& policy;
 };
-
-/// None before the cloud was read for the first time.
-using ViewDaemon = std::function<std::optional<DaemonView>()>;
 
 /// How the daemon is. Reasons are one line for people.
 struct DaemonStatus {

@@ -36,7 +36,7 @@ public:
     };
     class Listener;
 
-    /// Hears of everything that `feed` writes from now on. `process` is another one for each
+    /// Hears of everything that `feed` tells from now on. `process` is another one for each
     /// process. `feed` must outlive it.
     EventHub(RecordFeed& feed, std::string process, Limits limits);
     EventHub(RecordFeed& feed, std::string process);

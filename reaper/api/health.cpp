@@ -41,22 +41,22 @@ HttpResponse not_watched() {
 }  // namespace
 
 Task<HttpResponse> get_healthz(const Backend& backend, ApiRequest) {
-    if (!backend.health) co_return not_watched();
-    const Health health = backend.health();
+    if (backend.monitoring == nullptr) co_return not_watched();
+    const Health health = backend.monitoring->health();
     co_return answer_of(health.live, health.notes);
 }
 
 Task<HttpResponse> get_readyz(const Backend& backend, ApiRequest) {
-    if (!backend.health) co_return not_watched();
-    const Health health = backend.health();
+    if (backend.monitoring == nullptr) co_return not_watched();
+    const Health health = backend.monitoring->health();
     co_return answer_of(health.ready, health.notes);
 }
 
 Task<HttpResponse> get_metrics(const Backend& backend, ApiRequest) {
-    if (!backend.metrics) co_return not_watched();
+    if (backend.monitoring == nullptr) co_return not_watched();
     HttpResponse page;
     page.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    page.body = co_await backend.metrics();
+    page.body = co_await backend.monitoring->metrics();
     co_return page;
 }
 

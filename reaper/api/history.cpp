@@ -46,7 +46,7 @@ HttpResponse with_remarks(json body, const SettledQuery& settled) {
 /// Names those projects that the journal has no names of.
 template <class Lines>
 void name_projects(const Backend& backend, Lines& lines) {
-    const auto view = backend.view();
+    const auto view = backend.daemon.view();
     if (!view) return;
     for (auto& line : lines) add_names(view->cache.project_names(), line);
 }
@@ -62,7 +62,7 @@ Task<std::variant<SettledQuery, HttpResponse>> settled(const Backend& backend, J
         if (auto known = backend.settled->find(asked, backend.clock->steady()))
             co_return Settled{SettledQuery{std::move(*known)}};
     const WhoKnows cloud{backend.identity, backend.compute};
-    auto found = co_await settle(std::move(query), backend.feed, cloud);
+    auto found = co_await settle(std::move(query), backend.journal, cloud);
     if (!found) co_return Settled{not_readable(found.error())};
     if (found->ambiguous) co_return Settled{refuse(400, "project: " + *found->ambiguous)};
     if (found->unknown) co_return Settled{refuse(404, *found->unknown)};
@@ -119,7 +119,7 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
     JournalQuery wanted = known.query;
     wanted.after = page->marker;
     wanted.limit = static_cast<int>(page->limit) + 1;
-    auto found = co_await backend.feed.find_requests(std::move(wanted));
+    auto found = co_await backend.journal.find_requests(std::move(wanted));
     if (!found && found.error().code == Errc::not_found)
         co_return refuse(400, "marker: " + found.error().what);
     if (!found) co_return not_readable(found.error());
@@ -133,21 +133,23 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
 }
 
 Task<HttpResponse> list_victims(const Backend& backend, ApiRequest request) {
-    return list_by_time(
-        backend, std::move(request), victim_filters, "victims",
-        [&backend](JournalQuery wanted) { return backend.feed.find_victims(std::move(wanted)); });
+    return list_by_time(backend, std::move(request), victim_filters, "victims",
+                        [&backend](JournalQuery wanted) {
+                            return backend.journal.find_victims(std::move(wanted));
+                        });
 }
 
 Task<HttpResponse> list_messages(const Backend& backend, ApiRequest request) {
-    return list_by_time(
-        backend, std::move(request), only_times, "messages",
-        [&backend](JournalQuery wanted) { return backend.feed.find_messages(std::move(wanted)); });
+    return list_by_time(backend, std::move(request), only_times, "messages",
+                        [&backend](JournalQuery wanted) {
+                            return backend.journal.find_messages(std::move(wanted));
+                        });
 }
 
 Task<HttpResponse> list_journal_events(const Backend& backend, ApiRequest request) {
     return list_by_time(
         backend, std::move(request), only_times, "events",
-        [&backend](JournalQuery wanted) { return backend.feed.find_events(std::move(wanted)); });
+        [&backend](JournalQuery wanted) { return backend.journal.find_events(std::move(wanted)); });
 }
 
 Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request) {
@@ -156,9 +158,9 @@ Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request) {
     const auto since = since_of(query, backend.clock);
     if (!since) co_return refuse(400, since.error().what);
     const TimePoint from = since->value_or(TimePoint{});
-    auto totals = co_await backend.feed.totals(from);
+    auto totals = co_await backend.journal.totals(from);
     if (!totals) co_return not_readable(totals.error());
-    auto holds = co_await backend.feed.holds();
+    auto holds = co_await backend.journal.holds();
     if (!holds) co_return not_readable(holds.error());
     co_return answered({{"since", iso_time(from)},
                         {"totals", report::to_json(*totals)},
@@ -169,10 +171,10 @@ Task<HttpResponse> get_request(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     RequestId id{request.id};
-    auto record = co_await backend.feed.record(std::move(id));
+    auto record = co_await backend.journal.record(std::move(id));
     if (!record) co_return not_readable(record.error());
     if (!*record) co_return refuse(404, "the journal knows no request " + in_quotes(request.id));
-    if (const auto view = backend.view()) add_names(view->cache.project_names(), **record);
+    if (const auto view = backend.daemon.view()) add_names(view->cache.project_names(), **record);
     co_return answered(report::to_json(**record));
 }
 

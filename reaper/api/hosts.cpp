@@ -12,7 +12,7 @@
 #include "reaper/api/host_use.hpp"
 #include "reaper/api/named_project.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_host.hpp"
 #include "reaper/model/resources_text.hpp"
@@ -37,7 +37,7 @@ using ReservedOn = std::map<HostId, Resources>;
 
 ReservedOn reserved_on(const Backend& backend) {
     ReservedOn reserved;
-    const ReservationController* const reservations = backend.reservations();
+    const ReservationController* const reservations = backend.daemon.reservations();
     if (reservations == nullptr || reservations->why_not_known()) return reserved;
     for (const ReservationView& view : reservations->list())
         reserved[view.reservation.identity.host] += view.balance.held;
@@ -164,7 +164,7 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
     std::vector<HostId> ids;
     TimePoint taken_at;
     {
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return no_cloud_yet();
         bool marker_known = false;
         HostsWanted wanted{query.text("name"), query.text("zone"), {}};
@@ -184,7 +184,7 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
     json hosts = json::array();
     for (std::size_t begin = 0; begin < ids.size(); begin += hosts_at_a_time) {
         // The cache may have changed since: hosts are looked up anew, some may be gone.
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return no_cloud_yet();
         for (std::size_t i = begin; i < std::min(begin + hosts_at_a_time, ids.size()); ++i)
             if (const Host* const host = view->cache.find(ids[i]))
@@ -201,7 +201,7 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
 Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
-    const auto view = backend.view();
+    const auto view = backend.daemon.view();
     if (!view) co_return no_cloud_yet();
     const auto found = host_named(view->cache.hosts(), request.id);
     if (!found)

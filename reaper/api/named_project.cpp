@@ -11,7 +11,7 @@ namespace reaper::api {
 Task<std::variant<ProjectId, HttpResponse>> project_of(const Backend& backend,
                                                        std::string written) {
     using Found = std::variant<ProjectId, HttpResponse>;
-    if (const auto view = backend.view()) {
+    if (const auto view = backend.daemon.view()) {
         const ProjectNames& names = view->cache.project_names();
         if (names.contains(ProjectId{written})) co_return Found{ProjectId{written}};
         auto named = projects_named(names, written);

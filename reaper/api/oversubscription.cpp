@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {
@@ -20,8 +20,7 @@ Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest reque
     if (query.wrong()) co_return refuse(400, *query.wrong());
     const auto page = page_of(query, most_hosts_at_once, most_hosts_at_once);
     if (!page) co_return refuse(400, page.error().what);
-    const RoomPublisher* const publisher =
-        backend.room_publisher ? backend.room_publisher() : nullptr;
+    const RoomPublisher* const publisher = backend.daemon.room_publisher();
     if (publisher == nullptr) co_return refuse(503, "the daemon does not run yet");
     const auto room_class = publisher->room_class();
     if (!room_class) co_return refuse(404, "nothing is oversubscribed (oversubscription.enabled)");

@@ -31,15 +31,14 @@ std::string joined(const std::vector<std::string>& errors) {
 
 /// Why nobody would be helped now, whatever the plan; null if one would.
 json no_help(const Backend& backend) {
-    if (!backend.status) return nullptr;
-    auto why = backend.status().no_help;
+    auto why = backend.daemon.status().no_help;
     return why ? json(std::move(*why)) : json(nullptr);
 }
 
 /// Why a plan that was approved would not be carried out; null if it would.
 json stale_of(const Backend& backend, const DaemonView& view, const Request& wanted,
               const Decision& decision) {
-    const Duration max_age = backend.status ? backend.status().approved_max_age : Duration::max();
+    const Duration max_age = backend.daemon.status().approved_max_age;
     const auto name_of = [&view](const ServerId& server) {
         for (const Host* const host : view.cache.hosts())
             for (const Server& each : host->servers)
@@ -54,13 +53,11 @@ json stale_of(const Backend& backend, const DaemonView& view, const Request& wan
 
 json plan_remarks(const Backend& backend, const DaemonView& view) {
     json remarks = json::array();
-    if (backend.status) {
-        const DaemonStatus state = backend.status();
-        if (state.no_help) remarks.push_back("nothing would be done now: " + *state.no_help);
-        if (state.reservations_unknown)
-            remarks.push_back("room that reservations would let go of is not counted: " +
-                              *state.reservations_unknown);
-    }
+    const DaemonStatus state = backend.daemon.status();
+    if (state.no_help) remarks.push_back("nothing would be done now: " + *state.no_help);
+    if (state.reservations_unknown)
+        remarks.push_back("room that reservations would let go of is not counted: " +
+                          *state.reservations_unknown);
     for (const std::string& remark : view.cache.remarks()) remarks.push_back(remark);
     return remarks;
 }
@@ -83,7 +80,7 @@ Result<DescribedRequest> described_in(const std::string& body) {
 
 Task<BuiltRequest> of_named_flavor(const Backend& backend, Request request, std::string written) {
     if (backend.compute == nullptr) co_return refuse(503, "this daemon knows no flavors");
-    const auto view = backend.view();
+    const auto view = backend.daemon.view();
     if (!view) co_return cloud_not_read();
     // What a flavor demands may be nowhere; what is demanded beside it is a mistake then.
     if (auto why = why_unknown(request, view->cache.index())) co_return refuse(404, *why);
@@ -101,11 +98,11 @@ Task<BuiltRequest> of_named_flavor(const Backend& backend, Request request, std:
 Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
-    if (!backend.would_decide || backend.identity == nullptr || backend.clock == nullptr)
+    if (backend.identity == nullptr || backend.clock == nullptr)
         co_return refuse(503, "this daemon makes no plans");
     const auto described = described_in(request.body);
     if (!described) co_return refuse(400, described.error().what);
-    if (!backend.view()) co_return cloud_not_read();
+    if (!backend.daemon.view()) co_return cloud_not_read();
     std::string written = described->project;
     auto project = co_await backend.identity->find_project(std::move(written));
     if (!project) co_return refuse(503, "Keystone can't be asked: " + project.error().what);
@@ -120,13 +117,13 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
                                          described->flavor);
     if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
     Request wanted = std::get<Request>(std::move(built));
-    const auto before = backend.view();
+    const auto before = backend.daemon.view();
     if (!before) co_return cloud_not_read();
     add_names(before->cache.project_names(), wanted);
     if (auto why = why_unknown(wanted, before->cache.index())) co_return refuse(404, *why);
     Request asked = wanted;
-    const auto decision = co_await backend.would_decide(std::move(asked));
-    const auto view = backend.view();
+    const auto decision = co_await backend.daemon.would_decide(std::move(asked));
+    const auto view = backend.daemon.view();
     if (!decision || !view) co_return cloud_not_read();
     json body{{"request", report::to_json(wanted)},
               {"decision", report::to_json(*decision)},

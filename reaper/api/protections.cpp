@@ -4,7 +4,7 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/controllers/server_protections.hpp"
+#include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -95,9 +95,9 @@ std::string who_protects(const ApiRequest& request, const std::string& said) {
 
 /// Why nothing can be changed here; none: it can.
 std::optional<HttpResponse> why_unchangeable(const Backend& backend) {
-    if (backend.status && backend.status().dry_run)
+    if (backend.daemon.status().dry_run)
         return refuse(409, "a dry run deletes no servers: there is nothing to protect");
-    if (!backend.protections || backend.protections() == nullptr || backend.clock == nullptr)
+    if (backend.daemon.protections() == nullptr || backend.clock == nullptr)
         return refuse(503, "the daemon has not started yet");
     return std::nullopt;
 }
@@ -107,10 +107,10 @@ std::optional<HttpResponse> why_unchangeable(const Backend& backend) {
 Task<HttpResponse> get_protections(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
-    if (!backend.protections || backend.protections() == nullptr)
+    if (backend.daemon.protections() == nullptr)
         co_return refuse(503, "the daemon has not started yet");
     json list = json::array();
-    for (const auto& [server, protection] : backend.protections()->all())
+    for (const auto& [server, protection] : backend.daemon.protections()->all())
         list.push_back(report::to_json(protection));
     co_return answered({{"protections", std::move(list)}});
 }
@@ -122,7 +122,7 @@ Task<HttpResponse> post_protect(const Backend& backend, ApiRequest request) {
     if (!asked) co_return refuse(400, asked.error().what);
     ServerProtection protection;
     {
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return refuse(503, "the daemon has not read the cloud yet");
         const auto found = servers_named(view->cache, asked->server);
         std::vector<std::string> ids;
@@ -139,7 +139,7 @@ Task<HttpResponse> post_protect(const Backend& backend, ApiRequest request) {
     protection.by = who_protects(request, asked->by);
     protection.reason = asked->reason;
     const json told = report::to_json(protection);
-    auto done = co_await backend.protections()->protect(std::move(protection));
+    auto done = co_await backend.daemon.protections()->protect(std::move(protection));
     if (!done) co_return refuse(503, done.error().what);
     co_return answered({{"protection", told}});
 }
@@ -148,7 +148,7 @@ Task<HttpResponse> post_unprotect(const Backend& backend, ApiRequest request) {
     if (auto no = why_unchangeable(backend)) co_return std::move(*no);
     const auto asked = protection_in(request.body, backend.clock->now(), true);
     if (!asked) co_return refuse(400, asked.error().what);
-    const auto found = protected_named(*backend.protections(), asked->server);
+    const auto found = protected_named(*backend.daemon.protections(), asked->server);
     std::vector<std::string> ids;
     for (const ServerId& server : found) ids.push_back(server.str());
     if (ids.size() > 1) co_return several_named(asked->server, ids);
@@ -156,7 +156,7 @@ Task<HttpResponse> post_unprotect(const Backend& backend, ApiRequest request) {
         co_return refuse(404, "no operator protects a server " + in_quotes(asked->server));
     ServerId server = found.front();
     std::string by = who_protects(request, asked->by);
-    auto was = co_await backend.protections()->unprotect(std::move(server), std::move(by));
+    auto was = co_await backend.daemon.protections()->unprotect(std::move(server), std::move(by));
     if (!was) co_return refuse(503, was.error().what);
     co_return answered({{"was", *was ? report::to_json(**was) : json(nullptr)}});
 }

@@ -71,7 +71,7 @@ Task<std::optional<std::string>> next_of(std::shared_ptr<Stream> stream, Request
 }  // namespace
 
 Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
-    OperatorTrigger* const operators = backend.operators();
+    OperatorTrigger* const operators = backend.daemon.operators();
     if (operators == nullptr) co_return refuse(503, "the daemon has not started yet");
     auto described = described_in(request.body);
     if (!described) co_return refuse(400, described.error().what);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/named_host.hpp"
@@ -243,8 +243,8 @@ json json_of(const OrderState& order) {
 }
 
 Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder read) {
-    ReservationController* const reservations = backend.reservations();
-    const auto view = backend.view();
+    ReservationController* const reservations = backend.daemon.reservations();
+    const auto view = backend.daemon.view();
     if (reservations == nullptr || !view)
         co_return api::refuse(503, "the daemon has not read the cloud yet");
     const Known known{view->cache, *reservations};
@@ -271,7 +271,7 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request) 
     if (!page) co_return refuse(400, page.error().what);
     const std::string& role = query.text("role");
     const std::string& host = query.text("host");
-    const ReservationController* const reservations = backend.reservations();
+    const ReservationController* const reservations = backend.daemon.reservations();
     if (reservations == nullptr) co_return api::refuse(503, "the daemon has not started yet");
     if (auto why = reservations->why_not_known()) co_return refusal_for(*why);
     std::vector<ReservationView> views = reservations->list();

@@ -94,21 +94,21 @@ Task<BuiltRequest> built_of(const Backend& backend, Asked asked) {
 Task<HttpResponse> get_room(const Backend& backend, ApiRequest request) {
     const Query query{request, {"flavor", "resources", "count", "zone", "project", "traits"}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
-    if (!backend.room_for || backend.identity == nullptr || backend.clock == nullptr)
+    if (backend.identity == nullptr || backend.clock == nullptr)
         co_return refuse(503, "this daemon tells no room");
     auto asked = asked_in(query);
     if (!asked) co_return refuse(400, asked.error().what);
-    if (!backend.view()) co_return cloud_not_read();
+    if (!backend.daemon.view()) co_return cloud_not_read();
     auto built = co_await built_of(backend, std::move(*asked));
     if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
     Request wanted = std::get<Request>(std::move(built));
-    const auto before = backend.view();
+    const auto before = backend.daemon.view();
     if (!before) co_return cloud_not_read();
     add_names(before->cache.project_names(), wanted);
     if (auto why = why_unknown(wanted, before->cache.index())) co_return refuse(404, *why);
     Request question = wanted;
-    const auto answer = co_await backend.room_for(std::move(question));
-    const auto view = backend.view();
+    const auto answer = co_await backend.daemon.room_for(std::move(question));
+    const auto view = backend.daemon.view();
     if (!answer || !view) co_return cloud_not_read();
     nlohmann::json body = report::room_json(*answer, wanted);
     body["remarks"] = plan_remarks(backend, *view);

@@ -68,7 +68,7 @@ void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
         if (auto run = ended(record, taggers, tag_data)) runs.push_back(std::move(*run));
 }
 
-ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since,
+ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal, TimePoint since,
                                                   TimePoint now) {
     const Duration step = std::max<Duration>(std::chrono::days{1}, (now - since) / most_readings);
     std::vector<ServerRun> runs;

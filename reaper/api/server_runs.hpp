@@ -22,6 +22,7 @@ void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
 
 /// Those that were deleted by plans of the journal since then. It is read a day at a time: others
 /// are not kept from it, and no more records are held at once.
-ResultTask<std::vector<ServerRun>> reclaimed_runs(Journal& journal, TimePoint since, TimePoint now);
+ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal, TimePoint since,
+                                                  TimePoint now);
 
 }  // namespace reaper

@@ -116,7 +116,7 @@ void RecentlySettled::keep(const JournalQuery& asked, const JournalQuery& settle
     if (answers_.size() < most_kept) answers_[key_of(asked)] = {settled.project, settled.host, now};
 }
 
-ResultTask<SettledQuery> settle(JournalQuery query, Journal& journal, WhoKnows cloud) {
+ResultTask<SettledQuery> settle(JournalQuery query, JournalReader& journal, WhoKnows cloud) {
     SettledQuery settled;
     settled.query = query;
     if (query.project.empty() && query.host.empty() && query.flavor.empty()) co_return settled;

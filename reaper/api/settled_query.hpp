@@ -34,7 +34,7 @@ struct WhoKnows {
 
 /// An error: the journal can't be read. The cloud is asked only about what the journal does not
 /// know.
-ResultTask<SettledQuery> settle(JournalQuery query, Journal& journal, WhoKnows cloud);
+ResultTask<SettledQuery> settle(JournalQuery query, JournalReader& journal, WhoKnows cloud);
 
 /// What was settled lately, so that pages of one list, and whoever follows it, are not asked about
 /// again and again, and go on when what they named is no more. One thread.

@@ -83,7 +83,7 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     json body;
     std::vector<HostId> ids;
     {
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return cloud_not_read();
         ids = page_of_hosts(view->cache, *page);
         body = frame_of(*view, page->marker.empty());
@@ -94,7 +94,7 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     json names = json::object();
     for (std::size_t begin = 0; begin < ids.size(); begin += whole_hosts_at_a_time) {
         // The cache may have changed since: hosts are looked up anew, some may be gone.
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return cloud_not_read();
         const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids.size());
         for (std::size_t i = begin; i < end; ++i)

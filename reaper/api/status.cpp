@@ -24,7 +24,7 @@ json line_or_null(const std::optional<std::string>& line) {
 }
 
 json cache_json(const Backend& backend, const DaemonStatus& state) {
-    const auto view = backend.view();
+    const auto view = backend.daemon.view();
     if (!view) return nullptr;
     const CacheAges ages = view->cache.ages();
     return {{"hosts", ages.hosts},
@@ -76,7 +76,7 @@ json circuit_json(const Backend& backend, const DaemonStatus& state) {
 std::optional<PauseNote> note_in_force(const Backend& backend) {
     if (backend.pause == nullptr || backend.breaker == nullptr) return std::nullopt;
     // It deletes nothing anyway, and the files may be those of one that does.
-    if (backend.status && backend.status().dry_run) return std::nullopt;
+    if (backend.daemon.status().dry_run) return std::nullopt;
     auto note = backend.pause->note();
     return note ? note : backend.breaker->note();
 }
@@ -84,9 +84,9 @@ std::optional<PauseNote> note_in_force(const Backend& backend) {
 Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
-    if (!backend.status) co_return refuse(503, "the daemon has not started yet");
-    DaemonStatus state = backend.status();
-    if (const auto view = backend.view()) add_names(view->cache.project_names(), state.left_alone);
+    DaemonStatus state = backend.daemon.status();
+    if (const auto view = backend.daemon.view())
+        add_names(view->cache.project_names(), state.left_alone);
     json body = {
         {"program_version", backend.program_version},
         {"machine", machine_name()},
@@ -133,7 +133,7 @@ Task<HttpResponse> get_reapers(const Backend& backend, ApiRequest request) {
 
 Task<HttpResponse> post_pause(const Backend& backend, ApiRequest request) {
     if (backend.pause == nullptr || backend.breaker == nullptr) co_return no_switch();
-    if (backend.status && backend.status().dry_run)
+    if (backend.daemon.status().dry_run)
         co_return refuse(409, "a dry run deletes no servers: there is nothing to pause");
     const auto reason = reason_in(request.body);
     if (!reason) co_return refuse(400, reason.error().what);
@@ -151,19 +151,18 @@ Task<HttpResponse> post_resume(const Backend& backend, ApiRequest request) {
     if (!trimmed(request.body).empty() &&
         json::parse(request.body, nullptr, false) != json::object())
         co_return refuse(400, "the body: expected none, or {}");
-    if (backend.status && backend.status().dry_run)
+    if (backend.daemon.status().dry_run)
         co_return refuse(409, "a dry run deletes no servers: there is nothing to resume");
     const auto was = note_in_force(backend);
     const auto opened = backend.breaker->note();
     for (Switch* const each : {backend.pause, backend.breaker})
         if (const auto done = each->resume(); !done) co_return refuse(503, done.error().what);
     spdlog::warn("admin API: resumed by {}", printable(who(request), 255));
-    co_return answered(
-        {{"paused", line_or_null(stopped(backend))},
-         {"was_paused", was.has_value()},
-         {"was", report::json_of(was)},
-         {"breaker_was", report::json_of(opened)},
-         {"circuit", backend.status ? json(to_string(backend.status().circuit)) : json(nullptr)}});
+    co_return answered({{"paused", line_or_null(stopped(backend))},
+                        {"was_paused", was.has_value()},
+                        {"was", report::json_of(was)},
+                        {"breaker_was", report::json_of(opened)},
+                        {"circuit", to_string(backend.daemon.status().circuit)}});
 }
 
 }  // namespace reaper::api

@@ -12,7 +12,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/api/server_runs.hpp"
-#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
@@ -72,8 +72,7 @@ Result<UsagePeriod> period_of(const Query& query, TimePoint now) {
 /// What this daemon's estimator allows; nothing if nothing is oversubscribed.
 EstimatedRoom estimated_room(const Backend& backend) {
     EstimatedRoom room;
-    const RoomPublisher* const publisher =
-        backend.room_publisher ? backend.room_publisher() : nullptr;
+    const RoomPublisher* const publisher = backend.daemon.room_publisher();
     const auto room_class = publisher == nullptr ? std::nullopt : publisher->room_class();
     if (!room_class) return room;
     room.of = *room_class;
@@ -104,13 +103,13 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
             co_return refuse(found->several ? 400 : 404, "project: " + found->why_not);
         project = found->found->id.str();
     }
-    if (!backend.view()) co_return cloud_not_read();
+    if (!backend.daemon.view()) co_return cloud_not_read();
     if (*backend.counts_usage)
         co_return refuse(503, "usage is being counted for somebody else; try again in a moment");
     const Counting counting{backend.counts_usage};
     auto ended = co_await backend.compute->ended_servers(period->from);
     if (!ended) co_return not_told("Nova", ended.error());
-    auto reclaimed = co_await reclaimed_runs(backend.feed, period->from, now);
+    auto reclaimed = co_await reclaimed_runs(backend.journal, period->from, now);
     if (!reclaimed) co_return refuse(503, "the journal can't be read: " + reclaimed.error().what);
     // The first word on a server counts: the cloud's, then Nova's, then the journal's.
     UsageSum sum{period->from, period->to};
@@ -123,11 +122,11 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     const EstimatedRoom estimated = estimated_room(backend);
     const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> hosts;
-    if (const auto view = backend.view())
+    if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts()) hosts.push_back(host->id);
     for (std::size_t begin = 0; begin < hosts.size(); begin += hosts_counted_at_a_time) {
         if (begin > 0) co_await boost::asio::post(executor, boost::asio::use_awaitable);
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return cloud_not_read();
         std::vector<ServerRun> runs;
         const std::size_t end = std::min(begin + hosts_counted_at_a_time, hosts.size());
@@ -142,7 +141,7 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     }
     for (std::size_t begin = 0; begin < ended->size(); begin += servers_counted_at_a_time) {
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
-        const auto view = backend.view();
+        const auto view = backend.daemon.view();
         if (!view) co_return cloud_not_read();
         const auto first = ended->begin() + static_cast<std::ptrdiff_t>(begin);
         const std::size_t count = std::min(servers_counted_at_a_time, ended->size() - begin);
@@ -155,7 +154,8 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     while (sum.sum(servers_counted_at_a_time))
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     counted.lines = sum.lines();
-    if (const auto view = backend.view()) add_names(view->cache.project_names(), counted.lines);
+    if (const auto view = backend.daemon.view())
+        add_names(view->cache.project_names(), counted.lines);
     co_return answered(report::to_json(counted));
 }
 

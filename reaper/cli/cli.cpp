@@ -4,13 +4,11 @@
 #include <iostream>
 #include <new>
 #include <string>
-#include <thread>
 #include <type_traits>
 
-#include "reaper/cli/commands.hpp"
-#include "reaper/cli/error_lines.hpp"
-#include "reaper/cli/remote_scope.hpp"
-#include "reaper/cli/watch.hpp"
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/channel/remote_scope.hpp"
+#include "reaper/cli/output/error_lines.hpp"
 #include "reaper/daemon/logging.hpp"
 
 namespace reaper::cli {
@@ -102,12 +100,7 @@ ExitCode dispatch(const Arguments& arguments) {
     const Terminal terminal(global);
     set_up_logging({LogStyle::command, global.log_level.value_or("warning"), terminal.error_color(),
                     global.json});
-    const auto once = [&] { return terminal.finish(run_command(arguments, terminal)); };
-    if (!global.list.watch) return once();
-    return watch(terminal, once, [&] {
-        std::this_thread::sleep_for(*global.list.watch);
-        return true;
-    });
+    return terminal.finish(run_command(arguments, terminal));
 }
 
 /// Before there is a terminal, or when it is too late for one.

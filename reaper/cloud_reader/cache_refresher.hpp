@@ -19,7 +19,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/cloud_reader/host_reader.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/cloud_reader/lock_holders.hpp"
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/decision/policy.hpp"

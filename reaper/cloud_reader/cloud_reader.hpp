@@ -1,10 +1,13 @@
-// Reads the whole cloud: lists from Nova, Keystone and Placement, and the room of each host.
+// Reads the whole cloud: lists from Nova, Keystone and Placement, and the room of each host; or one
+// host of it.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud_cache/host_reading.hpp"
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 
@@ -36,5 +39,17 @@ ResultTask<std::vector<ServerRecord>> find_unfinished(UnfinishedDeletions& unfin
                                                       const TagData& tag_data,
                                                       std::vector<ServerRecord> soft_deleted,
                                                       const std::vector<ServerRecord>& going);
+
+/// How much of one host is read.
+enum class HostDepth {
+    room,       ///< of each provider, and compute service: the servers are known by events
+    state,      ///< room of each provider, servers, compute service: before a deletion
+    all,        ///< traits too: in the background
+    placement,  ///< and Placement's aggregates: before a deletion for a request bound to them
+};
+
+/// One host, exactly: as the cache has it. `not_found` if a provider of it is gone.
+ResultTask<HostReading> read_host(CloudPorts ports, HostId id, std::string service_host,
+                                  std::vector<ProviderId> providers, HostDepth depth);
 
 }  // namespace reaper

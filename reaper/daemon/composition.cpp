@@ -97,11 +97,11 @@ LiveSettings live_settings(const config::Settings& settings, CompiledSettings co
             dry_run};
 }
 
-Result<std::unique_ptr<Metrics>> daemon_metrics(boost::asio::io_context& io,
+Result<std::shared_ptr<Metrics>> daemon_metrics(boost::asio::io_context& io,
                                                 const config::Settings& settings, Clock& clock) {
     const config::Prometheus& prometheus = settings.oversubscription.prometheus;
     if (!settings.oversubscription.enabled || prometheus.url.empty())
-        return std::unique_ptr<Metrics>{};
+        return std::shared_ptr<Metrics>{};
     return connect_metrics(io.get_executor(), prometheus, clock);
 }
 

@@ -71,7 +71,7 @@ LiveSettings live_settings(const config::Settings& settings, CompiledSettings co
 
 /// What was measured; null if oversubscription is off, or no address is given. `bad_input` names
 /// the setting that can't be. `clock` must outlive it.
-Result<std::unique_ptr<Metrics>> daemon_metrics(boost::asio::io_context& io,
+Result<std::shared_ptr<Metrics>> daemon_metrics(boost::asio::io_context& io,
                                                 const config::Settings& settings, Clock& clock);
 
 /// The daemon's messages; a dry run listens through a queue of its own.

@@ -6,7 +6,7 @@
 
 namespace reaper {
 
-Result<std::unique_ptr<Metrics>> connect_metrics(boost::asio::any_io_executor executor,
+Result<std::shared_ptr<Metrics>> connect_metrics(boost::asio::any_io_executor executor,
                                                  const config::Prometheus& settings, Clock& clock) {
     if (settings.url.empty())
         return Error{Errc::bad_input,

@@ -12,7 +12,7 @@ namespace reaper {
 
 /// Sends nothing yet. `bad_input` names the setting that can't work: there is no address, ...
 /// `clock` must outlive it.
-Result<std::unique_ptr<Metrics>> connect_metrics(boost::asio::any_io_executor executor,
+Result<std::shared_ptr<Metrics>> connect_metrics(boost::asio::any_io_executor executor,
                                                  const config::Prometheus& settings, Clock& clock);
 
 }  // namespace reaper

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "reaper/controllers/host_corrections.hpp"
-#include "reaper/controllers/metrics_reader.hpp"
-#include "reaper/controllers/qos_loop.hpp"
-#include "reaper/controllers/room_publisher.hpp"
+#include "reaper/controllers/oversubscription/host_corrections.hpp"
+#include "reaper/controllers/oversubscription/metrics_reader.hpp"
+#include "reaper/controllers/oversubscription/qos_loop.hpp"
+#include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/runtime/periodic.hpp"

@@ -52,8 +52,8 @@ LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force)
 
 }  // namespace
 
-Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
-                    std::function<void(ServiceStatus)> on_status)
+RunningService::RunningService(ServicePorts ports, LiveSettings settings,
+                               std::function<void(ServiceStatus)> on_status)
     : clock_(ports.cloud.clock),
       settings_(harmless(std::move(settings))),
       rooms_(!settings_.dry_run),
@@ -75,7 +75,7 @@ Service::Impl::Impl(ServicePorts ports, LiveSettings settings,
     settings_.cache.events = ports_.events != nullptr;
 }
 
-Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor)
+RunningService::Parts::Parts(RunningService& service, const asio::any_io_executor& executor)
     : planning(executor),
       deletions(executor, service.settings_.cull.max_parallel_deletions),
       idle(executor, 1),
@@ -176,7 +176,7 @@ Service::Impl::Parts::Parts(Impl& service, const asio::any_io_executor& executor
 
 // ---- life ----
 
-ResultTask<void> Service::Impl::run() {
+ResultTask<void> RunningService::run() {
     executor_ = co_await asio::this_coro::executor;
     parts_ = std::make_unique<Parts>(*this, executor_);
     parts_->decisions.observed_by(ports_.observer);
@@ -223,7 +223,7 @@ ResultTask<void> Service::Impl::run() {
 }
 
 /// Who was helped by the gateway gets its answer, and claims the room that is kept for it.
-Task<void> Service::Impl::wait_for_claims() {
+Task<void> RunningService::wait_for_claims() {
     constexpr Duration longest{10'000};
     constexpr Duration glance{20};
     Clock& clock = ports_.cloud.clock;
@@ -232,7 +232,7 @@ Task<void> Service::Impl::wait_for_claims() {
     while (active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
 }
 
-void Service::Impl::stop() {
+void RunningService::stop() {
     if (stopping_) return;
     stopping_ = true;
     if (in_flight() > 0)
@@ -241,7 +241,7 @@ void Service::Impl::stop() {
     if (parts_) parts_->idle.try_send(boost::system::error_code{});
 }
 
-void Service::Impl::reload(LiveSettings settings) {
+void RunningService::reload(LiveSettings settings) {
     const auto before = settings_.policy;
     settings_ = with_fixed_parts(std::move(settings), settings_);
     credential_asked_.reset();
@@ -254,7 +254,7 @@ void Service::Impl::reload(LiveSettings settings) {
 }
 
 /// As it is written, or with its names looked up; and with what operators protect.
-void Service::Impl::use(std::shared_ptr<const CompiledPolicy> policy) {
+void RunningService::use(std::shared_ptr<const CompiledPolicy> policy) {
     // It was compiled before, so it can be.
     settings_.policy = with_protected(std::move(policy), parts_->protections.reasons()).value();
     parts_->refresher.reload(settings_.policy);
@@ -262,7 +262,7 @@ void Service::Impl::use(std::shared_ptr<const CompiledPolicy> policy) {
 }
 
 /// Why the cloud can't be worked with now; none if it answers.
-Task<std::optional<Error>> Service::Impl::cloud_trouble() {
+Task<std::optional<Error>> RunningService::cloud_trouble() {
     TaggerInputs tagger_inputs = settings_.policy->tagger_inputs();
     auto tag_data = co_await read_tag_data(ports_.cloud, std::move(tagger_inputs));
     if (!tag_data) co_return tag_data.error();
@@ -274,7 +274,7 @@ Task<std::optional<Error>> Service::Impl::cloud_trouble() {
 }
 
 /// Our credentials are refused in each call: one line tells it, at the start that of the start.
-bool Service::Impl::is_told(const Error& why) {
+bool RunningService::is_told(const Error& why) {
     if (why.code != Errc::unauthorized) return false;
     if (cloud_answered_ && parts_->probe.refused())
         spdlog::error(
@@ -284,7 +284,7 @@ bool Service::Impl::is_told(const Error& why) {
     return true;
 }
 
-Task<void> Service::Impl::wait_for_cloud() {
+Task<void> RunningService::wait_for_cloud() {
     Backoff backoff{ports_.cloud.clock, std::chrono::seconds{30}};
     while (!stopping_) {
         const auto trouble = co_await cloud_trouble();
@@ -310,17 +310,17 @@ Task<void> Service::Impl::wait_for_cloud() {
 }
 
 /// That the gateway takes traits of res-type out is known once nova-scheduler has asked it.
-SchedulerRules Service::Impl::scheduler_rules() const {
+SchedulerRules RunningService::scheduler_rules() const {
     SchedulerRules rules = settings_.policy->scheduler;
     if (parts_->gateway.counts().searches == 0) rules.res_type_taken_out = false;
     return rules;
 }
 
-RequestCoordinator::Spawn Service::Impl::spawner() {
+RequestCoordinator::Spawn RunningService::spawner() {
     return [this](Task<void> task) { spawn(std::move(task)); };
 }
 
-void Service::Impl::spawn(Task<void> task) {
+void RunningService::spawn(Task<void> task) {
     ++active_;
     asio::co_spawn(executor_, std::move(task),
                    [self = shared_from_this()](std::exception_ptr error) {
@@ -332,56 +332,7 @@ void Service::Impl::spawn(Task<void> task) {
                    });
 }
 
-// ---- the face ----
-
-Service::Service(ServicePorts ports, LiveSettings settings,
-                 std::function<void(ServiceStatus)> on_status)
-    : impl_(std::make_shared<Impl>(ports, std::move(settings), std::move(on_status))) {}
-
-Service::~Service() = default;
-
-ResultTask<void> Service::run() {
-    return impl_->run();
-}
-void Service::stop() {
-    impl_->stop();
-}
-void Service::reload(LiveSettings settings) {
-    impl_->reload(std::move(settings));
-}
-std::optional<DaemonView> Service::view() const {
-    return impl_->view();
-}
-std::optional<DaemonState> Service::state() const {
-    return impl_->state();
-}
-DaemonStatus Service::status() const {
-    return impl_->status();
-}
-
-Task<std::optional<Decision>> Service::would_decide(Request request) {
-    return impl_->would_decide(std::move(request));
-}
-
-Task<std::optional<RoomAnswer>> Service::room_for(Request request) {
-    return impl_->room_for(std::move(request));
-}
-
-ReservationController* Service::reservations() {
-    return impl_->reservations();
-}
-
-ServerProtections* Service::protections() {
-    return impl_->protections();
-}
-
-const RoomPublisher* Service::room_publisher() {
-    return impl_->room_publisher();
-}
-
-OperatorTrigger* Service::operators() {
-    return impl_->operators();
-}
+// ---- the gateway ----
 
 namespace {
 
@@ -416,12 +367,20 @@ private:
 
 }  // namespace
 
-std::shared_ptr<ProxyHandler> Service::gateway() {
-    const std::weak_ptr<Impl> weak = impl_;
+std::shared_ptr<ProxyHandler> RunningService::gateway() {
+    const std::weak_ptr<RunningService> weak = weak_from_this();
     return std::make_shared<WhileItRuns>([weak] {
-        const auto impl = weak.lock();
-        return std::shared_ptr<ProxyHandler>(impl, impl ? impl->gateway() : nullptr);
+        const auto service = weak.lock();
+        PlacementGateway* const gateway =
+            service && service->serves() ? &service->parts_->gateway : nullptr;
+        return std::shared_ptr<ProxyHandler>(service, gateway);
     });
+}
+
+std::shared_ptr<Service> make_service(ServicePorts ports, LiveSettings settings,
+                                      std::function<void(ServiceStatus)> on_status) {
+    return std::make_shared<RunningService>(std::move(ports), std::move(settings),
+                                            std::move(on_status));
 }
 
 }  // namespace reaper

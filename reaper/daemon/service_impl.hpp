@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/controllers/cloud_probe.hpp"
-#include "reaper/controllers/cull_preconditions.hpp"
-#include "reaper/controllers/freed_room_tracker.hpp"
-#include "reaper/controllers/inventory_reserver.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
-#include "reaper/controllers/room_lives.hpp"
-#include "reaper/controllers/safeguard_controller.hpp"
-#include "reaper/controllers/server_labels.hpp"
-#include "reaper/controllers/server_protections.hpp"
+#include "reaper/controllers/freed_room/freed_room_tracker.hpp"
+#include "reaper/controllers/freed_room/inventory_reserver.hpp"
+#include "reaper/controllers/freed_room/room_lives.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
+#include "reaper/controllers/safeguards/cloud_probe.hpp"
+#include "reaper/controllers/safeguards/cull_preconditions.hpp"
+#include "reaper/controllers/safeguards/safeguard_controller.hpp"
+#include "reaper/controllers/safeguards/server_labels.hpp"
+#include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/daemon/oversubscription.hpp"
 #include "reaper/daemon/service.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
@@ -33,6 +33,7 @@
 #include "reaper/runtime/watched_clock.hpp"
 #include "reaper/triggers/ended_loan.hpp"
 #include "reaper/triggers/nova_failures.hpp"
+#include "reaper/triggers/operator.hpp"
 #include "reaper/triggers/unshelve.hpp"
 
 namespace reaper {
@@ -46,35 +47,33 @@ public:
     Result<void> resume() override { return {}; }
 };
 
-class Service::Impl : public std::enable_shared_from_this<Service::Impl> {
+class RunningService final : public Service, public std::enable_shared_from_this<RunningService> {
 public:
-    Impl(ServicePorts ports, LiveSettings settings, std::function<void(ServiceStatus)> on_status);
+    RunningService(ServicePorts ports, LiveSettings settings,
+                   std::function<void(ServiceStatus)> on_status);
 
-    ResultTask<void> run();
-    void stop();
-    void reload(LiveSettings settings);
-    void use(std::shared_ptr<const CompiledPolicy> policy);
-    std::optional<DaemonView> view() const;
-    std::optional<DaemonState> state() const;
-    DaemonStatus status() const;
-    Task<std::optional<Decision>> would_decide(Request request);
-    Task<std::optional<RoomAnswer>> room_for(Request request);
-    OperatorTrigger* operators() { return parts_ && listening_ ? &parts_->operators : nullptr; }
-    ReservationController* reservations() {
-        return parts_ && listening_ ? &parts_->reservations : nullptr;
+    ResultTask<void> run() override;
+    void stop() override;
+    void reload(LiveSettings settings) override;
+    std::optional<DaemonView> view() const override;
+    std::optional<DaemonState> state() const override;
+    DaemonStatus status() const override;
+    Task<std::optional<Decision>> would_decide(Request request) override;
+    Task<std::optional<RoomAnswer>> room_for(Request request) override;
+    OperatorTrigger* operators() override { return serves() ? &parts_->operators : nullptr; }
+    ReservationController* reservations() override {
+        return serves() ? &parts_->reservations : nullptr;
     }
-    ServerProtections* protections() {
-        return parts_ && listening_ ? &parts_->protections : nullptr;
+    ServerProtections* protections() override { return serves() ? &parts_->protections : nullptr; }
+    const RoomPublisher* room_publisher() override {
+        return serves() ? &parts_->oversubscription.publisher() : nullptr;
     }
-    const RoomPublisher* room_publisher() {
-        return parts_ && listening_ ? &parts_->oversubscription.publisher() : nullptr;
-    }
-    PlacementGateway* gateway() { return parts_ && listening_ ? &parts_->gateway : nullptr; }
+    std::shared_ptr<ProxyHandler> gateway() override;
 
 private:
     /// Everything that the work is done with, in the order in which one needs the other.
     struct Parts {
-        Parts(Impl& service, const boost::asio::any_io_executor& executor);
+        Parts(RunningService& service, const boost::asio::any_io_executor& executor);
 
         Turns planning;
         AsyncSemaphore deletions;
@@ -100,6 +99,8 @@ private:
         PlacementGateway gateway;
     };
 
+    bool serves() const { return parts_ && listening_; }
+    void use(std::shared_ptr<const CompiledPolicy> policy);
     std::vector<PeriodicTask> periodic_tasks();
     void listen_to_messages();
     void listen_to_events();

@@ -9,12 +9,12 @@
 
 namespace reaper {
 
-std::optional<DaemonView> Service::Impl::view() const {
+std::optional<DaemonView> RunningService::view() const {
     if (!parts_ || !parts_->refresher.built()) return std::nullopt;
     return DaemonView{parts_->refresher.cache(), rooms_.ledger(), *settings_.policy};
 }
 
-std::optional<DaemonState> Service::Impl::state() const {
+std::optional<DaemonState> RunningService::state() const {
     if (!parts_) return std::nullopt;
     DaemonState state{settings_,
                       clock_,
@@ -48,7 +48,7 @@ std::optional<DaemonState> Service::Impl::state() const {
     return state;
 }
 
-DaemonStatus Service::Impl::status() const {
+DaemonStatus RunningService::status() const {
     DaemonStatus state;
     state.dry_run = settings_.dry_run;
     state.ready = told_.ready;
@@ -80,20 +80,20 @@ DaemonStatus Service::Impl::status() const {
     return state;
 }
 
-Task<std::optional<Decision>> Service::Impl::would_decide(Request request) {
+Task<std::optional<Decision>> RunningService::would_decide(Request request) {
     if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
     auto policy = settings_.policy;
     co_return co_await parts_->decisions.would_decide(std::move(policy), std::move(request));
 }
 
-Task<std::optional<RoomAnswer>> Service::Impl::room_for(Request request) {
+Task<std::optional<RoomAnswer>> RunningService::room_for(Request request) {
     if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
     auto policy = settings_.policy;
     co_return co_await parts_->decisions.room_for(std::move(policy), std::move(request));
 }
 
 /// Why nobody who waits can be helped now; none if all is well.
-std::optional<std::string> Service::Impl::why_no_help() const {
+std::optional<std::string> RunningService::why_no_help() const {
     if (settings_.dry_run) return "a dry run changes nothing";
     if (const auto paused = parts_->safeguards.paused_reason()) return paused;
     if (const auto unknown = parts_->safeguards.not_known_yet()) return unknown;
@@ -106,19 +106,19 @@ std::optional<std::string> Service::Impl::why_no_help() const {
     return std::nullopt;
 }
 
-std::optional<std::string> Service::Impl::journal_trouble() const {
+std::optional<std::string> RunningService::journal_trouble() const {
     if (journal_gone_) return journal_gone_;
     return parts_ ? parts_->coordinator.journal_trouble() : std::nullopt;
 }
 
 /// Which service of the cloud does not answer any more.
-std::optional<std::string> Service::Impl::cloud_silent() const {
+std::optional<std::string> RunningService::cloud_silent() const {
     if (!parts_ || !cloud_answered_) return std::nullopt;
     return parts_->probe.why_silent();
 }
 
 /// Messages count as old, or as of the future, by our clock.
-std::optional<std::string> Service::Impl::clock_trouble() const {
+std::optional<std::string> RunningService::clock_trouble() const {
     constexpr Duration most{60'000};
     const auto ahead = ports_.clock_ahead ? ports_.clock_ahead() : std::nullopt;
     if (!ahead || std::chrono::abs(*ahead) <= most) return std::nullopt;
@@ -129,7 +129,7 @@ std::optional<std::string> Service::Impl::clock_trouble() const {
 }
 
 /// What the service is not ready for; empty if it is.
-std::string Service::Impl::waits_for() const {
+std::string RunningService::waits_for() const {
     if (!broker_.consuming && broker_.detail.empty()) return "starting";
     if (!broker_.consuming) return "waiting for the broker: " + broker_.detail;
     if (!cloud_answered_) return "waiting for the cloud";
@@ -140,7 +140,7 @@ std::string Service::Impl::waits_for() const {
 }
 
 /// Where deletions hang; nothing if nowhere.
-std::string Service::Impl::hanging_line() const {
+std::string RunningService::hanging_line() const {
     if (!parts_ || !parts_->refresher.built()) return "";
     std::string names;
     const auto& deletions = parts_->safeguards.safeguards().deletions();
@@ -151,7 +151,7 @@ std::string Service::Impl::hanging_line() const {
     return names.empty() ? "" : "; deletions hang on " + names;
 }
 
-void Service::Impl::report() {
+void RunningService::report() {
     ServiceStatus status;
     const std::string waits = waits_for();
     status.ready = waits.empty();
@@ -172,7 +172,7 @@ void Service::Impl::report() {
     if (on_status_) on_status_(std::move(status));
 }
 
-void Service::Impl::report_searches() const {
+void RunningService::report_searches() const {
     const DurationHistogram& times = parts_->decisions.search_times();
     if (times.count() == 0) return;
     const auto ms = [](DurationHistogram::Length length) {

@@ -19,7 +19,7 @@ constexpr Duration between_looks_at_credentials{5000};
 }  // namespace
 
 /// Everything that is done again and again.
-std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
+std::vector<PeriodicTask> RunningService::periodic_tasks() {
     const auto every = [](Duration interval) { return [interval] { return interval; }; };
     const auto quietly = [](auto work) {
         return [work]() -> ResultTask<void> {
@@ -82,9 +82,9 @@ std::vector<PeriodicTask> Service::Impl::periodic_tasks() {
     return tasks;
 }
 
-void Service::Impl::listen_to_messages() {
+void RunningService::listen_to_messages() {
     // Weak: a source that outlives us must not keep us alive beyond the executor.
-    const std::weak_ptr<Impl> weak = weak_from_this();
+    const std::weak_ptr<RunningService> weak = weak_from_this();
     MessageSource::Handlers handlers;
     handlers.message = [weak](Delivery delivery) {
         const auto self = weak.lock();
@@ -102,9 +102,9 @@ void Service::Impl::listen_to_messages() {
     ports_.messages.start(std::move(handlers));
 }
 
-void Service::Impl::listen_to_events() {
+void RunningService::listen_to_events() {
     if (ports_.events == nullptr) return;
-    const std::weak_ptr<Impl> weak = weak_from_this();
+    const std::weak_ptr<RunningService> weak = weak_from_this();
     EventSource::Handlers handlers;
     handlers.events = [weak](std::vector<CloudEvent> events) {
         if (const auto self = weak.lock()) self->on_events(std::move(events));
@@ -124,7 +124,7 @@ static bool tells_end(const CloudEvent& event) {
 
 /// Searches for hosts are remembered, everything else changes the cache. Who leaves may have waited
 /// for room.
-void Service::Impl::on_events(std::vector<CloudEvent> events) {
+void RunningService::on_events(std::vector<CloudEvent> events) {
     const TimePoint now = ports_.cloud.clock.now();
     std::erase_if(events, [&](CloudEvent& event) {
         auto* const schedule = std::get_if<Schedule>(&event);
@@ -148,14 +148,14 @@ void Service::Impl::on_events(std::vector<CloudEvent> events) {
     parts_->refresher.on_events(std::move(batch));
 }
 
-Task<void> Service::Impl::check_clock() {
+Task<void> RunningService::check_clock() {
     stepped_at_ = ports_.cloud.clock.steady();
     if (told_.ready != waits_for().empty()) report();
     if (auto step = notice_clock_step()) co_await note(std::move(*step));
 }
 
 /// What is remembered moves with the wall clock. What to tell of it; none if it was not set.
-std::optional<JournalEvent> Service::Impl::notice_clock_step() {
+std::optional<JournalEvent> RunningService::notice_clock_step() {
     const auto by = clock_.step();
     if (!by) return std::nullopt;
     JournalEvent event;
@@ -171,13 +171,13 @@ std::optional<JournalEvent> Service::Impl::notice_clock_step() {
     return event;
 }
 
-Task<void> Service::Impl::note(JournalEvent event) {
+Task<void> RunningService::note(JournalEvent event) {
     auto noted = co_await ports_.journal.note_event(std::move(event));
     if (!noted) spdlog::error("not journaled: {}", noted.error().what);
 }
 
 /// A file that is removed or replaced is noticed before something has to be written.
-ResultTask<void> Service::Impl::check_journal() {
+ResultTask<void> RunningService::check_journal() {
     auto read = co_await ports_.journal.holds();
     journal_gone_.reset();
     if (!read) journal_gone_ = read.error().what;
@@ -186,7 +186,7 @@ ResultTask<void> Service::Impl::check_journal() {
 }
 
 /// Once an hour, and after a reload: the right to see it may be granted, or taken away.
-ResultTask<void> Service::Impl::ask_credential_expires() {
+ResultTask<void> RunningService::ask_credential_expires() {
     const Duration now = ports_.cloud.clock.steady();
     if (credential_asked_ && now - *credential_asked_ < hour) co_return Result<void>{};
     credential_asked_ = now;

@@ -19,7 +19,7 @@ constexpr int tries_at_most = 5;
 
 }  // namespace
 
-EvictingExecutor::EvictingExecutor(CloudPorts cloud, Journal& journal, RoomKeeper& rooms,
+EvictingExecutor::EvictingExecutor(CloudPorts cloud, JournalWriter& journal, RoomKeeper& rooms,
                                    AsyncSemaphore& deletions, EvictionGuard& guard,
                                    const LiveSettings& settings)
     : cloud_(cloud),

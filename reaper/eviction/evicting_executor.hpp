@@ -34,7 +34,7 @@ class EvictingExecutor final : public PlanExecutor {
 public:
     /// References must outlive the executor and its coroutines. `deletions` bounds what is sent at
     /// a time, over all requests.
-    EvictingExecutor(CloudPorts cloud, Journal& journal, RoomKeeper& rooms,
+    EvictingExecutor(CloudPorts cloud, JournalWriter& journal, RoomKeeper& rooms,
                      AsyncSemaphore& deletions, EvictionGuard& guard, const LiveSettings& settings);
 
     Task<Execution> carry_out(Request request, Plan plan,
@@ -72,7 +72,7 @@ private:
     Task<void> skip(Cull& cull, const Victim& victim, std::string reason);
 
     CloudPorts cloud_;
-    Journal& journal_;
+    JournalWriter& journal_;
     RoomKeeper& rooms_;
     AsyncSemaphore& deletions_;
     EvictionGuard& guard_;

@@ -31,6 +31,10 @@ void JsonPlace::fail(const std::string& why) const {
     throw WrongJson{where.empty() ? why : where + ": " + why};
 }
 
+void JsonPlace::fail_unknown_word(const std::string& word) const {
+    fail("unknown word '" + printable(word, 50) + "'");
+}
+
 void JsonPlace::expect(bool met, const char* what) const {
     if (!met) fail(std::string("expected ") + what + ", found " + value_->type_name());
 }
@@ -47,6 +51,21 @@ std::optional<JsonPlace> JsonPlace::maybe(std::string_view name) const& {
     const auto found = value_->find(name);
     if (found == value_->end() || found->is_null()) return std::nullopt;
     return below(*found, name);
+}
+
+void JsonPlace::visit_members(void (*visit)(void* with, const std::string& name,
+                                            const JsonPlace& member),
+                              void* with) const {
+    expect(value_->is_object(), "an object");
+    for (auto member = value_->begin(); member != value_->end(); ++member)
+        visit(with, member.key(), below(*member, member.key()));
+}
+
+void JsonPlace::visit_elements(void (*visit)(void* with, const JsonPlace& element),
+                               void* with) const {
+    expect(value_->is_array(), "a list");
+    std::size_t index = 0;
+    for (const auto& element : *value_) visit(with, below(element, {}, index++));
 }
 
 const std::string& JsonPlace::text(std::size_t most) const {

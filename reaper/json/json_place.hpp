@@ -40,6 +40,7 @@ public:
     const nlohmann::json& value() const { return *value_; }
     std::string path() const;
     [[noreturn]] void fail(const std::string& why) const;
+    [[noreturn]] void fail_unknown_word(const std::string& word) const;
     /// Fails with what there should be, unless it is met.
     void expect(bool met, const char* what) const;
 
@@ -54,16 +55,16 @@ public:
     /// `visit(name, place)` for each member.
     template <class Visit>
     void each_member(Visit visit) const {
-        expect(value_->is_object(), "an object");
-        for (auto member = value_->begin(); member != value_->end(); ++member)
-            visit(member.key(), below(*member, member.key()));
+        visit_members([](void* with, const std::string& name,
+                         const JsonPlace& member) { (*static_cast<Visit*>(with))(name, member); },
+                      &visit);
     }
     /// `visit(place)` for each element.
     template <class Visit>
     void each(Visit visit) const {
-        expect(value_->is_array(), "a list");
-        std::size_t index = 0;
-        for (const auto& element : *value_) visit(below(element, {}, index++));
+        visit_elements(
+            [](void* with, const JsonPlace& element) { (*static_cast<Visit*>(with))(element); },
+            &visit);
     }
 
     bool is_null() const { return value_->is_null(); }
@@ -95,6 +96,10 @@ public:
     Resources resources(Amount least = 0) const;
 
 private:
+    // No templates: the loops over JSON are long to compile.
+    void visit_members(void (*visit)(void* with, const std::string& name, const JsonPlace& member),
+                       void* with) const;
+    void visit_elements(void (*visit)(void* with, const JsonPlace& element), void* with) const;
     JsonPlace below(const nlohmann::json& value, std::string_view name,
                     std::size_t index = no_index) const;
 

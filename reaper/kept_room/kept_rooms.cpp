@@ -70,7 +70,7 @@ void KeptRooms::expect(const RequestRecord& record) {
     }
 }
 
-ResultTask<void> KeptRooms::restore(Journal& journal, TimePoint since) {
+ResultTask<void> KeptRooms::restore(JournalReader& journal, TimePoint since) {
     auto records = co_await journal.culls_since(since);
     if (!records) co_return records.error();
     auto unfinished = co_await journal.unfinished();

@@ -67,7 +67,7 @@ public:
 
     /// What a former process kept for requests of the gateway: these are looked at before anything
     /// is said of them.
-    ResultTask<void> restore(Journal& journal, TimePoint since);
+    ResultTask<void> restore(JournalReader& journal, TimePoint since);
     /// Room that is free, for the request alone. False: somebody has it by now.
     Task<bool> take_free(RequestId request, HostId host, Resources amounts);
     /// Right before the victim's deletion goes out. False: it holds something else than `held`, and

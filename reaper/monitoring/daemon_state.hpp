@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "reaper/controllers/inventory_reserver.hpp"
-#include "reaper/controllers/metrics_reader.hpp"
-#include "reaper/controllers/qos_loop.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
-#include "reaper/controllers/room_publisher.hpp"
-#include "reaper/controllers/safeguard_controller.hpp"
+#include "reaper/controllers/freed_room/inventory_reserver.hpp"
+#include "reaper/controllers/oversubscription/metrics_reader.hpp"
+#include "reaper/controllers/oversubscription/qos_loop.hpp"
+#include "reaper/controllers/oversubscription/room_publisher.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
+#include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/decision_observer.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/gateway/placement_gateway.hpp"

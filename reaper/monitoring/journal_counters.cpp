@@ -140,12 +140,12 @@ void JournalCounters::show_zeros() {
         events_.Add(by("kind", kind));
 }
 
-void JournalCounters::admitted(const RequestId& id, RequestSource source, TimePoint sent_at,
-                               TimePoint now) {
-    const auto [at, added] = known_.try_emplace(id);
+void JournalCounters::admitted(const Request& request, TimePoint now) {
+    const auto [at, added] = known_.try_emplace(request.id);
     if (!added && !at->second.ended) return;
-    at->second = Known{source, sent_at, now};
-    lag_.Add(by("source", to_string(source)), lag_seconds).Observe(not_negative(now - sent_at));
+    at->second = Known{request.source, request.sent_at, now};
+    lag_.Add(by("source", to_string(request.source)), lag_seconds)
+        .Observe(not_negative(now - request.sent_at));
 }
 
 void JournalCounters::read_back(const RequestRecord& record) {
@@ -196,10 +196,9 @@ void JournalCounters::ended(const RequestId& id, const Outcome& outcome) {
     keep_until_judged(id);
 }
 
-void JournalCounters::ended_at_once(const RequestId& id, RequestSource source,
-                                    const Outcome& outcome) {
-    count_end(source, outcome);
-    const auto known = known_.find(id);
+void JournalCounters::ended_at_once(const Request& request, const Outcome& outcome) {
+    count_end(request.source, outcome);
+    const auto known = known_.find(request.id);
     if (known != known_.end() && known->second.sent.empty()) known_.erase(known);
 }
 
@@ -238,19 +237,19 @@ void JournalCounters::freed_room(const RequestId& id, const FreedRoomResult& res
     if (known->second.ended) known_.erase(known);
 }
 
-void JournalCounters::noted(const MessageEntry& message) {
+void JournalCounters::noted_message(const MessageEntry& message) {
     messages_.Add(by("verdict", message.verdict)).Increment();
 }
 
-void JournalCounters::noted(const JournalEvent& event) {
+void JournalCounters::noted_event(const JournalEvent& event) {
     events_.Add(by("kind", event.kind)).Increment();
 }
 
 void JournalCounters::wrote(std::chrono::duration<double> took,
-                            std::optional<std::string> trouble) {
+                            const std::optional<std::string>& trouble) {
     writes_.Increment();
     write_times_.Observe(took.count());
-    write_trouble_ = std::move(trouble);
+    write_trouble_ = trouble;
     if (write_trouble_) failed_writes_.Increment();
 }
 

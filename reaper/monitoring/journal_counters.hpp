@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "reaper/model/request_record.hpp"
+#include "reaper/ports/journal_observer.hpp"
 
 namespace prometheus {
 class Registry;
@@ -24,7 +24,7 @@ class Family;
 
 namespace reaper::monitoring {
 
-class JournalCounters {
+class JournalCounters final : public JournalObserver {
 public:
     /// The names of the taggers that call a server revocable; empty: it is not known any more.
     using TaggersOf = std::function<std::string(const HostId&, const ServerId&)>;
@@ -35,20 +35,19 @@ public:
     /// Who knows the servers of a plan; nobody at first.
     void ask(TaggersOf taggers_of) { taggers_of_ = std::move(taggers_of); }
 
-    // Each is told when it is durable.
-    void admitted(const RequestId& id, RequestSource source, TimePoint sent_at, TimePoint now);
-    /// What a former process wrote: counted by that one, but how it goes on is counted here.
-    void read_back(const RequestRecord& record);
-    void planned(const RequestId& id, const PlanEntry& plan);
-    void stepped(const RequestId& id, const StepEntry& step);
-    void ended(const RequestId& id, const Outcome& outcome);
-    /// Of one that ended before it was known what it asks for.
-    void ended_at_once(const RequestId& id, RequestSource source, const Outcome& outcome);
-    void freed_room(const RequestId& id, const FreedRoomResult& result);
-    void noted(const MessageEntry& message);
-    void noted(const JournalEvent& event);
-    /// A write has ended; `trouble`: why it failed, or none.
-    void wrote(std::chrono::duration<double> took, std::optional<std::string> trouble);
+    void wrote(std::chrono::duration<double> took,
+               const std::optional<std::string>& trouble) override;
+    /// What an earlier process wrote: counted by that one, but how it goes on is counted here.
+    void read_back(const RequestRecord& record) override;
+    void admitted(const Request& request, TimePoint now) override;
+    void admitted_again(const Request& request, TimePoint now) override { admitted(request, now); }
+    void ended_at_once(const Request& request, const Outcome& outcome) override;
+    void planned(const RequestId& id, const PlanEntry& plan) override;
+    void stepped(const RequestId& id, const StepEntry& step) override;
+    void ended(const RequestId& id, const Outcome& outcome) override;
+    void freed_room(const RequestId& id, const FreedRoomResult& result) override;
+    void noted_message(const MessageEntry& message) override;
+    void noted_event(const JournalEvent& event) override;
 
     /// When the oldest request without an outcome was received; none if all have one.
     std::optional<TimePoint> oldest_open() const;

@@ -19,7 +19,7 @@
 
 namespace reaper::monitoring {
 
-class Monitor {
+class Monitor final : public api::Monitoring {
 public:
     struct About {
         std::string version;
@@ -30,7 +30,7 @@ public:
     Monitor(const Monitor&) = delete;  // counters know the registry's place
     Monitor& operator=(const Monitor&) = delete;
 
-    /// For a CountedJournal.
+    /// For an observed journal.
     JournalCounters& journal() noexcept { return journal_; }
     ApiCounters& api() noexcept { return api_; }
     /// From now on it knows the daemon; what `look` leads to must outlive the last question.
@@ -44,8 +44,8 @@ public:
     }
 
     /// The page. Others run in between: a large cloud takes some milliseconds.
-    Task<std::string> metrics();
-    api::Health health() const;
+    Task<std::string> metrics() override;
+    api::Health health() const override;
 
 private:
     Task<void> add_room(Values& values);

@@ -15,27 +15,10 @@
 
 namespace reaper {
 
-class Journal {
+/// What was written.
+class JournalReader {
 public:
-    virtual ~Journal() = default;
-    /// Records the request if it is new. Nothing of a known one changes, but requesters not yet
-    /// known are added. Durable on return, as every call here.
-    virtual ResultTask<Admission> admit(Request request, TimePoint now) = 0;
-    /// The same in place of what is known of the request: how it ended is forgotten, and it is
-    /// unfinished again. Its plans and steps stay.
-    virtual ResultTask<void> admit_anew(Request request, TimePoint now) = 0;
-    /// Records a request that ended before it was known what it asks for, and its outcome, in one
-    /// write, in place of what is known of it without a plan and an outcome. Of one with a plan
-    /// nothing changes but the outcome, and of one with an outcome nothing.
-    virtual ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) = 0;
-    virtual ResultTask<void> add_plan(RequestId id, PlanEntry plan) = 0;
-    virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;
-    virtual ResultTask<void> finish(RequestId id, Outcome outcome) = 0;
-    virtual ResultTask<void> note_message(MessageEntry message) = 0;
-    /// The first one of a request stays, but what was `taken` may turn out to be `short_lived`.
-    virtual ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) = 0;
-    virtual ResultTask<void> note_event(JournalEvent event) = 0;
-
+    virtual ~JournalReader() = default;
     /// Requests without an outcome, oldest first: work to resume after a restart.
     virtual ResultTask<std::vector<RequestRecord>> unfinished() = 0;
     /// Finished requests for which a deletion was sent, and that ended at or after `since`, but
@@ -67,30 +50,56 @@ public:
     /// Newest first, of a time and of the query's kind: nothing else of it counts.
     virtual ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) = 0;
     virtual ResultTask<JournalTotals> totals(TimePoint since) = 0;
-    /// Before `reserved` is raised. The first one of a provider and class stays until it ends.
-    virtual ResultTask<void> add_hold(InventoryHold hold) = 0;
-    /// Of the one on that provider and class that has not ended; nothing if there is none.
-    virtual ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
-                                      InventoryHoldEnd end) = 0;
     /// Those that have not ended, oldest first.
     virtual ResultTask<std::vector<InventoryHold>> holds() = 0;
-    /// An operator protects a server, in place of what was noted of it before.
-    virtual ResultTask<void> note_protection(ServerProtection protection) = 0;
-    virtual ResultTask<void> end_protection(ServerId server) = 0;
     /// Those that have not ended, by server.
     virtual ResultTask<std::vector<ServerProtection>> protections() = 0;
-    /// A new order (its number is 0), or what became of a known one. Returns its number.
-    virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
     /// The newest under that key of the principal.
     virtual ResultTask<std::optional<OrderRecord>> order(std::string principal,
                                                          std::string key) = 0;
     /// Those begun or waiting, and the newest others; the newest first.
     virtual ResultTask<std::vector<OrderRecord>> orders(int limit) = 0;
-    /// Dynamic reservations that are in Placement now, and those that are not any more.
-    virtual ResultTask<void> note_reservations(std::vector<KnownReservation> there,
-                                               std::vector<ReservationId> gone) = 0;
     /// As they were noted last.
     virtual ResultTask<std::vector<KnownReservation>> reservations() = 0;
 };
+
+/// Every write is durable on return.
+class JournalWriter {
+public:
+    virtual ~JournalWriter() = default;
+    /// Records the request if it is new. Nothing of a known one changes, but requesters not yet
+    /// known are added.
+    virtual ResultTask<Admission> admit(Request request, TimePoint now) = 0;
+    /// The same in place of what is known of the request: how it ended is forgotten, and it is
+    /// unfinished again. Its plans and steps stay.
+    virtual ResultTask<void> admit_anew(Request request, TimePoint now) = 0;
+    /// Records a request that ended before it was known what it asks for, and its outcome, in one
+    /// write, in place of what is known of it without a plan and an outcome. Of one with a plan
+    /// nothing changes but the outcome, and of one with an outcome nothing.
+    virtual ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) = 0;
+    virtual ResultTask<void> add_plan(RequestId id, PlanEntry plan) = 0;
+    virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;
+    virtual ResultTask<void> finish(RequestId id, Outcome outcome) = 0;
+    virtual ResultTask<void> note_message(MessageEntry message) = 0;
+    /// The first one of a request stays, but what was `taken` may turn out to be `short_lived`.
+    virtual ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) = 0;
+    virtual ResultTask<void> note_event(JournalEvent event) = 0;
+    /// Before `reserved` is raised. The first one of a provider and class stays until it ends.
+    virtual ResultTask<void> add_hold(InventoryHold hold) = 0;
+    /// Of the one on that provider and class that has not ended; nothing if there is none.
+    virtual ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
+                                      InventoryHoldEnd end) = 0;
+    /// An operator protects a server, in place of what was noted of it before.
+    virtual ResultTask<void> note_protection(ServerProtection protection) = 0;
+    virtual ResultTask<void> end_protection(ServerId server) = 0;
+    /// A new order (its number is 0), or what became of a known one. Returns its number.
+    virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
+    /// Dynamic reservations that are in Placement now, and those that are not any more.
+    virtual ResultTask<void> note_reservations(std::vector<KnownReservation> there,
+                                               std::vector<ReservationId> gone) = 0;
+};
+
+/// Of one process: it reads what it and those before it wrote.
+class Journal : public JournalReader, public JournalWriter {};
 
 }  // namespace reaper

@@ -257,4 +257,24 @@ json to_json(const Replay& replay, const ReplayTitles& titles) {
             {"remarks", replay.remarks}};
 }
 
+report::Table replay_table(const Replay& replay) {
+    report::Table table;
+    table.columns = {report::column("time"),
+                     report::column("request"),
+                     report::number("victims_recorded"),
+                     report::number("victims_asked"),
+                     report::number("lost_hours_recorded"),
+                     report::number("lost_hours_asked")};
+    table.key = 1;
+    BothSums sums;
+    for (const ReplayedRequest& request : replay.requests) {
+        sums.add(request);
+        table.rows.push_back({request.at, request.request.id.str(),
+                              std::int64_t{sums.recorded.victims}, std::int64_t{sums.asked.victims},
+                              report::Decimal{sums.recorded.lost_hours},
+                              report::Decimal{sums.asked.lost_hours}});
+    }
+    return table;
+}
+
 }  // namespace reaper::recording

@@ -1,4 +1,4 @@
-// What a replay shows: text, JSON, and a plot.
+// What a replay shows: text, JSON, and a table to plot.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 #include "reaper/recording/replay.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/report/table.hpp"
 
 namespace reaper::recording {
 
@@ -30,7 +31,8 @@ std::string render_replay(const Replay& replay, const ReplayTitles& titles,
 /// safeguards{word: n}}
 nlohmann::json to_json(const Replay& replay, const ReplayTitles& titles);
 
-/// SVG, self-contained: victims and lost server-hours over time, both sides.
-std::string plot_replay(const Replay& replay, const ReplayTitles& titles);
+/// A row for each request, in their order: victims and lost server-hours of both sides, summed up
+/// until then.
+report::Table replay_table(const Replay& replay);
 
 }  // namespace reaper::recording

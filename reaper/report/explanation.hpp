@@ -81,7 +81,7 @@ std::optional<ServerId> waiting_server(const Request& request, const std::string
 /// The request of that id; else what plans chose of that id or name, in the newest request; else
 /// the newest request in which such a server waited, among the newest 10,000 of the journal: all
 /// requests are read for that. None: the journal knows none of them.
-ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked);
+ResultTask<std::optional<Explanation>> find_explanation(JournalReader& journal, std::string asked);
 
 /// Of what two journals tell of the same: what of `one` is told, and not what of `other`? It is
 /// where what was asked about was deleted last; of a server that only waited, the newer request.

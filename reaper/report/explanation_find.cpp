@@ -46,7 +46,7 @@ std::optional<ChosenServer> waited_for(const Request& request, TimePoint receive
 }
 
 /// When the oldest of the newest requests came, as many as are read; none: there are no more.
-ResultTask<std::optional<TimePoint>> oldest_read(Journal& journal) {
+ResultTask<std::optional<TimePoint>> oldest_read(JournalReader& journal) {
     std::optional<TimePoint> at;
     JournalQuery query;
     query.skip = most_waiting_read - 1;
@@ -58,7 +58,7 @@ ResultTask<std::optional<TimePoint>> oldest_read(Journal& journal) {
 }
 
 /// The newest request in which that server waited.
-ResultTask<std::optional<Explanation>> of_requester(Journal& journal, std::string asked) {
+ResultTask<std::optional<Explanation>> of_requester(JournalReader& journal, std::string asked) {
     std::optional<Explanation> told;
     auto since = co_await oldest_read(journal);
     if (!since) co_return since.error();
@@ -104,7 +104,8 @@ bool tells_who_waited(const Explanation& told) {
 
 }  // namespace
 
-static ResultTask<std::optional<Explanation>> find_in_requests(Journal& journal, std::string asked);
+static ResultTask<std::optional<Explanation>> find_in_requests(JournalReader& journal,
+                                                               std::string asked);
 
 std::optional<ServerId> waiting_server(const Request& request, const std::string& asked) {
     for (const ServerId& each : request.requesters) {
@@ -116,7 +117,8 @@ std::optional<ServerId> waiting_server(const Request& request, const std::string
 }
 
 /// As the journal has it; those whose time is over end in a moment.
-static ResultTask<std::optional<Explanation>> with_protections(Journal& journal, Explanation told) {
+static ResultTask<std::optional<Explanation>> with_protections(JournalReader& journal,
+                                                               Explanation told) {
     auto protections = co_await journal.protections();
     if (!protections) co_return protections.error();
     for (auto& each : *protections) {
@@ -128,14 +130,14 @@ static ResultTask<std::optional<Explanation>> with_protections(Journal& journal,
     co_return std::optional<Explanation>{std::move(told)};
 }
 
-ResultTask<std::optional<Explanation>> find_explanation(Journal& journal, std::string asked) {
+ResultTask<std::optional<Explanation>> find_explanation(JournalReader& journal, std::string asked) {
     auto told = co_await find_in_requests(journal, std::move(asked));
     if (!told || !*told) co_return told;
     Explanation found = std::move(**told);
     co_return co_await with_protections(journal, std::move(found));
 }
 
-static ResultTask<std::optional<Explanation>> find_in_requests(Journal& journal,
+static ResultTask<std::optional<Explanation>> find_in_requests(JournalReader& journal,
                                                                std::string asked) {
     std::optional<Explanation> told;
     RequestId request{asked};

@@ -1,59 +1,84 @@
-#include "reaper/model/time_text.hpp"
+// The JSON of an explanation, there and back.
+#include "reaper/json/fields.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/json_values.hpp"
 
 namespace reaper::report {
 namespace {
 
-nlohmann::json moment_or_null(const std::optional<TimePoint>& time) {
-    return time ? nlohmann::json(iso_time(*time)) : nlohmann::json(nullptr);
-}
+constexpr auto explained_fields = fields_of<ExplainedServer>([](auto& io, auto& server) {
+    auto& victim = server.victim;
+    io.required("server", victim.server);
+    io.required("name", victim.name);
+    io.required("project", victim.project);
+    io.optional("project_name", victim.project_name);
+    io.required("host", victim.host);
+    io.required("flavor", victim.flavor);
+    io.required("resources", victim.resources);
+    io.required("created", victim.created);
+    io.required("reason", victim.reason);
+    io.required("fate", server.fate, JsonWords{fate_from});
+    io.required("fate_reason", server.fate_reason);
+    io.required("round", server.round);
+    io.required("chosen_at", server.chosen_at);
+    io.required("sent_at", server.sent_at);
+    io.required("gone_at", server.gone_at);
+});
+
+constexpr auto moment_fields = fields_of<Moment>([](auto& io, auto& moment) {
+    io.required("at", moment.at);
+    io.required("what", moment.what);
+});
+
+constexpr auto chosen_fields = fields_of<ChosenServer>([](auto& io, auto& chosen) {
+    io.required("request", chosen.request);
+    io.required("received_at", chosen.received_at);
+    io.required("server", chosen.server);
+    io.required("name", chosen.name);
+    io.required("project", chosen.project);
+    io.required("host", chosen.host);
+    io.optional("project_name", chosen.project_name);
+});
+
+constexpr auto protection_fields = fields_of<ServerProtection>([](auto& io, auto& protection) {
+    io.required("server", protection.server);
+    io.required("name", protection.name);
+    io.required("since", protection.since);
+    io.required("until", protection.until);
+    io.required("by", protection.by);
+    io.required("reason", protection.reason);
+});
+
+constexpr auto explanation_fields = fields_of<Explanation>([](auto& io, auto& told) {
+    io.constant("version", json_version);
+    io.required("asked", told.asked);
+    io.required("request", told.request, JsonCoder<Request>{to_json, request_in});
+    io.required("received_at", told.received_at);
+    io.required("servers", told.servers, explained_fields);
+    io.required("others", told.others, explained_fields);
+    io.required("rounds", told.rounds);
+    io.lenient("decision", told.decision, JsonCoder<PlanEntry>{to_json, plan_entry_in});
+    io.lenient("outcome", told.outcome, JsonCoder<Outcome>{to_json, outcome_in});
+    io.lenient("freed_room", told.freed_room, JsonCoder<FreedRoomResult>{to_json, freed_room_in});
+    io.required("times", told.times, moment_fields);
+    io.required("unknown", told.unknown);
+    io.required("also", told.also, chosen_fields);
+    io.optional("protections", told.protections, protection_fields);
+});
 
 }  // namespace
 
-nlohmann::json to_json(const ExplainedServer& server) {
-    const Victim& victim = server.victim;
-    nlohmann::json object{{"server", victim.server.str()},
-                          {"name", victim.name},
-                          {"project", victim.project.str()},
-                          {"host", victim.host},
-                          {"flavor", victim.flavor},
-                          {"resources", to_json(victim.resources)},
-                          {"created", iso_time(victim.created)},
-                          {"fate", std::string{to_string(server.fate)}},
-                          {"fate_reason", server.fate_reason},
-                          {"reason", victim.reason},
-                          {"round", server.round},
-                          {"chosen_at", iso_time(server.chosen_at)},
-                          {"sent_at", moment_or_null(server.sent_at)},
-                          {"gone_at", moment_or_null(server.gone_at)}};
-    if (!victim.project_name.empty()) object["project_name"] = victim.project_name;
-    return object;
-}
-
-nlohmann::json to_json(const Moment& moment) {
-    return {{"at", iso_time(moment.at)}, {"what", moment.what}};
+nlohmann::json to_json(const ServerProtection& protection) {
+    return protection_fields.write(protection);
 }
 
 nlohmann::json to_json(const Explanation& told) {
-    const auto or_null = [](const auto& thing) {
-        return thing ? to_json(*thing) : nlohmann::json(nullptr);
-    };
-    nlohmann::json object{{"version", json_version},
-                          {"asked", told.asked},
-                          {"request", to_json(told.request)},
-                          {"received_at", iso_time(told.received_at)},
-                          {"servers", array_of(told.servers)},
-                          {"others", array_of(told.others)},
-                          {"rounds", told.rounds},
-                          {"decision", or_null(told.decision)},
-                          {"outcome", or_null(told.outcome)},
-                          {"freed_room", or_null(told.freed_room)},
-                          {"times", array_of(told.times)},
-                          {"unknown", nlohmann::json(told.unknown)},
-                          {"also", array_of(told.also)}};
-    if (!told.protections.empty()) object["protections"] = array_of(told.protections);
-    return object;
+    return explanation_fields.write(told);
+}
+
+Result<Explanation> explanation_from_json(const nlohmann::json& document) {
+    return read_as(document, "story of a server", explanation_fields);
 }
 
 }  // namespace reaper::report

@@ -9,13 +9,17 @@
 //             (or null), required_traits[], forbidden_traits[], excluded_hosts{host: why}, res_type
 //             (regular, ~regular, revocable or ~revocable), res_type_because (where that was said;
 //             empty: nowhere), source, sent_at, deadline (if any) and, where it is bound to places:
-//             placement (reaper/report/json_placement.hpp); where some of it has to come from one
-//             provider: groups[] (reaper/report/json_groups.hpp), which are part of `resources`,
-//             and, of two and more, group_policy (none or isolate); of a server that moves,
-//             from_host (service host where it is or was last); of one whose metadata says that it
-//             ran as revocable, runs_revocable: true; and, if it has any: requester_names{id: name}
-//             (of those whose name is known),
-//             root_required_traits[], fallback{resources, required_traits[], forbidden_traits[]}}
+//             placement; where some of it has to come from one provider: groups[], which are part
+//             of `resources`, and, of two and more, group_policy (none or isolate); of a server
+//             that moves, from_host (service host where it is or was last); of one whose metadata
+//             says that it ran as revocable, runs_revocable: true; and, if it has any:
+//             requester_names{id: name} (of those whose name is known), root_required_traits[],
+//             fallback{resources, required_traits[], forbidden_traits[]}}
+//  placement {group (or null): {id, name, policy, max_on_a_host, members[]}, only_hosts[],
+//  why_only,
+//             aggregates[[uuid]], with[], apart_from[], only_offered?: true}
+//  group     {suffix, resources, required_traits[], forbidden_traits[], and, where it is bound to
+//             places: aggregates[[uuid]], in_tree}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
 //            {version, decision: "nothing-to-do", reason, room (regular or revocable), hosts[]}
@@ -61,12 +65,6 @@ inline constexpr int json_version = 2;
 
 nlohmann::json to_json(const Resources& resources);
 nlohmann::json to_json(const Request& request);
-nlohmann::json to_json(const Victim& victim);
-nlohmann::json to_json(const PendingRelease& pending_releases);
-nlohmann::json to_json(const SparedServer& spared);
-nlohmann::json to_json(const HostPlan& host);
-nlohmann::json to_json(const Rejection& rejection);
-nlohmann::json to_json(const RejectionCount& count);
 nlohmann::json to_json(const Decision& decision);
 nlohmann::json to_json(const Outcome& outcome);
 nlohmann::json to_json(const FreedRoomResult& freed_room);
@@ -82,7 +80,6 @@ nlohmann::json to_json(const std::vector<MessageEntry>& messages);
 nlohmann::json to_json(const VictimEntry& victim);
 /// {version, victims: [...]}
 nlohmann::json to_json(const std::vector<VictimEntry>& victims);
-nlohmann::json to_json(const ChosenServer& chosen);
 nlohmann::json to_json(const JournalEvent& event);
 nlohmann::json to_json(const ServerProtection& protection);
 /// {version, events: [...]}

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "reaper/json/fields.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json_values.hpp"
 
@@ -16,6 +17,19 @@ std::string_view safeguard_from(const JsonPlace& in) {
     in.fail("no safeguard that leaves somebody alone");
 }
 
+constexpr auto left_alone_fields = fields_of<Safeguards::LeftAlone>([](auto& io, auto& left) {
+    io.required(
+        "safeguard", left.safeguard,
+        JsonCoder<std::string_view>{
+            [](const std::string_view& word) { return nlohmann::json(word); }, safeguard_from});
+    io.required("project", left.project);
+    io.optional("project_name", left.project_name);
+    io.required("shape", left.what);
+    io.required("state", left.state, JsonWords{circuit_state_from});
+    io.required("wasted", left.wasted);
+    io.required("until", left.until);
+});
+
 }  // namespace
 
 nlohmann::json json_of(const std::optional<PauseNote>& note) {
@@ -27,17 +41,7 @@ nlohmann::json json_of(const std::optional<PauseNote>& note) {
 }
 
 nlohmann::json json_of(const std::vector<Safeguards::LeftAlone>& all) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const auto& each : all) {
-        list.push_back({{"safeguard", each.safeguard},
-                        {"project", each.project.str()},
-                        {"shape", each.what},
-                        {"state", std::string{to_string(each.state)}},
-                        {"wasted", each.wasted},
-                        {"until", each.until ? nlohmann::json(iso_time(*each.until)) : nullptr}});
-        if (!each.project_name.empty()) list.back()["project_name"] = each.project_name;
-    }
-    return list;
+    return json_of_value(all, left_alone_fields);
 }
 
 Result<std::optional<PauseNote>> pause_from_json(const nlohmann::json& document) {
@@ -57,21 +61,7 @@ Result<std::optional<PauseNote>> pause_from_json(const nlohmann::json& document)
 }
 
 Result<std::vector<Safeguards::LeftAlone>> left_alone_from_json(const nlohmann::json& document) {
-    return read_json(document, "left_alone", [](const JsonPlace& in) {
-        std::vector<Safeguards::LeftAlone> all;
-        in.each([&](const JsonPlace& each) {
-            Safeguards::LeftAlone left;
-            left.safeguard = safeguard_from(each["safeguard"]);
-            left.project = ProjectId{each["project"].text()};
-            left.project_name = each.text_or_empty("project_name");
-            left.what = each["shape"].text();
-            left.state = meaning(each["state"], circuit_state_from);
-            left.wasted = each["wasted"].count();
-            left.until = each["until"].time_or_null();
-            all.push_back(std::move(left));
-        });
-        return all;
-    });
+    return read_list_as(document, "left_alone", left_alone_fields);
 }
 
 }  // namespace reaper::report

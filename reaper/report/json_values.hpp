@@ -12,19 +12,13 @@
 
 namespace reaper::report {
 
+/// Of a request or a decision: one that this reaper reads.
+void check_json_version(const JsonPlace& in);
 Request request_in(const JsonPlace& in);
 Decision decision_in(const JsonPlace& in);
 PlanEntry plan_entry_in(const JsonPlace& in);
 Outcome outcome_in(const JsonPlace& in);
 FreedRoomResult freed_room_in(const JsonPlace& in);
-
-/// What one of our words means.
-template <class Read>
-auto meaning(const JsonPlace& in, Read read) {
-    const auto value = read(in.text());
-    if (!value) in.fail("unknown word '" + printable(in.text(), 50) + "'");
-    return *value;
-}
 
 /// What `read` makes of each element.
 template <class Read>
@@ -32,14 +26,6 @@ auto list(const JsonPlace& in, Read read) {
     std::vector<decltype(read(in))> all;
     in.each([&](const JsonPlace& each) { all.push_back(read(each)); });
     return all;
-}
-
-/// None if it is null, or not there.
-template <class Read>
-auto unless_null(const JsonPlace& in, std::string_view name, Read read) {
-    std::optional<decltype(read(in))> value;
-    if (const auto found = in.maybe(name)) value = read(*found);
-    return value;
 }
 
 /// Runs a reader and turns its exceptions into an error.
@@ -54,6 +40,17 @@ auto read_json(const nlohmann::json& document, const char* what, Read read)
     } catch (const nlohmann::json::exception& exception) {
         return Error{Errc::bad_answer, where + exception.what()};
     }
+}
+
+/// The same by a list of fields (reaper/json/fields.hpp).
+auto read_as(const nlohmann::json& document, const char* what, const auto& fields) {
+    return read_json(document, what, [&](const JsonPlace& in) { return fields.get(in); });
+}
+
+auto read_list_as(const nlohmann::json& document, const char* what, const auto& fields) {
+    return read_json(document, what, [&](const JsonPlace& in) {
+        return list(in, [&](const JsonPlace& each) { return fields.get(each); });
+    });
 }
 
 }  // namespace reaper::report

@@ -34,6 +34,9 @@ enum class NameKind {
 };
 inline constexpr int name_kinds = 15;
 
+/// In the place of free text.
+inline constexpr const char* left_out = "left out: anonymous";
+
 /// What stands in the place of `original`: a UUID for a UUID (also as 32 digits, and after `req-`),
 /// else a word of the kind and `digits`. Those are hexadecimal, 22 at most; those that lack are
 /// zeros before them.
@@ -54,17 +57,16 @@ public:
     void change(std::map<ServerId, std::string>& skipped) const;
 
     std::string of(NameKind kind, const std::string& original) const;
+    std::string of(NameKind kind, const SharedText& original) const {
+        return of(kind, original.str());
+    }
     template <class IdType>
     IdType of(NameKind kind, const IdType& id) const {
         return IdType{of(kind, id.str())};
     }
 
-private:
-    void change(Shared<HostAggregates>& aggregates) const;
-    void change(Provider& provider) const;
-    void change(Server& server) const;
-    void change(PlacementConstraints& placement) const;
-    void change(HostPlan& host) const;
+    HostAggregates aggregates(const HostAggregates& all) const;
+    /// Extra specs of a flavor.
     std::map<std::string, std::string> specs(const std::map<std::string, std::string>& all) const;
     template <class Names>
     Names all_of(NameKind kind, const Names& originals) const {
@@ -73,6 +75,7 @@ private:
         return all;
     }
 
+private:
     Rename rename_;
 };
 

@@ -1,5 +1,6 @@
 #include "reaper/report/room.hpp"
 
+#include "reaper/json/fields.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_values.hpp"
@@ -39,7 +40,7 @@ HostSlots slots_in(const JsonPlace& in) {
     return host;
 }
 
-std::optional<RoomVerdict> verdict_from(const std::string& text) {
+std::optional<RoomVerdict> verdict_from(std::string_view text) {
     for (int i = 0; i <= static_cast<int>(RoomVerdict::never); ++i)
         if (const auto verdict = static_cast<RoomVerdict>(i); to_string(verdict) == text)
             return verdict;
@@ -48,7 +49,7 @@ std::optional<RoomVerdict> verdict_from(const std::string& text) {
 
 ReadRoom room_in(const JsonPlace& in) {
     ReadRoom read;
-    read.answer.verdict = meaning(in["answer"], verdict_from);
+    JsonWords{verdict_from}.read(in["answer"], read.answer.verdict);
     read.answer.fits_now = in["fits_now"].count();
     read.answer.possible = in["possible"].count();
     read.answer.there = list(in["hosts"], slots_in);

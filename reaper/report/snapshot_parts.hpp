@@ -1,8 +1,10 @@
 // The parts of a snapshot file by themselves, for recordings, which have them one by one.
 #pragma once
 
+#include <new>
 #include <nlohmann/json.hpp>
 
+#include "reaper/json/json_place.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/rooms/ledger.hpp"
@@ -23,5 +25,27 @@ Result<Host> host_from_json(const nlohmann::json& document);
 Result<Ledger> ledger_from_json(const nlohmann::json& document);
 Result<TagData> tag_data_from_json(const nlohmann::json& document);
 Result<ProjectNames> project_names_from_json(const nlohmann::json& document);
+
+/// The same for readers of whole files. Each throws WrongJson.
+Host host_in(const JsonPlace& in);
+Ledger ledger_in(const JsonPlace& in);
+TagData tag_data_in(const JsonPlace& in);
+ProjectNames project_names_in(const JsonPlace& in);
+/// A resource class or trait, as Placement admits them.
+const std::string& upper_name(const JsonPlace& place, const std::string& name);
+
+/// What `build` makes of a document, or what is wrong with it.
+template <class Build>
+auto guarded(Build build) -> Result<decltype(build())> {
+    try {
+        return build();
+    } catch (const WrongJson& wrong) {
+        return Error{Errc::bad_input, wrong.what};
+    } catch (const std::bad_alloc&) {
+        return Error{Errc::bad_input, "takes more memory to read than there is"};
+    } catch (const nlohmann::json::exception&) {
+        return Error{Errc::bad_input, "a number is out of range"};
+    }
+}
 
 }  // namespace reaper::report

@@ -1,6 +1,5 @@
 // From the text of a snapshot file back to values, host by host. Exceptions end in this file.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <new>
 #include <set>
@@ -10,9 +9,7 @@
 #include "reaper/json/json_parts.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/model/amount.hpp"
-#include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/report/json_placement.hpp"
 #include "reaper/report/snapshot_file.hpp"
 #include "reaper/report/snapshot_parts.hpp"
 
@@ -21,205 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-/// One that no cloud reaches, for sums and capacities.
-constexpr Amount max_sum = Amount{1} << 50;
-constexpr std::size_t max_name = 255;         // of a resource class or trait
-constexpr std::size_t max_classes = 500;      // of all inventories
-constexpr std::size_t max_providers = 1'000;  // of one host
-constexpr std::size_t max_remark = 16'384;    // bytes
-
-/// A resource class or trait, as Placement admits them.
-const std::string& upper_name(const JsonPlace& place, const std::string& name) {
-    if (!is_upper_name(name) || name.size() > max_name)
-        place.fail("names are written like VCPU or CUSTOM_GPU, with at most " +
-                   std::to_string(max_name) + " characters");
-    return name;
-}
-
-Amount kept_amount(const JsonPlace& in, Amount least = 0) {
-    return in.integer(least, max_placement_amount);
-}
-
-Resources resources_of(const JsonPlace& in, Amount most = max_placement_amount) {
-    Resources all;
-    in.each_member([&](const std::string& name, const JsonPlace& amount) {
-        all.set(ResourceClass{upper_name(amount, name)}, amount.integer(0, most));
-    });
-    return all;
-}
-
-double ratio_of(const JsonPlace& in, Amount units) {
-    const double ratio = in.number();
-    if (!(ratio >= 0) || !std::isfinite(ratio)) in.fail("expected a number of 0 or more");
-    if (ratio > static_cast<double>(max_placement_amount) ||
-        static_cast<double>(units) * ratio > static_cast<double>(max_sum))
-        in.fail("makes more of it than any host has");
-    return ratio;
-}
-
-Inventory inventory_of(const JsonPlace& in) {
-    Inventory inventory;
-    inventory.total = kept_amount(in["total"]);
-    inventory.reserved = kept_amount(in["reserved"]);
-    inventory.allocation_ratio = ratio_of(in["allocation_ratio"], inventory.total);
-    inventory.min_unit = kept_amount(in["min_unit"]);
-    inventory.max_unit = kept_amount(in["max_unit"]);
-    inventory.step_size = kept_amount(in["step_size"], 1);
-    return inventory;
-}
-
-template <class IdType>
-std::map<IdType, Resources> held_by(const JsonPlace& in) {
-    std::map<IdType, Resources> all;
-    in.each_member([&](const std::string& id, const JsonPlace& resources) {
-        all.emplace(IdType{id}, resources_of(resources));
-    });
-    return all;
-}
-
-Provider provider_of(const JsonPlace& in) {
-    Provider provider;
-    provider.id = ProviderId{in["id"].id()};
-    provider.name = in["name"].text();
-    provider.parent = ProviderId{in["parent"].text()};
-    in["inventories"].each_member([&](const std::string& name, const JsonPlace& inventory) {
-        provider.inventories.emplace(ResourceClass{upper_name(inventory, name)},
-                                     inventory_of(inventory));
-    });
-    provider.used = resources_of(in["used"], max_sum);
-    in["traits"].each(
-        [&](const JsonPlace& trait) { provider.traits.emplace(upper_name(trait, trait.text())); });
-    provider.other_consumers = held_by<ServerId>(in["other_consumers"]);
-    return provider;
-}
-
-Server server_of(const JsonPlace& in) {
-    Server server;
-    server.id = ServerId{in["id"].id()};
-    server.name = in["name"].text();
-    server.project = ProjectId{in["project"].text()};
-    server.host = in["host"].text();
-    server.status = in["status"].text();
-    server.task_state = in["task_state"].text();
-    server.locked = in["locked"].boolean();
-    server.created = in["created"].time();
-    server.launched = in["launched"].time_or_null();
-    server.flavor_name = in["flavor"].text();
-    server.flavor_extra_specs = in["flavor_extra_specs"].text_map();
-    server.metadata = in["metadata"].text_map();
-    server.tags = in["tags"].text_set();
-    server.allocations = held_by<ProviderId>(in["allocations"]);
-    const JsonPlace because = in["revocable_because"];
-    if (!because.is_null()) server.revocable_because = because.text();
-    server.revocable_by = in.text_or_empty("revocable_by");  // earlier versions did not tell
-    server.unfinished_deletion = in.boolean_or("unfinished_deletion", false);
-    server.protected_because = in.text_or_empty("protected");
-    return server;
-}
-
-/// One tree: the root has the host's id and no parent, each other one a parent in it, in no circle.
-void check_tree(const Host& host, const JsonPlace& in) {
-    std::map<ProviderId, std::size_t> numbers;
-    in.each([&](const JsonPlace& place) {
-        if (!numbers.emplace(host.providers[numbers.size()].id, numbers.size()).second)
-            place["id"].fail("is there twice");
-    });
-    if (!numbers.contains(host.id)) in.fail("none of them has the host's id");
-    std::vector<bool> reaches_root(host.providers.size(), false);
-    std::size_t number = 0;
-    in.each([&](const JsonPlace& place) {
-        std::vector<std::size_t> way;
-        std::size_t at = number++;
-        while (!reaches_root[at] && host.providers[at].id != host.id) {
-            way.push_back(at);
-            const auto parent = numbers.find(host.providers[at].parent);
-            if (parent == numbers.end()) place["parent"].fail("is no provider of the host");
-            if (way.size() > host.providers.size()) place["parent"].fail("goes in a circle");
-            at = parent->second;
-        }
-        if (host.providers[at].id == host.id && !host.providers[at].parent.empty())
-            place["parent"].fail("the provider with the host's id is the root, which has none");
-        for (const std::size_t each : way) reaches_root[each] = true;
-    });
-}
-
-/// The root first, then nested ones by id.
-void sort_providers(Host& host) {
-    std::sort(host.providers.begin(), host.providers.end(),
-              [&](const Provider& a, const Provider& b) {
-                  return std::pair(a.id != host.id, a.id) < std::pair(b.id != host.id, b.id);
-              });
-}
-
-Host host_of(const JsonPlace& in) {
-    Host host;
-    host.id = HostId{in["id"].id()};
-    host.name = in["name"].text();
-    host.service_host = in["service_host"].text();
-    host.enabled = in["enabled"].boolean();
-    host.up = in["up"].boolean();
-    host.why_unavailable = in["why_unavailable"].text();
-    host.availability_zone = in["availability_zone"].text();
-    host.aggregates = in["aggregates"].text_set();
-    if (const auto groups = in.maybe("member_of")) host.member_of = aggregates_from(*groups);
-    const JsonPlace providers = in["providers"];
-    providers.each([&](const JsonPlace& each) {
-        if (host.providers.size() >= max_providers)
-            providers.fail("more than " + std::to_string(max_providers));
-        host.providers.push_back(provider_of(each));
-    });
-    check_tree(host, providers);
-    sort_providers(host);
-    in["servers"].each([&](const JsonPlace& each) { host.servers.push_back(server_of(each)); });
-    std::sort(host.servers.begin(), host.servers.end(),
-              [](const Server& a, const Server& b) { return a.id < b.id; });
-    return host;
-}
-
-Ledger ledger_of(const JsonPlace& in) {
-    std::vector<Ledger::Eviction> evictions;
-    in["evictions"].each([&](const JsonPlace& each) {
-        evictions.push_back({RequestId{each["request"].id()}, HostId{each["host"].id()},
-                             ServerId{each["server"].id()}, each["ended"].time_or_null(),
-                             each.boolean_or("counted", true)});
-    });
-    std::vector<Ledger::Promise> promises;
-    in["promises"].each([&](const JsonPlace& each) {
-        Ledger::Promise promise;
-        promise.request = RequestId{each["request"].id()};
-        promise.project = ProjectId{each["project"].text()};
-        promise.host = HostId{each["host"].id()};
-        promise.slot = resources_of(each["slot"]);
-        promise.slots = each["slots"].count();
-        each["requesters"].each(
-            [&](const JsonPlace& requester) { promise.requesters.emplace_back(requester.id()); });
-        promise.since = each["since"].time();
-        promise.until = each["until"].time_or_null();
-        promise.group = each.text_or_empty("group");
-        if (const auto groups = each.maybe("groups"))
-            groups->each(
-                [&](const JsonPlace& group) { promise.groups.push_back(resources_of(group)); });
-        promises.push_back(std::move(promise));
-    });
-    return {evictions, std::move(promises)};
-}
-
-TagData facts_of(const JsonPlace& in) {
-    TagData tag_data;
-    in["projects_by_tag"].each_member([&](const std::string& tag, const JsonPlace& projects) {
-        auto& ids = tag_data.projects_by_tag[tag];
-        projects.each([&](const JsonPlace& project) { ids.emplace(project.id()); });
-    });
-    return tag_data;
-}
-
-ProjectNames names_of(const JsonPlace& in) {
-    ProjectNames names;
-    in.each_member([&](const std::string& id, const JsonPlace& name) {
-        names.emplace(ProjectId{id}, name.text());
-    });
-    return names;
-}
+constexpr std::size_t max_classes = 500;    // of all inventories
+constexpr std::size_t max_remark = 16'384;  // bytes
 
 void check_version(const json& version) {
     if (version == snapshot_version) return;
@@ -319,7 +119,7 @@ json read_parts(std::string_view text, std::vector<Host>& hosts) {
         if (member == "version") check_version(value);
     };
     parts.element = [&](const std::string& member, std::size_t index, const json& value) {
-        hosts.push_back(host_of(JsonPlace(value, member, index)));
+        hosts.push_back(host_in(JsonPlace(value, member, index)));
     };
     return read_json_parts(text, parts);
 }
@@ -384,14 +184,14 @@ SnapshotFile read(std::string_view text) {
     const JsonPlace in(document);
     snapshot.taken_at = in["taken_at"].time();
     file.anonymous = in["anonymous"].boolean();
-    file.tag_data = facts_of(in["facts"]);
-    // Absent in the files of earlier versions.
+    file.tag_data = tag_data_in(in["facts"]);
     if (const auto classes = in.maybe("revocable_classes"))
         classes->each([&](const JsonPlace& each) {
             snapshot.revocable_classes.emplace(upper_name(each, each.text()));
         });
-    if (const auto names = in.maybe("project_names")) snapshot.project_names = names_of(*names);
-    file.ledger = ledger_of(in["ledger"]);
+    if (const auto names = in.maybe("project_names"))
+        snapshot.project_names = project_names_in(*names);
+    file.ledger = ledger_in(in["ledger"]);
     read_remarks(in["remarks"], snapshot);
     in["hosts"].each([](const JsonPlace&) {});
     check_ids(snapshot);
@@ -403,40 +203,10 @@ SnapshotFile read(std::string_view text) {
     return file;
 }
 
-/// What `build` makes of the document, or what is wrong with it.
-template <class Build>
-auto guarded(Build build) -> Result<decltype(build())> {
-    try {
-        return build();
-    } catch (const WrongJson& wrong) {
-        return Error{Errc::bad_input, wrong.what};
-    } catch (const std::bad_alloc&) {
-        return Error{Errc::bad_input, "takes more memory to read than there is"};
-    } catch (const json::exception&) {
-        return Error{Errc::bad_input, "a number is out of range"};
-    }
-}
-
 }  // namespace
 
 Result<SnapshotFile> read_snapshot(std::string_view text) {
     return guarded([&] { return read(text); });
-}
-
-Result<Host> host_from_json(const json& document) {
-    return guarded([&] { return host_of(JsonPlace(document, "host")); });
-}
-
-Result<Ledger> ledger_from_json(const json& document) {
-    return guarded([&] { return ledger_of(JsonPlace(document, "ledger")); });
-}
-
-Result<TagData> tag_data_from_json(const json& document) {
-    return guarded([&] { return facts_of(JsonPlace(document, "facts")); });
-}
-
-Result<ProjectNames> project_names_from_json(const json& document) {
-    return guarded([&] { return names_of(JsonPlace(document, "project_names")); });
 }
 
 }  // namespace reaper::report

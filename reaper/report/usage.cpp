@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "reaper/json/fields.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
@@ -11,8 +12,8 @@
 namespace reaper::report {
 namespace {
 
-const char* type_of(const UsageLine& line) {
-    return line.revocable ? "revocable" : "regular";
+const char* type_of(bool revocable) {
+    return revocable ? "revocable" : "regular";
 }
 
 std::vector<ResourceClass> classes_used(const UsageReport& usage) {
@@ -30,69 +31,49 @@ double hours_of(const UsageLine& line, const ResourceClass& resource_class) {
     return at == line.resource_hours.end() ? 0 : at->second;
 }
 
-UsageLine usage_line_in(const JsonPlace& in) {
-    UsageLine line;
-    line.project = ProjectId{in["project"].text()};
-    line.project_name = in.text_or_empty("project_name");
-    const JsonPlace type = in["type"];
-    line.revocable = type.text() == "revocable";
-    type.expect(line.revocable || type.text() == "regular", "regular or revocable");
-    line.servers = in["servers"].count();
-    line.reclaimed = in["reclaimed"].count();
-    line.hours = in["hours"].number();
-    const JsonPlace hours = in["resource_hours"];
-    hours.each_member([&](const std::string& name, const JsonPlace& value) {
-        line.resource_hours[ResourceClass{name}] = value.number();
-    });
-    return line;
-}
+/// Of a line: revocable, or regular.
+constexpr JsonCoder<bool> type_coder{
+    [](const bool& revocable) { return nlohmann::json(type_of(revocable)); },
+    [](const JsonPlace& type) {
+        const bool revocable = type.text() == "revocable";
+        type.expect(revocable || type.text() == "regular", "regular or revocable");
+        return revocable;
+    }};
 
-OversubscribedRoom oversubscribed_in(const JsonPlace& in) {
-    OversubscribedRoom room;
-    room.published = in["published"].integer();
-    room.used = in["used"].integer();
-    room.free = in["free"].integer();
-    room.hosts = static_cast<std::size_t>(in["hosts"].count());
-    if (const auto wanted = in.maybe("wanted")) room.wanted = wanted->integer();
-    return room;
-}
+constexpr auto usage_line_fields = fields_of<UsageLine>([](auto& io, auto& line) {
+    io.required("project", line.project);
+    io.optional("project_name", line.project_name);
+    io.required("type", line.revocable, type_coder);
+    io.required("servers", line.servers);
+    io.required("reclaimed", line.reclaimed);
+    io.required("hours", line.hours);
+    io.required("resource_hours", line.resource_hours);
+});
+
+constexpr auto oversubscribed_fields = fields_of<OversubscribedRoom>([](auto& io, auto& room) {
+    io.required("published", room.published);
+    io.required("used", room.used);
+    io.required("free", room.free);
+    io.required("hosts", room.hosts);
+    io.lenient("wanted", room.wanted);
+});
+
+constexpr auto usage_fields = fields_of<UsageReport>([](auto& io, auto& usage) {
+    io.constant("version", json_version);
+    io.required("from", usage.from);
+    io.required("to", usage.to);
+    io.required("usage", usage.lines, usage_line_fields);
+    io.required("oversubscribed", usage.oversubscribed, oversubscribed_fields);
+});
 
 }  // namespace
 
 nlohmann::json to_json(const UsageReport& usage) {
-    nlohmann::json lines = nlohmann::json::array();
-    for (const auto& line : usage.lines) {
-        nlohmann::json hours = nlohmann::json::object();
-        for (const auto& [resource_class, value] : line.resource_hours)
-            hours[resource_class.str()] = value;
-        lines.push_back({{"project", line.project.str()},
-                         {"type", type_of(line)},
-                         {"servers", line.servers},
-                         {"reclaimed", line.reclaimed},
-                         {"hours", line.hours},
-                         {"resource_hours", std::move(hours)}});
-        if (!line.project_name.empty()) lines.back()["project_name"] = line.project_name;
-    }
-    return {{"version", json_version},
-            {"from", iso_time(usage.from)},
-            {"to", iso_time(usage.to)},
-            {"usage", std::move(lines)},
-            {"oversubscribed", to_json(usage.oversubscribed)}};
+    return usage_fields.write(usage);
 }
 
 Result<UsageReport> usage_from_json(const nlohmann::json& document) {
-    return read_json(document, "usage", [](const JsonPlace& in) {
-        UsageReport usage;
-        usage.from = in["from"].time();
-        usage.to = in["to"].time();
-        usage.lines = list(in["usage"], usage_line_in);
-        // A daemon of an older version tells none.
-        if (const auto rooms = in.maybe("oversubscribed"))
-            rooms->each_member([&](const std::string& name, const JsonPlace& room) {
-                usage.oversubscribed[ResourceClass{name}] = oversubscribed_in(room);
-            });
-        return usage;
-    });
+    return read_as(document, "usage", usage_fields);
 }
 
 Table usage_table(const UsageReport& usage) {
@@ -106,7 +87,7 @@ Table usage_table(const UsageReport& usage) {
     table.key = table.columns.size() - 1;
     for (const auto& line : usage.lines) {
         std::vector<Cell> cells{project_cell(line.project, line.project_name),
-                                std::string{type_of(line)}, std::int64_t{line.servers},
+                                std::string{type_of(line.revocable)}, std::int64_t{line.servers},
                                 std::int64_t{line.reclaimed}, Decimal{line.hours}};
         for (const auto& resource_class : classes)
             cells.emplace_back(Decimal{hours_of(line, resource_class)});

@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/controllers/freed_room_tracker.hpp"
+#include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/requests/request_runner.hpp"

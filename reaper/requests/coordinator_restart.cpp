@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "reaper/controllers/ledger_journal.hpp"
+#include "reaper/controllers/freed_room/ledger_journal.hpp"
 #include "reaper/requests/coordinator.hpp"
 #include "reaper/requests/time_left.hpp"
 #include "reaper/runtime/log_about.hpp"

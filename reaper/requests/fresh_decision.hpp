@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/decision_observer.hpp"
 #include "reaper/model/room_answer.hpp"

@@ -44,178 +44,34 @@ void RecordFeed::tell(const JournalNews& news) {
         if (watchers_->contains(number)) watcher(news);
 }
 
-ResultTask<Admission> RecordFeed::admit(Request request, TimePoint now) {
-    const JournalNews news{request.id, Admitted{now}};
+/// What an earlier process left is told of from here on.
+void RecordFeed::read_back(const RequestRecord& record) {
+    if (!record.outcome) open_.try_emplace(record.request.id, record.request);
+}
+
+void RecordFeed::admitted(const Request& request, TimePoint now) {
     open_.try_emplace(request.id, request);
-    auto admission = co_await inner_.admit(std::move(request), now);
-    if (admission && admission->first) tell(news);
-    co_return admission;
+    tell(JournalNews{request.id, Admitted{now}});
 }
 
-ResultTask<void> RecordFeed::admit_anew(Request request, TimePoint now) {
-    const JournalNews news{request.id, Admitted{now}};
+void RecordFeed::admitted_again(const Request& request, TimePoint now) {
     open_.insert_or_assign(request.id, request);
-    auto written = co_await inner_.admit_anew(std::move(request), now);
-    if (written) tell(news);
-    co_return written;
+    tell(JournalNews{request.id, Admitted{now}});
 }
 
-ResultTask<void> RecordFeed::admit_ended(Request request, Outcome outcome, TimePoint now) {
-    const RequestId id = request.id;
-    const RecordEvent event{outcome};
-    open_.insert_or_assign(id, request);
-    auto written = co_await inner_.admit_ended(std::move(request), std::move(outcome), now);
-    if (written) tell(id, event);
-    if (written) open_.erase(id);
-    co_return written;
+void RecordFeed::ended_at_once(const Request& request, const Outcome& outcome) {
+    open_.insert_or_assign(request.id, request);
+    ended(request.id, outcome);
 }
 
-ResultTask<void> RecordFeed::add_plan(RequestId id, PlanEntry plan) {
-    const RecordEvent event{plan};
-    auto written = co_await inner_.add_plan(id, std::move(plan));
-    if (written) tell(id, event);
-    co_return written;
+void RecordFeed::ended(const RequestId& id, const Outcome& outcome) {
+    tell(id, outcome);
+    open_.erase(id);
 }
 
-ResultTask<void> RecordFeed::add_step(RequestId id, StepEntry step) {
-    const RecordEvent event{step};
-    auto written = co_await inner_.add_step(id, std::move(step));
-    if (written) tell(id, event);
-    co_return written;
-}
-
-ResultTask<void> RecordFeed::finish(RequestId id, Outcome outcome) {
-    const RecordEvent event{outcome};
-    auto written = co_await inner_.finish(id, std::move(outcome));
-    if (written) tell(id, event);
-    if (written) open_.erase(id);
-    co_return written;
-}
-
-ResultTask<void> RecordFeed::note_message(MessageEntry message) {
-    return inner_.note_message(std::move(message));
-}
-
-/// What a former process left is told of from here on.
-ResultTask<std::vector<RequestRecord>> RecordFeed::unfinished() {
-    auto records = co_await inner_.unfinished();
-    if (records)
-        for (const auto& record : *records) open_.try_emplace(record.request.id, record.request);
-    co_return records;
-}
-
-ResultTask<std::vector<RequestRecord>> RecordFeed::culls_between(TimePoint since, TimePoint until) {
-    return inner_.culls_between(since, until);
-}
-
-ResultTask<std::vector<RequestSummary>> RecordFeed::list(int limit) {
-    return inner_.list(limit);
-}
-
-ResultTask<std::vector<RequestSummary>> RecordFeed::find_requests(JournalQuery query) {
-    return inner_.find_requests(std::move(query));
-}
-
-ResultTask<std::vector<VictimEntry>> RecordFeed::find_victims(JournalQuery query) {
-    return inner_.find_victims(std::move(query));
-}
-
-ResultTask<KnownValues> RecordFeed::known_values(JournalQuery query) {
-    return inner_.known_values(std::move(query));
-}
-
-ResultTask<std::vector<ChosenServer>> RecordFeed::chosen(std::string server, int limit) {
-    return inner_.chosen(std::move(server), limit);
-}
-
-ResultTask<std::optional<RequestRecord>> RecordFeed::record(RequestId id) {
-    return inner_.record(std::move(id));
-}
-
-ResultTask<std::vector<MessageEntry>> RecordFeed::find_messages(JournalQuery query) {
-    return inner_.find_messages(std::move(query));
-}
-
-ResultTask<void> RecordFeed::note_freed_room(RequestId id, FreedRoomResult freed_room) {
-    const RequestId of = id;
-    const FreedRoomResult result = freed_room;
-    auto written = co_await inner_.note_freed_room(std::move(id), std::move(freed_room));
-    if (written && on_freed_room_) on_freed_room_(of, result);
-    if (written) tell(JournalNews{of, result});
-    co_return written;
-}
-
-ResultTask<void> RecordFeed::note_event(JournalEvent event) {
-    const JournalNews news{RequestId{}, event};
-    auto written = co_await inner_.note_event(std::move(event));
-    if (written) tell(news);
-    co_return written;
-}
-
-ResultTask<std::vector<VictimEntry>> RecordFeed::victims_since(TimePoint since) {
-    return inner_.victims_since(since);
-}
-
-ResultTask<std::vector<RequestRecord>> RecordFeed::freed_rooms_since(TimePoint since) {
-    return inner_.freed_rooms_since(since);
-}
-
-ResultTask<std::vector<JournalEvent>> RecordFeed::events(int limit) {
-    return inner_.events(limit);
-}
-
-ResultTask<std::vector<JournalEvent>> RecordFeed::find_events(JournalQuery query) {
-    return inner_.find_events(std::move(query));
-}
-
-ResultTask<JournalTotals> RecordFeed::totals(TimePoint since) {
-    return inner_.totals(since);
-}
-
-ResultTask<void> RecordFeed::note_protection(ServerProtection protection) {
-    return inner_.note_protection(std::move(protection));
-}
-
-ResultTask<void> RecordFeed::end_protection(ServerId server) {
-    return inner_.end_protection(std::move(server));
-}
-
-ResultTask<std::vector<ServerProtection>> RecordFeed::protections() {
-    return inner_.protections();
-}
-
-ResultTask<void> RecordFeed::add_hold(InventoryHold hold) {
-    return inner_.add_hold(std::move(hold));
-}
-
-ResultTask<void> RecordFeed::end_hold(ProviderId provider, ResourceClass resource_class,
-                                      InventoryHoldEnd end) {
-    return inner_.end_hold(std::move(provider), std::move(resource_class), std::move(end));
-}
-
-ResultTask<std::vector<InventoryHold>> RecordFeed::holds() {
-    return inner_.holds();
-}
-
-ResultTask<std::int64_t> RecordFeed::note_order(OrderRecord order) {
-    return inner_.note_order(std::move(order));
-}
-
-ResultTask<std::optional<OrderRecord>> RecordFeed::order(std::string principal, std::string key) {
-    return inner_.order(std::move(principal), std::move(key));
-}
-
-ResultTask<std::vector<OrderRecord>> RecordFeed::orders(int limit) {
-    return inner_.orders(limit);
-}
-
-ResultTask<void> RecordFeed::note_reservations(std::vector<KnownReservation> there,
-                                               std::vector<ReservationId> gone) {
-    return inner_.note_reservations(std::move(there), std::move(gone));
-}
-
-ResultTask<std::vector<KnownReservation>> RecordFeed::reservations() {
-    return inner_.reservations();
+void RecordFeed::freed_room(const RequestId& id, const FreedRoomResult& result) {
+    if (on_freed_room_) on_freed_room_(id, result);
+    tell(JournalNews{id, result});
 }
 
 }  // namespace reaper

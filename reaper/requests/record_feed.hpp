@@ -1,4 +1,4 @@
-// A journal that tells what is written of requests, as it is written: for whoever waits for one,
+// Tells what is written of requests into the journal, as it is written: for whoever waits for one,
 // and for a dry run, which shows what would happen.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/ports/journal.hpp"
+#include "reaper/ports/journal_observer.hpp"
 
 namespace reaper {
 
@@ -28,19 +28,13 @@ struct JournalNews {
     std::variant<Admitted, PlanEntry, StepEntry, Outcome, FreedRoomResult, JournalEvent> what;
 };
 
-class RecordFeed final : public Journal {
+class RecordFeed final : public JournalObserver {
 public:
     using Listener = std::function<void(const Request&, const RecordEvent&)>;
     using FreedRoomListener = std::function<void(const RequestId&, const FreedRoomResult&)>;
     using Watcher = std::function<void(const JournalNews&)>;
     /// Listens as long as it lives, and the feed.
     class Subscription;
-
-    /// `inner` must outlive it.
-    explicit RecordFeed(Journal& inner)
-        : inner_(inner),
-          listeners_(std::make_shared<Listeners>()),
-          watchers_(std::make_shared<Watchers>()) {}
 
     /// To all requests. The listener is called after the entry is durable.
     [[nodiscard]] std::unique_ptr<Subscription> listen(Listener listener);
@@ -50,42 +44,15 @@ public:
     /// To whatever is written that people look at. Likewise.
     [[nodiscard]] std::unique_ptr<Subscription> watch(Watcher watcher);
 
-    ResultTask<Admission> admit(Request request, TimePoint now) override;
-    ResultTask<void> admit_anew(Request request, TimePoint now) override;
-    ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override;
-    ResultTask<void> add_plan(RequestId id, PlanEntry plan) override;
-    ResultTask<void> add_step(RequestId id, StepEntry step) override;
-    ResultTask<void> finish(RequestId id, Outcome outcome) override;
-    ResultTask<void> note_message(MessageEntry message) override;
-    ResultTask<std::vector<RequestRecord>> unfinished() override;
-    ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since, TimePoint until) override;
-    ResultTask<std::vector<RequestSummary>> list(int limit) override;
-    ResultTask<std::vector<RequestSummary>> find_requests(JournalQuery query) override;
-    ResultTask<std::vector<VictimEntry>> find_victims(JournalQuery query) override;
-    ResultTask<KnownValues> known_values(JournalQuery query) override;
-    ResultTask<std::vector<ChosenServer>> chosen(std::string server, int limit) override;
-    ResultTask<std::optional<RequestRecord>> record(RequestId id) override;
-    ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) override;
-    ResultTask<void> note_freed_room(RequestId id, FreedRoomResult freed_room) override;
-    ResultTask<void> note_event(JournalEvent event) override;
-    ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) override;
-    ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) override;
-    ResultTask<std::vector<JournalEvent>> events(int limit) override;
-    ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override;
-    ResultTask<JournalTotals> totals(TimePoint since) override;
-    ResultTask<void> note_protection(ServerProtection protection) override;
-    ResultTask<void> end_protection(ServerId server) override;
-    ResultTask<std::vector<ServerProtection>> protections() override;
-    ResultTask<void> add_hold(InventoryHold hold) override;
-    ResultTask<void> end_hold(ProviderId provider, ResourceClass resource_class,
-                              InventoryHoldEnd end) override;
-    ResultTask<std::vector<InventoryHold>> holds() override;
-    ResultTask<std::int64_t> note_order(OrderRecord order) override;
-    ResultTask<std::optional<OrderRecord>> order(std::string principal, std::string key) override;
-    ResultTask<std::vector<OrderRecord>> orders(int limit) override;
-    ResultTask<void> note_reservations(std::vector<KnownReservation> there,
-                                       std::vector<ReservationId> gone) override;
-    ResultTask<std::vector<KnownReservation>> reservations() override;
+    void read_back(const RequestRecord& record) override;
+    void admitted(const Request& request, TimePoint now) override;
+    void admitted_again(const Request& request, TimePoint now) override;
+    void ended_at_once(const Request& request, const Outcome& outcome) override;
+    void planned(const RequestId& id, const PlanEntry& plan) override { tell(id, plan); }
+    void stepped(const RequestId& id, const StepEntry& step) override { tell(id, step); }
+    void ended(const RequestId& id, const Outcome& outcome) override;
+    void freed_room(const RequestId& id, const FreedRoomResult& result) override;
+    void noted_event(const JournalEvent& event) override { tell(JournalNews{{}, event}); }
 
 private:
     using Listeners = std::map<std::uint64_t, Listener>;
@@ -94,10 +61,9 @@ private:
     void tell(const RequestId& id, const RecordEvent& event);
     void tell(const JournalNews& news);
 
-    Journal& inner_;
     std::map<RequestId, Request> open_;  ///< admitted and not finished
-    std::shared_ptr<Listeners> listeners_;
-    std::shared_ptr<Watchers> watchers_;
+    std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
+    std::shared_ptr<Watchers> watchers_ = std::make_shared<Watchers>();
     std::uint64_t last_number_ = 0;
     FreedRoomListener on_freed_room_;
 };

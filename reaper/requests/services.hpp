@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "reaper/controllers/freed_room_tracker.hpp"
-#include "reaper/controllers/inventory_reserver.hpp"
-#include "reaper/controllers/safeguard_controller.hpp"
+#include "reaper/controllers/freed_room/freed_room_tracker.hpp"
+#include "reaper/controllers/freed_room/inventory_reserver.hpp"
+#include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/ports/cloud_ports.hpp"

@@ -24,9 +24,7 @@ protected:
     }
     HttpResponse ask(const std::string& target, const std::string& method = "GET") {
         std::optional<HttpResponse> answer;
-        const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); },
-                                   [this] { return service().reservations(); }};
+        const api::Backend backend{service(), *observed, feed};
         HttpRequest request{method, target};
         const api::Caller caller{api::Access::look};
         boost::asio::co_spawn(io(), api::answer(backend, caller, std::move(request)),

@@ -13,7 +13,7 @@
 #include "app/openapi.hpp"
 #include "reaper/api/event_hub.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 
 namespace reaper::test {
 
@@ -24,20 +24,7 @@ protected:
     ApiHouse() { with_events = true; }
 
     api::Backend backend() {
-        api::Backend made{[this] { return service().view(); }, feed,
-                          [this] { return service().operators(); },
-                          [this] { return service().reservations(); },
-                          [this] { return service().room_publisher(); }};
-        made.protections = [this] { return service().protections(); };
-        made.status = [this] {
-            DaemonStatus state = service().status();
-            if (with_status) with_status(state);
-            return state;
-        };
-        made.would_decide = [this](Request request) {
-            return service().would_decide(std::move(request));
-        };
-        made.room_for = [this](Request request) { return service().room_for(std::move(request)); };
+        api::Backend made{daemon, *observed, feed};
         const CloudPorts ports = cloud.ports();
         made.compute = &ports.compute;
         made.identity = &ports.identity;
@@ -100,6 +87,32 @@ protected:
         });
     }
 
+    /// The service, with another status where a test wants one.
+    class ToldDaemon final : public api::Daemon {
+    public:
+        explicit ToldDaemon(ApiHouse& house) : house_(house) {}
+        std::optional<DaemonView> view() const override { return house_.service().view(); }
+        DaemonStatus status() const override {
+            DaemonStatus state = house_.service().status();
+            if (house_.with_status) house_.with_status(state);
+            return state;
+        }
+        Task<std::optional<Decision>> would_decide(Request request) override {
+            return house_.service().would_decide(std::move(request));
+        }
+        Task<std::optional<RoomAnswer>> room_for(Request request) override {
+            return house_.service().room_for(std::move(request));
+        }
+        OperatorTrigger* operators() override { return house_.service().operators(); }
+        ReservationController* reservations() override { return house_.service().reservations(); }
+        ServerProtections* protections() override { return house_.service().protections(); }
+        const RoomPublisher* room_publisher() override { return house_.service().room_publisher(); }
+
+    private:
+        ApiHouse& house_;
+    };
+
+    ToldDaemon daemon{*this};
     api::EventHub hub{feed, "test"};
     std::function<void(DaemonStatus&)> with_status;  ///< what is otherwise
     Result<std::vector<api::KnownReaper>> reapers{

@@ -32,7 +32,7 @@ protected:
     void happens(const std::string& kind) {
         std::optional<bool> written;
         JournalEvent event{kind, "because", clock.now()};
-        boost::asio::co_spawn(io(), feed.note_event(std::move(event)),
+        boost::asio::co_spawn(io(), observed->note_event(std::move(event)),
                               [&](std::exception_ptr, Result<void> done) { written = bool(done); });
         run_until([&] { return written.has_value(); });
     }

@@ -1,12 +1,12 @@
 // Whose figure is it, and is it one?
-#include "reaper/controllers/host_figures.hpp"
+#include "reaper/controllers/oversubscription/host_figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "reaper/controllers/held_lately.hpp"
-#include "reaper/controllers/server_figures.hpp"
+#include "reaper/controllers/oversubscription/held_lately.hpp"
+#include "reaper/controllers/oversubscription/server_figures.hpp"
 
 namespace reaper::host_figures_test {
 namespace {

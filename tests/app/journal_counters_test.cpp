@@ -26,6 +26,13 @@ protected:
         if (sent) known.steps.push_back({ServerId{"s"}, Step::delete_sent, "", start + 2s});
         return known;
     }
+    static Request request(const std::string& id, RequestSource source) {
+        Request made;
+        made.id = RequestId{id};
+        made.source = source;
+        made.sent_at = start;
+        return made;
+    }
     static Outcome freed(Duration after) {
         Outcome outcome;
         outcome.kind = OutcomeKind::freed;
@@ -59,26 +66,26 @@ TEST_F(JournalCountersTest, WhatAFormerProcessBeganIsCountedToItsEndAndNotTwice)
 }
 
 TEST_F(JournalCountersTest, AClockThatGoesBackMakesNoNegativeTime) {
-    counters.admitted(RequestId{"req-1"}, RequestSource::gateway, start, start - 5s);
+    counters.admitted(request("req-1", RequestSource::gateway), start - 5s);
     const MetricsPage now = page();
     EXPECT_EQ(now[R"(reaper_request_lag_seconds_sum{source="gateway"})"], 0);
     EXPECT_EQ(now[R"(reaper_request_lag_seconds_count{source="gateway"})"], 1);
 }
 
 TEST_F(JournalCountersTest, ARequestThatIsAdmittedAgainIsOneAndHasOneLag) {
-    counters.admitted(RequestId{"req-1"}, RequestSource::gateway, start, start + 1s);
-    counters.admitted(RequestId{"req-1"}, RequestSource::gateway, start, start + 2s);
+    counters.admitted(request("req-1", RequestSource::gateway), start + 1s);
+    counters.admitted(request("req-1", RequestSource::gateway), start + 2s);
     EXPECT_EQ(page()[R"(reaper_request_lag_seconds_count{source="gateway"})"], 1);
 }
 
 TEST_F(JournalCountersTest, NothingIsKeptOfWhomNobodyWasDeletedFor) {
-    counters.admitted(RequestId{"req-1"}, RequestSource::gateway, start, start);
+    counters.admitted(request("req-1", RequestSource::gateway), start);
     Outcome refused;
     refused.kind = OutcomeKind::refused;
     counters.ended(RequestId{"req-1"}, refused);
     EXPECT_EQ(counters.known(), 0U);
     EXPECT_EQ(page()[R"(reaper_refusals_total{reason="refused"})"], 1);
-    counters.ended_at_once(RequestId{"req-2"}, RequestSource::nova_failure, refused);
+    counters.ended_at_once(request("req-2", RequestSource::nova_failure), refused);
     EXPECT_EQ(page()[R"(reaper_requests_total{outcome="refused",source="nova-failure"})"], 1);
 }
 

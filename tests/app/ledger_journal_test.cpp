@@ -1,4 +1,4 @@
-#include "reaper/controllers/ledger_journal.hpp"
+#include "reaper/controllers/freed_room/ledger_journal.hpp"
 
 #include <gtest/gtest.h>
 

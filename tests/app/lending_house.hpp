@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/gateway_house.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 
 namespace reaper::test {
 

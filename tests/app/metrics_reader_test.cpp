@@ -1,5 +1,5 @@
 // What was measured before a start is read in pieces.
-#include "reaper/controllers/metrics_reader.hpp"
+#include "reaper/controllers/oversubscription/metrics_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

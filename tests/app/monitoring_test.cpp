@@ -9,7 +9,7 @@
 #include "app/full_house.hpp"
 #include "app/metrics_page.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/controllers/cloud_probe.hpp"
+#include "reaper/controllers/safeguards/cloud_probe.hpp"
 #include "tests/fakes/fake_metrics.hpp"
 
 namespace reaper::test::monitoring_test {
@@ -25,13 +25,7 @@ protected:
     HttpResponse ask(const std::string& target, api::Access access = api::Access::watch,
                      const std::string& method = "GET", const std::string& body = "") {
         std::optional<HttpResponse> answer;
-        const api::Backend backend{[this] { return service().view(); },
-                                   feed,
-                                   [this] { return service().operators(); },
-                                   [this] { return service().reservations(); },
-                                   [this] { return service().room_publisher(); },
-                                   [this] { return monitor.health(); },
-                                   [this] { return monitor.metrics(); }};
+        const api::Backend backend{service(), *observed, feed, &monitor};
         HttpRequest request{method, target, {}, body};
         const api::Caller caller{access};
         boost::asio::co_spawn(io(), api::answer(backend, caller, std::move(request)),

@@ -16,9 +16,7 @@ class OperatorTest : public FullHouse {
 protected:
     /// What the daemon tells, line by line; a refusal is one line.
     std::vector<json> ask(const json& body) {
-        const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); },
-                                   [this] { return service().reservations(); }};
+        const api::Backend backend{service(), *observed, feed};
         std::vector<json> lines;
         std::optional<int> answered;
         boost::asio::co_spawn(io(), read_all(backend, body.dump(), lines),
@@ -121,16 +119,11 @@ TEST_F(OperatorTest, APausedReaperDeletesNoServers) {
 TEST_F(OperatorTest, ARequestThatARestartCutShortIsServedToItsEnd) {
     full_host();
     start();
-    {
-        const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); },
-                                   [this] { return service().reservations(); }};
-        DescribedRequest described;
-        described.id = "mine";
-        described.project = "regular";
-        described.resources = Resources{{"VCPU", 2}};
-        ASSERT_TRUE(service().operators()->submit(described, RequestId{"mine"}, {}));
-    }
+    DescribedRequest described;
+    described.id = "mine";
+    described.project = "regular";
+    described.resources = Resources{{"VCPU", 2}};
+    ASSERT_TRUE(service().operators()->submit(described, RequestId{"mine"}, {}));
     run_until([&] { return cloud.count("DELETE") == 1U; });
     crash();
     start();

@@ -1,5 +1,5 @@
 // Which role a project has.
-#include "reaper/controllers/project_roles.hpp"
+#include "reaper/controllers/reservations/project_roles.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>

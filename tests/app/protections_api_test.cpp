@@ -1,7 +1,7 @@
 // Servers that operators protect, by the admin API: in the journal, in force at once, ended in
 // time.
 #include "app/api_house.hpp"
-#include "reaper/controllers/server_protections.hpp"
+#include "reaper/controllers/safeguards/server_protections.hpp"
 
 namespace reaper::test::protections_api_test {
 namespace {

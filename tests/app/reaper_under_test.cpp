@@ -40,10 +40,10 @@ void ReaperUnderTest::begin() {
     messages = std::make_unique<FakeMessages>();
     events = std::make_unique<FakeEvents>();
     const ServicePorts ports{
-        cloud.ports(), feed,    *messages, with_events ? events.get() : nullptr, pause,
-        breaker,       metrics, observer,  [this] { return clock_ahead; }};
-    service_ = std::make_unique<Service>(ports, live_settings(),
-                                         [this](ServiceStatus now) { status = std::move(now); });
+        cloud.ports(), *observed, *messages, with_events ? events.get() : nullptr, pause,
+        breaker,       metrics,   observer,  [this] { return clock_ahead; }};
+    service_ = make_service(ports, live_settings(),
+                            [this](ServiceStatus now) { status = std::move(now); });
     monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });
     ended.reset();
     boost::asio::co_spawn(*io_, service_->run(),

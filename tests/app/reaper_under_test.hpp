@@ -14,8 +14,8 @@
 #include "fakes/fake_switch.hpp"
 #include "fakes/nova_messages.hpp"
 #include "reaper/daemon/service.hpp"
-#include "reaper/monitoring/counted_journal.hpp"
 #include "reaper/monitoring/monitor.hpp"
+#include "reaper/requests/observed_journal.hpp"
 #include "reaper/requests/record_feed.hpp"
 
 namespace reaper::test {
@@ -44,8 +44,9 @@ protected:
     FakeCloud cloud{clock};
     FakeJournal journal;
     monitoring::Monitor monitor{{"0.0.test", TimePoint{std::chrono::hours{1}}, true}};
-    monitoring::CountedJournal counted{journal, monitor.journal()};
-    RecordFeed feed{counted};
+    RecordFeed feed;
+    const std::unique_ptr<Journal> observed =
+        observed_journal(journal, {&monitor.journal(), &feed});
     FakeSwitch pause;
     FakeSwitch breaker;
     std::unique_ptr<FakeMessages> messages;
@@ -61,7 +62,7 @@ protected:
 
 private:
     std::unique_ptr<boost::asio::io_context> io_;
-    std::unique_ptr<Service> service_;
+    std::shared_ptr<Service> service_;
 };
 
 }  // namespace reaper::test

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/fake_journal.hpp"
+#include "reaper/requests/observed_journal.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::record_feed_test {
@@ -35,12 +36,13 @@ std::string told_of(const Request& request, const RecordEvent& event) {
 TEST(RecordFeed, TellsWhatHappensToARequestAndWritesItToo) {
     test::FakeJournal inner;
     std::vector<std::string> told;
-    RecordFeed feed(inner);
+    RecordFeed feed;
+    const auto journal = observed_journal(inner, {&feed});
     const auto subscription = feed.listen([&](const Request& request, const RecordEvent& event) {
         told.push_back(told_of(request, event));
     });
     boost::asio::io_context io{1};
-    EXPECT_TRUE(run_task(io, tell_a_story(feed)));
+    EXPECT_TRUE(run_task(io, tell_a_story(*journal)));
     EXPECT_EQ(told, (std::vector<std::string>{"req-1 x2 round 1", "req-1 x2 dry-run"}));
     EXPECT_EQ(inner.written.size(), 3U);
 }
@@ -60,18 +62,20 @@ TEST(RecordFeed, WhatAFormerProcessLeftIsToldTooFromWhereItGoesOn) {
     request.id = RequestId{"req-1"};
     request.slots = 2;
     inner.records[request.id].request = request;
-    RecordFeed feed(inner);
+    RecordFeed feed;
+    const auto journal = observed_journal(inner, {&feed});
     std::vector<std::string> told;
     const auto subscription = feed.listen(
         [&](const Request& of, const RecordEvent& event) { told.push_back(told_of(of, event)); });
     boost::asio::io_context io{1};
-    EXPECT_TRUE(run_task(io, resume(feed)));
+    EXPECT_TRUE(run_task(io, resume(*journal)));
     EXPECT_EQ(told, std::vector<std::string>{"req-1 x2 step"});
 }
 
 TEST(RecordFeed, WhoLeftIsToldNothing) {
     test::FakeJournal inner;
-    RecordFeed feed(inner);
+    RecordFeed feed;
+    const auto journal = observed_journal(inner, {&feed});
     int first = 0;
     int second = 0;
     auto leaving = feed.listen([&](const Request&, const RecordEvent&) { ++second; });
@@ -80,7 +84,7 @@ TEST(RecordFeed, WhoLeftIsToldNothing) {
         leaving.reset();
     });
     boost::asio::io_context io{1};
-    EXPECT_TRUE(run_task(io, tell_a_story(feed)));
+    EXPECT_TRUE(run_task(io, tell_a_story(*journal)));
     EXPECT_EQ(first, 2);
     EXPECT_EQ(second, 1);
 }

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "app/full_house.hpp"
-#include "reaper/cli/recording_daemon.hpp"
-#include "reaper/cli/replay_policies.hpp"
+#include "reaper/cli/daemon/recording_daemon.hpp"
+#include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/recording/replay.hpp"
 
 namespace reaper::test::recording_test {

@@ -13,7 +13,7 @@
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_cloud.hpp"
 #include "fakes/fake_journal.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 #include "reaper/runtime/run_task.hpp"

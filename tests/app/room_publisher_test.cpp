@@ -6,7 +6,7 @@
 
 #include "app/oversold_house.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/controllers/left_alone_hosts.hpp"
+#include "reaper/controllers/oversubscription/left_alone_hosts.hpp"
 #include "reaper/report/json.hpp"
 #include "tests/support/log_capture.hpp"
 
@@ -23,10 +23,7 @@ class RoomPublisherTest : public OversoldHouse {
 protected:
     /// What the admin API tells.
     nlohmann::json shown(const std::string& query = "") {
-        const api::Backend backend{[this] { return service().view(); }, feed,
-                                   [this] { return service().operators(); },
-                                   [this] { return service().reservations(); },
-                                   [this] { return service().room_publisher(); }};
+        const api::Backend backend{service(), *observed, feed};
         api::Caller caller;
         caller.access = api::Access::look;
         HttpRequest request{"GET", "/v1/oversubscription" + query, {}, {}};

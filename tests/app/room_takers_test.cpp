@@ -1,5 +1,5 @@
 // Who got freed room before its request did.
-#include "reaper/controllers/room_takers.hpp"
+#include "reaper/controllers/freed_room/room_takers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // After a restart the safeguards know what the journal knows.
-#include "reaper/controllers/safeguards_journal.hpp"
+#include "reaper/controllers/safeguards/safeguards_journal.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>

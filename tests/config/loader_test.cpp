@@ -83,14 +83,6 @@ INSTANTIATE_TEST_SUITE_P(
                 "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
                 "thrash, breaker, project_breaker, shape_cooldown, short_lived, cache, labels, "
                 "journal, record, admin, metrics, gateway, reservations, oversubscription, log"},
-        Mistake{"RenamedSection", "picture: {events: false}\n",
-                "reaper.yaml:9: picture: is called differently now; expected cache"},
-        Mistake{"RenamedScheduler", "landing: {tenant_filter: true}\n",
-                "reaper.yaml:9: landing: is called differently now; expected scheduler"},
-        Mistake{"RenamedLabels", "mark: {servers: all}\n",
-                "reaper.yaml:9: mark: is called differently now; expected labels"},
-        Mistake{"RenamedKey", "doubt: 1h\n",
-                "reaper.yaml:9: doubt: is called differently now; expected host_cooldown"},
         Mistake{"Duplicate", "http:\n  max_retries: 3\n  max_retries: 4\n",
                 "reaper.yaml:11: http.max_retries: given twice (first on line 10); expected one"},
         Mistake{"TextForNumber", "http: {max_retries: many}\n",

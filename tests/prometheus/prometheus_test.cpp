@@ -98,7 +98,7 @@ protected:
     test::MetricsWorld world;
 
 private:
-    std::unique_ptr<Metrics> metrics_;
+    std::shared_ptr<Metrics> metrics_;
 };
 
 TEST_F(RealPrometheusTest, KeepsTheContractOfThePort) {

@@ -2,10 +2,10 @@
 #include "reaper/recording/replay_report.hpp"
 
 #include <gmock/gmock.h>
-#include <set>
 
 #include "reaper/recording/replay_sums.hpp"
 #include "reaper/recording/week.hpp"
+#include "reaper/report/table_formats.hpp"
 #include "recording/recorded_cloud.hpp"
 
 namespace reaper::recording::test::replay_report_test {
@@ -118,45 +118,16 @@ TEST(ReplayReport, TellsWhatDiffers) {
 TEST(ReplayReport, AnEmptyOneIsTold) {
     const std::string text = render_replay({}, {"dir", "a", "b"}, {});
     EXPECT_THAT(text, HasSubstr("0 requests"));
-    EXPECT_THAT(plot_replay({}, {"dir", "a", "b"}), HasSubstr("</svg>"));
+    EXPECT_TRUE(replay_table({}).rows.empty());
 }
 
-TEST(ReplayPlot, HoldsBothLinesAndNothingFromOutside) {
-    const std::string svg =
-        plot_replay(example(), {"<script>alert(1)</script>", "a\x1b[0m", "b & c"});
-    EXPECT_THAT(svg, HasSubstr("class=\"line recorded\""));
-    EXPECT_THAT(svg, HasSubstr("class=\"line asked\""));
-    EXPECT_THAT(svg, Not(HasSubstr("<script")));
-    EXPECT_THAT(svg, Not(HasSubstr("\x1b")));
-    EXPECT_THAT(svg, HasSubstr("b &amp; c"));
-    std::size_t links = 0;
-    for (std::size_t at = svg.find("http"); at != std::string::npos; at = svg.find("http", at + 1))
-        ++links;
-    EXPECT_EQ(links, 1U) << "the namespace alone";
-}
-
-/// The labels of the first time axis.
-std::vector<std::string> time_labels(Duration span) {
-    Replay replay = example();
-    replay.to = monday + span;
-    const std::string svg = plot_replay(replay, {"dir", "a", "b"});
-    std::vector<std::string> labels;
-    for (std::size_t at = svg.find(">2026-"); at != std::string::npos && labels.size() < 6;
-         at = svg.find(">2026-", at + 1))
-        labels.push_back(svg.substr(at + 1, svg.find('<', at) - at - 1));
-    return labels;
-}
-
-TEST(ReplayPlot, TheLabelsOfItsTimeDifferHoweverLongItIs) {
-    using namespace std::chrono_literals;
-    for (const Duration span : {Duration{0}, Duration{30s}, Duration{4min}, Duration{2h},
-                                Duration{30h}, Duration{72h}, Duration{240h}}) {
-        const auto labels = time_labels(span);
-        ASSERT_EQ(labels.size(), 6U);
-        EXPECT_EQ(std::set(labels.begin(), labels.end()).size(), labels.size()) << labels[1];
-    }
-    EXPECT_EQ(time_labels(30s)[1], "2026-11-23T00:00:12Z") << "a minute at least";
-    EXPECT_EQ(time_labels(240h)[1], "2026-11-25");
+TEST(ReplayTable, SumsBothSidesUpRequestByRequest) {
+    EXPECT_EQ(report::table_csv(replay_table(example())),
+              "time,request,victims_recorded,victims_asked,lost_hours_recorded,lost_hours_asked\r\n"
+              "2026-11-23T00:00:00.000Z,req-1,1,2,2.000,4.000\r\n"
+              "2026-11-23T01:00:00.000Z,req-2,1,2,2.000,4.000\r\n"
+              "2026-11-24T05:00:00.000Z,req-3,2,2,4.000,4.000\r\n"
+              "2026-11-24T06:00:00.000Z,req-4,2,2,4.000,4.000\r\n");
 }
 
 TEST(Week, SaysWhatSwitchingOnMeansAndWhatStandsAgainstIt) {

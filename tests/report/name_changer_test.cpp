@@ -40,5 +40,25 @@ TEST(NameChanger, NeighboursAndFlavorsOfAPlanAreReplaced) {
     EXPECT_FALSE(request.flavor.empty());
 }
 
+TEST(NameChanger, IdsInsideGroupsAndOfMovedVictimsAreReplaced) {
+    Plan plan = example_plan();
+    plan.hosts[0].victims[0].held_by = ServerId{"secret-migration"};
+    Decision decision{plan};
+    Request request = example_request();
+    RequestGroup group;
+    group.suffix = "1";
+    group.aggregates = {{"secret-aggregate"}};
+    group.in_tree = ProviderId{"secret-provider"};
+    request.groups = {group};
+    const NameChanger changer{
+        [](NameKind kind, const std::string& name) { return pseudonym(kind, name, "1"); }};
+    changer.change(decision);
+    changer.change(request);
+    const std::string text = dump(to_json(decision)) + dump(to_json(request));
+    EXPECT_THAT(text, Not(HasSubstr("secret")));
+    EXPECT_EQ(request.groups[0].suffix, "1");
+    EXPECT_EQ(request.groups[0].in_tree.str(), pseudonym(NameKind::provider, "x", "1"));
+}
+
 }  // namespace
 }  // namespace reaper::report::test::name_changer_test

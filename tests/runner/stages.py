@@ -253,7 +253,9 @@ def tidy(run: Runner) -> Counts:
 def purity(run: Runner) -> Counts:
     if not run.configured("release"):
         return counts.failed("purity: cmake --preset release")
-    return run.ctest("purity", "release", "-R", r"^(purity|runner)\.")
+    size = run.check("count lines and files", "size", PYTHON, "-B", "tests/purity/size")
+    run.show_line("size", "size: ")
+    return size + run.ctest("purity", "release", "-R", r"^(purity|runner)\.")
 
 
 def install(run: Runner) -> Counts:
@@ -517,7 +519,7 @@ def story(run: Runner) -> Counts:
 STAGES = (
     Stage("format", "the code is formatted", code_format),
     Stage("release", "optimised build, 1,360 schedules of faults", schedules),
-    Stage("purity", "the core is pure, dependencies point one way, the sum adds up", purity),
+    Stage("purity", "the core is pure, dependencies point one way, the program is no larger, the sum adds up", purity),
     Stage("install", "what an install puts where, the systemd unit, the documents' examples, the quickstart", install),
     Stage("asan", "unit tests with address and undefined behaviour sanitizers", asan),
     Stage("rabbitmq", "the AMQP client against a real RabbitMQ, sanitized", rabbitmq),

@@ -1,12 +1,12 @@
 // Who is the active reaper is asked, whatever the configuration says by now of a dry run: a daemon
 // keeps what it was started with. And how a daemon elsewhere is paused, and tells its status.
-#include "reaper/cli/active_reaper.hpp"
+#include "reaper/cli/daemon/active_reaper.hpp"
 
 #include <gmock/gmock.h>
 
 #include "app/cli/program.hpp"
 #include "app/cli/remote_daemon.hpp"
-#include "reaper/cli/remote_switch.hpp"
+#include "reaper/cli/channel/remote_switch.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/machine.hpp"

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "app/cli/program.hpp"
-#include "reaper/cli/apply_arguments.hpp"
-#include "reaper/cli/saved_plan.hpp"
+#include "reaper/cli/arguments/apply_arguments.hpp"
+#include "reaper/cli/cloud/saved_plan.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::cli::apply_command_test {

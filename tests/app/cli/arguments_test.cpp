@@ -1,4 +1,4 @@
-#include "reaper/cli/arguments.hpp"
+#include "reaper/cli/arguments/arguments.hpp"
 
 #include <cstdlib>
 #include <gmock/gmock.h>
@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "reaper/cli/command_table.hpp"
-#include "reaper/cli/history_arguments.hpp"
-#include "reaper/cli/now.hpp"
+#include "reaper/cli/arguments/command_table.hpp"
+#include "reaper/cli/arguments/history_arguments.hpp"
+#include "reaper/cli/past/now.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::cli::arguments_test {
@@ -62,12 +62,9 @@ TEST(Arguments, OptionsOfListsStandBeforeTheCommandToo) {
     EXPECT_EQ(format({"-v", "--output=json", "history", "show", "req-1"}), ListFormat::json);
     EXPECT_EQ(format({"-o", "json", "setup", "resource-tagging", "--slots", "2"}),
               ListFormat::json);
-    const auto list =
-        good({"--sort", "host", "--watch", "5", "--columns=host,zone", "hosts"}).global.list;
+    const auto list = good({"--sort", "host", "--columns=host,zone", "hosts"}).global.list;
     EXPECT_EQ(list.sort, "host");
-    EXPECT_EQ(list.watch, std::chrono::seconds{5});
     EXPECT_EQ(list.columns, (std::vector<std::string>{"host", "zone"}));
-    EXPECT_EQ(good({"--watch", "hosts"}).global.list.watch, std::chrono::seconds{2});
     EXPECT_EQ(error({"-o", "json", "run"}), "unknown option '-o'; see 'reaper run --help'");
     EXPECT_EQ(error({"-o", "json"}), "no command given; see 'reaper --help'");
     EXPECT_EQ(error({"-o", "xml", "hosts"}),
@@ -217,11 +214,10 @@ TEST(Arguments, AReplayIsOfARecordingUnderWhatIsAskedFor) {
     const auto plain = good({"replay", "dir"});
     EXPECT_EQ(std::get<ReplayCommand>(plain.command).directory, "dir");
     const auto asked = good({"replay", "dir", "--strategy", "cost:ties=oldest", "--set", "a.b=1",
-                             "--set", "c=[d, e]", "--plot", "x.svg", "--since", "2026-11-01"});
+                             "--set", "c=[d, e]", "--since", "2026-11-01"});
     const auto& replay = std::get<ReplayCommand>(asked.command);
     EXPECT_EQ(replay.strategy, "cost:ties=oldest");
     EXPECT_EQ(replay.set, (std::vector<std::string>{"a.b=1", "c=[d, e]"}));
-    EXPECT_EQ(replay.plot, "x.svg");
     EXPECT_TRUE(replay.since && !replay.until);
     EXPECT_NE(error({"replay"}).find("DIR"), std::string::npos);
     EXPECT_NE(error({"replay", "dir", "--since", "7d"}).find("--since"), std::string::npos);
@@ -509,7 +505,6 @@ TEST(Arguments, MistakesAreOneLineThatHelps) {
         {{"history", "--until", "2026-11-01", "totals"},
          "--until goes with 'reaper history' and 'reaper history victims'"},
         {{"history", "-f", "--until", "2026-11-01"}, "--follow has no end: leave out --until"},
-        {{"history", "-f", "--watch"}, "--follow and --watch: one of the two"},
         {{"history", "-f", "--sort", "host"},
          "--follow tells lines as they come: it goes with -o table or json, without --sort and "
          "--columns"},
@@ -567,25 +562,40 @@ const std::map<std::string, std::vector<std::pair<std::string, std::string>>> ne
     {"unreserve", {{"--host", "h"}, {"--role", "r"}, {"--resources", "VCPU=1"}}}};
 
 /// Values that are wrong on sight, by option; of `--group-policy` two groups decide.
-const std::map<std::string, std::string> bad_values{
-    {"--log-level", "loud"},   {"--color", "blue"},
-    {"--output", "xml"},       {"--watch", "often"},
-    {"--flavor", ""},          {"--resources", "VCPU"},
-    {"--slots", "many"},       {"--trait", "low"},
-    {"--group", "low"},        {"--group-policy", "near"},
-    {"--res-type", "!=re*"},   {"--requests", ""},
-    {"--snapshot", ""},        {"--save", ""},
-    {"--strategy", ":"},       {"--alternatives", "0"},
-    {"--type", "odd"},         {"--class", "GPU"},
-    {"--slots-per", "VCPU"},   {"--hosts", ""},
-    {"--role", "a//b"},        {"--label", "=x"},
-    {"--refines", "a//b"},     {"--refines-label", "=x"},
-    {"--floor", "VCPU=-1"},    {"--longest-loan", "long"},
-    {"--limit", "0"},          {"--since", "once"},
-    {"--until", "once"},       {"--outcome", "odd"},
-    {"--step", "1"},           {"--estimator", ":"},
-    {"--set", "alternatives"}, {"--for", "long"},
-    {"SHELL", "fish"}};
+const std::map<std::string, std::string> bad_values{{"--log-level", "loud"},
+                                                    {"--color", "blue"},
+                                                    {"--output", "xml"},
+                                                    {"--flavor", ""},
+                                                    {"--resources", "VCPU"},
+                                                    {"--slots", "many"},
+                                                    {"--trait", "low"},
+                                                    {"--group", "low"},
+                                                    {"--group-policy", "near"},
+                                                    {"--res-type", "!=re*"},
+                                                    {"--requests", ""},
+                                                    {"--snapshot", ""},
+                                                    {"--save", ""},
+                                                    {"--strategy", ":"},
+                                                    {"--alternatives", "0"},
+                                                    {"--type", "odd"},
+                                                    {"--class", "GPU"},
+                                                    {"--slots-per", "VCPU"},
+                                                    {"--hosts", ""},
+                                                    {"--role", "a//b"},
+                                                    {"--label", "=x"},
+                                                    {"--refines", "a//b"},
+                                                    {"--refines-label", "=x"},
+                                                    {"--floor", "VCPU=-1"},
+                                                    {"--longest-loan", "long"},
+                                                    {"--limit", "0"},
+                                                    {"--since", "once"},
+                                                    {"--until", "once"},
+                                                    {"--outcome", "odd"},
+                                                    {"--step", "1"},
+                                                    {"--estimator", ":"},
+                                                    {"--set", "alternatives"},
+                                                    {"--for", "long"},
+                                                    {"SHELL", "fish"}};
 
 /// Names and places: what they mean is only known where they are looked up.
 bool is_free_text(const OptionEntry& option) {

@@ -8,7 +8,7 @@
 
 #include "clients/http/system_clock.hpp"
 #include "clients/http_server/server.hpp"
-#include "reaper/cli/checks.hpp"
+#include "reaper/cli/check/checks.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::check_gateway_test {

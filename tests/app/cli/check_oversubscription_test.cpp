@@ -5,7 +5,7 @@
 
 #include "fakes/fake_cloud.hpp"
 #include "fakes/fake_metrics.hpp"
-#include "reaper/cli/checks.hpp"
+#include "reaper/cli/check/checks.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::check_oversubscription_test {

@@ -4,7 +4,7 @@
 
 #include "app/cli/program.hpp"
 #include "fakes/fake_cloud.hpp"
-#include "reaper/cli/checks.hpp"
+#include "reaper/cli/check/checks.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::check_test {

@@ -1,5 +1,5 @@
 // What commands make of a daemon's answers, and which of them go to one that is elsewhere.
-#include "reaper/cli/daemon_api.hpp"
+#include "reaper/cli/channel/daemon_api.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "reaper/cli/remote_scope.hpp"
+#include "reaper/cli/channel/remote_scope.hpp"
 
 namespace reaper::cli::daemon_api_test {
 namespace {

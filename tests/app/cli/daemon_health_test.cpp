@@ -1,5 +1,5 @@
 // Whether a daemon runs and is ready, by what it answers.
-#include "reaper/cli/daemon_health.hpp"
+#include "reaper/cli/daemon/daemon_health.hpp"
 
 #include <cstdlib>
 #include <gmock/gmock.h>

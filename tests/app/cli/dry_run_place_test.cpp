@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 
 #include "app/cli/program.hpp"
-#include "fakes/fake_journal.hpp"
-#include "reaper/cli/recording_daemon.hpp"
+#include "reaper/cli/daemon/recording_daemon.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "support/as_nobody.hpp"
 #include "support/log_capture.hpp"
@@ -29,8 +28,7 @@ protected:
 
     test::TemporaryDirectory directory_;
     config::Settings settings_;
-    test::FakeJournal journal_;
-    RecordFeed feed_{journal_};
+    RecordFeed feed_;
 };
 
 TEST_F(DryRunPlace, ItsOwnDirectoryKeepsJournalAndRecording) {

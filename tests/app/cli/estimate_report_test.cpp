@@ -1,4 +1,4 @@
-#include "reaper/cli/estimate_report.hpp"
+#include "reaper/cli/cloud/estimate_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // `reaper history --api`: what is asked of the daemon, and what is shown of its answers.
-#include "reaper/cli/history_remote.hpp"
+#include "reaper/cli/channel/history_remote.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // `reaper hosts --host ... --project ...`, and how names of hosts are put in order.
-#include "reaper/cli/host_filters.hpp"
+#include "reaper/cli/cloud/host_filters.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

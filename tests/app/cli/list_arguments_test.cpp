@@ -1,9 +1,9 @@
 // What lists may be asked for on the command line.
-#include "reaper/cli/list_arguments.hpp"
+#include "reaper/cli/arguments/list_arguments.hpp"
 
 #include <gtest/gtest.h>
 
-#include "reaper/cli/arguments.hpp"
+#include "reaper/cli/arguments/arguments.hpp"
 
 namespace reaper::cli::list_arguments_test {
 namespace {
@@ -45,19 +45,17 @@ TEST(ListArguments, EachListTakesThem) {
                                                {"estimators"},
                                                {"qos"}}) {
         auto all = words;
-        all.insert(all.end(), {"-o", "csv", "--sort", "-name", "--columns", "a,B", "--watch", "5"});
+        all.insert(all.end(), {"-o", "csv", "--sort", "-name", "--columns", "a,B"});
         const ListOptions options = list_of(all);
         EXPECT_EQ(options.format, ListFormat::csv);
         EXPECT_EQ(options.sort, "-name");
         EXPECT_EQ(options.columns, (std::vector<std::string>{"a", "B"}));
-        EXPECT_EQ(options.watch, std::chrono::seconds{5});
         const ListOptions plain = list_of(words);
         EXPECT_EQ(plain.format, ListFormat::table);
         EXPECT_EQ(plain.sort, "");
         EXPECT_TRUE(plain.columns.empty());
-        EXPECT_FALSE(plain.watch);
     }
-    EXPECT_NE(refused({"plan", "--watch"}), "accepted");
+    EXPECT_NE(refused({"plan", "--sort", "host"}), "accepted");
 }
 
 TEST(ListArguments, WhatAnswersWithOneThingTakesADocumentsFormats) {
@@ -96,15 +94,6 @@ TEST(ListArguments, JsonIsShortForItsFormat) {
     EXPECT_EQ(refused({"hosts", "--json", "-o", "csv"}), "--json and -o csv: one of the two");
     EXPECT_EQ(refused({"usage", "--csv", "--json"}), "--csv and --json: one of the two");
     EXPECT_EQ(refused({"usage", "--csv", "-o", "wide"}), "--csv and -o wide: one of the two");
-}
-
-TEST(ListArguments, WatchingHasAnIntervalOfASecondAtLeast) {
-    EXPECT_EQ(list_of({"hosts", "--watch"}).watch, std::chrono::seconds{2});
-    EXPECT_EQ(list_of({"hosts", "--watch=1"}).watch, std::chrono::seconds{1});
-    EXPECT_EQ(list_of({"history", "--watch", "victims"}).watch, std::chrono::seconds{2});
-    for (const char* const wrong : {"0", "0.5", "86401", "2s", "often"})
-        EXPECT_EQ(refused({"hosts", "--watch", wrong}),
-                  "--watch: is '" + std::string{wrong} + "'; expected seconds from 1 to 86400");
 }
 
 TEST(ListArguments, WhatDoesNotGoTogetherIsRefused) {

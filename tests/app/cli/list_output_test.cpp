@@ -1,14 +1,13 @@
 // Lists as a command answers with them: documents in the order of the table, and errors.
-#include "reaper/cli/list_output.hpp"
+#include "reaper/cli/output/list_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/cli/estimated_room.hpp"
-#include "reaper/cli/oversubscription_table.hpp"
-#include "reaper/cli/reservations_table.hpp"
-#include "reaper/cli/watch.hpp"
-#include "reaper/cli/yaml_text.hpp"
+#include "reaper/cli/cloud/estimated_room.hpp"
+#include "reaper/cli/output/oversubscription_table.hpp"
+#include "reaper/cli/output/reservations_table.hpp"
+#include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/table_formats.hpp"
 
 namespace reaper::cli::list_output_test {
@@ -174,49 +173,6 @@ TEST(EstimatedRoomOfHosts, IsWhatTheDaemonTellsAndElseNotKnown) {
     for (const json& other : {json::array(), json::object(), json{{"hosts", said.at("hosts")}},
                               json{{"class", 1}, {"hosts", 2}}})
         EXPECT_TRUE(estimated_room_in(other).wanted.empty());
-}
-
-/// Frames that end in turn with these codes, and one that is asked for beyond them.
-struct Watched {
-    std::vector<ExitCode> codes;
-    std::size_t frames = 0;
-    std::size_t pauses = 0;
-
-    ExitCode run(std::size_t most_pauses = 10) {
-        GlobalOptions global;
-        const Terminal terminal(global);
-        return watch(
-            terminal,
-            [&] {
-                terminal.answer("frame\n");
-                return frames < codes.size() ? codes[frames++] : ExitCode::ok;
-            },
-            [&] { return pauses++ < most_pauses; });
-    }
-};
-
-TEST(Watch, RepeatsUntilItIsStopped) {
-    testing::internal::CaptureStdout();
-    Watched watched{{ExitCode::ok, ExitCode::ok, ExitCode::ok}};
-    EXPECT_EQ(watched.run(2), ExitCode::ok);
-    EXPECT_EQ(testing::internal::GetCapturedStdout(), "frame\n\nframe\n\nframe\n");
-    EXPECT_EQ(watched.frames, 3U);
-}
-
-TEST(Watch, AFirstFrameThatFailsEndsIt) {
-    testing::internal::CaptureStdout();
-    Watched watched{{ExitCode::failed, ExitCode::ok}};
-    EXPECT_EQ(watched.run(), ExitCode::failed);
-    EXPECT_EQ(watched.frames, 1U);
-    (void)testing::internal::GetCapturedStdout();
-}
-
-TEST(Watch, ALaterFailureIsTriedAgainAndAWrongConfigurationEndsIt) {
-    testing::internal::CaptureStdout();
-    Watched watched{{ExitCode::ok, ExitCode::failed, ExitCode::ok, ExitCode::usage, ExitCode::ok}};
-    EXPECT_EQ(watched.run(), ExitCode::usage);
-    EXPECT_EQ(watched.frames, 4U);
-    (void)testing::internal::GetCapturedStdout();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The names of projects: Keystone has a few seconds for them, beside all else.
-#include "reaper/cli/names_of_projects.hpp"
+#include "reaper/cli/cloud/names_of_projects.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>

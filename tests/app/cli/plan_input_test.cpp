@@ -1,4 +1,4 @@
-#include "reaper/cli/plan_input.hpp"
+#include "reaper/cli/cloud/plan_input.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "reaper/cli/planning.hpp"
+#include "reaper/cli/cloud/planning.hpp"
 
 #include <gtest/gtest.h>
 
 #include "fakes/fake_cloud.hpp"
 #include "fakes/fake_journal.hpp"
 #include "fakes/nova_messages.hpp"
-#include "reaper/controllers/reservation_controller.hpp"
+#include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::planning_test {

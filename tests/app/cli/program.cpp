@@ -113,17 +113,6 @@ bool Program::wait_for_text(const std::string& text) {
     return wait_for(text, result_.out, out_, seen_out_);
 }
 
-bool Program::wait_for_output_text(const std::string& text, int times) {
-    while (true) {
-        int found = 0;
-        for (std::size_t at = result_.out.find(text); at != std::string::npos;
-             at = result_.out.find(text, at + text.size()))
-            ++found;
-        if (found >= times) return true;
-        if (out_ < 0 || !read_some()) return false;
-    }
-}
-
 void Program::reap() {
     int status = 0;
     waitpid(pid_, &status, 0);

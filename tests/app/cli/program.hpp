@@ -34,8 +34,6 @@ public:
     bool wait_for_error_text(const std::string& text);
     /// The same of stdout.
     bool wait_for_text(const std::string& text);
-    /// Until stdout holds `text` so many times; as above.
-    bool wait_for_output_text(const std::string& text, int times);
     /// Reads the rest and waits for the end; a minute at most.
     ProgramResult finish();
 

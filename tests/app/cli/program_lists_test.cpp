@@ -1,6 +1,5 @@
 // Each list of the real binary in each format.
 #include <algorithm>
-#include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -202,15 +201,6 @@ TEST(ProgramLists, EveryAnswerIsADocumentToo) {
         wrong.insert(wrong.end(), {"-o", "csv"});
         EXPECT_EQ(run_program(wrong).exit_code, 2) << words[0];
     }
-}
-
-TEST(ProgramLists, AreWatchedUntilASignalComes) {
-    Program program({"taggers", "-o", "name", "--watch", "1"});
-    EXPECT_TRUE(program.wait_for_output_text("project\n", 2));
-    program.send_signal(SIGTERM);
-    const auto result = program.finish();
-    EXPECT_EQ(result.exit_code, 128 + SIGTERM);
-    EXPECT_THAT(result.out, HasSubstr("\n\nproject\n")) << "a block stands apart";
 }
 
 }  // namespace

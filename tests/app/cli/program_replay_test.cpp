@@ -2,9 +2,7 @@
 // program_test.cpp; a test makes the recording that they are of.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/golden.hpp"
@@ -20,6 +18,7 @@ using recording::test::RecordedCloud;
 using recording::test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 /// Two days of requests, from the same seed each time.
 class ProgramReplay : public ::testing::Test {
@@ -68,13 +67,14 @@ TEST_F(ProgramReplay, OtherLimitsAreGoldenAsJson) {
     EXPECT_GT(answer["asked"]["safeguards"]["limit-window"], 0);
 }
 
-TEST_F(ProgramReplay, ThePlotIsGolden) {
-    const TemporaryDirectory files;
-    const std::string file = files.file("plot.svg");
-    EXPECT_EQ(run({"replay", "DIR", "--strategy", "strict_time", "--plot", file}).exit_code, 0);
-    std::ifstream in(file);
-    const std::string svg{std::istreambuf_iterator<char>(in), {}};
-    expect_golden("replay-svg", anywhere(svg));
+TEST_F(ProgramReplay, ItsCsvHasARowForEachRequestWithTheSumsSoFar) {
+    const auto result = run({"replay", "DIR", "--strategy", "strict", "-o", "csv"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith("time,request,victims_recorded,victims_asked,"
+                                       "lost_hours_recorded,lost_hours_asked\r\n"));
+    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 11);
+    // As in the golden text of the same replay.
+    EXPECT_THAT(result.out, HasSubstr("\r\n2026-11-21T01:10:00.000Z,req-10,23,21,772."));
 }
 
 TEST_F(ProgramReplay, AConfigurationTakesThePlaceOfTheRecordedOne) {

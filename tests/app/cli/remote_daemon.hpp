@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "reaper/cli/commands.hpp"
+#include "reaper/cli/arguments/commands.hpp"
 #include "support/http_server.hpp"
 
 namespace reaper::cli {

@@ -33,7 +33,8 @@ TEST_F(ReserveRemote, WhatTheCloudDoesNotHaveEndsAsEverywhere) {
     EXPECT_EQ(reserved(400, "resources: there are none"), ExitCode::usage);
     EXPECT_EQ(reserved(404, "reservations.enabled is false"), ExitCode::usage)
         << "the daemon has them off";
-    EXPECT_EQ(reserved(404, "there is no /v1/reserve here"), ExitCode::failed) << "an older daemon";
+    EXPECT_EQ(reserved(404, "there is no /v1/reserve here"), ExitCode::failed)
+        << "not a daemon of this kind";
 }
 
 }  // namespace

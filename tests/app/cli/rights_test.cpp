@@ -1,10 +1,13 @@
 // What rights `reaper check` tells: those of deploy/least-rights, by feature.
-#include "reaper/cli/rights.hpp"
+#include "reaper/cli/check/rights.hpp"
 
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace reaper::cli::rights_test {
 namespace {
@@ -12,23 +15,13 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
-constexpr const char* table = R"(RIGHTS = {
-    "nova": {
-        "look": [
-            "os:servers:detail",
-            "os:servers:detail:all",
-        ],
-        "delete": [
-            "os:servers:delete",
-        ],
-    },
-    "placement": {
-        "look": [
-            "p:list",
-        ],
-    },)";
+constexpr Right table[] = {
+    {"nova", "look", "os:servers:detail"},
+    {"nova", "look", "os:servers:detail:all"},
+    {"nova", "delete", "os:servers:delete"},
+    {"placement", "look", "p:list"},
+};
 
 AuthInfo with_role(const std::string& role) {
     AuthInfo who;
@@ -40,7 +33,7 @@ std::vector<Finding> told(const std::set<std::string>& features,
                           const std::vector<Finding>& findings, const TriedCalls& calls = {},
                           const std::optional<AuthInfo>& who = with_role("reaper")) {
     std::vector<Finding> made;
-    check_rights(features, read_rights(table), {calls, findings, who},
+    check_rights(features, table, {calls, findings, who},
                  [&](Finding finding) { made.push_back(std::move(finding)); });
     return made;
 }
@@ -53,19 +46,25 @@ http::CallSeen seen(std::string_view service, std::string_view url, int status) 
     return call;
 }
 
-TEST(Rights, AreReadFromTheScriptThatPrintsThem) {
-    EXPECT_THAT(read_rights(table), ElementsAre(Right{"nova", "look", "os:servers:detail"},
-                                                Right{"nova", "look", "os:servers:detail:all"},
-                                                Right{"nova", "delete", "os:servers:delete"},
-                                                Right{"placement", "look", "p:list"}));
+TEST(Rights, AreThoseOfTheScriptThatPrintsThem) {
     std::ifstream file{std::string{REAPER_SOURCE_DIR} + "/deploy/least-rights"};
     const std::string script{std::istreambuf_iterator<char>{file}, {}};
-    const auto rights = read_rights(embedded::rights);
-    EXPECT_THAT(rights, Contains(Right{"nova", "delete", "os_compute_api:servers:delete"}));
-    EXPECT_THAT(rights, Contains(Right{"glance", "look", "get_image"}));
-    EXPECT_THAT(rights, Not(Contains(testing::Field(&Right::rule, "reaper"))));
-    for (const Right& right : rights)
-        EXPECT_THAT(script, HasSubstr("            \"" + right.rule + "\",\n"));
+    const std::string begin = "\nTABLE = \"\"\"\n";
+    const std::size_t at = script.find(begin) + begin.size();
+    std::istringstream lines{script.substr(at, script.find("\"\"\"", at) - at)};
+    std::vector<std::vector<std::string>> rows;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words{line};
+        rows.emplace_back(std::istream_iterator<std::string>{words},
+                          std::istream_iterator<std::string>{});
+    }
+    std::vector<std::vector<std::string>> needed;
+    for (const Right& right : needed_rights)
+        needed.push_back(
+            {std::string{right.service}, std::string{right.feature}, std::string{right.rule}});
+    EXPECT_EQ(needed, rows);
+    EXPECT_THAT(needed_rights, Contains(Right{"nova", "delete", "os_compute_api:servers:delete"}));
+    EXPECT_THAT(needed_rights, Contains(Right{"glance", "look", "get_image"}));
 }
 
 TEST(Rights, WhatWasNotTriedIsNotOk) {
@@ -103,7 +102,7 @@ TEST(Rights, WhatARefusedCallNamesIsMissing) {
 Finding looking(const TriedCalls& calls, const std::vector<Finding>& findings,
                 const std::string& role = "reaper") {
     std::vector<Finding> made;
-    check_rights({"look"}, read_rights(embedded::rights), {calls, findings, with_role(role)},
+    check_rights({"look"}, needed_rights, {calls, findings, with_role(role)},
                  [&](Finding finding) { made.push_back(std::move(finding)); });
     return made.at(0);
 }
@@ -112,7 +111,9 @@ TEST(Rights, ACallThatPassedShowsItsRules) {
     TriedCalls calls;
     calls.add(seen("placement", "https://p/placement/resource_providers/u-1/allocations", 200));
     calls.add(seen("nova", "https://n/v2.1/servers/detail?all_tenants=1&limit=1000", 200));
-    const Finding finding = looking(calls, {{Verdict::ok, "servers of other projects", "seen"}});
+    const ServiceRule rule{"nova", "context_is_admin"};
+    const Finding finding =
+        looking(calls, {{Verdict::ok, "servers of other projects", "seen", rule}});
     EXPECT_EQ(finding.verdict, Verdict::warn) << "others were not tried";
     const std::string there = finding.detail.substr(finding.detail.find("tried, and there: "));
     EXPECT_EQ(there,
@@ -120,6 +121,14 @@ TEST(Rights, ACallThatPassedShowsItsRules) {
               "os_compute_api:servers:detail:get_all_tenants; placement: "
               "placement:resource_providers:allocations:list");
     EXPECT_TRUE(finding.detail.starts_with("not tried: glance: ")) << finding.detail;
+}
+
+TEST(Rights, AFindingThatShowsARuleToBeMissingCounts) {
+    const ServiceRule rule{"nova", "os_compute_api:os-extended-server-attributes"};
+    const Finding finding =
+        looking({}, {{Verdict::fail, "servers of all projects", "no hosts", rule}});
+    EXPECT_TRUE(finding.detail.starts_with("missing: nova: " + rule.second + " ("))
+        << finding.detail;
 }
 
 TEST(Rights, ARefusedCallCountsAgainstItsRuleWhateverTheServiceSays) {
@@ -166,12 +175,12 @@ TEST(TriedCalls, OnlyAnswersCount) {
 }
 
 TEST(TriedCalls, EachRuleIsOneOfThoseThatAreNeeded) {
-    const auto rights = read_rights(embedded::rights);
     const auto rule_of = [&](const char* service, const std::string& path) {
         const auto rules = rules_of_call(service, http::Method::get, "http://h:1/v2.1" + path);
         for (const auto& rule : rules)
-            EXPECT_THAT(rights, Contains(testing::AllOf(testing::Field(&Right::service, service),
-                                                        testing::Field(&Right::rule, rule))));
+            EXPECT_THAT(needed_rights,
+                        Contains(testing::AllOf(testing::Field(&Right::service, service),
+                                                testing::Field(&Right::rule, rule))));
         return rules.empty() ? std::string{} : rules.back();
     };
     EXPECT_EQ(rule_of("nova", "/servers/s-1"), "os_compute_api:servers:show");

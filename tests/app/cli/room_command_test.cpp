@@ -6,7 +6,7 @@
 
 #include "app/cli/golden.hpp"
 #include "app/cli/program.hpp"
-#include "reaper/cli/room_arguments.hpp"
+#include "reaper/cli/arguments/room_arguments.hpp"
 
 namespace reaper::cli::room_command_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "reaper/cli/setup_slots.hpp"
+#include "reaper/cli/setup/setup_slots.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

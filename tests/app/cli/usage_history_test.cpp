@@ -1,4 +1,4 @@
-#include "reaper/cli/usage_history.hpp"
+#include "reaper/cli/cloud/usage_history.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "reaper/cli/whole_file.hpp"
+#include "reaper/cli/output/whole_file.hpp"
 
 #include <filesystem>
 #include <fstream>

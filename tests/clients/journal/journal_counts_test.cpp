@@ -1,8 +1,7 @@
 // Who died, what became of the room, what the reaper did to itself, and how much of everything.
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sstream>
+#include <utility>
 
 #include "clients/journal/database.hpp"
 #include "tests/clients/journal/stories.hpp"
@@ -273,154 +272,9 @@ TEST_F(JournalCounts, AHoldUnderWayIsNotForgottenHoweverOldItIs) {
     EXPECT_EQ(wait(journal_->holds()).value().size(), 1U);
 }
 
-std::string text_of(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream{path}.rdbuf();
-    return text.str();
-}
-
-TEST(JournalVersion1, IsBroughtToTodaysWithAllThatItHolds) {
+TEST(JournalTables, AreLookedThroughByIndexes) {
     const Folder folder;
-    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
-        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
-    auto journal = open_journal(folder.path()).value();
-    const auto done = wait(journal->record(RequestId{"req-done"})).value();
-    ASSERT_TRUE(done);
-    EXPECT_EQ(done->request, request("req-done"));
-    EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
-    EXPECT_EQ(done->outcome->kind, OutcomeKind::freed);
-    EXPECT_EQ(done->outcome->safeguard, "");
-    EXPECT_FALSE(done->freed_room);
-    const auto victims = wait(journal->victims_since(noon())).value();
-    ASSERT_EQ(victims.size(), 1U);
-    EXPECT_EQ(victims[0].server, ServerId{"victim-1"});
-    EXPECT_EQ(victims[0].name, "batch-7");
-    EXPECT_EQ(victims[0].host, "host-1");
-    EXPECT_EQ(wait(journal->unfinished()).value().at(0).request.id, RequestId{"req-open"});
-    EXPECT_EQ(wait(journal->find_messages({.limit = 10})).value().at(0).verdict, "duplicate");
-    const FreedRoomResult taken{FreedRoomResultKind::taken, "", {}, noon(9)};
-    EXPECT_TRUE(wait(journal->note_freed_room(RequestId{"req-done"}, taken)));
-}
-
-TEST(JournalVersion1, WithAPlanThatCantBeReadIsBroughtToTodaysToo) {
-    const Folder folder;
-    {
-        Database database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
-        database.execute(text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
-        for (const char* const decision :
-             {"{", "7", R"({"hosts":7})", R"({"hosts":["x",{"victims":["y",{"server":{}}]}]})"})
-            database.execute(std::string{"INSERT INTO plan (request, round, at, decision) "
-                                         "VALUES (1, 2, 0, '"} +
-                             decision + "')");
-    }
-    auto opened = open_journal(folder.path());
-    ASSERT_TRUE(opened) << opened.error().what;
-    EXPECT_EQ(wait((*opened)->victims_since(noon())).value().size(), 1U);
-}
-
-TEST(JournalVersion1, IsNotReadBeforeAReaperBroughtItToTodays) {
-    const Folder folder;
-    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
-        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-1.sql"));
-    EXPECT_THAT(open_journal_for_reading(folder.path()).error().what,
-                testing::HasSubstr("older reaper"));
-}
-
-TEST(JournalVersion2, IsBroughtToTodaysWithAllThatItHolds) {
-    const Folder folder;
-    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
-        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-2.sql"));
-    auto journal = open_journal(folder.path()).value();
-    const auto done = wait(journal->record(RequestId{"req-done"})).value();
-    ASSERT_TRUE(done);
-    EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
-    ASSERT_TRUE(done->freed_room);
-    EXPECT_EQ(done->freed_room->untaken, std::vector<HostId>{HostId{"provider-1"}});
-    EXPECT_EQ(wait(journal->victims_since(noon())).value().at(0).name, "batch-7");
-    EXPECT_EQ(wait(journal->events(10)).value().at(0).kind, "paused");
-    EXPECT_TRUE(wait(journal->holds()).value().empty());
-    wait(journal->add_hold(hold_on("p-1", 1))).value();
-    EXPECT_EQ(wait(journal->holds()).value().size(), 1U);
-}
-
-TEST(JournalVersion3, IsBroughtToTodaysWords) {
-    const Folder folder;
-    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
-        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-3.sql"));
-    auto journal = open_journal(folder.path()).value();
-    const auto placed = wait(journal->record(RequestId{"req-placed"})).value();
-    ASSERT_TRUE(placed);
-    EXPECT_EQ(placed->request.placement.only_hosts, std::set<std::string>{"host-1"});
-    EXPECT_EQ(placed->request.placement.group.max_on_a_host, 1);
-    EXPECT_EQ(placed->request.source, RequestSource::nova_failure);
-    EXPECT_EQ(placed->outcome->safeguard, "limit-window");
-    const auto& refused = std::get<NotEnough>(placed->plans.at(0).decision);
-    EXPECT_EQ(refused.safeguard, "limit-window");
-    EXPECT_EQ(refused.rejected.at(0).code, RejectionCode::in_cooldown);
-    EXPECT_EQ(placed->steps.at(0).step, Step::skipped);
-    EXPECT_EQ(wait(journal->events(10)).value().at(0).kind, "paused");
-    EXPECT_EQ(wait(journal->holds()).value().size(), 1U);
-    EXPECT_EQ(wait(journal->totals(noon())).value().safeguards.at("limit-window"), 1U);
-    const auto done = wait(journal->record(RequestId{"req-done"})).value();
-    EXPECT_EQ(std::get<Plan>(done->plans.at(0).decision), plan("req-done"));
-    EXPECT_EQ(done->freed_room->kind, FreedRoomResultKind::wasted);
-}
-
-TEST(JournalVersion4, FindsWhatBecameOfAServerByAnIndex) {
-    const Folder folder;
-    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
-        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-4.sql"));
-    auto journal = open_journal(folder.path()).value();
-    const auto by_name = wait(journal->chosen("batch-7", 10)).value();
-    ASSERT_EQ(by_name.size(), 1U);
-    EXPECT_EQ(by_name[0].request.str(), "req-done");
-    EXPECT_EQ(wait(journal->chosen(by_name[0].server.str(), 10)).value().size(), 1U);
-    Database database{folder.path(), SQLITE_OPEN_READONLY};
-    auto plan = database.statement(
-        "EXPLAIN QUERY PLAN SELECT request FROM chosen WHERE server = 'a' OR name = 'a'");
-    std::string how;
-    while (plan.step()) how += plan.text(3) + "\n";
-    EXPECT_THAT(how, AllOf(HasSubstr("chosen_server"), HasSubstr("chosen_name")));
-}
-
-TEST(JournalVersion5, HasOrdersAndReservationsAfterwards) {
-    const Folder folder;
-    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
-        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-5.sql"));
-    auto journal = open_journal(folder.path()).value();
-    EXPECT_EQ(wait(journal->events(10)).value().at(0).kind, "reservation");
-    EXPECT_EQ(wait(journal->chosen("batch-7", 10)).value().size(), 1U);
-    EXPECT_TRUE(wait(journal->orders(10)).value().empty());
-    EXPECT_TRUE(wait(journal->reservations()).value().empty());
-    OrderRecord order;
-    order.key = "one";
-    EXPECT_EQ(wait(journal->note_order(order)).value(), 1);
-}
-
-TEST(JournalVersion7, FindsByProjectNameHostAndFlavorThroughIndexes) {
-    const Folder folder;
-    Database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE}.execute(
-        text_of(std::string{REAPER_TEST_DATA} + "/journal/version-7.sql"));
-    auto journal = open_journal(folder.path()).value();
-    JournalQuery of_project;
-    of_project.project = "project-1";
-    const auto found = wait(journal->find_requests(of_project)).value();
-    ASSERT_EQ(found.size(), 2U) << "of one that can't be read it is not known";
-    EXPECT_EQ(found[1].request.id, RequestId{"req-done"});
-    JournalQuery of_flavor;
-    of_flavor.flavor = "m1.large";
-    EXPECT_EQ(wait(journal->find_requests(of_flavor)).value().size(), 1U);
-    JournalQuery of_host;
-    of_host.host = "host-1";
-    EXPECT_EQ(wait(journal->find_requests(of_host)).value().size(), 1U);
-    EXPECT_EQ(wait(journal->find_victims(of_host)).value().size(), 1U);
-    const auto named = [&](const char* name) {
-        JournalQuery query;
-        query.project = name;
-        return wait(journal->known_values(query)).value().projects;
-    };
-    EXPECT_EQ(named("web"), std::vector<ProjectId>{ProjectId{"project-1"}});
-    EXPECT_EQ(named("batch"), std::vector<ProjectId>{ProjectId{"cheap"}});
+    ASSERT_TRUE(open_journal(folder.path()));
     Database database{folder.path(), SQLITE_OPEN_READONLY};
 #define HOW "EXPLAIN QUERY PLAN SELECT 1 FROM "
     const std::pair<const char*, const char*> looks[] = {
@@ -428,6 +282,8 @@ TEST(JournalVersion7, FindsByProjectNameHostAndFlavorThroughIndexes) {
         {HOW "request_search WHERE project_name = 'a' AND project_name <> ''",
          "request_search_project_name"},
         {HOW "request_search WHERE flavor = 'a'", "request_search_flavor"},
+        {HOW "chosen WHERE server = 'a'", "chosen_server"},
+        {HOW "chosen WHERE name = 'a'", "chosen_name"},
         {HOW "chosen WHERE project = 'a'", "chosen_project"},
         {HOW "chosen WHERE project_name = 'a' AND project_name <> ''", "chosen_project_name"},
         {HOW "chosen WHERE host = 'a'", "chosen_host"}};
@@ -437,46 +293,6 @@ TEST(JournalVersion7, FindsByProjectNameHostAndFlavorThroughIndexes) {
         ASSERT_TRUE(plan.step());
         EXPECT_THAT(plan.text(3), AllOf(HasSubstr("SEARCH"), HasSubstr(index))) << what;
     }
-}
-
-TEST_F(JournalCounts, AnOrderIsFoundByItsKeyAsItWasNotedLast) {
-    OrderRecord order;
-    order.key = "one";
-    order.principal = "ops";
-    order.content = "o=reserve;h=a;r=eng;a=VCPU:1";
-    order.mark = "12345678abcdefgh";
-    order.removes = "id-1,id-2";
-    order.given_at = order.changed_at = noon(1);
-    order.number = wait(journal_->note_order(order)).value();
-    EXPECT_GT(order.number, 0);
-    EXPECT_EQ(wait(journal_->order("ops", "one")).value(), order);
-    EXPECT_EQ(wait(journal_->order("bob", "one")).value(), std::nullopt);
-    order.progress = OrderProgress::failed;
-    order.reason = "its tenants stay";
-    order.changed_at = noon(2);
-    EXPECT_EQ(wait(journal_->note_order(order)).value(), order.number);
-    EXPECT_EQ(wait(journal_->order("ops", "one")).value(), order);
-    OrderRecord again = order;
-    again.number = 0;
-    again.progress = OrderProgress::waiting;
-    again.number = wait(journal_->note_order(again)).value();
-    EXPECT_EQ(wait(journal_->order("ops", "one")).value(), again) << "the newest";
-    OrderRecord other;
-    other.progress = OrderProgress::applied;
-    other.number = wait(journal_->note_order(other)).value();
-    EXPECT_EQ(wait(journal_->order("", "")).value(), std::nullopt) << "no key is none";
-    EXPECT_EQ(wait(journal_->orders(1)).value(), (std::vector<OrderRecord>{other, again}))
-        << "what is not ended is never left out";
-    EXPECT_EQ(wait(journal_->orders(10)).value().size(), 3U);
-}
-
-TEST_F(JournalCounts, ReservationsAreAsTheyWereNotedLast) {
-    const KnownReservation one{ReservationId{"1"}, "reservation:eng", "a=VCPU:1", noon(1)};
-    KnownReservation two{ReservationId{"2"}, "reservation:ads", "a=VCPU:2", noon(1)};
-    wait(journal_->note_reservations({one, two}, {})).value();
-    two.user = "a=VCPU:3";
-    wait(journal_->note_reservations({two}, {ReservationId{"1"}, ReservationId{"9"}})).value();
-    EXPECT_EQ(wait(journal_->reservations()).value(), std::vector<KnownReservation>{two});
 }
 
 }  // namespace

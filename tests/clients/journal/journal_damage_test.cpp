@@ -61,7 +61,7 @@ void write_killed(const Folder& copy, int count = 10) {
         fs::copy_file(original.path() + end, copy.path() + end);
 }
 
-std::size_t stories_in(Journal& journal) {
+std::size_t stories_in(JournalReader& journal) {
     return wait(journal.list(10'000)).value().size();
 }
 

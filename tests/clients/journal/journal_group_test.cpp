@@ -165,8 +165,8 @@ TEST_F(JournalTogetherTest, OneThatFailsSpoilsNoOther) {
     EXPECT_TRUE(b.get());
     EXPECT_TRUE(read.get().value().has_value());
     EXPECT_TRUE(c.get());
-    journal = open_journal_for_reading(folder.path()).value();
-    EXPECT_EQ(wait(journal->list(10)).value().size(), 2U);
+    const auto reader = open_journal_for_reading(folder.path()).value();
+    EXPECT_EQ(wait(reader->list(10)).value().size(), 2U);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ protected:
     PrometheusOptions options;
 
 private:
-    std::unique_ptr<Metrics> metrics_;
+    std::shared_ptr<Metrics> metrics_;
 };
 
 TEST_F(PrometheusTest, AnInstantQueryIsAForm) {

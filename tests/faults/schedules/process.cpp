@@ -106,7 +106,7 @@ Process::Process(const SchedulePlan& plan, const Reloaded& configured, Timeline&
     if (plan.cache.events) events_ = broker.events();
     const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, *cloud_.images,
                            timeline};
-    service_ = std::make_unique<Service>(
+    service_ = make_service(
         ServicePorts{ports, journal, *messages_, events_.get(), pause, breaker, metrics},
         settings_of(plan, configured), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),

@@ -41,7 +41,7 @@ private:
     OpenStack cloud_;
     std::unique_ptr<MessageSource> messages_;
     std::unique_ptr<EventSource> events_;
-    std::unique_ptr<Service> service_;
+    std::shared_ptr<Service> service_;
     std::optional<std::string> ended_;
 };
 

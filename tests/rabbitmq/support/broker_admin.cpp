@@ -182,13 +182,6 @@ void BrokerAdmin::declare_queue(const std::string& name, const QueueArguments& w
     expect(connection_->check(scratch_channel, "declaring"));
 }
 
-void BrokerAdmin::bind_queue(const std::string& name, const std::string& exchange,
-                             const std::string& key) {
-    amqp_queue_bind(connection_->raw(), scratch_channel, bytes(name), bytes(exchange), bytes(key),
-                    amqp_empty_table);
-    expect(connection_->check(scratch_channel, "binding"));
-}
-
 std::vector<bool> BrokerAdmin::deliver_in_vain(const std::string& queue, int count) {
     amqp::ConnectionAborter aborter;
     const config::Broker broker = settings(node_);
@@ -212,15 +205,6 @@ std::vector<bool> BrokerAdmin::deliver_in_vain(const std::string& queue, int cou
     }
     other.close(patience);
     return redelivered;
-}
-
-void BrokerAdmin::stand_by(const std::string& queue) {
-    expect(connection_->open_channel(consume_channel));
-    amqp_basic_qos(connection_->raw(), consume_channel, 0, 1, 0);
-    expect(connection_->check(consume_channel, "prefetch"));
-    amqp_basic_consume(connection_->raw(), consume_channel, bytes(queue), amqp_empty_bytes, 0, 0, 0,
-                       amqp_empty_table);
-    expect(connection_->check(consume_channel, "consuming"));
 }
 
 void BrokerAdmin::delete_queue(const std::string& name) {

@@ -35,10 +35,10 @@ struct Fetched {
     std::map<std::string, std::string> headers;  ///< the texts among them
 };
 
-/// Of a queue that an older version, or somebody else, made.
+/// Of a queue that the reaper did not make.
 struct QueueArguments {
     std::int64_t max_length = 100'000;
-    std::string type;  ///< empty: none is said, as older versions did
+    std::string type;  ///< empty: none is said
     bool single_active = false;
 };
 
@@ -64,13 +64,10 @@ public:
     bool publish_surely(const std::string& exchange, const std::string& key,
                         const std::string& body);
     void declare_queue(const std::string& name, const QueueArguments& arguments);
-    void bind_queue(const std::string& name, const std::string& exchange, const std::string& key);
     void delete_queue(const std::string& name);
     /// Takes `count` messages of the queue, and gives them back: they were delivered once. Whether
     /// each had been before.
     std::vector<bool> deliver_in_vain(const std::string& queue, int count);
-    /// Consumes it, and takes nothing; until the end of this object.
-    void stand_by(const std::string& queue);
     /// Ready messages and consumers; none if there is no such queue.
     std::optional<amqp::QueueCounts> look(const std::string& queue);
     std::optional<Fetched> fetch(const std::string& queue);

@@ -1,0 +1,451 @@
+#include "reaper/cli/arguments/arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/cli/arguments/apply_arguments.hpp"
+#include "reaper/cli/arguments/command_table.hpp"
+#include "reaper/cli/arguments/completions.hpp"
+#include "reaper/cli/arguments/help_formatter.hpp"
+#include "reaper/cli/arguments/parsed.hpp"
+#include "reaper/cli/arguments/past_arguments.hpp"
+#include "reaper/cli/arguments/quiet_check.hpp"
+#include "reaper/cli/arguments/request_arguments.hpp"
+#include "reaper/cli/arguments/reservation_arguments.hpp"
+#include "reaper/cli/arguments/setup_arguments.hpp"
+#include "reaper/cli/arguments/wrong_line.hpp"
+#include "reaper/model/nearest.hpp"
+#include "reaper/model/role.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::cli {
+namespace {
+
+Leave no_command(const CLI::App& parent, const std::string& path, const std::string& word) {
+    std::vector<std::string> names;
+    for (const CLI::App* each : parent.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(each->get_name());
+    const auto near = nearest(word, names);
+    return {ExitCode::usage, "",
+            "'" + path + "' has no command " + in_quotes(word) +
+                (near ? "; did you mean '" + *near + "'?" : "; see '" + path + " --help'")};
+}
+
+const CLI::App* command_of(const CLI::App& parent, const std::string& name) {
+    for (const CLI::App* each : parent.get_subcommands([](const CLI::App*) { return true; }))
+        if (each->get_name() == name) return each;
+    return nullptr;
+}
+
+/// The help of the command that the words name; of the program without any.
+Leave help_for(const CLI::App& program, const std::vector<std::string>& words) {
+    const CLI::App* found = &program;
+    std::string path;
+    for (const std::string& word : words) {
+        path += (path.empty() ? "" : " ") + found->get_name();
+        const CLI::App* const next = command_of(*found, word);
+        if (next == nullptr) return no_command(*found, path, word);
+        found = next;
+    }
+    const std::string name = (path.empty() ? "" : path + " ") + found->get_name();
+    return {ExitCode::ok,
+            found->get_formatter()->make_help(found, name, CLI::AppFormatMode::Normal), ""};
+}
+
+Leave version_text(bool as_json) {
+    if (!as_json) return {ExitCode::ok, std::string{"reaper "} + REAPER_VERSION + "\n", ""};
+    const nlohmann::json document{{"version", report::json_version},
+                                  {"program_version", REAPER_VERSION}};
+    return {ExitCode::ok, report::dump(document, 2) + "\n", ""};
+}
+
+void add_global_options(CLI::App& app, Parsed& parsed) {
+    app.set_help_flag("-h,--help", "Show this help, or that of the command");
+    app.set_version_flag("--version", std::string("reaper ") + REAPER_VERSION, "Show the version");
+    app.add_option("--config", parsed.global.config_file,
+                   "Configuration (default /etc/reaper/reaper.yaml, or REAPER_CONFIG)")
+        ->envname("REAPER_CONFIG")
+        ->type_name("FILE");
+    app.add_option("--api", parsed.global.api.url,
+                   "Ask the daemon at https://HOST:PORT of its admin API (or REAPER_API)")
+        ->envname("REAPER_API")
+        ->type_name("URL");
+    app.add_option("--ca-file", parsed.global.api.ca_file,
+                   "With --api: certificates to trust, PEM (default the system's)")
+        ->type_name("FILE");
+    app.add_option("--cert-file", parsed.global.api.cert_file,
+                   "With --api: certificate that says who asks, PEM")
+        ->type_name("FILE");
+    app.add_option("--key-file", parsed.global.api.key_file, "With --api: its key, PEM")
+        ->type_name("FILE");
+    app.add_option("--token-file", parsed.global.api.token_file,
+                   "With --api: holds a token of Keystone (default OS_TOKEN, or a new one)")
+        ->type_name("FILE");
+    app.add_flag("--json", parsed.global.json, "Print the answer as JSON");
+    app.add_flag("-v,--verbose", parsed.verbose, "Log more; twice: everything");
+    app.add_option("--log-level", parsed.log_level,
+                   "trace, debug, info, warning or error, instead of the configured one")
+        ->type_name("LEVEL")
+        ->check(quiet(CLI::IsMember({"trace", "debug", "info", "warning", "error"})));
+    app.add_option("--color", parsed.color, "auto (when stdout is a terminal), always or never")
+        ->type_name("WHEN")
+        ->check(quiet(CLI::IsMember({"auto", "always", "never"})));
+}
+
+void add_snapshot(CLI::App& app, Parsed& parsed) {
+    CLI::App& snapshot = *add_command(app, "snapshot", help::snapshot);
+    snapshot.add_option("--out", parsed.snapshot.out, "Where to (default -, which is stdout)")
+        ->type_name("FILE");
+    snapshot.add_flag("--anonymous", parsed.snapshot.anonymous, "Replace names and ids");
+}
+
+void add_host_filters(CLI::App& hosts, HostFilters& filters) {
+    CLI::Option* const only =
+        hosts
+            .add_option("HOST", filters.host, "Only this host: its name, whole or short, or its id")
+            ->type_name("");
+    hosts.add_option("--host", filters.host, "The same")->type_name("HOST")->excludes(only);
+    hosts.add_option("--zone,--az", filters.zone, "Only hosts of this availability zone")
+        ->type_name("AZ");
+    hosts
+        .add_option("--project", filters.project,
+                    "Only servers of this project, and hosts that have some: id, or name")
+        ->type_name("PROJECT");
+    hosts.add_option("--flavor", filters.flavor, "Only of this flavor, by its name; likewise")
+        ->type_name("FLAVOR");
+    hosts.add_option("--type", filters.type, "Only regular or revocable ones; likewise")
+        ->type_name("TYPE")
+        ->check(quiet(CLI::IsMember({"regular", "revocable"})));
+}
+
+void add_explain(CLI::App& app, Parsed& parsed) {
+    CLI::App& explain = *add_command(app, "explain", help::explain);
+    explain.add_option("SERVER", parsed.explain.asked, "Its id or name, or a request's id")
+        ->required()
+        ->type_name("");
+    add_journal_option(explain, parsed.explain.journal);
+}
+
+void add_dead_letters(CLI::App& app, Parsed& parsed) {
+    CLI::App& letters = *add_command(app, "dead-letters", help::dead_letters);
+    letters.require_subcommand(1);
+    add_command(letters, "list", help::dead_letters_list);
+    add_command(letters, "show", help::dead_letters_show)
+        ->add_option("ID", parsed.letters.ids, "Its id, as the list has it")
+        ->required()
+        ->expected(1)
+        ->type_name("");
+    CLI::App& retry = *add_command(letters, "retry", help::dead_letters_retry);
+    retry.add_option("ID", parsed.letters.ids, "Their ids, as the list has them")->type_name("");
+    retry.add_flag("--all", parsed.letters.all, "All of them");
+}
+
+Result<Command> finish_dead_letters(const CLI::App& chosen, const Parsed& parsed) {
+    DeadLettersCommand letters = parsed.letters;
+    const std::string what = chosen.get_subcommands().front()->get_name();
+    if (what == "show") letters.what = DeadLettersCommand::What::show;
+    if (what == "retry") {
+        letters.what = DeadLettersCommand::What::retry;
+        if (letters.all == !letters.ids.empty())
+            return Error{Errc::bad_input,
+                         "which letters are to be retried? Name their ids, or say --all"};
+    }
+    return Command{std::move(letters)};
+}
+
+void add_protect(CLI::App& app, Parsed& parsed) {
+    CLI::App& protect = *add_command(app, "protect", help::protect);
+    protect
+        .add_option("SERVER", parsed.protect.server, "Its id, or its name; without, all of them")
+        ->type_name("");
+    protect.add_option("--until", parsed.protect_until, "Until then: 2026-11-27T08:00:00, UTC")
+        ->type_name("TIME");
+    protect.add_option("--for", parsed.protect_span, "For so long: 30min, 24h")->type_name("SPAN");
+    protect.add_option("--reason", parsed.protect.reason, "Why; shown wherever it shows")
+        ->type_name("TEXT");
+    protect.add_flag("--remove", parsed.protect.remove, "Ends its protection");
+    protect.add_flag("--list", parsed.protect_list, "Lists the servers that are protected");
+}
+
+Result<ProtectCommand> finish_protect(const Parsed& parsed) {
+    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
+    ProtectCommand command = parsed.protect;
+    const bool bounded = !parsed.protect_until.empty() || !parsed.protect_span.empty();
+    if (parsed.protect_list && (!command.server.empty() || command.remove))
+        return wrong("--list takes no server");
+    if (command.server.empty() && (command.remove || bounded || !command.reason.empty()))
+        return wrong("which server? Give its id or name");
+    if (command.remove && (bounded || !command.reason.empty()))
+        return wrong("--remove takes a server and nothing else");
+    if (!parsed.protect_until.empty() && !parsed.protect_span.empty())
+        return wrong("--until and --for: one of the two");
+    if (!parsed.protect_until.empty()) {
+        command.until = parse_time_or_date(parsed.protect_until);
+        if (!command.until)
+            return wrong("--until: is '" + printable(parsed.protect_until, 60) +
+                         "'; expected a time such as 2026-11-27T08:00:00, UTC");
+    }
+    if (!parsed.protect_span.empty()) {
+        command.span = parse_duration(parsed.protect_span);
+        if (!command.span || *command.span <= Duration::zero())
+            return wrong("--for: is '" + printable(parsed.protect_span, 60) +
+                         "'; expected a span such as 30min or 24h");
+    }
+    return command;
+}
+
+void add_switch(CLI::App& app, Parsed& parsed) {
+    add_command(app, "pause", help::pause)
+        ->add_option("--reason", parsed.pause.reason, "Why; shown by status and in the history")
+        ->type_name("TEXT");
+    add_command(app, "resume", help::resume);
+    add_protect(app, parsed);
+    add_command(app, "status", help::status);
+    add_command(app, "health", help::health)
+        ->add_flag("--live", parsed.health.live, "Only whether it works: not whether it is ready");
+    add_command(app, "reapers", help::reapers);
+    add_command(app, "oversubscription", help::oversubscription);
+}
+
+/// What packages install beside the program.
+void add_own_texts(CLI::App& app, Parsed& parsed) {
+    add_command(app, "completion", help::completion)
+        ->add_option("SHELL", parsed.shell, "bash or zsh")
+        ->required()
+        ->type_name("")
+        ->check(quiet(CLI::IsMember({"bash", "zsh"})));
+    add_command(app, "help", help::help)
+        ->add_option("COMMAND", parsed.help_words, "The command; without, all of them")
+        ->type_name("");
+    add_command(app, "version", help::version);
+}
+
+void describe(CLI::App& app, Parsed& parsed) {
+    app.name("reaper");
+    app.formatter(std::make_shared<HelpFormatter>());
+    app.description(help::program.description);
+    app.footer(help::program.footer);
+    app.fallthrough();  // inherited: the global options may stand after the command
+    app.require_subcommand(1);
+    add_global_options(app, parsed);
+    CLI::App* const run = add_command(app, "run", help::run);
+    CLI::Option* const dry =
+        run->add_flag("--dry-run", parsed.run.dry_run, "Delete nothing; print each plan");
+    run->add_option("--admin", parsed.run.admin,
+                    "In a dry run: where the API and its page listen, IP:PORT or unix:/PATH")
+        ->needs(dry)
+        ->type_name("ADDRESS");
+    add_command(app, "gateway", help::gateway);
+    add_plan(app, parsed);
+    add_request(app, parsed);
+    add_apply_options(*add_command(app, "apply", help::apply), parsed.apply);
+    add_room_options(*add_command(app, "room", help::room), parsed.room);
+    CLI::App& hosts = *add_command(app, "hosts", help::hosts);
+    add_snapshot_option(hosts, parsed.hosts.snapshot_file);
+    hosts.add_flag("--servers", parsed.hosts.servers, "List the servers of all hosts instead");
+    add_host_filters(hosts, parsed.hosts.filters);
+    add_candidates(app, parsed);
+    add_setup(app, parsed);
+    add_reservations(app, parsed);
+    add_snapshot(app, parsed);
+    add_command(app, "check", help::check);
+    add_history(app, parsed);
+    add_explain(app, parsed);
+    add_dead_letters(app, parsed);
+    add_usage(app, parsed);
+    add_estimate(app, parsed);
+    add_replay(app, parsed);
+    add_switch(app, parsed);
+    add_command(app, "strategies", help::strategies);
+    add_command(app, "taggers", help::taggers);
+    add_command(app, "estimators", help::estimators);
+    add_command(app, "qos", help::qos);
+    CLI::App* const config = add_command(app, "config", help::config);
+    CLI::Option* const check =
+        config->add_flag("--check", parsed.config.check, "Only say whether it is valid");
+    config
+        ->add_flag("--env", parsed.config.env,
+                   "Each key with its environment variable, and where its value comes from")
+        ->excludes(check);
+    add_own_texts(app, parsed);
+    add_list_options(app, parsed.list);
+}
+
+/// The commands that take a history, a plan, or nothing at all.
+Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
+    const std::string& name = chosen.get_name();
+    if (name == "plan") {
+        Result<PlanCommand> plan = finish_plan(chosen, parsed);
+        return plan ? Result<Command>{std::move(*plan)} : plan.error();
+    }
+    if (name == "request") {
+        Result<RequestCommand> request = finish_request(chosen, parsed);
+        return request ? Result<Command>{std::move(*request)} : request.error();
+    }
+    if (name == "apply") return Command{parsed.apply};
+    if (name == "room") {
+        Result<RoomCommand> room = room_command(parsed.room);
+        return room ? Result<Command>{std::move(*room)} : room.error();
+    }
+    if (name == "history") {
+        Result<HistoryCommand> history = history_command(chosen, parsed.shown, parsed.history);
+        return history ? Result<Command>{std::move(*history)} : history.error();
+    }
+    if (name == "explain") return Command{parsed.explain};
+    if (name == "dead-letters") return finish_dead_letters(chosen, parsed);
+    if (name == "candidates") {
+        Result<CandidatesCommand> candidates = finish_candidates(parsed);
+        return candidates ? Result<Command>{std::move(*candidates)} : candidates.error();
+    }
+    if (name == "setup" && chosen.get_subcommands().front()->get_name() == "reservations")
+        return Command{parsed.reservation_setup};
+    if (name == "setup" && chosen.get_subcommands().front()->get_name() == "oversubscription") {
+        if (chosen.get_subcommands().front()->count("--hosts") > 0 &&
+            parsed.room_setup.hosts.empty())
+            return Error{Errc::bad_input,
+                         "--hosts: is empty; expected a pattern such as 'compute-*'"};
+        return Command{parsed.room_setup};
+    }
+    if (name == "setup") {
+        Result<SetupCommand> setup = finish_setup(chosen, parsed);
+        return setup ? Result<Command>{std::move(*setup)} : setup.error();
+    }
+    if (name == "reserve" || name == "unreserve") {
+        Result<ReserveCommand> order = finish_reserve(chosen, parsed);
+        return order ? Result<Command>{std::move(*order)} : order.error();
+    }
+    if (name == "protect") {
+        Result<ProtectCommand> protect = finish_protect(parsed);
+        return protect ? Result<Command>{std::move(*protect)} : protect.error();
+    }
+    if (name == "reservations") {
+        const auto role = Role::parse(parsed.reservations.role);
+        if (!parsed.reservations.role.empty() && !role)
+            return Error{Errc::bad_input, "--role: " + role.error().what};
+        return Command{parsed.reservations};
+    }
+    if (name == "usage") {
+        Result<UsageCommand> usage = finish_usage(parsed);
+        return usage ? Result<Command>{*usage} : usage.error();
+    }
+    if (name == "estimate") {
+        Result<EstimateCommand> estimate = estimate_command(parsed.estimate);
+        return estimate ? Result<Command>{std::move(*estimate)} : estimate.error();
+    }
+    if (name == "replay") {
+        Result<ReplayCommand> replay = finish_replay(parsed);
+        return replay ? Result<Command>{std::move(*replay)} : replay.error();
+    }
+    if (name == "report") {
+        Result<ReportCommand> report = finish_report(parsed);
+        return report ? Result<Command>{std::move(*report)} : report.error();
+    }
+    if (name == "run") return Command{parsed.run};
+    if (name == "gateway") return Command{GatewayCommand{}};
+    if (name == "hosts") return Command{parsed.hosts};
+    if (name == "snapshot") return Command{parsed.snapshot};
+    if (name == "pause") return Command{parsed.pause};
+    if (name == "check") return Command{CheckCommand{}};
+    if (name == "resume") return Command{ResumeCommand{}};
+    if (name == "status") return Command{StatusCommand{}};
+    if (name == "health") return Command{parsed.health};
+    if (name == "reapers") return Command{ReapersCommand{}};
+    if (name == "oversubscription") return Command{OversubscriptionCommand{}};
+    if (name == "strategies") return Command{StrategiesCommand{}};
+    if (name == "taggers") return Command{TaggersCommand{}};
+    if (name == "estimators") return Command{EstimatorsCommand{}};
+    if (name == "qos") return Command{QosCommand{}};
+    return Command{parsed.config};
+}
+
+GlobalOptions finish_global(const CLI::App& app, const Parsed& parsed) {
+    GlobalOptions global = parsed.global;
+    global.config_given = app.count("--config") > 0;
+    if (parsed.verbose > 0) global.log_level = parsed.verbose == 1 ? "debug" : "trace";
+    if (!parsed.log_level.empty()) global.log_level = parsed.log_level;
+    if (parsed.color == "always") global.color = ColorMode::always;
+    if (parsed.color == "never") global.color = ColorMode::never;
+    return global;
+}
+
+CommandEntry table_of(CLI::App& app) {
+    const auto formatter = std::static_pointer_cast<HelpFormatter>(app.get_formatter());
+    return command_table(app,
+                         [&](const CLI::App& command) { return formatter->brief_of(command); });
+}
+
+/// Texts that are made of the commands and options themselves; nothing if another one is wanted.
+std::optional<Leave> own_text(CLI::App& app, const Parsed& parsed) {
+    const std::string name = app.get_subcommands().front()->get_name();
+    if (name == "help") return help_for(app, parsed.help_words);
+    if (name == "version") return version_text(parsed.global.json);
+    if (name != "completion") return std::nullopt;
+    const CommandEntry program = table_of(app);
+    const bool bash = parsed.shell == "bash";
+    return Leave{ExitCode::ok, bash ? bash_completion(program) : zsh_completion(program), ""};
+}
+
+std::variant<Arguments, Leave> finish(const CLI::App& app, const Parsed& parsed) {
+    Arguments arguments{finish_global(app, parsed), {}};
+    Result<Command> command = finish_command(*app.get_subcommands().front(), parsed);
+    if (!command) return Leave{ExitCode::usage, "", command.error().what};
+    Result<ListOptions> list = list_options(parsed.list, parsed.global.json);
+    if (!list) return Leave{ExitCode::usage, "", list.error().what};
+    const ApiOptions& api = parsed.global.api;
+    const bool given = !api.ca_file.empty() || !api.cert_file.empty() || !api.key_file.empty() ||
+                       !api.token_file.empty();
+    if (given && (api.url.empty() || api.url.starts_with("unix:")))
+        return Leave{ExitCode::usage, "",
+                     "--ca-file, --cert-file, --key-file and --token-file go with --api and an "
+                     "address of the network"};
+    if (api.cert_file.empty() != api.key_file.empty())
+        return Leave{ExitCode::usage, "", "--cert-file and --key-file: both or neither"};
+    if (!api.url.empty() && !(parsed.history.journal + parsed.explain.journal).empty())
+        return Leave{ExitCode::usage, "",
+                     "--journal is a file of this machine; --api asks another"};
+    if (auto why = why_not_followed(parsed.history, *list))
+        return Leave{ExitCode::usage, "", std::move(*why)};
+    arguments.global.json = list->format == ListFormat::json;
+    arguments.global.list = std::move(*list);
+    arguments.command = std::move(*command);
+    return arguments;
+}
+
+}  // namespace
+
+CommandEntry own_command_table() {
+    CLI::App app;
+    Parsed parsed;
+    describe(app, parsed);
+    return table_of(app);
+}
+
+std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv) {
+    CLI::App app;
+    Parsed parsed;
+    describe(app, parsed);
+    try {
+        std::vector<std::string> words =
+            with_list_options_last(app, std::vector<std::string>(argv, argv + argc));
+        std::reverse(words.begin() + 1, words.end());  // CLI11 reads the last one first
+        words.erase(words.begin());
+        app.parse(std::move(words));
+        if (auto text = own_text(app, parsed)) return std::move(*text);
+        return finish(app, parsed);
+    } catch (const CLI::CallForHelp&) {
+        return Leave{ExitCode::ok, app.help(), ""};
+    } catch (const CLI::CallForVersion& version) {
+        return Leave{ExitCode::ok, std::string(version.what()) + "\n", ""};
+    } catch (const CLI::ParseError& error) {
+        return Leave{ExitCode::usage, "", why_wrong(app, error)};
+    }
+}
+
+}  // namespace reaper::cli

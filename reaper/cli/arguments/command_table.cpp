@@ -1,0 +1,49 @@
+#include "reaper/cli/arguments/command_table.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace reaper::cli {
+namespace {
+
+/// `{auto,always,never}`, as a check of its values names itself.
+std::vector<std::string> choices_of(CLI::Option& option) {
+    for (int i = 0;; ++i) {
+        std::string name;
+        try {
+            name = option.get_validator(i)->get_name();
+        } catch (const CLI::OptionNotFound&) {
+            return {};
+        }
+        if (name.size() < 2 || name.front() != '{' || name.back() != '}') continue;
+        return CLI::detail::split(name.substr(1, name.size() - 2), ',');
+    }
+}
+
+OptionEntry entry_of(CLI::Option& option) {
+    OptionEntry entry;
+    for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
+    entry.argument = entry.names.empty();
+    if (entry.argument) entry.names.push_back(option.get_name(true));
+    if (option.get_type_size() != 0) entry.value = option.get_type_name();
+    entry.choices = choices_of(option);
+    entry.description = option.get_description();
+    entry.required = option.get_required();
+    return entry;
+}
+
+}  // namespace
+
+CommandEntry command_table(CLI::App& app,
+                           const std::function<std::string(const CLI::App&)>& brief) {
+    CommandEntry entry;
+    entry.name = app.get_name();
+    if (app.get_parent() != nullptr) entry.brief = brief(app);
+    for (CLI::Option* option : app.get_options())
+        if (!option->get_group().empty()) entry.options.push_back(entry_of(*option));
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+        if (!command->get_group().empty()) entry.commands.push_back(command_table(*command, brief));
+    return entry;
+}
+
+}  // namespace reaper::cli

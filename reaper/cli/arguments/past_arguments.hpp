@@ -1,0 +1,30 @@
+// The options of the commands that look at the past: `history`, `usage`, `estimate`, `replay` and
+// `report`.
+#pragma once
+
+#include "reaper/cli/arguments/parsed.hpp"
+#include "reaper/model/error.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace reaper::cli {
+
+void add_history(CLI::App& app, Parsed& parsed);
+void add_usage(CLI::App& app, Parsed& parsed);
+void add_estimate(CLI::App& app, Parsed& parsed);
+/// And of `report`.
+void add_replay(CLI::App& app, Parsed& parsed);
+
+/// `read_period` of what is past: it takes `30m` too, and `bad_input` is also a period in which
+/// nothing lies.
+Result<void> read_past(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
+                       std::optional<TimePoint>& until);
+
+/// `bad_input` names the option.
+Result<UsageCommand> finish_usage(const Parsed& parsed);
+Result<ReplayCommand> finish_replay(const Parsed& parsed);
+Result<ReportCommand> finish_report(const Parsed& parsed);
+
+}  // namespace reaper::cli

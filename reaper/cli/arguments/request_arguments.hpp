@@ -1,0 +1,27 @@
+// The options of `request`, `plan` and `candidates`: a request in words.
+#pragma once
+
+#include "reaper/cli/arguments/parsed.hpp"
+#include "reaper/model/error.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace reaper::cli {
+
+/// Why the two do not go together.
+inline constexpr const char* flavor_of_snapshot =
+    "--flavor goes with the cloud: a snapshot has no flavors; use --resources";
+
+void add_request(CLI::App& app, Parsed& parsed);
+void add_plan(CLI::App& app, Parsed& parsed);
+void add_candidates(CLI::App& app, Parsed& parsed);
+void add_snapshot_option(CLI::App& command, std::string& file);
+
+/// `app`: the command that was chosen. `bad_input` names the option.
+Result<RequestCommand> finish_request(const CLI::App& app, const Parsed& parsed);
+Result<PlanCommand> finish_plan(const CLI::App& app, const Parsed& parsed);
+Result<CandidatesCommand> finish_candidates(const Parsed& parsed);
+
+}  // namespace reaper::cli

@@ -1,0 +1,222 @@
+#include "reaper/cli/channel/api_channel.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "clients/http/line_stream.hpp"
+#include "clients/http/system_clock.hpp"
+#include "clients/http/url.hpp"
+#include "reaper/cli/channel/api_token.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::string_view socket_scheme = "unix:";
+
+class SocketChannel final : public ApiChannel {
+public:
+    SocketChannel(std::string path, bool remote) : path_(std::move(path)), remote_(remote) {}
+
+    Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
+                                  const std::string& body) override {
+        heard_ = true;
+        return method == http::Method::get ? http::get_locally(path_, target, longest_)
+                                           : http::post_locally(path_, target, body, heard_);
+    }
+    bool heard() const override { return heard_; }
+    Result<http::LocalAnswer> stream(
+        http::Method method, const std::string& target, const std::string& body,
+        const std::function<void(const std::string&)>& on_line) override {
+        return method == http::Method::get ? http::get_locally(path_, target, on_line)
+                                           : http::post_locally(path_, target, body, on_line);
+    }
+    std::string name() const override { return path_; }
+    bool remote() const override { return remote_; }
+
+private:
+    std::string path_;
+    bool remote_;
+    bool heard_ = true;
+};
+
+std::string advice_for(Errc code, http::Method method) {
+    const bool sent = code == Errc::unreachable || code == Errc::timeout;
+    if (method == http::Method::post && sent)
+        return "; it may have been done all the same: look before you ask again";
+    switch (code) {
+        case Errc::unreachable:
+            return "; is the daemon running there, and is that its admin.listen?";
+        case Errc::timeout: return "; it does not answer in time: try again, or look at its log";
+        default: return "";
+    }
+}
+
+/// The task's result, or `cancelled` once somebody pressed Ctrl-C.
+Result<http::LocalAnswer> run_until_signal(boost::asio::io_context& io,
+                                           ResultTask<http::LocalAnswer> task) {
+    std::optional<Result<http::LocalAnswer>> result;
+    std::exception_ptr failure;
+    boost::asio::signal_set signals{io, SIGINT, SIGTERM};
+    signals.async_wait([&](const boost::system::error_code& error, int) {
+        if (!error) io.stop();
+    });
+    auto on_end = [&](std::exception_ptr thrown, Result<http::LocalAnswer> value) {
+        failure = thrown;
+        if (!thrown) result.emplace(std::move(value));
+        io.stop();
+    };
+    boost::asio::co_spawn(io, std::move(task), on_end);
+    io.run();
+    if (failure) std::rethrow_exception(failure);
+    if (result) return std::move(*result);
+    return Error{Errc::cancelled, "interrupted"};
+}
+
+class NetworkChannel final : public ApiChannel {
+public:
+    NetworkChannel(http::Url url, ApiOptions options, config::Environment environment,
+                   std::optional<config::Secret> token)
+        : url_(std::move(url)),
+          options_(std::move(options)),
+          environment_(std::move(environment)),
+          token_(std::move(token)) {}
+
+    Result<void> open() {
+        http::Options how;
+        tls_.ca_file = options_.ca_file;
+        tls_.ca_key = "--ca-file";
+        tls_.cert_file = options_.cert_file;
+        tls_.key_file = options_.key_file;
+        how.tls = tls_;
+        how.call_timeout = longest_;
+        how.max_retries = 0;
+        auto client = http::make_client(io_.get_executor(), std::move(how), *clock_);
+        if (!client) return client.error();
+        client_ = std::move(*client);
+        return {};
+    }
+
+    Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
+                                  const std::string& body) override {
+        return with_token([&] { return once(method, target, body); });
+    }
+    Result<http::LocalAnswer> stream(
+        http::Method method, const std::string& target, const std::string& body,
+        const std::function<void(const std::string&)>& on_line) override {
+        return with_token([&] { return stream_once(method, target, body, on_line); });
+    }
+    std::string name() const override { return http::to_string(url_.endpoint); }
+
+private:
+    Result<void> may_be_told_a_token() const {
+        if (url_.endpoint.tls || is_this_machine(url_.endpoint.host)) return {};
+        return Error{Errc::bad_input,
+                     name() + ": a token would cross the network for everybody to read: use https"};
+    }
+
+    /// Once more with a token of Keystone, if that is what is missing.
+    template <class Ask>
+    Result<http::LocalAnswer> with_token(const Ask& ask) {
+        auto answer = ask();
+        if (!answer || answer->status != 401 || token_) return answer;
+        if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
+        auto token = keystone_token(io_, *clock_, options_, environment_);
+        if (!token) return Error{token.error().code, name() + ": " + token.error().what};
+        *options_.fetched = std::move(*token);
+        return ask();
+    }
+
+    /// `bad_input`: it would tell a token to everybody.
+    Result<http::Request> request_of(http::Method method, const std::string& target,
+                                     const std::string& body) const {
+        http::Request request;
+        request.method = method;
+        request.url = name() + url_.path + target;
+        request.service = "reaper";
+        if (method == http::Method::get) request.deadline = longest_;
+        const config::Secret& token = token_ ? *token_ : *options_.fetched;
+        if (!token.empty()) {
+            if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
+            request.headers.push_back({"X-Auth-Token", token.reveal()});
+        }
+        if (!body.empty()) request.headers.push_back({"Content-Type", "application/json"});
+        request.body = body;
+        return request;
+    }
+
+    static Error advised(const Error& error, http::Method method) {
+        return Error{error.code, error.what + advice_for(error.code, method)};
+    }
+
+    Result<http::LocalAnswer> once(http::Method method, const std::string& target,
+                                   const std::string& body) {
+        auto request = request_of(method, target, body);
+        if (!request) return request.error();
+        auto answer = run_task(io_, client_->call(std::move(*request)));
+        if (answer) return http::LocalAnswer{answer->status, std::move(answer->body)};
+        return advised(answer.error(), method);
+    }
+
+    /// On an executor of its own: `on_line` may ask for more.
+    Result<http::LocalAnswer> stream_once(http::Method method, const std::string& target,
+                                          const std::string& body,
+                                          const std::function<void(const std::string&)>& on_line) {
+        auto request = request_of(method, target, body);
+        if (!request) return request.error();
+        http::StreamOptions how;
+        how.tls = tls_;
+        boost::asio::io_context io{1};
+        auto answer = run_until_signal(io, http::stream_lines(io.get_executor(), std::move(how),
+                                                              std::move(*request), on_line));
+        if (!answer) return advised(answer.error(), method);
+        return answer;
+    }
+
+    http::Url url_;  ///< its path without a slash at the end
+    ApiOptions options_;
+    config::Environment environment_;
+    std::optional<config::Secret> token_;
+    http::TlsOptions tls_{};
+    boost::asio::io_context io_{1};
+    std::unique_ptr<Clock> clock_ = make_system_clock(io_.get_executor());
+    std::unique_ptr<http::Client> client_;
+};
+
+}  // namespace
+
+std::unique_ptr<ApiChannel> socket_channel(const std::string& path) {
+    return std::make_unique<SocketChannel>(path, false);
+}
+
+Result<std::unique_ptr<ApiChannel>> api_channel(const ApiOptions& options,
+                                                const config::Environment& environment) {
+    using Channel = std::unique_ptr<ApiChannel>;
+    const std::string& written = options.url;
+    if (written.starts_with(socket_scheme)) {
+        std::string path = written.substr(socket_scheme.size());
+        if (path.starts_with('/')) return Channel{new SocketChannel{std::move(path), true}};
+        return Error{Errc::bad_input, "--api: expected unix:/PATH of the daemon's admin.socket"};
+    }
+    auto url = http::parse_url(written);
+    if (!url) return Error{Errc::bad_input, "--api: " + url.error().what};
+    if (!url->query.empty())
+        return Error{Errc::bad_input, "--api: expected an address without a ?query"};
+    for (const std::string_view end : {"/", "/v1"})
+        if (url->path.ends_with(end)) url->path.resize(url->path.size() - end.size());
+    auto token = given_token(options, environment);
+    if (!token) return token.error();
+    auto channel =
+        std::make_unique<NetworkChannel>(std::move(*url), options, environment, std::move(*token));
+    if (const auto opened = channel->open(); !opened)
+        return Error{Errc::bad_input, "--api: " + opened.error().what};
+    return Channel{std::move(channel)};
+}
+
+}  // namespace reaper::cli

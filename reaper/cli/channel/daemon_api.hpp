@@ -1,0 +1,87 @@
+// The admin API of a daemon, for commands: what it answers, or why it does not, in one line.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reaper/cli/channel/api_channel.hpp"
+#include "reaper/cli/output/terminal.hpp"
+
+namespace reaper::cli {
+
+class DaemonApi {
+public:
+    /// The terminal must outlive it.
+    DaemonApi(std::unique_ptr<ApiChannel> channel, const Terminal& terminal)
+        : channel_(std::move(channel)), terminal_(terminal) {}
+
+    /// The object that is answered with 200 or 202. None, and told, if there is none; `code` is how
+    /// the command ends then: `usage` for 400 and what the daemon has off, `not_enough` for 409,
+    /// `refused` for 401 and 403 of a remote one, `missing` for a thing that is not there (404),
+    /// else `failed`.
+    std::optional<nlohmann::json> get(const std::string& target, ExitCode& code,
+                                      ExitCode missing = ExitCode::failed);
+    /// Likewise, where the command does without: nothing is told.
+    std::optional<nlohmann::json> get_if_there(const std::string& target);
+    std::optional<nlohmann::json> post(const std::string& target, const nlohmann::json& body,
+                                       ExitCode& code, ExitCode missing = ExitCode::failed);
+    /// The lines of an answer of status 200 go to `on_line` as they come. False, and told, if it is
+    /// none; `code` likewise.
+    bool post_lines(const std::string& target, const nlohmann::json& body,
+                    const std::function<void(const std::string&)>& on_line, ExitCode& code,
+                    ExitCode missing = ExitCode::failed);
+    /// Likewise with GET; `interrupted`: by Ctrl-C, and that was not told.
+    bool get_lines(const std::string& target,
+                   const std::function<void(const std::string&)>& on_line, bool& interrupted,
+                   ExitCode& code);
+    /// How long a whole answer to a GET may take from now on; a minute if nothing is said.
+    void wait_for(Duration longest) { channel_->wait_for(longest); }
+    /// Whether the last question may have come to the daemon: a connection was made.
+    bool heard() const { return channel_->heard(); }
+    /// Of the last failure: the daemon is away, or in trouble of its own; another try may go well.
+    bool may_pass() const { return may_pass_; }
+    /// What it would complain of on the terminal goes there, until it is given an empty one.
+    void complain_to(std::function<void(const std::string&)> complain) {
+        complain_ = std::move(complain);
+    }
+    std::string name() const { return channel_->name(); }
+    bool remote() const { return channel_->remote(); }
+
+private:
+    std::optional<nlohmann::json> understood(const Result<http::LocalAnswer>& answer,
+                                             const std::string& target, ExitCode missing,
+                                             ExitCode& code);
+
+    std::string older(const std::string& target) const;
+
+    std::unique_ptr<ApiChannel> channel_;
+    const Terminal& terminal_;
+    std::function<void(const std::string&)> complain_;  ///< empty: to the terminal
+    bool may_pass_ = false;
+};
+
+/// `/v1/requests?limit=20&...`: what is empty is left out.
+std::string target_of(const std::string& path,
+                      const std::vector<std::pair<std::string, std::string>>& parameters);
+
+/// The daemon that --api names, or this machine's by its socket. None, and told, if neither can be
+/// asked.
+std::optional<DaemonApi> daemon_api(const GlobalOptions& global, const Terminal& terminal);
+
+/// What `read` makes of an answer; else how the command ends, which was told.
+template <class T>
+std::optional<T> taken(Result<T> read, const DaemonApi& api, const Terminal& terminal,
+                       ExitCode& code) {
+    if (read) return std::move(*read);
+    terminal.complain(api.name() + ": its answer is not understood (" + read.error().what +
+                      "): its daemon is of another version than this program");
+    code = ExitCode::failed;
+    return std::nullopt;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,94 @@
+#include "reaper/cli/channel/remote_cloud.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "reaper/report/json_values.hpp"
+#include "reaper/report/snapshot_parts.hpp"
+
+namespace reaper::cli {
+namespace {
+
+/// A page of the daemon's cloud, added to what there is; the place of the next one, or nothing.
+Result<std::string> take_page(const nlohmann::json& said, report::SnapshotFile& file) {
+    return report::read_json(said, "snapshot", [&](const JsonPlace& in) {
+        Snapshot& snapshot = file.snapshot;
+        snapshot.taken_at = in["taken_at"].time();
+        in["remarks"].each([&](const JsonPlace& each) { snapshot.remarks.push_back(each.text()); });
+        for (const std::string& name : in["revocable_classes"].text_set())
+            snapshot.revocable_classes.emplace(name);
+        // The first page has it.
+        if (in.has("ledger")) {
+            auto ledger = report::ledger_from_json(in["ledger"].value());
+            if (!ledger) in.fail(ledger.error().what);
+            file.ledger = std::move(*ledger);
+        }
+        if (in.has("project_names")) {
+            auto names = report::project_names_from_json(in["project_names"].value());
+            if (!names) in.fail(names.error().what);
+            snapshot.project_names.merge(*names);
+        }
+        in["hosts"].each([&](const JsonPlace& each) {
+            auto host = report::host_from_json(each.value());
+            if (!host) each.fail(host.error().what);
+            snapshot.hosts.push_back(std::move(*host));
+        });
+        std::string next;
+        in["hosts_links"].each([&](const JsonPlace& link) { next = link["href"].text(); });
+        if (!next.empty() && !next.starts_with("/v1/snapshot?"))
+            in.fail("its next page is elsewhere");
+        return next;
+    });
+}
+
+}  // namespace
+
+std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& terminal,
+                                             ExitCode& code) {
+    constexpr int most_pages = 10'000;
+    report::SnapshotFile file;
+    std::string target = "/v1/snapshot";
+    for (int page = 0; page < most_pages && !target.empty(); ++page) {
+        const auto said = api.get(target, code);
+        if (!said) return std::nullopt;
+        auto next = taken(take_page(*said, file), api, terminal, code);
+        if (!next) return std::nullopt;
+        target = std::move(*next);
+    }
+    if (!target.empty()) {
+        terminal.complain(api.name() + ": its list of hosts has no end");
+        code = ExitCode::failed;
+        return std::nullopt;
+    }
+    auto& hosts = file.snapshot.hosts;
+    std::sort(hosts.begin(), hosts.end(), [](const Host& a, const Host& b) {
+        return std::tie(a.name, a.id) < std::tie(b.name, b.id);
+    });
+    return file;
+}
+
+std::optional<std::string> project_by(DaemonApi& api, const std::string& written,
+                                      const Terminal& terminal, ExitCode& code) {
+    const auto said = api.get(target_of("/v1/snapshot", {{"limit", "1"}, {"project", written}}),
+                              code, ExitCode::unknown);
+    if (!said) return std::nullopt;
+    return taken(report::read_json(*said, "snapshot",
+                                   [](const JsonPlace& in) { return in["project"].text(); }),
+                 api, terminal, code);
+}
+
+std::optional<std::string> why_no_flavor(DaemonApi& api, const std::string& written) {
+    // It looks the flavor up before all else; what it says of room is nothing here.
+    std::string why;
+    ExitCode code = ExitCode::ok;
+    api.complain_to([&why](const std::string& text) { why = text; });
+    const bool there =
+        api.get(target_of("/v1/room", {{"flavor", written}}), code, ExitCode::unknown).has_value();
+    api.complain_to({});
+    const bool unknown = code == ExitCode::unknown && why.find("no flavor") != why.npos;
+    if (there || !unknown) return std::nullopt;
+    return why;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,199 @@
+// Checks of this machine and of the broker.
+#include <algorithm>
+#include <filesystem>
+#include <pwd.h>
+#include <set>
+#include <system_error>
+#include <unistd.h>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "clients/pause/pause_file.hpp"
+#include "reaper/cli/check/checks.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/runtime/machine.hpp"
+
+namespace reaper::cli {
+namespace {
+
+std::string user_name() {
+    const passwd* const entry = getpwuid(geteuid());
+    return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
+}
+
+void check_queue(const config::Broker& broker, const BrokerReport& found, const Report& report) {
+    const std::string name = "queue '" + broker.queue + "'";
+    if (!found.queue) {
+        report({Verdict::ok, name, "not there yet; 'reaper run' makes it, unless in a dry run"});
+        return;
+    }
+    const bool served = found.serving && found.serving->consumers > 0;
+    const bool unheard = found.queue->messages > 0 && !served;
+    report({unheard ? Verdict::warn : Verdict::ok, name,
+            counted(found.queue->messages, "message waits", "messages wait") +
+                (served ? ", a reaper is connected" : ", no reaper is connected") +
+                (unheard ? ": is 'reaper run' running?" : "")});
+}
+
+/// Of the policy in getting-started.md; whether it is set is not told to a user of the broker.
+constexpr std::uint64_t bound_of_novas_queues = 1'000;
+
+std::string topic_of(const NovasQueue& queue) {
+    return queue.name.substr(0, queue.name.rfind('.'));
+}
+
+/// One policy for both of Nova's usual topics: another of the same name would take its place.
+std::string bound_command(const std::string& topic) {
+    const bool usual = topic == "notifications" || topic == "versioned_notifications";
+    const std::string name = usual ? "novas-notifications" : "novas-" + topic;
+    const std::string pattern = usual ? "(versioned_)?notifications" : topic;
+    return "rabbitmqctl set_operator_policy -p VHOST --apply-to queues " + name + " '^" + pattern +
+           R"(\.' '{"max-length": )" + std::to_string(bound_of_novas_queues) + "}'";
+}
+
+/// Topics of which a queue stands at the bound, which only a policy does; and none is beyond it.
+std::set<std::string> bounded_topics(const std::vector<NovasQueue>& queues) {
+    std::set<std::string> bounded;
+    for (const NovasQueue& queue : queues)
+        if (queue.report.messages == bound_of_novas_queues) bounded.insert(topic_of(queue));
+    for (const NovasQueue& queue : queues)
+        if (queue.report.messages > bound_of_novas_queues) bounded.erase(topic_of(queue));
+    return bounded;
+}
+
+/// Nova publishes for readers that may not be there, and RabbitMQ keeps it all for them.
+void check_novas_queues(const BrokerReport& found, const Report& report) {
+    const auto bounded = bounded_topics(found.novas_queues);
+    for (const NovasQueue& queue : found.novas_queues) {
+        if (queue.report.consumers > 0) continue;
+        const std::string topic = topic_of(queue);
+        const std::string waiting =
+            counted(queue.report.messages, "message waits", "messages wait") + ", nobody reads it";
+        if (queue.report.messages > bound_of_novas_queues)
+            report({Verdict::warn, "queue '" + queue.name + "'",
+                    waiting + ": it grows with each notification, and takes the broker's memory " +
+                        "and disk; give it a bound: " + bound_command(topic)});
+        else if (!bounded.contains(topic))
+            report({Verdict::warn, "queue '" + queue.name + "'",
+                    waiting + ": without a bound it would grow for ever, and it is not full yet, " +
+                        "so that none can be seen; unless 'rabbitmqctl list_operator_policies -p " +
+                        "VHOST' has one, give it: " + bound_command(topic)});
+        else
+            report({Verdict::ok, "queue '" + queue.name + "'",
+                    waiting + "; the bound of its operator policy holds"});
+    }
+}
+
+void check_dead_letters(const config::Broker& broker, const BrokerReport& found,
+                        const Report& report) {
+    if (!found.dead_letter) return;
+    const auto messages = found.dead_letter->messages;
+    report({messages == 0 ? Verdict::ok : Verdict::warn, "queue '" + broker.dead_letter_queue + "'",
+            messages == 0 ? "empty: every message was understood"
+                          : counted(messages, "message", "messages") +
+                                " could not be understood; see 'reaper history messages'"});
+}
+
+}  // namespace
+
+void check_journal(const config::JournalFile& journal, const Report& report) {
+    namespace fs = std::filesystem;
+    const std::string what = "journal " + journal.path;
+    const fs::path folder = fs::absolute(journal.path).parent_path();
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) {
+        report({Verdict::fail, what,
+                "there is no directory " + folder.string() +
+                    ": make it, owned by the user that runs the reaper"});
+        return;
+    }
+    if (access(folder.c_str(), W_OK | X_OK) != 0) {
+        report({Verdict::fail, what,
+                "user " + user_name() + " may not write to " + folder.string() +
+                    ": run the check as the reaper's user, or change the directory's owner"});
+        return;
+    }
+    if (!fs::exists(journal.path, error)) {
+        report({Verdict::ok, what,
+                "not there yet; user " + user_name() + " may make it in " + folder.string()});
+        return;
+    }
+    if (auto opened = open_journal_for_reading(journal.path); !opened)
+        report({Verdict::fail, what, opened.error().what});
+    else if (access(journal.path.c_str(), W_OK) != 0)
+        report({Verdict::fail, what,
+                "user " + user_name() + " may not write it: run the check as the reaper's user, " +
+                    "or change the file's owner"});
+    else
+        report({Verdict::ok, what, "readable, and user " + user_name() + " may write it"});
+}
+
+void check_switch(const std::string& pause_file, const Report& report) {
+    const auto paused = PauseFile{pause_file}.paused();
+    const std::string here = "on this machine (" + machine_name() + ")";
+    report({paused ? Verdict::warn : Verdict::ok, "switch",
+            paused ? *paused + ", " + here + ": its reaper deletes no servers until 'reaper resume'"
+                   : "not paused " + here});
+    if (const auto open = PauseFile{breaker_file(pause_file)}.paused())
+        report({Verdict::warn, "circuit breaker", *open + ", " + here});
+    const auto folder = std::filesystem::path{pause_file}.parent_path();
+    if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+        report(
+            {Verdict::warn, "switch",
+             "user " + user_name() + " may not write " + pause_file +
+                 ": the circuit breaker can't keep its file there; run the check as the reaper's "
+                 "user, or change the directory's owner or the key pause_file"});
+}
+
+void check_broker_use(const config::Broker& broker, const BrokerReport& found,
+                      const Report& report) {
+    for (const std::string& line : found.missing_rights)
+        report({Verdict::fail, "rights on the broker", line});
+    if (found.missing_rights.empty())
+        report({Verdict::ok, "rights on the broker",
+                "the user may declare, bind and read its queues, and publish to them"});
+    const std::string usual = config::Broker{}.topics.front();
+    for (const std::string& topic : broker.topics) {
+        const std::string what = "topic " + in_quotes(topic);
+        const bool heard = std::find(found.unheard_topics.begin(), found.unheard_topics.end(),
+                                     topic) == found.unheard_topics.end();
+        if (heard)
+            report({Verdict::ok, what, "used"});
+        else if (found.usual_topic_heard)
+            report({Verdict::fail, what,
+                    "nobody has published on it, while " + in_quotes(usual) +
+                        " is used: set broker.topics to what [notifications] "
+                        "versioned_notifications_topics is in nova.conf"});
+        else
+            report({Verdict::warn, what,
+                    "nobody has published on it yet: is it what [notifications] "
+                    "versioned_notifications_topics is in nova.conf?"});
+    }
+}
+
+void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
+                  const Report& report) {
+    if (!probe) {
+        report({Verdict::fail, "broker", probe.error().what});
+        return;
+    }
+    report({Verdict::ok, "broker", probe->product + " at " + probe->broker});
+    for (const std::string& remark : probe->remarks) report({Verdict::warn, "broker", remark});
+    const std::string exchange = "exchange '" + broker.exchange + "'";
+    if (probe->exchange_exists)
+        report({Verdict::ok, exchange, "there"});
+    else
+        report({Verdict::fail, exchange,
+                "not there: Nova has sent no notification yet; in nova.conf, set driver = "
+                "messagingv2 in [oslo_messaging_notifications] and notification_format = versioned "
+                "(or both) in [notifications], on the same broker and virtual host"});
+    check_queue(broker, *probe, report);
+    check_dead_letters(broker, *probe, report);
+    check_novas_queues(*probe, report);
+    check_broker_use(broker, *probe, report);
+}
+
+void check_activity(const Activity& activity, const Report& report) {
+    report({activity.active ? Verdict::ok : Verdict::warn, "active reaper", to_text(activity)});
+}
+
+}  // namespace reaper::cli

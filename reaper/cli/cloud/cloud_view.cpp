@@ -1,0 +1,119 @@
+#include "reaper/cli/cloud/cloud_view.hpp"
+
+#include <functional>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "reaper/cli/cloud/known_ledger.hpp"
+#include "reaper/cli/cloud/resolved_policy.hpp"
+#include "reaper/cli/past/now.hpp"
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/runtime/run_task.hpp"
+#include "reaper/triggers/flavor_search.hpp"
+
+namespace reaper::cli {
+
+std::optional<config::Settings> settings_for_looking(const GlobalOptions& global,
+                                                     const Terminal& terminal) {
+    auto settings = load_config(
+        global.config_file, [&](const std::string& line) { terminal.complain(line); },
+        [](const std::string& line) { spdlog::info("{}", line); });
+    if (settings) settings->policy.safeguards.protect.servers = known_protections(*settings, now());
+    return settings;
+}
+
+std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
+                                                       const config::Settings& settings,
+                                                       const Terminal& terminal) {
+    if (const auto wrong = compile_policy(settings.policy); !wrong)
+        return terminal.fail(ExitCode::usage, wrong.error());
+    auto cloud = connect_cloud(io, settings);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
+    auto in_cloud = resolved_policy(io, *cloud, settings.policy);
+    if (!in_cloud) return terminal.fail(in_cloud.error());
+    auto policy = compile_policy(in_cloud->policy);
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
+    return CloudToLookAt{std::move(*cloud), std::move(*policy), std::move(in_cloud->remarks)};
+}
+
+ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
+                        const Terminal& terminal) {
+    auto told = run_task(io, names.take());
+    if (told) return std::move(*told);
+    if (const auto why = why_ids_alone(told.error())) terminal.warn(*why);
+    return {};
+}
+
+namespace {
+
+/// Those that an administrator's lock keeps; of very many, some are asked about.
+void mark_locked(boost::asio::io_context& io, const Cloud& cloud, const CompiledPolicy& policy,
+                 Snapshot& snapshot) {
+    if (policy.protection.by_owners()) return;
+    std::vector<Server> locked;
+    for (const Host& host : snapshot.hosts)
+        for (const Server& server : host.servers)
+            if (server.locked && server.revocable() &&
+                locked.size() < CacheRefresher::most_locks_learnt)
+                locked.push_back(server);
+    if (locked.empty()) return;
+    LockHolders holders{cloud.ports()};
+    const auto stay = run_task(io, holders.ask(std::move(locked)));
+    if (!stay) return spdlog::warn("who locked servers is not known: {}", stay.error().what);
+    for (Host& host : snapshot.hosts)
+        for (Server& server : host.servers)
+            if (const auto at = stay->find(server.id); at != stay->end())
+                server.protected_because = at->second;
+}
+
+}  // namespace
+
+Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
+                             const CompiledPolicy& policy, const Terminal& terminal) {
+    ProgressCallback progress = [&](const std::string& what) {
+        terminal.progress("reading the cloud: " + what);
+    };
+    terminal.progress("reading the cloud ...");
+    NamesOfProjects names{io.get_executor(), cloud.ports().identity, *cloud.clock};
+    UnfinishedDeletions unfinished{cloud.ports()};
+    auto cache = run_task(io, read_cloud(cloud.ports(), unfinished, policy.taggers,
+                                         CloudDepth::exact, std::move(progress)));
+    terminal.end_progress();
+    if (!cache) return cache;
+    mark_locked(io, cloud, policy, cache->snapshot);
+    for (Host& host : cache->snapshot.hosts) tell_protected(policy.protection, host);
+    cache->snapshot.project_names = names_told(io, names, terminal);
+    return cache;
+}
+
+std::variant<Request, ExitCode> of_named_flavor(boost::asio::io_context& io,
+                                                const CloudToLookAt& look, Request request,
+                                                const std::string& written,
+                                                const Terminal& terminal) {
+    auto made = run_task(io, with_flavor(look.cloud.ports().compute, std::move(request), written,
+                                         look.policy->scheduler));
+    if (!made)
+        return terminal.fail(
+            made.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
+            made.error());
+    if (const auto* const unknown = std::get_if<UnknownFlavor>(&*made))
+        return terminal.fail(ExitCode::unknown, Error{Errc::not_found, unknown->why});
+    if (const auto* const refused = std::get_if<Refused>(&*made))
+        return terminal.fail(ExitCode::usage, Error{Errc::bad_input, "--" + refused->reason});
+    return std::get<Request>(std::move(*made));
+}
+
+std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& cloud,
+                                     std::string& project, const Terminal& terminal) {
+    if (project.empty()) return std::nullopt;
+    const auto search = run_task(io, cloud.ports().identity.find_project(project));
+    if (!search) return terminal.fail(search.error());
+    if (!search->found)
+        return terminal.fail(search->several ? ExitCode::usage : ExitCode::unknown,
+                             Error{Errc::not_found, "--project: " + search->why_not});
+    project = search->found->id.str();
+    return std::nullopt;
+}
+
+}  // namespace reaper::cli

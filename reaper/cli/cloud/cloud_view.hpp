@@ -1,0 +1,55 @@
+// One view of the cloud, read now, for commands that look.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reaper/cli/arguments/arguments.hpp"
+#include "reaper/cli/cloud/names_of_projects.hpp"
+#include "reaper/cli/output/terminal.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/decision/policy.hpp"
+
+namespace reaper::cli {
+
+/// The configuration; none if it is wrong: then every mistake was told. (`check` tells warnings;
+/// here they would only stand in the way.)
+std::optional<config::Settings> settings_for_looking(const GlobalOptions& global,
+                                                     const Terminal& terminal);
+
+/// The cloud, with the policy by which the daemon would go.
+struct CloudToLookAt {
+    Cloud cloud;
+    std::shared_ptr<const CompiledPolicy> policy;
+    std::vector<std::string> remarks;  ///< of the policy's names
+};
+/// Else how to end: why was told.
+std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
+                                                       const config::Settings& settings,
+                                                       const Terminal& terminal);
+
+/// What Keystone told; of what it did not, the reason is told, and there are none.
+ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
+                        const Terminal& terminal);
+
+/// Shows its progress.
+Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
+                             const CompiledPolicy& policy, const Terminal& terminal);
+
+/// The request, of servers of the flavor that is written as its name or id; else how to end: why
+/// was told.
+std::variant<Request, ExitCode> of_named_flavor(boost::asio::io_context& io,
+                                                const CloudToLookAt& look, Request request,
+                                                const std::string& written,
+                                                const Terminal& terminal);
+
+/// Puts the id in the place of a project's id or name; nothing happens if none is given. How the
+/// command ends, which was told, if Keystone knows none, or can't be asked.
+std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& cloud,
+                                     std::string& project, const Terminal& terminal);
+
+}  // namespace reaper::cli

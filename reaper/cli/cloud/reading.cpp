@@ -1,0 +1,63 @@
+#include "reaper/cli/cloud/reading.hpp"
+
+#include <utility>
+
+namespace reaper::cli {
+namespace {
+
+/// Nothing tells of changes while a command runs.
+config::Cache without_events() {
+    config::Cache settings;
+    settings.events = false;
+    return settings;
+}
+
+constexpr std::uint64_t any_build = 0;
+/// Nothing is kept for anybody by who only reads.
+constexpr Duration no_promise{};
+
+}  // namespace
+
+CloudReading::CloudReading(const boost::asio::any_io_executor& executor, Inputs inputs)
+    : inputs_(std::move(inputs)),
+      refresher_(executor, inputs_.cloud, without_events(), inputs_.policy,
+                 [this] {
+                     if (inputs_.progress)
+                         inputs_.progress("reading the cloud: " + refresher_.status());
+                 }),
+      reservations_(executor, {inputs_.cloud, refresher_, rooms_, inputs_.journal,
+                               inputs_.reservations, no_promise, [] { return std::uint64_t{1}; },
+                               [](const EndedLoan&) {}, stopping_, true}),
+      decisions_(refresher_, inputs_.cloud.clock, rooms_, inputs_.safeguards, &reservations_) {
+    rooms_.restore(std::move(inputs_.ledger));
+}
+
+ResultTask<void> CloudReading::read(Depth depth) {
+    auto usable = co_await refresher_.ensure_usable(any_build);
+    if (!usable) co_return usable.error();
+    if (depth == Depth::exact) {
+        auto each = co_await read_each();
+        if (!each) co_return each.error();
+    }
+    const CloudCache& now = refresher_.cache();
+    rooms_.observe([&now](const HostId& id) { return now.find(id); }, now.index().changes(),
+                   inputs_.cloud.clock.now());
+    if (!inputs_.reservations.enabled) co_return Result<void>{};
+    if (inputs_.progress) inputs_.progress("reading the reservations ...");
+    co_return co_await reservations_.read_now();
+}
+
+ResultTask<void> CloudReading::read_each() {
+    std::vector<HostId> hosts;
+    for (const Host* const host : refresher_.cache().hosts()) hosts.push_back(host->id);
+    co_return co_await refresher_.read_hosts(std::move(hosts), HostDepth::placement);
+}
+
+std::vector<std::string> CloudReading::remarks() const {
+    std::vector<std::string> all = reservations_.remarks();
+    const auto& of_cloud = refresher_.cache().remarks();
+    all.insert(all.end(), of_cloud.begin(), of_cloud.end());
+    return all;
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,256 @@
+// `reaper config`: what is in effect, or only whether it is right.
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "config/broker_url.hpp"
+#include "config/loader.hpp"
+#include "config/visit.hpp"
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/output/list_output.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/daemon/metrics_source.hpp"
+#include "reaper/report/json.hpp"
+
+namespace reaper::cli {
+namespace {
+
+using nlohmann::json;
+
+json json_of(const config::Plugin& plugin) {
+    json object = {{"name", plugin.name}};
+    for (const auto& [name, value] : plugin.parameters)
+        object[name] = std::visit([](const auto& held) { return json(held); }, value);
+    return object;
+}
+
+json json_of(const std::vector<config::Plugin>& plugins) {
+    json list = json::array();
+    for (const auto& plugin : plugins) list.push_back(json_of(plugin));
+    return list;
+}
+
+json json_of(const std::vector<config::Module>& modules) {
+    json list = json::array();
+    for (const auto& module : modules) {
+        json parameters = json::object();
+        for (const auto& [name, value] : module.parameters)
+            parameters[name] = std::visit([](const auto& held) { return json(held); }, value);
+        list.push_back(
+            {{"path", module.path}, {"sha256", module.sha256}, {"parameters", parameters}});
+    }
+    return list;
+}
+
+json json_of(const std::vector<Cell>& cells) {
+    json list = json::array();
+    for (const auto& cell : cells)
+        list.push_back({{"name", cell.name},
+                        {"hosts", cell.hosts},
+                        {"aggregates", cell.aggregates},
+                        {"disabled", cell.disabled}});
+    return list;
+}
+
+json json_of(const Resources& resources) {
+    json object = json::object();
+    for (const auto& [name, amount] : resources) object[name.str()] = amount;
+    return object;
+}
+
+json json_of(const std::vector<config::RoleProjects>& roles) {
+    json list = json::array();
+    for (const auto& each : roles)
+        list.push_back({{"role", each.role.str()}, {"projects", each.projects}});
+    return list;
+}
+
+json json_of(const std::vector<config::StaticReservation>& reserved) {
+    json list = json::array();
+    for (const auto& each : reserved)
+        list.push_back({{"role", each.role.str()},
+                        {"hosts", each.hosts},
+                        {"aggregates", each.aggregates},
+                        {"resources", json_of(each.resources)},
+                        {"labels", json(each.labels)},
+                        {"principal", each.principal},
+                        {"lend", each.lending.lend},
+                        {"floor", json_of(each.lending.floor)},
+                        {"longest_loan_ms", each.lending.longest.count()}});
+    return list;
+}
+
+json json_of(const std::vector<ReserveRule>& rules) {
+    json list = json::array();
+    for (const auto& rule : rules)
+        list.push_back({{"principals", rule.principals}, {"roles", rule.roles}});
+    return list;
+}
+
+json json_of(const std::vector<UnreserveRule>& rules) {
+    json list = json::array();
+    for (const auto& rule : rules)
+        list.push_back({{"principals", rule.principals}, {"of", rule.of}});
+    return list;
+}
+
+json json_of(const config::Secret& secret) {
+    return secret.empty() ? "" : "***";
+}
+
+/// URLs of brokers: where they are, without user and password.
+json json_of(const std::vector<config::Secret>& urls) {
+    json names = json::array();
+    for (const auto& url : urls) {
+        const auto parsed = parse_broker_urls(url);
+        if (!parsed) names.push_back("***");
+        for (std::size_t i = 0; parsed && i < parsed->size(); ++i)
+            names.push_back((*parsed)[i].name());
+    }
+    return names;
+}
+
+json json_of(std::chrono::milliseconds span) {
+    return span.count();
+}
+
+template <class T>
+json json_of(const T& value) {
+    return value;
+}
+
+json& object_at(json& root, std::string_view path) {
+    json* object = &root;
+    while (!path.empty()) {
+        const auto dot = path.find('.');
+        object = &(*object)[std::string{path.substr(0, dot)}];
+        path = dot == path.npos ? "" : path.substr(dot + 1);
+    }
+    return *object;
+}
+
+/// The keys of the file, nested as there; durations in milliseconds as `KEY_ms`. Secrets are "***"
+/// when set, and broker URLs are shown without user and password.
+json settings_json(const config::Settings& settings) {
+    json root = {{"version", report::json_version}};
+    config::for_each_key([&](const config::Section& section, const config::Key& key) {
+        // These only say where credentials come from.
+        if (section.path == "cloud" &&
+            (key.name == "name" || key.name == "clouds_file" || key.name == "from_environment"))
+            return;
+        const config::Value value = config::value_of(key, settings);
+        const bool span = std::holds_alternative<std::chrono::milliseconds>(value);
+        object_at(root, section.path)[std::string{key.name} + (span ? "_ms" : "")] =
+            std::visit([](const auto& held) { return json_of(held); }, value);
+    });
+    return root;
+}
+
+constexpr const char* credentials = "/run/credentials/";
+
+/// What systemd gives to a service (LoadCredential=) is for its main process alone: what checks the
+/// configuration before a reload, or on a person's behalf, may not read it. In its place stands
+/// what is right as a password and as a URL.
+config::Environment without_credentials(const Terminal& terminal, bool& any) {
+    config::Environment environment = config::system_environment();
+    environment.read_file = [read = environment.read_file, &terminal,
+                             &any](const std::string& path) {
+        Result<config::FileText> file = read(path);
+        if (file || !path.starts_with(credentials)) return file;
+        terminal.warn(path + ": is for the service alone; not checked");
+        any = true;
+        return Result<config::FileText>{config::FileText{"amqp://not-read@localhost/", false}};
+    };
+    return environment;
+}
+
+/// What those would refuse who use the settings, before they ask anybody. `unread`: certificates
+/// and secrets of theirs may be for the service alone.
+std::optional<Error> wrong_for_its_users(const config::Settings& settings, bool unread) {
+    if (const auto compiled = compile_settings(settings); !compiled) return compiled.error();
+    if (unread) return std::nullopt;
+    boost::asio::io_context io{1};
+    const auto cloud = connect_cloud(io, settings);
+    if (!cloud) return cloud.error();
+    const auto& prometheus = settings.oversubscription.prometheus;
+    if (prometheus.url.empty()) return std::nullopt;
+    const auto metrics = connect_metrics(io.get_executor(), prometheus, *cloud->clock);
+    return metrics ? std::nullopt : std::optional<Error>{metrics.error()};
+}
+
+ExitCode check_config(const GlobalOptions& global, const Terminal& terminal) {
+    std::vector<config::ConfigError> warnings;
+    bool unread = false;
+    const auto loaded =
+        config::load_settings(global.config_file, without_credentials(terminal, unread), &warnings);
+    for (const auto& warning : warnings) terminal.warn(config::to_string(warning));
+    if (const auto* const errors = std::get_if<std::vector<config::ConfigError>>(&loaded)) {
+        for (const auto& error : *errors) terminal.complain(config::to_string(error));
+        return ExitCode::usage;
+    }
+    if (const auto wrong = wrong_for_its_users(std::get<config::Settings>(loaded), unread)) {
+        terminal.complain(global.config_file + ": " + wrong->what);
+        return ExitCode::usage;
+    }
+    return show_document(
+        terminal,
+        [&] {
+            return nlohmann::json{{"file", global.config_file}, {"valid", true}};
+        },
+        [&] { return global.config_file + ": the configuration is valid\n"; });
+}
+
+/// Where each value comes from, by the file and this process's own environment.
+ExitCode show_origins(const GlobalOptions& global, const Terminal& terminal) {
+    const auto all = config::origins(global.config_file, config::system_environment());
+    if (all.empty()) {
+        terminal.complain(global.config_file +
+                          ": can't be read, or is no YAML; 'reaper config --check' tells more");
+        return ExitCode::usage;
+    }
+    const auto origin_of = [](const config::KeyOrigin& each) {
+        return each.from.empty() ? std::string{"default"} : each.from;
+    };
+    return show_document(
+        terminal,
+        [&] {
+            nlohmann::json keys = nlohmann::json::array();
+            for (const auto& each : all)
+                keys.push_back({{"key", each.key},
+                                {"variable", each.variable},
+                                {"from", origin_of(each)},
+                                {"expected", each.expected}});
+            return nlohmann::json{{"version", report::json_version},
+                                  {"file", global.config_file},
+                                  {"keys", std::move(keys)}};
+        },
+        [&] {
+            std::size_t widest = 0;
+            for (const auto& each : all) widest = std::max(widest, each.variable.size());
+            std::string text;
+            for (const auto& each : all)
+                text += each.variable + std::string(widest - each.variable.size() + 2, ' ') +
+                        origin_of(each) + "\n";
+            return text;
+        });
+}
+
+}  // namespace
+
+ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
+                     const Terminal& terminal) {
+    if (command.check) return check_config(global, terminal);
+    if (command.env) return show_origins(global, terminal);
+    const auto complain = [&](const std::string& line) { terminal.complain(line); };
+    const auto warn = [&](const std::string& line) { terminal.warn(line); };
+    const auto settings = load_config(global.config_file, complain, warn);
+    if (!settings) return ExitCode::usage;
+    return show_document(
+        terminal, [&] { return settings_json(*settings); },
+        [&] { return config::to_yaml(*settings); });
+}
+
+}  // namespace reaper::cli

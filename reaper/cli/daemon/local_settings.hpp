@@ -1,0 +1,21 @@
+// The configuration as far as commands on this machine need it: status, history, pause, resume and
+// request work without secrets, and while something else in the file is wrong.
+#pragma once
+
+#include <optional>
+
+#include "config/loader.hpp"
+#include "reaper/cli/arguments/arguments.hpp"
+#include "reaper/cli/output/terminal.hpp"
+
+namespace reaper::cli {
+
+/// Loads the modules of the configuration, where there is one, into the tables of plugins; what is
+/// wrong with them is told.
+void take_modules(const GlobalOptions& global, const Terminal& terminal);
+
+/// None if these settings are wrong, or the file can't be read: then every mistake was told.
+std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
+                                                    const Terminal& terminal);
+
+}  // namespace reaper::cli

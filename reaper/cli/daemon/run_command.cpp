@@ -1,0 +1,196 @@
+// `reaper run`: puts the daemon together.
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "clients/http_server/address.hpp"
+#include "clients/pause/pause_file.hpp"
+#include "reaper/api/event_hub.hpp"
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/daemon/recording_daemon.hpp"
+#include "reaper/cli/output/daemon_lines.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
+#include "reaper/daemon/gateway.hpp"
+#include "reaper/daemon/known_reapers.hpp"
+#include "reaper/daemon/logging.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/modules/loaded_modules.hpp"
+#include "reaper/monitoring/monitor.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/render.hpp"
+#include "reaper/requests/observed_journal.hpp"
+#include "reaper/requests/record_feed.hpp"
+
+namespace reaper::cli {
+namespace {
+
+/// What a dry run prints of a plan: text, or one line of JSON.
+RecordFeed::Listener reporter(const Terminal& terminal) {
+    return [&terminal](const Request& request, const RecordEvent& event) {
+        const auto* const plan = std::get_if<PlanEntry>(&event);
+        if (plan == nullptr) return;
+        if (!terminal.json()) {
+            terminal.answer(report::render_decision(plan->decision, request,
+                                                    terminal.render_options(plan->at)) +
+                            "\n");
+            return;
+        }
+        const nlohmann::json line = {{"version", report::json_version},
+                                     {"request", report::to_json(request)},
+                                     {"decision", report::to_json(plan->decision)}};
+        terminal.answer(report::dump(line) + "\n");
+    };
+}
+
+/// A Unix socket's address says what it is.
+std::string_view scheme_of(const HttpServer& server, const config::Admin& admin) {
+    if (server.port() == 0) return "";
+    return admin.cert_file.empty() ? "http://" : "https://";
+}
+
+/// Where a dry run has it: it may stand beside the daemon, whose port and socket the configured
+/// ones are. None: that is no such place.
+std::optional<config::Admin> admin_of_dry_run(const std::string& address) {
+    config::Admin admin;
+    if (address.empty()) return admin;
+    const auto endpoint = endpoint_of(address);
+    if (!endpoint) return std::nullopt;
+    if (const auto* const local = std::get_if<UnixEndpoint>(&*endpoint)) {
+        admin.socket = local->path();
+        return admin;
+    }
+    if (!std::get<TcpEndpoint>(*endpoint).address().is_loopback()) return std::nullopt;
+    admin.listen = address;
+    return admin;
+}
+
+ExitCode leave(ExitCode code, const std::string& why) {
+    spdlog::error("{}", why);
+    return code;
+}
+
+}  // namespace
+
+ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
+                    const Terminal& terminal) {
+    std::signal(SIGPIPE, SIG_IGN);  // whoever read our output may leave; the culls go on
+    auto loaded = read_config(global.config_file, daemon_lines(terminal, spdlog::level::err),
+                              daemon_lines(terminal, spdlog::level::warn));
+    // What is missing now may be there later: systemd tries again.
+    if (!loaded.settings) return loaded.unreadable ? ExitCode::failed : ExitCode::usage;
+    auto& settings = loaded.settings;
+    const bool dry_run = command.dry_run || settings->dry_run;
+    set_up_logging(daemon_log(settings->log, global.log_level.value_or(settings->log.level),
+                              terminal.error_color()));
+
+    const auto dry_admin = admin_of_dry_run(command.admin);
+    if (!dry_admin)
+        return leave(ExitCode::usage,
+                     "--admin: expected IP:PORT on loopback or unix:/PATH, found " +
+                         in_quotes(command.admin));
+    auto compiled = compile_settings(*settings);
+    if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
+    const auto stored = daemon_journal(*settings, command.dry_run);
+    if (!stored) return leave(ExitCode::failed, stored.error().what);
+
+    const auto started_at =
+        std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    monitoring::Monitor monitor({REAPER_VERSION, started_at, settings->metrics.per_host});
+    RecordFeed feed;
+    const auto journal = observed_journal(**stored, {&monitor.journal(), &feed});
+    boost::asio::io_context io{1};
+    auto cloud = connect_cloud(io, *settings, counting_calls(monitor.api()));
+    if (!cloud) return leave(ExitCode::usage, cloud.error().what);
+    const auto messages = daemon_messages(io, *settings, dry_run);
+    const auto events = daemon_events(io, *settings);
+    const auto metrics = daemon_metrics(io, *settings, *cloud->clock);
+    if (!metrics) return leave(ExitCode::usage, metrics.error().what);
+    const auto started = cloud->clock->now().time_since_epoch().count();
+    api::EventHub news{feed, std::to_string(started)};
+    const auto printed = dry_run ? feed.listen(reporter(terminal)) : nullptr;
+
+    const auto recorder = recorder_of(*settings, feed, dry_run);
+    if (!recorder) return leave(ExitCode::failed, recorder.error().what);
+    if (*recorder) (*recorder)->recorder.note_policy(*compiled->policy);
+
+    DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
+    DaemonShell shell(io, *settings, std::move(reload));
+    PauseFile pause{settings->pause_file};
+    PauseFile breaker{breaker_file(settings->pause_file)};
+    const ServicePorts ports{cloud->ports(),
+                             *journal,
+                             *messages,
+                             events.get(),
+                             pause,
+                             breaker,
+                             metrics->get(),
+                             *recorder ? &(*recorder)->recorder : nullptr,
+                             [&monitor] { return monitor.api().clock_ahead(); }};
+    // A dry run may stand beside the daemon, whose ports and socket they are.
+    if (command.dry_run) settings->admin = *dry_admin;
+    if (dry_run) settings->gateway = {};
+    std::optional<Gateway> gateway;
+    ServiceStatus status;  // of the service, as it was told last
+    const auto tell = [&] {
+        ServiceStatus told = status;
+        if (gateway) told.beside = gateway->line();
+        if (dry_run) told.beside = "dry run: nothing is deleted";
+        shell.on_status(told);
+    };
+    const auto service = make_service(
+        ports, live_settings(*settings, std::move(*compiled), dry_run), [&](ServiceStatus now) {
+            status = std::move(now);
+            tell();
+        });
+    if (!settings->gateway.listen.empty()) {
+        gateway.emplace(
+            io, Gateway::Settings{settings->gateway, settings->cloud, settings->http},
+            cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); }, service->gateway());
+        const auto listening = gateway->listen();
+        if (!listening) return leave(ExitCode::failed, listening.error().what);
+    }
+    KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock,
+                         dry_run};
+    const CloudPorts of_cloud = cloud->ports();
+    monitor.watch([&service] { return service->state(); });
+    api::Backend backend{*service, *journal, feed, &monitor};
+    backend.compute = &of_cloud.compute;
+    backend.identity = &of_cloud.identity;
+    backend.clock = &of_cloud.clock;
+    backend.pause = &pause;
+    backend.breaker = &breaker;
+    backend.events = &news;
+    backend.reapers = [&reapers] { return reapers.list(); };
+    backend.program_version = REAPER_VERSION;
+    const auto admin = daemon_admin(io, *settings, backend, cloud->ports());
+    if (!admin) return leave(ExitCode::failed, admin.error().what);
+    for (const auto& server : *admin)
+        spdlog::info("admin API: {}{}/v1", scheme_of(*server, settings->admin), server->address());
+    const auto metrics_port = daemon_metrics_port(io, settings->metrics, backend);
+    if (!metrics_port && !command.dry_run)
+        return leave(ExitCode::failed, metrics_port.error().what);
+    if (!metrics_port)
+        spdlog::warn("no metrics of this dry run, another reaper may have the port: {}",
+                     metrics_port.error().what);
+    else if (*metrics_port)
+        spdlog::info("metrics: http://{}/metrics", (*metrics_port)->address());
+    for (const auto& server : *admin)
+        if (server->certificate_expires())
+            monitor.watch_certificate("admin", [&server] { return server->certificate_expires(); });
+    if (gateway)
+        monitor.watch_certificate("gateway", [&gateway] { return gateway->certificate_expires(); });
+    for (const LoadedModule& module : loaded_modules())
+        spdlog::info("module {} ({}, SHA-256 {}) is loaded, with all rights of the reaper: {}",
+                     module.title(), module.path, module.sha256, module.parts);
+    spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
+                 dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
+    if (!gateway) return shell.run(*service, dry_run);
+    WithGateway both(io, *service, *gateway);
+    return shell.run(both, dry_run);
+}
+
+}  // namespace reaper::cli

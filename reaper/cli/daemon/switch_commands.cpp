@@ -1,0 +1,176 @@
+// `reaper pause`, `reaper resume`, `reaper status`: pausing deletions. They need no daemon.
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "clients/pause/pause_file.hpp"
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/channel/remote_switch.hpp"
+#include "reaper/cli/daemon/active_reaper.hpp"
+#include "reaper/cli/daemon/local_settings.hpp"
+#include "reaper/cli/daemon/operator_name.hpp"
+#include "reaper/cli/daemon/pause_state.hpp"
+#include "reaper/cli/daemon/status_report.hpp"
+#include "reaper/cli/output/list_output.hpp"
+#include "reaper/cli/past/journals.hpp"
+#include "reaper/cli/past/now.hpp"
+#include "reaper/controllers/safeguards/safeguards_journal.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/json_status.hpp"
+#include "reaper/runtime/machine.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+constexpr std::chrono::hours status_span{24};
+
+void answer(const Terminal& terminal, const nlohmann::json& document, const std::string& text) {
+    if (wants_document(terminal)) return answer_document(terminal, document);
+    terminal.answer(text + "\n");
+}
+
+/// None if it can't be read.
+std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeguards& safeguards,
+                                    const Terminal& terminal) {
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
+    auto journal = open_journal_for_reading(settings.journal.path);
+    if (!journal) {
+        terminal.warn(journal.error().what);
+        return std::nullopt;
+    }
+    auto totals = run_task(io, (*journal)->totals(now() - status_span));
+    auto holds = run_task(io, (*journal)->holds());
+    auto under_way = run_task(io, (*journal)->find_requests(requests_under_way()));
+    auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
+    if (totals && holds && under_way && known) {
+        safeguards = std::move(known->safeguards);
+        return Recorded{std::move(*totals), std::move(*holds), std::move(*under_way)};
+    }
+    terminal.warn(!totals      ? totals.error().what
+                  : !holds     ? holds.error().what
+                  : !under_way ? under_way.error().what
+                               : known.error().what);
+    return std::nullopt;
+}
+
+/// Is the circuit breaker half open, for all that the journal tells? It has no file then.
+bool tries_a_cull(const config::LocalSettings& settings) {
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
+    auto journal = open_journal_for_reading(settings.journal.path);
+    if (!journal) return false;
+    const auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
+    return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;
+}
+
+/// The pause stands all the same, for a daemon that is no dry run later.
+void warn_of_dry_run(const DaemonHealth& daemon, const Terminal& terminal) {
+    if (daemon.dry_run) terminal.warn("the daemon here is a dry run: it deletes no servers anyway");
+}
+
+/// Whoever pauses a reaper that only stands by has paused nothing.
+void warn_if_elsewhere(const Activity& activity, const Terminal& terminal) {
+    if (!activity.active || activity.here) return;
+    terminal.warn("the active reaper is " + to_text(activity) +
+                  ": it goes on deleting; pause it there");
+}
+
+}  // namespace
+
+ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
+                      const Terminal& terminal) {
+    if (!global.api.url.empty()) return pause_remotely(global, command, terminal);
+    const auto settings = local_settings(global, terminal);
+    if (!settings) {
+        terminal.complain(
+            "nothing is paused; until the configuration is mended, make the file of "
+            "its pause_file by hand (default: touch " +
+            config::Settings{}.pause_file + ")");
+        return ExitCode::usage;
+    }
+    PauseFile file{settings->pause_file};
+    const auto before = file.note();
+    if (const auto done = file.pause(operator_name(), command.reason); !done) {
+        terminal.complain(done.error().what);
+        return ExitCode::failed;
+    }
+    const auto after = file.note();
+    // The pause stands; whom it holds for is asked after that.
+    const Activity activity = activity_of(*settings);
+    const nlohmann::json document = {
+        {"version", report::json_version},  {"paused", report::json_of(after)},
+        {"was_paused", before.has_value()}, {"machine", machine_name()},
+        {"active", to_json(activity)},      {"file", file.path()}};
+    answer(terminal, document,
+           before ? "already paused " + before->line() + "; that stays as it is"
+                  : "paused: the reaper of this machine (" + machine_name() +
+                        ") deletes no servers until 'reaper resume' (" + file.path() + ")");
+    warn_of_dry_run(local_health(*settings), terminal);
+    warn_if_elsewhere(activity, terminal);
+    return ExitCode::ok;
+}
+
+ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
+    if (!global.api.url.empty()) return resume_remotely(global, terminal);
+    const auto settings = local_settings(global, terminal);
+    if (!settings) return ExitCode::usage;
+    PauseFile file{settings->pause_file};
+    PauseFile breaker{breaker_file(settings->pause_file)};
+    const auto before = file.note();
+    const auto opened = breaker.note();
+    for (PauseFile* const each : {&file, &breaker}) {
+        const auto done = each->resume();
+        if (done) continue;
+        terminal.complain(done.error().what);
+        return ExitCode::failed;
+    }
+    const std::string here = "on this machine (" + machine_name() + ")";
+    const nlohmann::json document = {{"version", report::json_version},
+                                     {"was", report::json_of(before ? before : opened)},
+                                     {"breaker_was", report::json_of(opened)},
+                                     {"file", file.path()}};
+    std::string text = resumed_text(here, before, opened);
+    if (!before && !opened) text += " (no " + file.path() + ")";
+    if (!before && !opened && tries_a_cull(*settings)) text += half_open_stays;
+    answer(terminal, document, text);
+    return ExitCode::ok;
+}
+
+ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
+    if (!global.api.url.empty()) return show_status_remotely(global, terminal);
+    const auto settings = local_settings(global, terminal);
+    if (!settings) return ExitCode::usage;
+    const PauseFile file{settings->pause_file};
+    const PauseFile breaker_kept{breaker_file(settings->pause_file)};
+    StatusReport status;
+    status.machine = machine_name();
+    status.where = "on this machine (" + status.machine + ")";
+    status.whose = "this machine";
+    status.pause = pause_in_force(settings->pause_file);
+    status.until_resume = file.note().has_value();
+    status.file = file.path();
+    Safeguards safeguards;
+    status.recorded = recorded_in(*settings, safeguards, terminal);
+    tell_of_other(*settings, terminal);
+    status.at = now();
+    status.since = status.at - status_span;
+    const auto opened = breaker_kept.note();
+    const bool tries =
+        status.recorded && safeguards.breaker().state(status.at) == CircuitState::half_open;
+    status.circuit = opened  ? CircuitState::open
+                     : tries ? CircuitState::half_open
+                             : CircuitState::closed;
+    if (opened) status.circuit_reason = opened->reason;
+    if (status.recorded) status.left_alone = safeguards.left_alone(status.at);
+    status.daemon = local_health(*settings);
+    status.activity = status.daemon.dry_run ? no_active_reaper() : activity_of(*settings);
+    status.gateway = gateway_state(settings->gateway);
+    status.gateway_settings = settings->gateway;
+    return show_status_report(status, terminal);
+}
+
+}  // namespace reaper::cli

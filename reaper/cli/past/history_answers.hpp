@@ -1,0 +1,45 @@
+// How `reaper history` answers, whoever told what it shows.
+#pragma once
+
+#include <string>
+
+#include "reaper/cli/output/list_output.hpp"
+#include "reaper/cli/past/now.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/report/history_tables.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/render.hpp"
+
+namespace reaper::cli {
+
+template <class Answer, class Render>
+ExitCode answer_document(const Terminal& terminal, const Result<Answer>& read, Render render) {
+    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    return show_document(
+        terminal, [&] { return report::to_json(*read); },
+        [&] { return render(*read, terminal.render_options(now())); });
+}
+
+/// `rows`: of the JSON.
+template <class Entries, class Table>
+ExitCode answer_list(const Terminal& terminal, const Result<Entries>& read, Table table,
+                     const char* rows) {
+    if (!read) return terminal.fail(ExitCode::failed, read.error());
+    return show_list(terminal, {table(*read), [&read] { return report::to_json(*read); }, rows});
+}
+
+inline report::Table requests_now(const std::vector<RequestSummary>& requests) {
+    return report::requests_table(requests, now());
+}
+
+/// `asked`: a server's id or name, or how the ids of several requests begin.
+inline void warn_of_several(const std::string& asked, const RequestId& newest,
+                            const Terminal& terminal) {
+    const bool begins = newest.str().starts_with(asked);
+    terminal.warn("several requests " +
+                  std::string{begins ? "have an id that begins with " : "are about server "} +
+                  in_quotes(asked) +
+                  "; this is the newest, and 'reaper history --server' lists them");
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,146 @@
+// `reaper history`: reads the journal, also while the daemon writes it.
+#include <boost/asio/io_context.hpp>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "reaper/api/settled_query.hpp"
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/estimate_arguments.hpp"
+#include "reaper/cli/arguments/history_arguments.hpp"
+#include "reaper/cli/channel/history_remote.hpp"
+#include "reaper/cli/past/history_answers.hpp"
+#include "reaper/cli/past/history_follow.hpp"
+#include "reaper/cli/past/journals.hpp"
+#include "reaper/cli/past/now.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/model/project_names.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/report/history_tables.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/render.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+ExitCode show_record(boost::asio::io_context& io, Journals& journals, const std::string& id,
+                     const Terminal& terminal) {
+    auto record = shown_in(io, journals, id, terminal);
+    if (!record) return terminal.fail(ExitCode::failed, record.error());
+    if (!record->has_value()) {
+        terminal.complain("the journal knows no request and no server " + in_quotes(id) +
+                          "; 'reaper history' lists the requests that it knows");
+        return ExitCode::unknown;
+    }
+    return answer_document(terminal, Result<RequestRecord>{std::move(**record)},
+                           report::render_record);
+}
+
+bool names_something(const JournalQuery& query) {
+    return !query.project.empty() || !query.host.empty() || !query.flavor.empty();
+}
+
+/// What no journal knows is found in the cloud. Whoever may not read the configuration has none to
+/// ask.
+std::variant<JournalQuery, ExitCode> settled_by_cloud(boost::asio::io_context& io,
+                                                      JournalReader& journal,
+                                                      const GlobalOptions& global,
+                                                      JournalQuery query,
+                                                      const Terminal& terminal) {
+    const auto nobody = [](const std::string&) {};
+    const auto settings = load_config(global.config_file, nobody, nobody);
+    auto cloud = settings ? connect_cloud(io, *settings)
+                          : Result<Cloud>{Error{Errc::bad_input, "no configuration"}};
+    WhoKnows who;
+    if (cloud) who = {cloud->parts.identity.get(), cloud->parts.compute.get()};
+    auto found = run_task(io, settle(std::move(query), journal, who));
+    if (!found) return terminal.fail(ExitCode::failed, found.error());
+    if (found->ambiguous)
+        return terminal.fail(ExitCode::usage,
+                             Error{Errc::bad_input, "--project: " + *found->ambiguous});
+    if (found->unknown)
+        return terminal.fail(ExitCode::unknown, Error{Errc::not_found, *found->unknown});
+    for (const std::string& line : found->not_asked) terminal.warn(line);
+    return std::move(found->query);
+}
+
+/// The query with what it names found, in the journals that answer it or else in the cloud; or how
+/// the command ends.
+std::variant<JournalQuery, ExitCode> settled(boost::asio::io_context& io, Journals& journals,
+                                             bool both, const GlobalOptions& global,
+                                             JournalQuery query, const Terminal& terminal) {
+    if (!names_something(query)) return query;
+    const auto known = known_in(io, journals, both, query, terminal);
+    if (!known) return terminal.fail(ExitCode::failed, known.error());
+    if (known->projects.size() > 1)
+        return terminal.fail(
+            ExitCode::usage,
+            Error{Errc::bad_input,
+                  "--project: " + several_projects(query.project, known->projects)});
+    JournalQuery rest = query;
+    if (!known->projects.empty()) {
+        query.project = known->projects.front().str();
+        rest.project.clear();
+    }
+    if (known->host) rest.host.clear();
+    if (known->flavor) rest.flavor.clear();
+    if (!names_something(rest)) return query;
+    auto found = settled_by_cloud(io, *journals.own, global, std::move(rest), terminal);
+    if (const auto* const by_cloud = std::get_if<JournalQuery>(&found)) {
+        if (!by_cloud->project.empty()) query.project = by_cloud->project;
+        if (!by_cloud->host.empty()) query.host = by_cloud->host;
+        return query;
+    }
+    return found;
+}
+
+/// Of views that do not tell of both journals.
+void tell_of_what_is_left_out(boost::asio::io_context& io, Journals& journals,
+                              const HistoryCommand& command, const Terminal& terminal) {
+    if (command.what == HistoryCommand::What::show) return;
+    if (command.what != HistoryCommand::What::victims) return tell_of_other(io, journals, terminal);
+    if (command.follow) warn_of_followed_alone(journals, command.planned, terminal);
+}
+
+}  // namespace
+
+ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command,
+                      const Terminal& terminal) {
+    if (const auto fits = check_span(command.span, command.until, now()); !fits)
+        return terminal.fail(ExitCode::usage, fits.error());
+    if (!global.api.url.empty()) return history_remotely(global, command, terminal);
+    boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
+    auto opened = open_journals(global, command.journal, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
+    Journals& journals = std::get<Journals>(opened);
+    JournalReader& journal = *journals.own;
+    const bool both = command.what == HistoryCommand::What::victims && !command.follow;
+    const auto found = settled(io, journals, both, global, query_of(command, now()), terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&found)) return *code;
+    const JournalQuery& query = std::get<JournalQuery>(found);
+    tell_of_what_is_left_out(io, journals, command, terminal);
+    if (command.follow) return follow_history(io, journal, command.what, query, terminal);
+    switch (command.what) {
+        case HistoryCommand::What::show:
+            return show_record(io, journals, command.request, terminal);
+        case HistoryCommand::What::messages:
+            return answer_list(terminal, run_task(io, journal.find_messages(query)),
+                               report::messages_table, "messages");
+        case HistoryCommand::What::victims:
+            return answer_list(terminal, victims_in(io, journals, query, terminal),
+                               report::victims_table, "victims");
+        case HistoryCommand::What::totals:
+            return answer_document(terminal,
+                                   run_task(io, journal.totals(query.since.value_or(TimePoint{}))),
+                                   report::render_totals);
+        case HistoryCommand::What::events:
+            return answer_list(terminal, run_task(io, journal.find_events(query)),
+                               report::events_table, "events");
+        case HistoryCommand::What::list: break;
+    }
+    return answer_list(terminal, run_task(io, journal.find_requests(query)), requests_now,
+                       "requests");
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,232 @@
+#include "reaper/cli/past/journals.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/daemon/local_settings.hpp"
+#include "reaper/cli/past/history_answers.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+const char* kind_of_journal(bool dry_run) {
+    return dry_run ? "the journal of dry runs" : "the journal of real deletions";
+}
+
+const char* kind_of_own(const Journals& journals) {
+    return kind_of_journal(journals.dry_run);
+}
+
+const char* kind_of_other(const Journals& journals) {
+    return kind_of_journal(!journals.dry_run);
+}
+
+/// When the newest request that it holds came; none: it holds none.
+Result<std::optional<TimePoint>> newest_in(boost::asio::io_context& io, JournalReader& journal) {
+    const auto newest = run_task(io, journal.list(1));
+    if (!newest) return newest.error();
+    std::optional<TimePoint> at;
+    if (!newest->empty()) at = newest->front().received_at;
+    return at;
+}
+
+void warn_of_unread(const Journals& journals, const Error& error, const Terminal& terminal) {
+    terminal.warn(std::string{kind_of_other(journals)} + " was not read: " + error.what);
+}
+
+Result<Journals> open_both(const config::LocalSettings& settings, const Terminal& terminal) {
+    Journals journals;
+    journals.own_path = settings.journal.path;
+    journals.other_path = settings.other_journal;
+    journals.dry_run = settings.dry_run;
+    auto own = open_journal_for_reading(journals.own_path);
+    if (!journals.other_path.empty()) {
+        auto other = open_journal_for_reading(journals.other_path);
+        if (other)
+            journals.other = std::move(*other);
+        else if (other.error().code != Errc::not_found)
+            warn_of_unread(journals, other.error(), terminal);
+    }
+    if (own) {
+        journals.own = std::move(*own);
+        return journals;
+    }
+    if (own.error().code != Errc::not_found || !journals.other) return own.error();
+    terminal.warn("no journal at " + journals.own_path +
+                  " yet; taken instead: " + kind_of_other(journals) + ", " + journals.other_path);
+    journals.own = std::move(journals.other);
+    journals.own_path = std::exchange(journals.other_path, {});
+    journals.dry_run = !journals.dry_run;
+    return journals;
+}
+
+Result<Journals> open_at(const std::string& path) {
+    Journals journals;
+    journals.own_path = path;
+    auto own = open_journal_for_reading(path);
+    if (!own) return own.error();
+    journals.own = std::move(*own);
+    return journals;
+}
+
+struct FoundRecord {
+    std::optional<RequestRecord> record;
+    bool several = false;  ///< requests are about that server
+};
+
+/// `id_alone`: it is no server's.
+Result<FoundRecord> find_record(boost::asio::io_context& io, JournalReader& journal,
+                                const std::string& asked, bool id_alone) {
+    FoundRecord found;
+    auto by_id = run_task(io, journal.record(RequestId{asked}));
+    if (!by_id) return by_id.error();
+    found.record = std::move(*by_id);
+    if (found.record || id_alone) return found;
+    JournalQuery query;
+    query.server = asked;
+    query.limit = 2;
+    const auto about = run_task(io, journal.find_requests(query));
+    if (!about) return about.error();
+    if (about->empty()) return found;
+    found.several = about->size() > 1;
+    auto newest = run_task(io, journal.record(about->front().request.id));
+    if (!newest) return newest.error();
+    found.record = std::move(*newest);
+    return found;
+}
+
+/// What the other journal has of it: of a request of that id, none but that.
+std::optional<FoundRecord> record_in_other(boost::asio::io_context& io, Journals& journals,
+                                           const std::string& asked, const FoundRecord& own,
+                                           const Terminal& terminal) {
+    const bool id_alone = own.record && own.record->request.id == RequestId{asked};
+    auto found = find_record(io, *journals.other, asked, id_alone);
+    if (!found) {
+        warn_of_unread(journals, found.error(), terminal);
+        return std::nullopt;
+    }
+    if (!found->record) return std::nullopt;
+    return std::move(*found);
+}
+
+}  // namespace
+
+std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
+                                               const Terminal& terminal) {
+    std::optional<config::LocalSettings> settings;
+    if (only.empty()) {
+        settings = local_settings(global, terminal);
+        if (!settings) return ExitCode::usage;
+    }
+    auto journals = settings ? open_both(*settings, terminal) : open_at(only);
+    if (!journals) return terminal.fail(ExitCode::failed, journals.error());
+    return std::move(*journals);
+}
+
+void tell_of_other(boost::asio::io_context& io, Journals& journals, const Terminal& terminal) {
+    if (!journals.other) return;
+    const auto own = newest_in(io, *journals.own);
+    const auto other = newest_in(io, *journals.other);
+    if (!other) return warn_of_unread(journals, other.error(), terminal);
+    if (!own || !*other) return;
+    if (!journals.dry_run && *other <= *own) return;
+    terminal.warn(std::string{"this is "} + kind_of_own(journals) + "; " + kind_of_other(journals) +
+                  " has requests up to " + iso_time(**other) + " ('reaper history --journal " +
+                  journals.other_path + "')");
+}
+
+void tell_of_other(const config::LocalSettings& settings, const Terminal& terminal) {
+    boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
+    auto journals = open_both(settings, terminal);
+    if (journals) tell_of_other(io, *journals, terminal);
+}
+
+void warn_of_followed_alone(const Journals& journals, bool planned, const Terminal& terminal) {
+    // A dry run deletes nobody: its journal has only planned ones.
+    if (!journals.other || (!journals.dry_run && !planned)) return;
+    terminal.warn(std::string{kind_of_own(journals)} + " alone is followed; the other one is " +
+                  kind_of_other(journals) + " (--journal " + journals.other_path + ")");
+}
+
+Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bool both,
+                             const JournalQuery& query, const Terminal& terminal) {
+    auto known = run_task(io, journals.own->known_values(query));
+    if (!known || !both || !journals.other) return known;
+    const auto other = run_task(io, journals.other->known_values(query));
+    if (!other) {
+        warn_of_unread(journals, other.error(), terminal);
+        return known;
+    }
+    known->host = known->host || other->host;
+    known->flavor = known->flavor || other->flavor;
+    std::set<ProjectId> projects{known->projects.begin(), known->projects.end()};
+    projects.insert(other->projects.begin(), other->projects.end());
+    // An id goes before a name.
+    if (const ProjectId id{query.project}; projects.contains(id)) projects = {id};
+    known->projects.assign(projects.begin(), projects.end());
+    return known;
+}
+
+Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journals& journals,
+                                              const std::string& asked, const Terminal& terminal) {
+    auto own = find_record(io, *journals.own, asked, false);
+    if (!own) return own.error();
+    std::optional<FoundRecord> other;
+    if (journals.other) other = record_in_other(io, journals, asked, *own, terminal);
+    if (!own->record && other) {
+        terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " +
+                      journals.other_path);
+        own = std::move(*other);
+    } else if (other &&
+               (journals.dry_run || other->record->received_at > own->record->received_at)) {
+        terminal.warn(std::string{kind_of_other(journals)} + " has it too: --journal " +
+                      journals.other_path + " shows that");
+    }
+    if (own->several && own->record) warn_of_several(asked, own->record->request.id, terminal);
+    return std::move(own->record);
+}
+
+Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
+                                            const JournalQuery& query, const Terminal& terminal) {
+    auto victims = run_task(io, journals.own->find_victims(query));
+    if (!victims || !journals.other) return victims;
+    auto others = run_task(io, journals.other->find_victims(query));
+    if (!others) {
+        warn_of_unread(journals, others.error(), terminal);
+        return victims;
+    }
+    std::move(others->begin(), others->end(), std::back_inserter(*victims));
+    std::stable_sort(victims->begin(), victims->end(),
+                     [](const VictimEntry& a, const VictimEntry& b) { return a.at > b.at; });
+    const auto most = static_cast<std::size_t>(std::max(query.limit, 0));
+    if (victims->size() > most) victims->erase(victims->begin() + query.limit, victims->end());
+    return victims;
+}
+
+Result<std::optional<report::Explanation>> explained_in(boost::asio::io_context& io,
+                                                        Journals& journals,
+                                                        const std::string& asked,
+                                                        const Terminal& terminal) {
+    auto told = run_task(io, report::find_explanation(*journals.own, asked));
+    if (!told || !journals.other) return told;
+    auto elsewhere = run_task(io, report::find_explanation(*journals.other, asked));
+    if (!elsewhere) {
+        warn_of_unread(journals, elsewhere.error(), terminal);
+        return told;
+    }
+    if (!*elsewhere) return told;
+    if (*told && !report::goes_before(**elsewhere, **told)) {
+        report::add_other_waits(**elsewhere, **told);
+        return told;
+    }
+    if (*told) report::add_other_waits(**told, **elsewhere);
+    terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " + journals.other_path);
+    return elsewhere;
+}
+
+}  // namespace reaper::cli

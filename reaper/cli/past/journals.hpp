@@ -1,0 +1,66 @@
+// The journals of this machine that a command reads. A daemon and a dry run of one configuration
+// keep one each; what was really deleted is in the daemon's, whichever of them the configuration
+// asks for now.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "config/loader.hpp"
+#include "reaper/cli/arguments/arguments.hpp"
+#include "reaper/cli/output/terminal.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/report/explanation.hpp"
+
+namespace reaper::cli {
+
+/// Both are read only. They post to an io_context, which outlives them.
+struct Journals {
+    std::unique_ptr<JournalReader> own;
+    std::unique_ptr<JournalReader> other;  ///< none: there is none, or it can't be read
+    std::string own_path, other_path;
+    bool dry_run = false;  ///< `own` is a dry run's
+};
+
+/// That of the path `only`; empty: those of the configuration. Where its own is not there yet, the
+/// other one takes its place, with a warning. An other one that can't be read is a warning. An exit
+/// code: why not was told.
+std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
+                                               const Terminal& terminal);
+
+/// A line on stderr where the other journal has requests that may be those looked for: in a dry
+/// run always, else if it has newer ones.
+void tell_of_other(boost::asio::io_context& io, Journals& journals, const Terminal& terminal);
+
+/// The same, of a command that reads its journal by itself.
+void tell_of_other(const config::LocalSettings& settings, const Terminal& terminal);
+
+/// A line on stderr where `history victims --follow` leaves out what the other journal may tell.
+void warn_of_followed_alone(const Journals& journals, bool planned, const Terminal& terminal);
+
+/// What they know of the values that the query names: `both`, or the own one alone.
+Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bool both,
+                             const JournalQuery& query, const Terminal& terminal);
+
+/// The request of that id; else the newest one in which a server of that id or name was chosen, or
+/// waited. A line on stderr says if the other journal has it alone, or too. None: neither has it.
+Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journals& journals,
+                                              const std::string& asked, const Terminal& terminal);
+
+/// Deletions that were sent, of both journals, the newest first.
+Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
+                                            const JournalQuery& query, const Terminal& terminal);
+
+/// What became of a server, by both journals: the newest deletion goes before what was only
+/// planned, and of a server that waited the newest request is told. A warning says if it is the
+/// other journal's. None: neither knows it.
+Result<std::optional<report::Explanation>> explained_in(boost::asio::io_context& io,
+                                                        Journals& journals,
+                                                        const std::string& asked,
+                                                        const Terminal& terminal);
+
+}  // namespace reaper::cli

@@ -1,0 +1,125 @@
+// `reaper usage`: who used how much as what, from the cloud as it is, from what Nova still knows of
+// those that ended, and from the journal; or from a daemon elsewhere.
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "clients/journal/sqlite_journal.hpp"
+#include "reaper/api/server_runs.hpp"
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/estimate_arguments.hpp"
+#include "reaper/cli/channel/daemon_api.hpp"
+#include "reaper/cli/cloud/cloud_view.hpp"
+#include "reaper/cli/cloud/estimated_room.hpp"
+#include "reaper/cli/output/list_output.hpp"
+#include "reaper/cli/past/now.hpp"
+#include "reaper/daemon/composition.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/usage.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli {
+namespace {
+
+/// Nova is asked for all that ended in the time, a thousand servers in one answer.
+constexpr Duration longest_count = std::chrono::minutes{15};
+
+/// All that is known; the first word on a server counts: Nova's before the journal's.
+struct KnownUse {
+    std::vector<ServerRun> runs;
+    OversubscribedRooms oversubscribed;
+    ProjectNames project_names;
+};
+
+Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& settings,
+                         const Terminal& terminal, TimePoint since) {
+    const auto policy = compile_policy(settings.policy);
+    if (!policy) return policy.error();
+    auto cloud = connect_cloud(io, settings);
+    if (!cloud) return cloud.error();
+    const auto cache = cloud_view(io, *cloud, **policy, terminal);
+    if (!cache) return cache.error();
+    KnownUse use;
+    use.oversubscribed = oversubscribed_room(
+        cache->snapshot,
+        local_estimated_room(cache->snapshot, settings.admin.asked_socket(), terminal));
+    use.project_names = cache->snapshot.project_names;
+    std::vector<ServerRun>& runs = use.runs;
+    for (const Host& host : cache->snapshot.hosts) add_running(host, runs);
+    const auto ended = run_task(io, cloud->ports().compute.ended_servers(since));
+    if (!ended) return ended.error();
+    add_ended(*ended, (*policy)->taggers, cache->tag_data, runs);
+    if (!std::filesystem::exists(settings.journal.path)) {
+        terminal.warn("no journal at " + settings.journal.path +
+                      ": nothing is counted as reclaimed; run it where the daemon runs");
+        return use;
+    }
+    auto journal = open_journal_for_reading(settings.journal.path);
+    if (!journal) return journal.error();
+    auto killed = run_task(io, reclaimed_runs(**journal, since, now()));
+    if (!killed) return killed.error();
+    std::move(killed->begin(), killed->end(), std::back_inserter(runs));
+    return use;
+}
+
+ExitCode show(const report::UsageReport& usage, const Terminal& terminal) {
+    return show_list(terminal, {report::usage_table(usage),
+                                [&usage] { return report::to_json(usage); }, "usage"});
+}
+
+/// By the daemon that --api names: on its cache and its journal.
+ExitCode usage_remotely(const GlobalOptions& global, const UsageCommand& command,
+                        const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    api->wait_for(longest_count);
+    std::optional<TimePoint> since = command.from;
+    if (!since && command.span) since = now() - *command.span;
+    const auto written = [](const std::optional<TimePoint>& time) {
+        return time ? iso_time(*time) : std::string{};
+    };
+    ExitCode code{};
+    const auto said = api->get(target_of("/v1/usage", {{"since", written(since)},
+                                                       {"until", written(command.to)},
+                                                       {"project", command.project}}),
+                               code, ExitCode::unknown);
+    if (!said) return code;
+    const auto usage = taken(report::usage_from_json(*said), *api, terminal, code);
+    return usage ? show(*usage, terminal) : code;
+}
+
+}  // namespace
+
+ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
+                    const Terminal& terminal) {
+    if (const auto fits = check_span(command.span, command.to, now()); !fits)
+        return terminal.fail(ExitCode::usage, fits.error());
+    if (!global.api.url.empty()) return usage_remotely(global, command, terminal);
+    const UsagePeriod period = usage_period(command.from, command.span, command.to, now());
+    if (period.from >= period.to)
+        return terminal.fail(ExitCode::usage,
+                             Error{Errc::bad_input, "--since: must be before now"});
+    const auto settings = settings_for_looking(global, terminal);
+    if (!settings) return ExitCode::usage;
+    report::UsageReport usage;
+    usage.from = period.from;
+    boost::asio::io_context io{1};
+    auto use = all_use(io, *settings, terminal, usage.from);
+    if (!use) return terminal.fail(use.error());
+    std::vector<ServerRun>& runs = use->runs;
+    usage.oversubscribed = std::move(use->oversubscribed);
+    std::string project = command.project;
+    if (!project.empty()) {
+        auto cloud = connect_cloud(io, *settings);
+        if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
+        if (const auto code = find_project(io, *cloud, project, terminal)) return *code;
+        std::erase_if(runs, [&](const ServerRun& run) { return run.project.str() != project; });
+    }
+    usage.to = std::min(command.to.value_or(now()), now());
+    usage.lines = usage_of(runs, usage.from, usage.to);
+    add_names(use->project_names, usage.lines);
+    return show(usage, terminal);
+}
+
+}  // namespace reaper::cli

@@ -1,0 +1,98 @@
+// Asks the monitoring system, and makes of its answers what estimators and QoS controllers look at.
+//
+// What is missing, stale, told twice, no number, or told under another clock is not known, with the
+// reason; nothing is guessed. An answer that does not come costs nothing but freshness: what was
+// read last stays, and grows old. What was measured before is asked for once, so that a restart
+// need not wait for it: in pieces, so that no answer is large, however many hosts there are, and
+// between two of them what is used now is measured on. Until all of it is there, room does not
+// rise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/oversubscription/held_lately.hpp"
+#include "reaper/controllers/oversubscription/host_figures.hpp"
+#include "reaper/controllers/oversubscription/past_pieces.hpp"
+#include "reaper/controllers/oversubscription/server_figures.hpp"
+#include "reaper/decision/live_settings.hpp"
+#include "reaper/oversubscription/measurement.hpp"
+#include "reaper/oversubscription/qos_controller.hpp"
+#include "reaper/ports/metrics.hpp"
+
+namespace reaper {
+
+class MetricsReader {
+public:
+    /// References must outlive it.
+    struct Dependencies {
+        Metrics& metrics;
+        Clock& clock;
+        const CacheRefresher& refresher;  ///< whose hosts they are
+        const LiveSettings& settings;
+        /// False: nobody wants it any more (a stop, another reaper serves). Null: somebody does.
+        std::function<bool()> wanted{};
+    };
+
+    explicit MetricsReader(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
+
+    /// Asks for the use of the hosts; the first time for the past too. An error: it could not be
+    /// asked, or the clocks differ.
+    ResultTask<void> read_usage();
+    /// What is known of it now.
+    HostUsage usage_of(const HostId& host);
+    /// Asks how busy the hosts are.
+    ResultTask<std::map<HostId, HostLoad>> loads(LoadFigures wanted);
+    /// Nothing is known any more: the next reading asks for the past again.
+    void forget();
+    /// Questions that failed since the start.
+    std::uint64_t failures() const noexcept { return failures_; }
+    /// Steady: when all that was asked for at a time was told last; none: never yet.
+    std::optional<Duration> answered_at() const noexcept { return answered_at_; }
+
+private:
+    struct Known {
+        UsageHistory history;
+        double cores = 0;
+        HeldLately held{};
+        std::string why_unknown{};
+        std::vector<UsagePoint> meanwhile{};  ///< measured while the past is not there
+    };
+    using Policy = std::shared_ptr<const OversubscriptionPolicy>;
+    using Answers = std::map<std::string, std::vector<Sample>>;  ///< by expression
+
+    ResultTask<Answers> ask(std::vector<std::string> expressions);
+    ResultTask<void> read_now(Policy policy, UsageWindows windows);
+    ResultTask<void> read_past(Policy policy, UsageWindows windows);
+    ResultTask<void> read_all_pieces(Policy policy, UsageWindows windows);
+    void join_past();
+    bool wanted() const { return !dependencies_.wanted || dependencies_.wanted(); }
+    ResultTask<void> read_pieces(Policy policy, UsageWindows windows, std::string query,
+                                 std::vector<PastPiece> pieces, Duration step);
+    std::size_t series_of(const OversubscriptionPolicy& policy) const;
+    void note_past(const OversubscriptionPolicy& policy, const std::vector<SampleSeries>& past);
+    void note(const OversubscriptionPolicy& policy, const Answers& answers);
+    Known& known_of(const HostId& host);
+    std::map<HostId, Amount> held_lately(const OversubscriptionPolicy& policy,
+                                         const std::vector<const Host*>& hosts);
+    std::vector<const Host*> covered(const OversubscriptionPolicy& policy) const;
+
+    Dependencies dependencies_;
+    std::uint64_t failures_ = 0;
+    std::optional<Duration> answered_at_;
+    std::optional<UsageWindows> windows_;  ///< of what is known; none: nothing is
+    bool past_known_ = false;              ///< it is part of what is known, or given up
+    int past_tries_ = 0;                   ///< to read the past, that failed
+    Duration read_at_{};                   ///< steady: when the use was asked for last
+    std::map<HostId, UsageHistory> past_;  ///< as far as it is read
+    std::string trouble_;                  ///< why the last reading failed; empty: it did not
+    std::map<HostId, Known> known_;
+};
+
+}  // namespace reaper

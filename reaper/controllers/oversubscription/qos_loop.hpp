@@ -1,0 +1,80 @@
+// Watches how busy the hosts are on which revocable servers run, and has some of those evicted
+// where regular servers suffer (reaper/oversubscription/qos_controller.hpp).
+//
+// Only while this reaper serves, and is not paused. What was evicted from a host lately, for
+// whatever reason and before a restart too, is the journal's to tell, so that nobody goes for a
+// load that is about to fall. Where a correction is under way when the figures are asked for, or
+// when they are there, nothing is ordered by them: they may be older than its effect. Nothing new
+// is to start on a host while it is too busy, nor before its load is known for the first time. What
+// is decided is in the log (qos_log.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "reaper/controllers/oversubscription/busy_hosts.hpp"
+#include "reaper/controllers/oversubscription/host_corrections.hpp"
+#include "reaper/controllers/oversubscription/metrics_reader.hpp"
+#include "reaper/controllers/oversubscription/qos_log.hpp"
+#include "reaper/oversubscription/evicted_servers.hpp"
+#include "reaper/ports/journal.hpp"
+
+namespace reaper {
+
+class QosLoop {
+public:
+    /// References must outlive it.
+    struct Dependencies {
+        CloudPorts cloud;
+        JournalReader& journal;
+        CacheRefresher& refresher;
+        MetricsReader* metrics;  ///< null: there is only what Nova tells
+        HostCorrections& corrections;
+        const LiveSettings& settings;
+        std::function<std::uint64_t()> serving;  ///< as of RoomPublisher
+        std::function<bool()> paused;
+        /// Room is about to be sold there for the first time; null: nowhere.
+        std::function<bool(const HostId&)> to_be_sold{};
+    };
+    explicit QosLoop(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
+
+    /// One look at all hosts. An error: nothing could be asked.
+    ResultTask<void> look();
+    void on_clock_step(Duration by);
+    /// Also of a host of which nothing is known any more.
+    bool too_busy(const HostId& host) const { return busy_.contains(host); }
+    std::size_t busy_hosts() const noexcept { return busy_.size(); }
+    /// A controller is to watch the host, and has not seen yet how busy it is.
+    bool load_awaited(const HostId& host) const;
+
+private:
+    using Policy = std::shared_ptr<const OversubscriptionPolicy>;
+
+    ResultTask<std::map<HostId, HostLoad>> loads(const OversubscriptionPolicy& policy,
+                                                 std::vector<HostId> hosts);
+    bool is_watched(const HostId& host, const OversubscriptionPolicy& policy) const;
+    void forget();
+    void forget_unwatched(const OversubscriptionPolicy& policy);
+    ResultTask<void> know_evictions(ResourceClass room_class);
+    void count_evictions();
+    Task<void> look_at(HostId id, const HostLoad& load, Policy policy);
+    QosVerdict judge(const Host& host, const HostLoad& load, const OversubscriptionPolicy& policy);
+    Task<const Host*> read_host(HostId id);
+    void interrupt();
+
+    Dependencies dependencies_;
+    std::uint64_t epoch_ = 0;
+    std::map<HostId, QosState> states_;
+    std::optional<TimePoint> known_until_;  ///< what ended before that is in `evicted_`
+    std::map<RequestId, std::vector<EvictedServer>> evicted_;
+    BusyHosts busy_;
+    std::set<HostId> seen_;             ///< whose load was known since they are watched
+    std::set<HostId> being_corrected_;  ///< when the figures of this look were asked for
+    QosLog log_;
+};
+
+}  // namespace reaper

@@ -1,0 +1,137 @@
+// Publishes oversubscribed room: in each interval, what the estimator gives for each host becomes
+// the inventory of a nested provider in Placement, by the rule of publication.hpp.
+//
+// Only while this reaper serves. What it published last is Placement's to tell, so a restart, or
+// another reaper, goes on from there; what somebody changed by hand is taken as it is found, and
+// falls or rises from there. Hosts that went up and down too often are in this machine's journal: a
+// restart leaves them alone for as long, and while the journal can't be read, nothing rises. Flaps
+// that are too few yet are counted anew then. On a host that is too busy nothing new may start, and
+// none rises before its load is known, where that is watched. A host is read again before more is
+// taken off it than nobody holds. One host that can't be asked or written keeps no other one up.
+// Where more is held than there is, the holders are evicted
+// (`excess: evict`) or stay until they end (`drain`). A pause of the reaper lets no room rise and
+// evicts nobody; a dry run tells what it would publish.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/oversubscription/host_corrections.hpp"
+#include "reaper/controllers/oversubscription/idle_names_log.hpp"
+#include "reaper/controllers/oversubscription/left_alone_hosts.hpp"
+#include "reaper/controllers/oversubscription/metrics_reader.hpp"
+#include "reaper/controllers/oversubscription/nested_rooms.hpp"
+#include "reaper/oversubscription/inventory_plan.hpp"
+#include "reaper/oversubscription/publication.hpp"
+
+namespace reaper {
+
+/// One host, for people.
+struct OversubscribedHost {
+    HostId host;
+    std::string name;
+    Amount published = 0;
+    Amount used = 0;
+    std::optional<Amount> wanted{};  ///< what the estimate allows; none: it is not known
+    Amount excess = 0;               ///< held beyond what may stay
+    bool left_alone = false;         ///< it flapped
+    bool too_busy = false;           ///< nothing new until it is calm
+    std::string why;
+};
+
+/// All of them together.
+struct OversubscribedSums {
+    Amount published = 0;
+    Amount used = 0;
+    Amount wanted = 0;  ///< of those of which it is known
+    Amount excess = 0;
+    std::size_t hosts = 0;
+    std::size_t unknown = 0;  ///< of these, those whose use is not known
+    std::size_t left_alone = 0;
+};
+
+class RoomPublisher {
+public:
+    /// References must outlive it.
+    struct Dependencies {
+        CloudPorts cloud;
+        Journal& journal;
+        CacheRefresher& refresher;
+        MetricsReader* metrics;  ///< null: nothing is measured
+        HostCorrections& corrections;
+        const LiveSettings& settings;
+        /// Not 0 while this reaper serves; another number when another one may have in between.
+        std::function<std::uint64_t()> serving;
+        std::function<bool()> paused;
+        const bool& stopping;
+        /// As QosLoop has it; null: no host is.
+        std::function<bool(const HostId&)> too_busy{};
+        /// Nothing rises until it is known how busy the host is; null: that is of no interest.
+        std::function<bool(const HostId&)> load_awaited{};
+    };
+    explicit RoomPublisher(Dependencies dependencies)
+        : dependencies_(std::move(dependencies)),
+          rooms_(dependencies_.cloud, dependencies_.refresher) {}
+
+    /// The work of one interval. Failures of single hosts are told in the log.
+    ResultTask<void> publish();
+    bool sells() const { return dependencies_.settings.oversubscription != nullptr; }
+    /// Of what it sells.
+    std::optional<ResourceClass> room_class() const;
+    /// By name; of the last interval.
+    std::vector<OversubscribedHost> hosts() const;
+    OversubscribedSums sums() const;
+    /// The estimate allows some there.
+    bool to_be_sold(const HostId& host) const;
+    void on_clock_step(Duration by);
+
+private:
+    using Policy = std::shared_ptr<const OversubscriptionPolicy>;
+
+    struct Known {
+        PublishedState state;
+        OversubscribedHost shown;
+        std::string refused{};  ///< why nothing could be written, as it was told last
+    };
+    /// What a host is to have.
+    struct Wish {
+        Published published;
+        InventoryStep step;
+    };
+
+    double cores_of(const Host& host, const OversubscriptionPolicy& policy) const;
+    Wish wish(const Host& host, Known& known, const OversubscriptionPolicy& policy);
+    Estimate estimate_of(const Host& host, const OversubscriptionPolicy& policy) const;
+    ResultTask<void> know_left_alone(Policy policy);
+    bool may_evict(const Host& host, const Published& published,
+                   const OversubscriptionPolicy& policy) const;
+    Task<void> publish_on(HostId id, Policy policy, std::uint64_t epoch);
+    Task<void> carry_out(HostId id, Wish wanted, Policy policy, std::uint64_t epoch);
+    Task<void> note_flapping(HostId id, Circuit before);
+    Task<bool> write(HostId id, InventoryStep step, ResourceClass room_class);
+    void evict_excess(const Host& host, const Published& published,
+                      const OversubscriptionPolicy& policy);
+    void tell(const Host& host, Known& known, Amount before, const Published& published) const;
+    void refuse(Known& known, std::string why) const;
+    void see_whether_known(const std::vector<const Host*>& hosts);
+    const std::vector<ProviderRecord>& providers_named(const std::string& name);
+    bool dry_run() const { return dependencies_.settings.dry_run; }
+
+    Dependencies dependencies_;
+    std::uint64_t epoch_ = 0;  ///< of `serving`, as of the last interval
+    NestedRooms rooms_;
+    std::map<HostId, Known> known_;
+    std::optional<std::map<HostId, Circuit>>
+        left_alone_;  ///< by the journal; none: it was not read
+    /// All of the cache, as of the interval's first need.
+    std::optional<std::map<std::string, std::vector<ProviderRecord>>> providers_;
+    IdleNamesLog idle_names_;
+    std::size_t unknown_ = 0;  ///< hosts whose use was not known, as it was told last
+};
+
+}  // namespace reaper

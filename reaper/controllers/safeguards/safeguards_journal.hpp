@@ -1,0 +1,34 @@
+// The safeguards after a start: what the journal tells of the time before.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reaper/ports/journal.hpp"
+#include "reaper/safeguards/safeguards.hpp"
+
+namespace reaper {
+
+/// What a deletion and a freed-room result mean to the safeguards.
+PastVictim past_victim(const VictimEntry& entry);
+CullWorth worth_of(FreedRoomResultKind kind);
+/// None: not told.
+std::optional<int> taken_slots(const FreedRoomResult& result);
+/// Of room that was freed for a server that moves: was it of use to it, as far as that tells
+/// whether it was in its cell? None: it says nothing.
+std::optional<bool> move_taken(FreedRoomResultKind kind);
+
+struct JournaledSafeguards {
+    Safeguards safeguards;
+    /// The journal knows that the breaker opened: it was written into its file, too.
+    bool was_told = false;
+};
+
+/// Victims, hosts in cooldown, failures in a row and what they opened, as far back as they count;
+/// what came before the last `resumed` event counts for nothing. `storage` if the journal can't be
+/// read.
+ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, SafeguardSettings settings,
+                                                TimePoint now);
+
+}  // namespace reaper
