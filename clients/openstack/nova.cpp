@@ -20,6 +20,8 @@ namespace {
 
 constexpr int page_size = 1000;  // Nova's own usual maximum
 constexpr int max_pages = 10'000;
+/// For how long what Nova showed tells what it would show.
+constexpr Duration shown_for{30'000};
 constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
 
 /// `2026-11-20T13:12:30Z`
@@ -128,6 +130,7 @@ public:
         auto answer = co_await get(std::move(path), newest_for_a_server);
         if (!answer) co_return answer.error();
         if (answer->response.status == 404) {
+            if (clock_.steady() < administrator_until_) co_return std::optional<ServerRecord>();
             auto hidden = co_await is_listed(id);
             if (!hidden) co_return hidden.error();
             if (*hidden) co_return not_shown(answer->where);
@@ -139,8 +142,17 @@ public:
         if (record->server.id != id)
             co_return Error{Errc::bad_answer, answer->where + ": answered with another server, " +
                                                   http::one_line(record->server.id.str(), 60)};
+        note_shown(record->server.project);
         if (record->server.status == "DELETED") co_return std::optional<ServerRecord>();
         co_return std::optional<ServerRecord>(std::move(*record));
+    }
+
+    /// Only an administrator is shown servers of two projects.
+    void note_shown(const ProjectId& project) {
+        const Duration now = clock_.steady();
+        if (now < shown_until_ && project != shown_project_) administrator_until_ = now + shown_for;
+        shown_project_ = project;
+        shown_until_ = now + shown_for;
     }
 
     ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) {
@@ -392,8 +404,9 @@ public:
     ResultTask<std::map<std::string, Flavor>> all_flavors() { return list_flavors(service_); }
 
 private:
-    /// "Gone" and "not for you to see" are the same answer about one server; the list tells them
-    /// apart. (To one who is no administrator it is a long one: Nova drops the filter.)
+    /// "Gone" and "not for you to see" are the same answer about one server, where we may be no
+    /// administrator; the list tells them apart. (To one who is no administrator it is a long one:
+    /// Nova drops the filter.)
     ResultTask<bool> is_listed(ServerId id) {
         std::string path = "/servers/detail?all_tenants=1&limit=" + std::to_string(page_size) +
                            "&uuid=" + http::escape(id.str());
@@ -539,6 +552,9 @@ private:
     Clock& clock_;
     std::optional<NovaRelease> release_;
     Duration release_until_{};
+    ProjectId shown_project_;         ///< of the last server that was shown by itself
+    Duration shown_until_{};          ///< it tells something until then
+    Duration administrator_until_{};  ///< to Nova we are one, until then at least
 };
 
 class NovaCompute final : public Compute {
