@@ -14,6 +14,8 @@ public:
         tagger_inputs.project_tags.insert(tag_);
     }
 
+    bool goes_by_project() const override { return true; }
+
     std::optional<std::string> why_revocable(const Server& server,
                                              const TagData& tag_data) const override {
         return why(server.project, {}, tag_data);

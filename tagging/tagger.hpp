@@ -47,6 +47,8 @@ public:
     virtual std::optional<std::string> why_regular(const Request&, const TagData&) const {
         return std::nullopt;
     }
+    /// Does the project alone decide, whatever else a server or a requester is?
+    virtual bool goes_by_project() const { return false; }
     /// The class that a revocable server of this tagger is known by: an inventory of it is room
     /// that is offered as revocable.
     virtual std::optional<ResourceClass> marker_class() const { return std::nullopt; }

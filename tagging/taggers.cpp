@@ -1,6 +1,8 @@
 #include "tagging/taggers.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace reaper {
@@ -85,6 +87,17 @@ std::optional<std::string> why_revocable(const Server& server, const Taggers& ta
 std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
                                          const TagData& tag_data) {
     return reasons(request, taggers, tag_data);
+}
+
+bool is_revocable(const ProjectId& project, const Taggers& taggers, const TagData& tag_data) {
+    if (taggers.empty()) return false;
+    const bool one_is_enough =
+        taggers.rule() == TaggerConflict::any || std::next(taggers.begin()) == taggers.end();
+    Request of_the_project;
+    of_the_project.project = project;
+    return one_is_enough && std::any_of(taggers.begin(), taggers.end(), [&](const auto& tagger) {
+               return tagger->goes_by_project() && tagger->why_revocable(of_the_project, tag_data);
+           });
 }
 
 bool tag(Server& server, const Taggers& taggers, const TagData& tag_data) {

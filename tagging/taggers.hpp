@@ -59,6 +59,9 @@ std::optional<std::string> why_revocable(const Server& server, const Taggers& ta
 std::optional<std::string> why_revocable(const Request& request, const Taggers& taggers,
                                          const TagData& tag_data);
 
+/// Is each server and requester of the project revocable, whatever else it is?
+bool is_revocable(const ProjectId& project, const Taggers& taggers, const TagData& tag_data);
+
 /// Notes in the server what the taggers say of it now; true if that is news.
 bool tag(Server& server, const Taggers& taggers, const TagData& tag_data);
 

@@ -21,6 +21,8 @@ namespace {
 
 constexpr int page_size = 1000;  // Nova's own usual maximum
 constexpr int max_pages = 10'000;
+/// For how long what Nova showed tells what it would show.
+constexpr Duration shown_for{30'000};
 constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
 
 /// `2026-11-20T13:12:30Z`
@@ -134,8 +136,26 @@ ResultTask<std::vector<ServerRecord>> list(std::shared_ptr<Service> nova, std::s
                                         std::to_string(max_restarts + 1) + " readings"};
 }
 
-/// "Gone" and "not for you to see" are the same answer about one server; the list tells them
-/// apart. (To one who is no administrator it is a long one: Nova drops the filter.)
+/// What Nova's answers about single servers say of our rights. Only an administrator is shown
+/// servers of two projects.
+class ShownServers {
+public:
+    void note(const ProjectId& project, Duration now) {
+        if (now < until_ && project != project_) administrator_until_ = now + shown_for;
+        project_ = project;
+        until_ = now + shown_for;
+    }
+    bool all(Duration now) const { return now < administrator_until_; }
+
+private:
+    ProjectId project_;  ///< of the last one
+    Duration until_{};   ///< it tells something until then
+    Duration administrator_until_{};
+};
+
+/// "Gone" and "not for you to see" are the same answer about one server, where we may be no
+/// administrator; the list tells them apart. (To one who is no administrator it is a long one: Nova
+/// drops the filter.)
 ResultTask<bool> is_listed(std::shared_ptr<Service> nova, ServerId id) {
     std::string path = servers_path() + "&uuid=" + http::escape(id.str());
     ListOptions plain;
@@ -156,12 +176,15 @@ Error not_shown(const std::string& where) {
                 "in Nova's policy file: \"context_is_admin\": \"role:admin or role:ROLE\""};
 }
 
-ResultTask<std::optional<ServerRecord>> find_server(std::shared_ptr<Service> nova, ServerId id) {
+ResultTask<std::optional<ServerRecord>> find_server(std::shared_ptr<Service> nova, ServerId id,
+                                                    std::shared_ptr<ShownServers> shown,
+                                                    const Clock& clock) {
     std::string path = server_path(id);
     auto answer = co_await get(nova, std::move(path), newest_for_a_server);
     auto record = found_in(answer, read_server, *nova);
     if (!record) co_return record.error();
     if (!*record) {
+        if (shown->all(clock.steady())) co_return std::optional<ServerRecord>();
         auto hidden = co_await is_listed(std::move(nova), id);
         if (!hidden) co_return hidden.error();
         if (*hidden) co_return not_shown(answer->where);
@@ -171,6 +194,7 @@ ResultTask<std::optional<ServerRecord>> find_server(std::shared_ptr<Service> nov
     if (server.id != id)
         co_return Error{Errc::bad_answer, answer->where + ": answered with another server, " +
                                               http::one_line(server.id.str(), 60)};
+    shown->note(server.project, clock.steady());
     if (server.status == "DELETED") co_return std::optional<ServerRecord>();
     co_return std::move(*record);
 }
@@ -457,7 +481,7 @@ public:
         return list(service_, std::move(path), std::move(options));
     }
     ResultTask<std::optional<ServerRecord>> server(ServerId id) override {
-        return find_server(service_, std::move(id));
+        return find_server(service_, std::move(id), shown_, clock_);
     }
     ResultTask<std::optional<ActionRecord>> action(ServerId id, RequestId request) override {
         return find_action(service_, std::move(id), std::move(request));
@@ -516,6 +540,7 @@ public:
 private:
     std::shared_ptr<Service> service_;
     Clock& clock_;
+    std::shared_ptr<ShownServers> shown_ = std::make_shared<ShownServers>();
     std::shared_ptr<std::optional<KnownRelease>> release_ =
         std::make_shared<std::optional<KnownRelease>>();
 };

@@ -301,10 +301,13 @@ Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Er
 Task<void> CacheRefresher::ask_for_unlisted(HostReading& reading) {
     std::vector<ServerId> unlisted = cache_.unlisted(reading);
     if (unlisted.size() > most_unlisted) unlisted.resize(most_unlisted);
-    for (const auto& id : unlisted) {
-        const auto record = co_await ports_.compute.server(id);
-        if (record && !*record) reading.gone.insert(id);
-    }
+    std::vector<std::optional<Result<std::optional<ServerRecord>>>> answers(unlisted.size());
+    std::vector<Task<void>> asked;
+    for (std::size_t i = 0; i < unlisted.size(); ++i)
+        asked.push_back(keep(ports_.compute.server(unlisted[i]), answers[i]));
+    co_await run_all(std::move(asked));
+    for (std::size_t i = 0; i < unlisted.size(); ++i)
+        if (*answers[i] && !**answers[i]) reading.gone.insert(unlisted[i]);
 }
 
 ResultTask<void> CacheRefresher::locate(std::set<ServerId> servers) {

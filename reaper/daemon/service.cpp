@@ -161,6 +161,10 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                                                             refresher.cache().index(),
                                                             refresher.cache().tag_data());
                          },
+                         [&service, this](const ProjectId& project) {
+                             return is_revocable(project, service.settings_.policy->taggers,
+                                                 refresher.cache().tag_data());
+                         },
                          [this] { return reservations.lends(); },
                          [&service, this](const Request& request) {
                              reservations.tell_ledger();

@@ -26,6 +26,14 @@ std::optional<Allocations> read_claim(std::string_view body) {
     return asked;
 }
 
+std::optional<ProjectId> claiming_project(std::string_view body) {
+    const auto claim = nlohmann::json::parse(body, nullptr, false);
+    if (!claim.is_object()) return std::nullopt;
+    const auto project = claim.find("project_id");
+    if (project == claim.end() || !project->is_string()) return std::nullopt;
+    return ProjectId{project->get<std::string>()};
+}
+
 std::optional<std::string> joint_claim(std::string_view body, const ServerId& server,
                                        const std::vector<ConsumerChange>& changes) {
     auto claim = nlohmann::json::parse(body, nullptr, false);

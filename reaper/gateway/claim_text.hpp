@@ -16,6 +16,8 @@ namespace reaper {
 
 /// What it asks for, by provider; none if it can't be read.
 std::optional<Allocations> read_claim(std::string_view body);
+/// The project whose server claims; none if it can't be read.
+std::optional<ProjectId> claiming_project(std::string_view body);
 /// The body of a `POST /allocations` that does what the claim does, and those changes; none if the
 /// claim can't be read.
 std::optional<std::string> joint_claim(std::string_view body, const ServerId& server,

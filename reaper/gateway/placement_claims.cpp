@@ -54,7 +54,7 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
         if (!claims) co_return answer;
         if (status == 409 && !call.client_gone()) {
             bool again = co_await wait_for_its_room(id, *asked, call);
-            if (!again && offers_.contains(call_id)) {
+            if (!again && offers_.contains(call_id) && may_be_regular(request.body)) {
                 if (std::holds_alternative<OwnAnswer>(answer)) {
                     auto refusal = co_await refused_token(request, call);
                     if (refusal) co_return std::move(*refusal);
@@ -74,6 +74,12 @@ Task<ProxyAnswer> PlacementGateway::claim(HttpRequest request, GatewayCall& call
         note_claim(call_id, *server, *asked, status);
         co_return answer;
     }
+}
+
+/// False: the claim itself says that its server is revocable, and Nova need not be asked about it.
+bool PlacementGateway::may_be_regular(std::string_view claim) const {
+    const auto project = claiming_project(claim);
+    return !project || !dependencies_.is_revocable(*project);
 }
 
 /// The request whose room the server may claim. An id alone gives no right to another's room: who

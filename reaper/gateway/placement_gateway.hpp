@@ -53,10 +53,10 @@
 #include "config/settings.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/gateway/candidates.hpp"
-#include "reaper/gateway/claim_turn.hpp"
 #include "reaper/gateway/gateway_call.hpp"
 #include "reaper/gateway/promised_room.hpp"
 #include "reaper/gateway/request_ids.hpp"
+#include "reaper/gateway/turn.hpp"
 #include "reaper/gateway/waiting_room.hpp"
 #include "reaper/gateway/who_asks.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
@@ -97,6 +97,8 @@ public:
         std::function<std::optional<std::string>()> unable;
         /// Why a requester is revocable, by what is known now; none if it is regular.
         std::function<std::optional<std::string>(const Request&)> why_revocable;
+        /// Is each server of the project revocable, whatever else it is?
+        std::function<bool(const ProjectId&)> is_revocable;
         /// Room may be lent to a revocable requester.
         std::function<bool()> lends;
         /// What would be decided for a request, by what is known now: nothing is done.
@@ -279,6 +281,7 @@ private:
                                            const std::set<HostId>& besides) const;
     std::vector<const Host*> rooms_for(Request wanted, const std::set<HostId>& besides) const;
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
+    bool may_be_regular(std::string_view claim) const;
     RequestId claimed_for(const RequestId& call_id, const ServerId& server) const;
     Task<ProxyAnswer> try_claim(HttpRequest request, GatewayCall& call, RequestId id,
                                 std::optional<Allocations> asked);
@@ -298,7 +301,7 @@ private:
     Task<std::optional<Request>> who_claims(RequestId id, ServerId server, Allocations asked,
                                             GatewayCall& call);
     void prefer_claimed(Request& wanted, const Allocations& asked) const;
-    Task<std::unique_ptr<ClaimTurn>> turn_for(std::set<ProviderId> providers);
+    Task<std::unique_ptr<Turn<ProviderId>>> turn_for(std::set<ProviderId> providers);
     void note_hosts(const RequestId& id);
 
     Dependencies dependencies_;

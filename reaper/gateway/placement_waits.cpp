@@ -194,7 +194,7 @@ Task<bool> PlacementGateway::wait_for_its_room(RequestId id, Allocations asked, 
 }
 
 /// Whoever holds the turn too long has it no more, and Placement decides between the two.
-Task<std::unique_ptr<ClaimTurn>> PlacementGateway::turn_for(std::set<ProviderId> providers) {
+Task<std::unique_ptr<Turn<ProviderId>>> PlacementGateway::turn_for(std::set<ProviderId> providers) {
     const Clock& clock = dependencies_.cloud.clock;
     const Duration until = clock.steady() + longest_turn;
     const auto taken = [&] {
@@ -202,7 +202,7 @@ Task<std::unique_ptr<ClaimTurn>> PlacementGateway::turn_for(std::set<ProviderId>
                            [&](const ProviderId& id) { return claiming_.contains(id); });
     };
     while (taken() && clock.steady() < until) co_await dependencies_.cloud.clock.sleep(turn_glance);
-    co_return std::make_unique<ClaimTurn>(claiming_, std::move(providers));
+    co_return std::make_unique<Turn<ProviderId>>(claiming_, std::move(providers));
 }
 
 /// Nova was asked, and did not say in time.

@@ -23,6 +23,8 @@ constexpr Duration shelved_within = std::chrono::hours{3};
 constexpr std::size_t most_actions = 64;
 /// Between two looks, where one does not tell.
 constexpr Duration between_looks{120};
+/// Between two looks whether Nova answered.
+constexpr Duration between_answers{20};
 /// Where Nova lists nobody at all that may ask, another look won't either.
 constexpr int looks_for_nobody = 3;
 
@@ -161,8 +163,16 @@ ResultTask<bool> WhoAsks::may_want_more(CandidatesQuery query, Amount places) {
     co_return false;
 }
 
+/// Of several who would ask Nova about a server, one does; the others find its answer then.
+Task<std::unique_ptr<Turn<ServerId>>> WhoAsks::turn_for(ServerId server) {
+    while (asking_.contains(server)) co_await cloud_.clock.sleep(between_answers);
+    std::set<ServerId> one{std::move(server)};
+    co_return std::make_unique<Turn<ServerId>>(asking_, std::move(one));
+}
+
 /// Nova tells groups and hints only where one server is asked for: each is, once.
 ResultTask<bool> WhoAsks::goes_by_others(ServerId server) {
+    const auto turn = co_await turn_for(server);
     const auto known = by_others_.find(server);
     if (known != by_others_.end()) co_return known->second;
     ServerId asked = server;
@@ -316,7 +326,8 @@ ResultTask<std::vector<WhoAsks::Built>> WhoAsks::boots_for(RequestId id, Candida
     auto groups = by_reservation(*booting);
     for (auto& [reservation, servers] : groups) {
         if (of_others.contains(servers.front().server.id)) continue;
-        auto known = co_await known_of(id, std::move(servers));
+        std::optional<ServerRecord> only_listed;
+        auto known = co_await known_of(id, std::move(servers), std::move(only_listed));
         if (!known) co_return known.error();
         const auto* const request = std::get_if<Request>(&*known);
         // Of one that is refused it is not known what it asks for.
@@ -361,7 +372,9 @@ ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, Serv
     if (!together) co_return together.error();
     if (together->empty())
         co_return co_await move_of_server(std::move(id), std::move(server), std::move(query));
-    auto known = co_await known_of(id, std::move(*together));
+    std::optional<ServerRecord> read_alone;
+    if (together->size() == 1) read_alone = together->front();
+    auto known = co_await known_of(id, std::move(*together), std::move(read_alone));
     if (!known) co_return known.error();
     std::vector<Built> it;
     it.push_back(std::move(*known));
@@ -388,21 +401,25 @@ WhoAsks::Answer WhoAsks::one_of(const RequestId& id, std::vector<Built> alike) {
     return std::move(request);
 }
 
-/// What Nova tells of them is asked once.
-ResultTask<WhoAsks::Built> WhoAsks::known_of(RequestId id, Booting servers) {
+/// Nova is asked once about them, also when several searches wait for the answer.
+ResultTask<WhoAsks::Built> WhoAsks::known_of(RequestId id, Booting servers,
+                                             std::optional<ServerRecord> read_alone) {
     std::sort(servers.begin(), servers.end(),
               [](const auto& a, const auto& b) { return a.server.id < b.server.id; });
     const ServerId first = servers.front().server.id;
     const std::size_t count = servers.size();
+    const auto turn = co_await turn_for(first);
     const auto known = built_.find(first);
     // Nova lists those of one request one after the other.
     if (known != built_.end() && known->second.servers == count) co_return known->second.built;
-    auto made = co_await built(std::move(id), std::move(servers));
+    auto made = co_await built(std::move(id), std::move(servers), std::move(read_alone));
     if (made) built_.insert_or_assign(first, Known{*made, count});
     co_return made;
 }
 
-ResultTask<WhoAsks::Built> WhoAsks::built(RequestId id, Booting servers) {
+/// Of servers to boot there is no action to ask for: Nova lists them as being scheduled.
+ResultTask<WhoAsks::Built> WhoAsks::built(RequestId id, Booting servers,
+                                          std::optional<ServerRecord> read_alone) {
     const ServerRecord& first = servers.front();
     FailureNotice notice;
     notice.event = FailureEvent::build_instances;
@@ -412,10 +429,21 @@ ResultTask<WhoAsks::Built> WhoAsks::built(RequestId id, Booting servers) {
     notice.num_instances = static_cast<int>(servers.size());
     if (!first.shown_zone.empty()) notice.availability_zone = first.shown_zone;
     notice.sent_at = cloud_.clock.now();
+    if (!read_alone) {
+        ServerId asked = notice.server;
+        auto read = co_await cloud_.compute.server(std::move(asked));
+        if (!read) co_return read.error();
+        read_alone = std::move(*read);
+    }
+    RequesterFacts facts;
+    if (read_alone)
+        facts = facts_of(*read_alone);
+    else
+        facts.exists = false;
     std::optional<Schedule> no_search;
     SchedulerRules rules = rules_();
-    co_return co_await complete_request(cloud_, std::move(notice), std::move(no_search),
-                                        std::move(rules));
+    co_return co_await finish_request(cloud_, std::move(notice), std::move(facts),
+                                      std::move(no_search), std::move(rules));
 }
 
 }  // namespace reaper

@@ -19,6 +19,7 @@
 
 #include "reaper/gateway/known_calls.hpp"
 #include "reaper/gateway/shared_list.hpp"
+#include "reaper/gateway/turn.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/ports/cloud_ports.hpp"
@@ -102,8 +103,10 @@ private:
     ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
     void leave_others_out(const RequestId& id, std::vector<Built>& boots,
                           const SharedList::Servers& booting) const;
-    ResultTask<Built> known_of(RequestId id, Booting servers);
-    ResultTask<Built> built(RequestId id, Booting servers);
+    Task<std::unique_ptr<Turn<ServerId>>> turn_for(ServerId server);
+    ResultTask<Built> known_of(RequestId id, Booting servers,
+                               std::optional<ServerRecord> read_alone);
+    ResultTask<Built> built(RequestId id, Booting servers, std::optional<ServerRecord> read_alone);
     ResultTask<std::variant<std::string, NotCertain>> new_flavor(ServerRecord record,
                                                                  CandidatesQuery query);
     Answer one_of(const RequestId& id, std::vector<Built> alike);
@@ -117,8 +120,9 @@ private:
     std::map<ServerId, Known> built_;
     /// Of servers that are being scheduled: do others decide where they may go?
     std::map<ServerId, bool> by_others_;
-    SharedList booting_;  ///< being scheduled
-    SharedList moving_;   ///< may be
+    std::set<ServerId> asking_;  ///< about these, now
+    SharedList booting_;         ///< being scheduled
+    SharedList moving_;          ///< may be
 };
 
 }  // namespace reaper

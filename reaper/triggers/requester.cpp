@@ -18,28 +18,6 @@ bool is_deleting(const Server& server) {
            server.status == "SOFT_DELETED";
 }
 
-RequesterFacts facts_of(const ServerRecord& record) {
-    RequesterFacts facts;
-    facts.deleting = is_deleting(record.server);
-    facts.boot_from_volume = record.boot_from_volume;
-    if (!record.server.name.empty()) facts.names.emplace(record.server.id, record.server.name);
-    facts.project = record.server.project;
-    facts.host = record.server.host;
-    facts.flavor = record.flavor;
-    facts.metadata = record.server.metadata.get();
-    facts.kept_image = record.image_properties;
-    facts.zone = record.zone;
-    facts.same_host = record.same_host;
-    facts.different_host = record.different_host;
-    facts.status = record.server.status;
-    facts.fault = record.fault;
-    facts.shown_zone = record.shown_zone;
-    facts.image = record.image;
-    facts.group_ids = record.groups;
-    facts.reservation = record.reservation;
-    return facts;
-}
-
 /// The servers of one request to boot that have no host, the one that the notice is about first;
 /// `names` gets theirs, and outlives the call.
 ResultTask<std::vector<ServerId>> read_siblings(CloudPorts cloud, ServerId first,
@@ -79,6 +57,28 @@ bool is_resize(const RequesterFacts& facts) {
 }
 
 }  // namespace
+
+RequesterFacts facts_of(const ServerRecord& record) {
+    RequesterFacts facts;
+    facts.deleting = is_deleting(record.server);
+    facts.boot_from_volume = record.boot_from_volume;
+    if (!record.server.name.empty()) facts.names.emplace(record.server.id, record.server.name);
+    facts.project = record.server.project;
+    facts.host = record.server.host;
+    facts.flavor = record.flavor;
+    facts.metadata = record.server.metadata.get();
+    facts.kept_image = record.image_properties;
+    facts.zone = record.zone;
+    facts.same_host = record.same_host;
+    facts.different_host = record.different_host;
+    facts.status = record.server.status;
+    facts.fault = record.fault;
+    facts.shown_zone = record.shown_zone;
+    facts.image = record.image;
+    facts.group_ids = record.groups;
+    facts.reservation = record.reservation;
+    return facts;
+}
 
 ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice) {
     std::optional<Result<std::optional<ServerRecord>>> found;

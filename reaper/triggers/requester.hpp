@@ -10,6 +10,10 @@
 
 namespace reaper {
 
+/// What one server's record of Nova's says, if it was read alone: a list leaves out groups and
+/// hints.
+RequesterFacts facts_of(const ServerRecord& record);
+
 /// What Nova tells of the server and the action: enough to know whether the notice is true. One
 /// that is gone says nothing; what can't be asked now is an error.
 ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice);
@@ -31,7 +35,7 @@ ResultTask<std::variant<Request, Refused>> finish_request(CloudPorts cloud, Fail
                                                           std::optional<Schedule> schedule,
                                                           SchedulerRules rules);
 
-/// The same of a notice that is our own: nobody has to confirm it.
+/// The same of a notice that is our own, of which nothing is known: it needs no confirmation.
 ResultTask<std::variant<Request, Refused>> complete_request(CloudPorts cloud, FailureNotice notice,
                                                             std::optional<Schedule> schedule,
                                                             SchedulerRules rules);

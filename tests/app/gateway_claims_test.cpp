@@ -66,6 +66,18 @@ TEST_F(GatewayClaimsTest, WhereAClaimMayBeAnybodysItTellsWhoAsks) {
     EXPECT_FALSE(journal.records.contains(RequestId{"req-1"}));
 }
 
+TEST_F(GatewayClaimsTest, NovaIsNotAskedAboutAClaimThatTellsThatItIsRevocable) {
+    full_host();
+    booting("new");
+    const ServerId spot = booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    const std::size_t before = cloud.count("server " + spot.str());
+    EXPECT_EQ(claimed(claim("req-1", spot, "rp-host1")), 409);
+    EXPECT_EQ(cloud.count("server " + spot.str()), before);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(GatewayClaimsTest, AClaimWhoseTokenPlacementRefusesCausesNoCull) {
     full_host();
     const ServerId server = booting("new");

@@ -38,12 +38,14 @@ protected:
                    HttpRequest{"GET", target, {{"x-openstack-request-id", request}}});
         return made;
     }
-    /// The claim of a server on a host.
+    /// The claim of a server on a host. It tells the server's project, as Nova's does.
     FakeSearch& claim(const std::string& request, const ServerId& server,
                       const std::string& provider, int vcpus = 2) {
         const nlohmann::json amounts = {
             {"VCPU", vcpus}, {"MEMORY_MB", vcpus * 1024}, {"DISK_GB", vcpus * 10}};
-        const nlohmann::json body = {{"allocations", {{provider, {{"resources", amounts}}}}}};
+        const nlohmann::json body = {
+            {"allocations", {{provider, {{"resources", amounts}}}}},
+            {"project_id", cloud.server_at(server.str()).record.server.project.str()}};
         HttpRequest put{"PUT",
                         "/allocations/" + server.str(),
                         {{"X-Openstack-Request-Id", request}},

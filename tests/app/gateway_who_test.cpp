@@ -62,6 +62,22 @@ TEST_F(GatewayWhoTest, MovesAreSeenHoweverFarTheClocksAreApart) {
               clock.now() - std::chrono::hours{2});
 }
 
+TEST_F(GatewayWhoTest, NovaIsAskedOnceAboutAServerHoweverManySearch) {
+    const ServerId spot = booting("n1", "spot");
+    const ServerId regular = booting("n2");
+    for (const ServerId& server : {spot, regular})
+        cloud.slow[server] = std::chrono::milliseconds{300};
+    start();
+    FakeSearch& first = search("req-1");
+    FakeSearch& second = search("req-2");
+    EXPECT_THAT(found(first), ElementsAre("rp-host1"));
+    EXPECT_THAT(found(second), ElementsAre("rp-host1"));
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
+    for (const ServerId& server : {spot, regular})
+        EXPECT_EQ(cloud.count("server " + server.str()), 1U);
+    EXPECT_EQ(cloud.count("action"), 0U) << "what boots has no action to tell of";
+}
+
 TEST_F(GatewayWhoTest, OfTwoAlikeOneIsLeftForTheOtherCall) {
     booting("n1", "spot");
     booting("n2", "spot");

@@ -246,6 +246,20 @@ TEST(Taggers, WhenTheyDifferTheConfiguredRuleDecidesServersAndRequestersAlike) {
     }
 }
 
+TEST(Taggers, AProjectIsRevocableIfNoOtherTaggerCanSayOtherwise) {
+    const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}}};
+    const ProjectId cheap{"cheap"}, usual{"usual"};
+    Taggers alone{TaggerConflict::all};
+    alone.push_back(project_tagger_of());
+    EXPECT_TRUE(is_revocable(cheap, alone, tag_data));
+    EXPECT_FALSE(is_revocable(usual, alone, tag_data));
+    EXPECT_TRUE(is_revocable(cheap, three(TaggerConflict::any), tag_data));
+    EXPECT_FALSE(is_revocable(usual, three(TaggerConflict::any), tag_data));
+    EXPECT_FALSE(is_revocable(cheap, three(TaggerConflict::first), tag_data));
+    EXPECT_FALSE(is_revocable(cheap, three(TaggerConflict::all), tag_data));
+    EXPECT_FALSE(is_revocable(cheap, Taggers{}, tag_data));
+}
+
 TEST(Taggers, NobodyIsRevocableWithoutTaggers) {
     for (const auto rule : {TaggerConflict::any, TaggerConflict::first, TaggerConflict::all}) {
         EXPECT_EQ(tagging_of(Server{}, Taggers{rule}, {}), std::nullopt);

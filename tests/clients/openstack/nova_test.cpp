@@ -379,6 +379,23 @@ TEST_F(NovaTest, AServerThatIsListedAndNotShownIsNotGone) {
         << "what can't be told is no answer";
 }
 
+TEST_F(NovaTest, ToAnAdministratorWhatIsNotShownIsGone) {
+    const auto shown = [&](const std::string& id, const std::string& project) {
+        json row = server_row(id);
+        row["tenant_id"] = project;
+        cloud.on("GET /nova/v2.1/servers/" + id, json_reply(200, json{{"server", row}}.dump()));
+        EXPECT_TRUE(cloud.run(nova().server(ServerId(id))));
+    };
+    cloud.on(list_path + "&uuid=gone", json_reply(403, "{}"));
+    shown("a", "one");
+    shown("b", "one");
+    EXPECT_FALSE(cloud.run(nova().server(ServerId("gone")))) << "both may be our own";
+    shown("c", "other");
+    const auto gone = cloud.run(nova().server(ServerId("gone")));
+    ASSERT_TRUE(gone) << gone.error().what;
+    EXPECT_FALSE(gone->has_value());
+}
+
 json shown_flavor(const std::string& id, const std::string& name) {
     return json{{"id", id},    {"name", name}, {"vcpus", 2},
                 {"ram", 2048}, {"disk", 20},   {"OS-FLV-EXT-DATA:ephemeral", 1},

@@ -13,6 +13,9 @@ namespace {
 /// A search that began so shortly before may still be one that could be meant.
 constexpr Duration just_before = std::chrono::seconds{1};
 
+/// Where Nova's list takes longer, hosts are offered to every search.
+constexpr Duration list_awaited_for = std::chrono::seconds{1};
+
 /// What a server holds on the host.
 Resources held_on(const HostState* state, const Uuid& server) {
     const Holder* const holder = state == nullptr ? nullptr : state->holder(server);
@@ -48,6 +51,7 @@ bool ExclusiveRoom::is_judged(const Demand* demand, TimePoint asked_at) const {
 /// Is it possible that somebody regular asks, for whom servers could be deleted? Then hosts are
 /// offered where that can be.
 bool ExclusiveRoom::may_be_offered(const Demand& demand, TimePoint asked_at) const {
+    if (timeline_.true_now() - asked_at >= list_awaited_for) return true;
     const bool tagged = truth_.revocable_since(demand.project).has_value();
     if (!site_.world().is_revocable(tagged, demand.asks_class)) return true;
     for (const Server* const server : site_.world().nova.listed())
