@@ -15,7 +15,7 @@ constexpr std::string_view path_end = "/allocation_candidates";
 /// Placement has no such path.
 constexpr std::string_view state_path_end = "/reaper-gateway";
 constexpr int long_answers_at_once = 2;
-/// While it is not certain who asks, and while an offer would do.
+/// While the requester is uncertain, and while an offer would do.
 constexpr Duration usual_patience{2'500};
 constexpr Duration patience_before_offer{250};
 /// Where hosts can be offered without it, a slow list of Nova's is not waited for.
@@ -189,7 +189,7 @@ void PlacementGateway::note_hosts(const RequestId& id) {
     had_hosts_[id] = now;
 }
 
-// ---- who asks, and what can be done ----
+// ---- the requester, and what can be done ----
 
 Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, GatewayCall& call,
                                                      CandidatesQuery query, Asked first) {
