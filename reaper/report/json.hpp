@@ -1,6 +1,6 @@
 // The JSON shape of requests, decisions and records: what `--json` prints and the journal keeps.
 //
-// Stable: `"version": 1` stands in every request, decision, record and list; a change that would
+// Stable: `"version": 2` stands in every request, decision, record and list; a change that would
 // break a reader gets a new number. Times are `2024-05-01T12:00:00.000Z` (UTC), resources are
 // objects of class to amount, kinds are the words of the to_string functions, absent things are
 // null or left out as said below.
