@@ -45,7 +45,7 @@ ResultTask<bool> is_in(SessionPtr keystone, std::string id, std::string meant) {
     std::string path = "/domains/" + http::escape(id);
     auto name = co_await find(std::move(keystone), std::move(path), read_domain_name);
     if (!name) co_return name.error();
-    co_return *name&&** name == meant;
+    co_return name->has_value() && **name == meant;
 }
 
 ResultTask<void> add_named(SessionPtr keystone, const QualifiedName& name,

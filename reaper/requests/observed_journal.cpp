@@ -14,10 +14,12 @@ public:
 
     ResultTask<Admission> admit(Request request, TimePoint now) override {
         const Request written = request;
-        auto write = observed(inner_.admit(std::move(request), now), {});
+        Tell nothing;
+        auto write = observed(inner_.admit(std::move(request), now), std::move(nothing));
         auto admission = co_await std::move(write);
-        if (admission && admission->first)
-            for (JournalObserver* const each : observers_) each->admitted(written, now);
+        if (!admission || admission->outcome) co_return admission;
+        for (JournalObserver* const each : observers_)
+            admission->first ? each->admitted(written, now) : each->known(written);
         co_return admission;
     }
     ResultTask<void> admit_anew(Request request, TimePoint now) override {

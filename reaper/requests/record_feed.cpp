@@ -54,6 +54,10 @@ void RecordFeed::admitted(const Request& request, TimePoint now) {
     tell(JournalNews{request.id, Admitted{now}});
 }
 
+void RecordFeed::known(const Request& request) {
+    open_.try_emplace(request.id, request);
+}
+
 void RecordFeed::admitted_again(const Request& request, TimePoint now) {
     open_.insert_or_assign(request.id, request);
     tell(JournalNews{request.id, Admitted{now}});

@@ -29,6 +29,9 @@ public:
     void admitted(const Request& request, TimePoint) override {
         heard_.push_back(name_ + " admitted " + request.id.str());
     }
+    void known(const Request& request) override {
+        heard_.push_back(name_ + " knows " + request.id.str());
+    }
     void ended(const RequestId& id, const Outcome&) override {
         heard_.push_back(name_ + " ended " + id.str());
     }
@@ -80,7 +83,7 @@ TEST_F(ObservedJournalTest, AKnownRequestIsNotAdmittedTwice) {
     EXPECT_TRUE(wait(journal->admit(request("req-1"), {})));
     heard.clear();
     EXPECT_TRUE(wait(journal->admit(request("req-1"), {})));
-    EXPECT_THAT(heard, ElementsAre("a wrote", "b wrote"));
+    EXPECT_THAT(heard, ElementsAre("a wrote", "b wrote", "a knows req-1", "b knows req-1"));
 }
 
 TEST_F(ObservedJournalTest, WhatAnEarlierProcessLeftIsReadBack) {
