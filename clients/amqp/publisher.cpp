@@ -20,7 +20,6 @@ PublisherSession::PublisherSession(Connection& connection, const config::Broker&
                                    const AmqpTuning& tuning, Outbox& outbox)
     : connection_(connection),
       broker_(broker),
-      tuning_(tuning),
       outbox_(outbox),
       dead_letters_(connection, broker, tuning, outbox) {}
 

@@ -36,7 +36,6 @@ private:
 
     Connection& connection_;
     const config::Broker& broker_;
-    const AmqpTuning& tuning_;
     Outbox& outbox_;
     DeadLetters dead_letters_;
     bool blocked_ = false;
