@@ -23,7 +23,7 @@ public:
     virtual void admitted(const Request& /*request*/, TimePoint /*now*/) {}
     /// The request was there already, and has not ended: a write that counted as failed was
     /// durable.
-    virtual void known(const Request& /*request*/) {}
+    virtual void already_admitted(const Request& /*request*/) {}
     /// It takes the place of what was known of the request.
     virtual void admitted_again(const Request& /*request*/, TimePoint /*now*/) {}
     /// The request ended before it was known what it asks for.

@@ -19,7 +19,7 @@ public:
         auto admission = co_await std::move(write);
         if (!admission || admission->outcome) co_return admission;
         for (JournalObserver* const each : observers_)
-            admission->first ? each->admitted(written, now) : each->known(written);
+            admission->first ? each->admitted(written, now) : each->already_admitted(written);
         co_return admission;
     }
     ResultTask<void> admit_anew(Request request, TimePoint now) override {

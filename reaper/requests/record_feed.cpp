@@ -54,7 +54,7 @@ void RecordFeed::admitted(const Request& request, TimePoint now) {
     tell(JournalNews{request.id, Admitted{now}});
 }
 
-void RecordFeed::known(const Request& request) {
+void RecordFeed::already_admitted(const Request& request) {
     open_.try_emplace(request.id, request);
 }
 

@@ -46,7 +46,7 @@ public:
 
     void read_back(const RequestRecord& record) override;
     void admitted(const Request& request, TimePoint now) override;
-    void known(const Request& request) override;
+    void already_admitted(const Request& request) override;
     void admitted_again(const Request& request, TimePoint now) override;
     void ended_at_once(const Request& request, const Outcome& outcome) override;
     void planned(const RequestId& id, const PlanEntry& plan) override { tell(id, plan); }

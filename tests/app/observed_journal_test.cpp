@@ -29,7 +29,7 @@ public:
     void admitted(const Request& request, TimePoint) override {
         heard_.push_back(name_ + " admitted " + request.id.str());
     }
-    void known(const Request& request) override {
+    void already_admitted(const Request& request) override {
         heard_.push_back(name_ + " knows " + request.id.str());
     }
     void ended(const RequestId& id, const Outcome&) override {
