@@ -207,16 +207,6 @@ TEST(Json, DecisionsComeBack) {
         EXPECT_EQ(decision_from_json(through_text(to_json(decision))).value(), decision);
 }
 
-TEST(Json, PlansThatEarlierVersionsWroteStillRead) {
-    Plan plan = example_plan();
-    json old = through_text(to_json(Decision{plan}));
-    old.erase("rejected_counts");
-    for (auto& host : old["hosts"]) host.erase("pending_releases");
-    plan.rejected_counts.clear();
-    for (auto& host : plan.hosts) host.pending_releases.clear();
-    EXPECT_EQ(decision_from_json(old).value(), Decision{plan});
-}
-
 TEST(Json, EveryRejectionHasItsName) {
     for (int i = 0; i <= static_cast<int>(RejectionCode::ranked_lower); ++i) {
         const auto code = static_cast<RejectionCode>(i);
