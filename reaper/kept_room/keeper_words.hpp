@@ -21,7 +21,8 @@ inline std::string name_of(const ServerId& server) {
     return printable(server.str(), 64);
 }
 
-/// Has Nova let it go? One that it shows as DELETED may still hold CPUs and devices of its host.
+/// Has Nova let it go? It counts as gone from when Nova shows it as DELETED: its host gives its
+/// CPUs and devices free next, before it takes another server.
 inline bool is_gone(const std::optional<ServerRecord>& record) {
     return !record;
 }

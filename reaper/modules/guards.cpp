@@ -135,6 +135,10 @@ public:
                                            const TagData& tag_data) const override {
         return said([&] { return inner_->why_regular(request, tag_data); }, false);
     }
+    bool goes_by_project() const override {
+        return faults_->guarded([&] { return inner_->goes_by_project(); },
+                                [](const std::string&) { return false; });
+    }
     std::optional<ResourceClass> marker_class() const override {
         return of_class([&] { return inner_->marker_class(); });
     }

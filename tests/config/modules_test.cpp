@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 const std::string digest(64, 'a');
 
-/// Throws whatever it is asked.
+/// Throws whatever it is asked, but for what it goes by.
 class Broken : public Strategy, public Tagger, public Estimator, public QosController {
 public:
     std::string_view name() const override { throw std::runtime_error("broken name"); }
@@ -30,6 +30,7 @@ public:
     std::optional<std::string> why_revocable(const Request&, const TagData&) const override {
         throw 42;
     }
+    bool goes_by_project() const override { return true; }
     Estimate estimate(const HostFacts&, const HostUsage&) const override {
         throw std::runtime_error("no figures");
     }
@@ -195,6 +196,7 @@ TEST_F(Modules, WhoseCodeThrowsSelectsAndCallsNothingRevocableAndCorrectsNothing
     EXPECT_THAT(tagger->why_regular(Server{}, {}).value_or(""), HasSubstr("no answer"));
     EXPECT_EQ(tagger->why_revocable(Request{}, {}), "module breaking 1.0: tagger broken failed")
         << "a revocable requester never causes a cull";
+    EXPECT_TRUE(tagger->goes_by_project()) << "what the module says";
 
     const auto estimate = made<Estimator>(find_estimator("broken"))->estimate({}, {});
     EXPECT_FALSE(estimate.known);

@@ -394,6 +394,8 @@ TEST_F(NovaTest, ToAnAdministratorWhatIsNotShownIsGone) {
     const auto gone = cloud.run(nova().server(ServerId("gone")));
     ASSERT_TRUE(gone) << gone.error().what;
     EXPECT_FALSE(gone->has_value());
+    cloud.clock.advance(31s);
+    EXPECT_FALSE(cloud.run(nova().server(ServerId("gone")))) << "it may not be one any more";
 }
 
 json shown_flavor(const std::string& id, const std::string& name) {

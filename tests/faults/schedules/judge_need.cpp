@@ -19,7 +19,8 @@ void Checker::judge_awaited(const Exchange& call, const Basis& basis, const Plan
         for (const PendingRelease& pending_releases : host.pending_releases) {
             const HostState* state = truth_.state_at(host.host_name, call.sent_at);
             const auto id = Uuid::parse(pending_releases.server.str());
-            if (state != nullptr && id && state->holder(*id) != nullptr)
+            const Holder* holder = state != nullptr && id ? state->holder(*id) : nullptr;
+            if (holder != nullptr && !holder->let_go)
                 blame("rule-2", basis.server.text() + " is deleted for " + plan.request +
                                     " before it is known whether " + pending_releases.server.str() +
                                     " goes, which its plan awaits");
