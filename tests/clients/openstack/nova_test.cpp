@@ -395,7 +395,7 @@ TEST_F(NovaTest, ToAnAdministratorWhatIsNotShownIsGone) {
     ASSERT_TRUE(gone) << gone.error().what;
     EXPECT_FALSE(gone->has_value());
     cloud.clock.advance(31s);
-    EXPECT_FALSE(cloud.run(nova().server(ServerId("gone")))) << "it may not be one any more";
+    EXPECT_FALSE(cloud.run(nova().server(ServerId("gone")))) << "it may no longer be one";
 }
 
 json shown_flavor(const std::string& id, const std::string& name) {

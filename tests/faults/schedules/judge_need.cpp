@@ -20,7 +20,7 @@ void Checker::judge_awaited(const Exchange& call, const Basis& basis, const Plan
             const HostState* state = truth_.state_at(host.host_name, call.sent_at);
             const auto id = Uuid::parse(pending_releases.server.str());
             const Holder* holder = state != nullptr && id ? state->holder(*id) : nullptr;
-            if (holder != nullptr && !holder->let_go)
+            if (holder != nullptr && !holder->released)
                 blame("rule-2", basis.server.text() + " is deleted for " + plan.request +
                                     " before it is known whether " + pending_releases.server.str() +
                                     " goes, which its plan awaits");

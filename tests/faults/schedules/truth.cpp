@@ -85,7 +85,7 @@ void Truth::record_host(const Host& host) {
             state.free += room;
             continue;
         }
-        holder.let_go = kept && server != nullptr && server->state == VmState::deleted;
+        holder.released = kept && server != nullptr && server->state == VmState::deleted;
         if (server != nullptr && server->task == TaskState::deleting)
             holder.leaving_since =
                 leaving_since_.try_emplace(holder.consumer, timeline_.true_now()).first->second;

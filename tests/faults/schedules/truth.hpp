@@ -70,7 +70,7 @@ struct Holder {
     std::optional<TimePoint> leaving_since;  ///< Nova is deleting it, whoever asked
     /// Since when Nova shows it on this host, in whole seconds; none: it is on its way here.
     std::optional<TimePoint> placed_at;
-    bool let_go = false;  ///< its room is kept for another, and Nova shows it as DELETED
+    bool released = false;  ///< its room is kept for another, and Nova shows it as DELETED
     friend bool operator==(const Holder&, const Holder&) = default;
 };
 
