@@ -257,7 +257,7 @@ Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId
     Resources amounts;
     for (const auto& each : asked) amounts += each.second;
     CandidatesQuery query = offers_.at(id).query_of(amounts);
-    auto look = who_asks_.of_server(id, server, std::move(query));
+    auto look = begin(who_asks_.of_server(id, server, std::move(query)));
     // Without help this claim has failed.
     auto found = co_await in_time(call, std::move(look), whole_call);
     const auto offered = offers_.find(id);

@@ -201,15 +201,19 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     }
     const Amount places = usable_places(*first.candidates);
     if (places >= few_places) {
-        auto look = who_asks_.may_want_more(query, places);
+        auto look = begin(who_asks_.may_want_more(query, places));
         auto more = co_await in_time(call, std::move(look), short_look);
         if (!more || !*more) co_return first;
     }
     const bool offers = query.groups.empty();
     const Duration wait = !none ? Duration{0} : offers ? patience_before_offer : usual_patience;
-    auto look = who_asks_.find(id, query, wait);
+    const auto look = begin(who_asks_.find(id, query, wait));
     const Duration looked = !none ? short_look : offers ? look_before_offer : whole_call;
-    auto found = co_await in_time(call, std::move(look), looked);
+    auto found = co_await in_time(call, look, looked);
+    if (none && offers && !found && found.error().code == Errc::timeout) {
+        if (offer(id, query, {as_asked(of_anybody(id), query)}, first)) co_return first;
+        found = co_await in_time(call, look, whole_call);
+    }
     std::vector<Request> may_be;
     std::string why;
     // The claim will tell; others may have what Placement names by then.

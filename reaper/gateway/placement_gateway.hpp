@@ -244,7 +244,11 @@ private:
                                  std::optional<ResType> only, const Candidates& first);
     Task<std::optional<Outcome>> wait_for(Request wanted, GatewayCall& call, bool had_hosts);
     template <class T>
-    ResultTask<T> in_time(GatewayCall& call, ResultTask<T> lookup, Duration longest);
+    using Lookup = std::shared_ptr<std::optional<Result<T>>>;
+    template <class T>
+    Lookup<T> begin(ResultTask<T> lookup);
+    template <class T>
+    ResultTask<T> in_time(GatewayCall& call, Lookup<T> lookup, Duration longest);
     void note_unanswered(const GatewayCall& call, Duration waited);
     void note_late(const std::optional<std::string>& pause) const;
     std::map<HostId, std::string> named_hosts(const RequestId& id) const;
@@ -324,26 +328,31 @@ private:
     std::string nova_trouble_;
 };
 
-/// What a look into the cloud says, if it does while the call waits and for so long; it goes on by
-/// itself otherwise. `timeout` then.
+/// A look into the cloud that goes on by itself; empty until it ends.
 template <class T>
-ResultTask<T> PlacementGateway::in_time(GatewayCall& call, ResultTask<T> look, Duration longest) {
+PlacementGateway::Lookup<T> PlacementGateway::begin(ResultTask<T> lookup) {
+    auto said = std::make_shared<std::optional<Result<T>>>();
+    dependencies_.spawn(keep_shared(std::move(lookup), said));
+    return said;
+}
+
+/// What the look says, if it ends while the call waits and within `longest`; else `timeout`.
+template <class T>
+ResultTask<T> PlacementGateway::in_time(GatewayCall& call, Lookup<T> lookup, Duration longest) {
     Clock& clock = dependencies_.cloud.clock;
     const Duration began = clock.steady();
     const Duration until =
         longest < call.until() - began ? began + longest : std::max(call.until(), began);
-    const auto said = std::make_shared<std::optional<Result<T>>>();
-    dependencies_.spawn(keep_shared(std::move(look), said));
     Duration pause{1};
-    while (!*said && !call.client_gone() && !dependencies_.stopping && clock.steady() < until) {
+    while (!*lookup && !call.client_gone() && !dependencies_.stopping && clock.steady() < until) {
         co_await clock.sleep(pause);
         pause = std::min(2 * pause, glance);
     }
-    if (*said) {
+    if (*lookup) {
         std::optional<Error> trouble;
-        if (!**said) trouble = (*said)->error();
+        if (!**lookup) trouble = (*lookup)->error();
         note_nova(trouble);
-        co_return std::move(**said);
+        co_return std::move(**lookup);
     }
     note_unanswered(call, clock.steady() - began);
     co_return Error{Errc::timeout, "Nova did not tell in time who asks"};

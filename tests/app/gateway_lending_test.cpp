@@ -133,6 +133,17 @@ TEST_F(GatewayLendingTest, WhoOnlyAsksIsToldThatItsTenantsWouldGoAndNothingIsLef
     EXPECT_EQ(lent(), 4);
 }
 
+TEST_F(GatewayLendingTest, WhereNoHostCanBeOfferedASlowListIsWaitedFor) {
+    start_and_hold();
+    cloud.lists_take = seconds{3};
+    const ServerId tenant = booting("tenant", "spot");
+    const TimePoint began = clock.now();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_GE(clock.now() - began, seconds{3});
+    EXPECT_EQ(claimed(claim("req-1", tenant, "rp-host1")), 204);
+    EXPECT_EQ(held(), 2);
+}
+
 TEST_F(GatewayLendingTest, IdleRoomGoesFirstOnAHostInCooldownToo) {
     start_on_host3();
     borrow("tenant", "req-1", "host3");
