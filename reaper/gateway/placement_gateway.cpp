@@ -32,7 +32,7 @@ bool admits_revocable(const Request& request) {
 }
 
 /// One server for somebody of whom nothing is known.
-Request of_anybody(const RequestId& id) {
+Request of_unknown(const RequestId& id) {
     Request request;
     request.id = id;
     return request;
@@ -211,7 +211,7 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     const Duration looked = !none ? short_look : offers ? look_before_offer : whole_call;
     auto found = co_await in_time(call, look, looked);
     if (none && offers && !found && found.error().code == Errc::timeout) {
-        if (offer(id, query, {as_asked(of_anybody(id), query)}, first)) co_return first;
+        if (offer(id, query, {as_asked(of_unknown(id), query)}, first)) co_return first;
         found = co_await in_time(call, look, whole_call);
     }
     std::vector<Request> may_be;
@@ -220,12 +220,12 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     if (!found) {
         why = found.error().what;
         if (!none || found.error().code == Errc::timeout)
-            may_be.push_back(as_asked(of_anybody(id), query));
+            may_be.push_back(as_asked(of_unknown(id), query));
     } else if (auto* const unknown = std::get_if<NotCertain>(&*found)) {
         why = "it is not certain who asks: " + unknown->why;
         may_be = std::move(unknown->may_be);
         if (may_be.empty() || unknown->others_fit)
-            may_be.push_back(as_asked(of_anybody(id), query));
+            may_be.push_back(as_asked(of_unknown(id), query));
     } else if (const auto* const refused = std::get_if<Refused>(&*found)) {
         if (refused->no_room_at_all) co_return refuse(id, refused->reason);
         why = refused->reason;
