@@ -66,12 +66,12 @@ struct Session::Flight {
 };
 
 /// Ends the flight, however its coroutine ends.
-class Session::PlacementConstraints {
+class Session::Landing {
 public:
-    explicit PlacementConstraints(Session& session) : session_(session), flight_(session.flight_) {}
-    PlacementConstraints(const PlacementConstraints&) = delete;
-    PlacementConstraints& operator=(const PlacementConstraints&) = delete;
-    ~PlacementConstraints() {
+    explicit Landing(Session& session) : session_(session), flight_(session.flight_) {}
+    Landing(const Landing&) = delete;
+    Landing& operator=(const Landing&) = delete;
+    ~Landing() {
         session_.flight_.reset();
         flight_->over = true;
         flight_->landed.cancel();
@@ -109,7 +109,7 @@ ResultTask<Session::TokenPtr> Session::token(TokenPtr refused) {
     if (refused_ && clock_.steady() < refused_->until) co_return refused_->why;
     flight_ = std::make_shared<Flight>(executor_);
     const auto flight = flight_;
-    const PlacementConstraints placement(*this);
+    const Landing landing(*this);
     Result<TokenPtr> fetched = co_await fetch_token();
     note_refusal(fetched);
     if (fetched)

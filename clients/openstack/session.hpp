@@ -65,7 +65,7 @@ private:
     };
     using TokenPtr = std::shared_ptr<const Token>;
     struct Flight;
-    class PlacementConstraints;
+    class Landing;
     /// Keystone's last word on our credentials, if it was a refusal.
     struct Refused {
         std::size_t times = 0;  ///< in a row
