@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "clients/http/keeping.hpp"
-#include "clients/http/observed_transport.hpp"
 #include "clients/http/retry.hpp"
 #include "clients/http/text.hpp"
 #include "clients/http/transport.hpp"

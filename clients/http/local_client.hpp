@@ -26,10 +26,7 @@ Result<LocalAnswer> get_locally(const std::string& socket, const std::string& ta
                                 const std::function<void(const std::string&)>& on_line);
 
 /// POSTs the JSON, or GETs; the answer has its whole body, whatever its status. `timeout`: nothing
-/// came for so long.
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body);
-/// `connected`: false if surely nothing was sent.
+/// came for so long, for a POST a minute. `connected`: false if surely nothing was sent.
 Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
                                  const std::string& body, bool& connected);
 Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,

@@ -1,8 +1,8 @@
-#include "clients/http/observed_transport.hpp"
-
+// A transport that reports each try: how many calls there are, and how long they take.
 #include <utility>
 
 #include "clients/http/retry.hpp"
+#include "clients/http/transport.hpp"
 
 namespace reaper::http {
 

@@ -1,43 +1,241 @@
-// The transport with sockets: pooled keep-alive connections, TLS.
+// The transport with sockets: keep-alive connections with or without TLS, pooled per endpoint.
 #include <algorithm>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <list>
 #include <map>
+#include <optional>
 #include <utility>
 
-#include "clients/http/connection.hpp"
-#include "clients/http/pool.hpp"
+#include "clients/http/dial.hpp"
+#include "clients/http/idle_connections.hpp"
 #include "clients/http/retry.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/transport.hpp"
+#include "clients/http/wire.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::http {
 namespace {
 
 namespace asio = boost::asio;
-namespace wire = boost::beast::http;
+using boost::system::error_code;
 using std::chrono::steady_clock;
+using Parser = wire::response_parser<wire::string_body>;
 
-wire::verb verb_of(Method method) {
-    switch (method) {
-        case Method::get: return wire::verb::get;
-        case Method::head: return wire::verb::head;
-        case Method::post: return wire::verb::post;
-        case Method::put: return wire::verb::put;
-        case Method::del: return wire::verb::delete_;
+constexpr std::uint32_t max_header_bytes = 64 * 1024;
+constexpr int max_interim_answers = 8;  // 1xx before the real one
+
+/// An answer, and whether the connection can take another call.
+struct Exchange {
+    Response response;
+    bool reusable = false;
+};
+
+/// One connection to one endpoint: opened once, used for one call after another.
+class Connection {
+public:
+    /// `tls` may be null for an endpoint without TLS.
+    Connection(const asio::any_io_executor& executor, Endpoint endpoint,
+               std::shared_ptr<TlsContext> tls)
+        : endpoint_(std::move(endpoint)),
+          context_(std::move(tls)),
+          stream_(executor, endpoint_.tls ? ssl_of(context_) : nullptr) {}
+
+    /// Looks the name up, connects, and shakes hands. Once.
+    Task<std::optional<Failure>> open(TimeLimit limit) {
+        static const TlsOptions none;
+        return dial(stream_, endpoint_, context_ ? context_->options : none, limit);
     }
-    return wire::verb::get;
+    /// Sends the request and reads all of the answer. After a failure the connection is of no use.
+    Task<std::variant<Exchange, Failure>> exchange(const WireRequest& request,
+                                                   std::uint64_t max_body_bytes, TimeLimit limit);
+    /// False if the server closed it, or sent something that nobody asked for, since the last call.
+    bool looks_alive() { return stream_.looks_alive(); }
+
+private:
+    Endpoint endpoint_;
+    std::shared_ptr<TlsContext> context_;
+    SocketStream stream_;
+    boost::beast::flat_buffer buffer_;
+};
+
+Failure failed_reading(const error_code& error, const Parser& parser,
+                       std::uint64_t max_body_bytes) {
+    Failure failure = explain(error, Stage::reading, max_body_bytes);
+    failure.answer_began = parser.got_some();
+    if (failure.answer_began && failure.code == Errc::unreachable)
+        failure.cause = "the answer broke off in the middle";
+    return failure;
 }
 
-WireRequest wire_request(const Outgoing& call) {
-    WireRequest message(verb_of(call.request.method), call.url.target(), 11);
-    message.set(wire::field::host, host_header(call.url.endpoint));
-    message.set(wire::field::user_agent, "reaper");
-    message.set(wire::field::accept, "application/json");
-    message.set("X-Openstack-Request-Id", call.our_id);
-    for (const Header& header : call.request.headers) message.set(header.name, header.value);
-    message.body() = call.request.body;
-    message.prepare_payload();
-    return message;
+Exchange finish(Parser& parser, bool clean) {
+    auto message = parser.release();
+    Exchange exchange;
+    exchange.reusable = clean && message.keep_alive() && !message.need_eof();
+    exchange.response.status = static_cast<int>(message.result_int());
+    for (const auto& field : message)
+        exchange.response.headers.push_back(
+            {std::string(field.name_string()), std::string(field.value())});
+    exchange.response.body = std::move(message.body());
+    return exchange;
+}
+
+Task<std::variant<Exchange, Failure>> Connection::exchange(const WireRequest& request,
+                                                           std::uint64_t max_body_bytes,
+                                                           TimeLimit limit) {
+    stream_.expires_at(limit);
+    const std::string head = head_of(request);
+    error_code error = co_await write_message(stream_, head, request.body());
+    if (error) co_return explain(error, Stage::sending, max_body_bytes);
+
+    for (int interim = 0; interim <= max_interim_answers; ++interim) {
+        Parser parser;
+        parser.header_limit(max_header_bytes);
+        parser.body_limit(max_body_bytes);
+        parser.skip(request.method() == wire::verb::head);
+        error = co_await read_message(stream_, buffer_, parser, Until::header);
+        if (error) co_return failed_reading(error, parser, max_body_bytes);
+        if (parser.get().result_int() < 200) continue;
+        error = co_await read_message(stream_, buffer_, parser, Until::end);
+        if (error) co_return failed_reading(error, parser, max_body_bytes);
+        co_return finish(parser, buffer_.size() == 0);
+    }
+    co_return Failure{Errc::bad_answer, "only interim answers (1xx)", false, true};
+}
+
+class Pool;
+
+/// The right to use one connection of the pool; returned by the destructor.
+class Lease {
+public:
+    explicit Lease(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
+    Lease(Lease&&) noexcept = default;
+    Lease& operator=(Lease&&) = delete;
+    ~Lease();
+
+    /// The most recently used connection that still looks alive; null if there is none.
+    std::unique_ptr<Connection> take_idle();
+    void put_back(std::unique_ptr<Connection> connection);
+
+private:
+    std::shared_ptr<Pool> pool_;
+};
+
+struct PoolLimits {
+    std::size_t max_connections = 8;
+    std::size_t max_waiting = 65'536;
+    Duration idle_timeout{30'000};
+};
+
+/// The connections to one endpoint: a limit on how many work at a time, a queue of those who wait
+/// for one, first come first served, and idle ones kept for the next call.
+class Pool : public std::enable_shared_from_this<Pool> {
+public:
+    Pool(asio::any_io_executor executor, PoolLimits limits);
+
+    /// Waits its turn; a Failure at the limit, or at once if too many wait.
+    Task<std::variant<Lease, Failure>> acquire(TimeLimit limit);
+
+private:
+    friend class Lease;
+    struct Waiter;
+    class Place;
+
+    void release();
+
+    asio::any_io_executor executor_;
+    PoolLimits limits_;
+    std::size_t active_ = 0;
+    std::list<Waiter*> waiting_;
+    IdleConnections<std::unique_ptr<Connection>> idle_;
+};
+
+struct Pool::Waiter {
+    asio::steady_timer turn_or_late;
+    bool granted = false;
+};
+
+/// A place in the queue. Leaves it in its destructor; a turn that was granted but never taken
+/// (its coroutine was cancelled meanwhile) goes to the next.
+class Pool::Place {
+public:
+    Place(Pool& pool, Waiter& waiter)
+        : pool_(pool), waiter_(waiter), at_(pool.waiting_.insert(pool.waiting_.end(), &waiter)) {}
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    ~Place() {
+        if (!waiter_.granted)
+            pool_.waiting_.erase(at_);
+        else if (!taken_)
+            pool_.release();
+    }
+    void take() { taken_ = true; }
+
+private:
+    Pool& pool_;
+    Waiter& waiter_;
+    std::list<Waiter*>::iterator at_;
+    bool taken_ = false;
+};
+
+Lease::~Lease() {
+    if (pool_) pool_->release();
+}
+
+std::unique_ptr<Connection> Lease::take_idle() {
+    return pool_->idle_.take();
+}
+
+void Lease::put_back(std::unique_ptr<Connection> connection) {
+    pool_->idle_.put_back(std::move(connection));
+}
+
+Pool::Pool(asio::any_io_executor executor, PoolLimits limits)
+    : executor_(std::move(executor)),
+      limits_(limits),
+      idle_(limits.max_connections, limits.idle_timeout) {}
+
+Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit) {
+    const auto self = shared_from_this();
+    if (active_ < limits_.max_connections) {
+        ++active_;
+        co_return Lease(self);
+    }
+    if (waiting_.size() >= limits_.max_waiting)
+        co_return Failure{
+            Errc::unreachable,
+            "too many calls wait for a connection (" + std::to_string(waiting_.size()) + ")",
+            false};
+    Waiter waiter{asio::steady_timer(executor_, limit)};
+    Place place(*this, waiter);
+    error_code ignored;
+    co_await waiter.turn_or_late.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    if (!waiter.granted)
+        co_return Failure{Errc::timeout,
+                          "no free connection in time (all " +
+                              std::to_string(limits_.max_connections) + " were in use)",
+                          false};
+    place.take();
+    co_return Lease(self);
+}
+
+void Pool::release() {
+    if (waiting_.empty()) {
+        --active_;
+        return;
+    }
+    Waiter* const next = waiting_.front();
+    waiting_.pop_front();
+    next->granted = true;
+    next->turn_or_late.cancel();
+}
+
+WireRequest message_of(const Outgoing& call) {
+    return wire_request(call.request, call.url.target(), host_header(call.url.endpoint),
+                        {{"Accept", "application/json"}, {"X-Openstack-Request-Id", call.our_id}});
 }
 
 Failure not_sent(Failure failure) {
@@ -111,7 +309,7 @@ Task<Transport::Try> PooledTransport::exchange(const Outgoing& call, TimeLimit l
     auto turn = co_await pool->acquire(limit);
     if (auto* failure = std::get_if<Failure>(&turn)) co_return not_sent(std::move(*failure));
     Lease& lease = std::get<Lease>(turn);
-    const WireRequest message = wire_request(call);
+    const WireRequest message = message_of(call);
 
     if (auto connection = lease.take_idle()) {
         if (auto refused = unwanted(call, call.may_be_heard)) {

@@ -39,6 +39,10 @@ public:
 Result<std::shared_ptr<Transport>> make_pooled_transport(boost::asio::any_io_executor executor,
                                                          const Options& options);
 
+/// Calls `observer` when a try has ended, but not for one that was never sent because it was no
+/// longer wanted.
+std::shared_ptr<Transport> observed(std::shared_ptr<Transport> inner, CallObserver observer);
+
 /// The client's retries over a given transport.
 std::unique_ptr<Client> make_client(std::shared_ptr<Transport> transport, Options options,
                                     Clock& clock);

@@ -6,7 +6,6 @@
 
 #include "clients/http_proxy/error_answer.hpp"
 #include "clients/http_proxy/header_rules.hpp"
-#include "clients/http_server/lingering_close.hpp"
 
 namespace reaper::proxy {
 
@@ -67,15 +66,7 @@ Task<void> ClientConnection::serve() {
             more = co_await serve_one(std::get<RequestHead>(std::move(read)));
         more = more && !shared_->draining;
     }
-    co_await leave();
-}
-
-Task<void> ClientConnection::leave() {
-    if (!stream_.tcp().socket().is_open()) co_return;
-    if (auto* const tls = stream_.tls())
-        co_await lingering_close(*tls);
-    else
-        co_await lingering_close(stream_.tcp());
+    co_await stream_.leave();
 }
 
 Task<ClientConnection::HeadRead> ClientConnection::read_head() {

@@ -47,7 +47,6 @@ private:
 
     // client_connection.cpp: the life of a connection
     Task<HeadRead> read_head();
-    Task<void> leave();
     Task<bool> serve_one(RequestHead head);
     Task<bool> serve_call(Call& call);
 

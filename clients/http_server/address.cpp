@@ -1,6 +1,7 @@
 #include "clients/http_server/address.hpp"
 
 #include <charconv>
+#include <cstring>
 #include <string_view>
 #include <sys/un.h>
 
@@ -38,6 +39,16 @@ std::optional<std::variant<TcpEndpoint, UnixEndpoint>> endpoint_of(const std::st
     }
     if (const auto endpoint = tcp_endpoint_of(text)) return *endpoint;
     return std::nullopt;
+}
+
+std::optional<TcpEndpoint> as_tcp(const boost::asio::generic::stream_protocol::endpoint& endpoint) {
+    const int family = endpoint.protocol().family();
+    TcpEndpoint found;
+    if ((family != AF_INET && family != AF_INET6) || endpoint.size() > found.capacity())
+        return std::nullopt;
+    std::memcpy(found.data(), endpoint.data(), endpoint.size());
+    found.resize(endpoint.size());
+    return found;
 }
 
 std::string to_string(const TcpEndpoint& endpoint) {

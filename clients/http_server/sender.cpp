@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
-
-#include "clients/http_server/refusal.hpp"
+#include <boost/beast/http/status.hpp>
 
 namespace reaper {
 namespace {
@@ -62,6 +61,16 @@ bool is_of_the_same_site(const std::string& origin, const std::string& host) {
 }
 
 }  // namespace
+
+HttpResponse refusal(int status, const std::string& why) {
+    HttpResponse response;
+    response.status = status;
+    const std::string_view title = boost::beast::http::obsolete_reason(
+        boost::beast::http::int_to_status(static_cast<unsigned>(status)));
+    response.body = "{\"error\":{\"code\":" + std::to_string(status) + ",\"message\":\"" + why +
+                    "\",\"title\":\"" + std::string{title} + "\"},\"version\":2}\n";
+    return response;
+}
 
 std::optional<HttpResponse> refusal_of_sender(const HttpHeaders& headers,
                                               const std::optional<address>& here,

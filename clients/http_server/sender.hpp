@@ -13,6 +13,9 @@
 
 namespace reaper {
 
+/// An answer of the server itself, in the handlers' own form. `why` needs no escapes in JSON.
+HttpResponse refusal(int status, const std::string& why);
+
 /// Why not; none: it may. `here`: the address that it was sent to, none for a Unix socket (for
 /// which clients make any name up; a browser that says whose page asks came through a tunnel, whose
 /// end is on loopback). `names`: ours beside that.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "clients/http/client_harness.hpp"
-#include "clients/http/observed_transport.hpp"
 
 namespace reaper::http::transport_test {
 namespace {
