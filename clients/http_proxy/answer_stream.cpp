@@ -3,7 +3,6 @@
 #include <boost/asio/error.hpp>
 #include <utility>
 
-#include "clients/http_proxy/header_rules.hpp"
 #include "clients/http_proxy/upstream.hpp"
 
 namespace reaper::proxy {
@@ -17,37 +16,31 @@ http::Failure broke_off() {
 }  // namespace
 
 AnswerStream::AnswerStream(std::shared_ptr<Upstream> upstream,
-                           std::shared_ptr<UpstreamConnection> connection, AnswerHead head,
-                           Framing framing)
+                           std::shared_ptr<UpstreamConnection> connection,
+                           std::unique_ptr<AnswerReader> reader)
     : upstream_(std::move(upstream)),
       connection_(std::move(connection)),
-      head_(std::move(head)),
-      framing_(framing),
-      decoder_(framing),
-      reusable_(keeps_connection(head_.minor, head_.headers) &&
-                framing.kind != Framing::Kind::until_close) {
-    head_.headers = end_to_end(head_.headers);
+      reader_(std::move(reader)),
+      reusable_(keeps_connection(reader_->head().minor, reader_->head().headers) &&
+                framing().kind != Framing::Kind::until_close) {
+    reader_->head().headers = end_to_end(reader_->head().headers);
 }
 
 AnswerStream::~AnswerStream() {
     // More than was asked for belongs to nobody.
-    if (reusable_ && decoder_.done() && connection_->input.empty())
+    if (reusable_ && reader_->done() && connection_->input.empty())
         upstream_->keep(std::move(connection_));
 }
 
 AnswerStream::Piece AnswerStream::decode() {
-    auto& input = connection_->input;
-    if (input.empty() || decoder_.done()) return {{}, decoder_.done() || ended_, broken_};
-    const auto bytes = input.bytes();
-    const auto decoded = decoder_.decode(bytes);
-    input.consume(decoded.consumed);
-    broken_ = broken_ || decoded.bad;
-    return {{bytes.data(), decoded.body}, decoder_.done() || ended_, broken_};
+    const std::string_view bytes = reader_->read_body(connection_->input);
+    broken_ = broken_ || reader_->bad();
+    return {bytes, reader_->done(), broken_};
 }
 
 AnswerStream::Piece AnswerStream::ready() {
     if (read_.empty() || std::exchange(read_given_, true)) return decode();
-    return {read_, decoder_.done() || ended_, broken_};
+    return {read_, reader_->done(), broken_};
 }
 
 Task<AnswerStream::Piece> AnswerStream::next() {
@@ -67,12 +60,10 @@ Task<AnswerStream::Piece> AnswerStream::next() {
 Task<std::optional<http::Failure>> AnswerStream::read_more() {
     connection_->stream.expires_after(upstream_->limits().upstream);
     const http::Moved moved = co_await connection_->stream.read_some(connection_->input.room());
-    connection_->input.added(moved.bytes);
+    connection_->input.commit(moved.bytes);
     if (!moved.error || moved.bytes > 0) co_return std::nullopt;
-    if (moved.error == boost::asio::error::eof && framing_.kind == Framing::Kind::until_close) {
-        ended_ = true;
+    if (moved.error == boost::asio::error::eof && reader_->end_with_connection())
         co_return std::nullopt;
-    }
     auto failure = http::explain(moved.error, http::Stage::reading, 0);
     if (failure.code == Errc::unreachable) failure = broke_off();
     co_return failure;
@@ -83,7 +74,7 @@ ResultTask<BodyRead> AnswerStream::read_all(std::size_t most) {
         return Error{failure.code, failure.cause};
     };
     if (broken_) co_return failed(broke_off());
-    while (!decoder_.done() && !ended_) {
+    while (!reader_->done()) {
         if (read_.size() > most) co_return BodyRead::too_large;
         if (connection_->input.empty()) {
             const auto failure = co_await read_more();

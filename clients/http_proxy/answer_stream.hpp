@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "clients/http/failure.hpp"
-#include "clients/http_proxy/body_decoder.hpp"
 #include "clients/http_proxy/call_guard.hpp"
+#include "clients/http_proxy/message.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 
 namespace reaper::proxy {
@@ -25,19 +25,19 @@ public:
     };
 
     AnswerStream(std::shared_ptr<Upstream> upstream, std::shared_ptr<UpstreamConnection> connection,
-                 AnswerHead head, Framing framing);
+                 std::unique_ptr<AnswerReader> reader);
     /// A connection whose answer was read to its end goes back.
     ~AnswerStream() override;
     AnswerStream(const AnswerStream&) = delete;
     AnswerStream& operator=(const AnswerStream&) = delete;
 
-    int status() const override { return head_.status; }
-    const std::string& reason() const override { return head_.reason; }
-    const HttpHeaders& headers() const override { return head_.headers; }
+    int status() const override { return reader_->head().status; }
+    const std::string& reason() const override { return reader_->head().reason; }
+    const HttpHeaders& headers() const override { return reader_->head().headers; }
     ResultTask<BodyRead> read_all(std::size_t most) override;
     const std::string& body() const override { return read_; }
 
-    const Framing& framing() const { return framing_; }
+    const Framing& framing() const { return reader_->framing(); }
     /// What is here already; may be empty without being the last. First of all comes what was read.
     Piece ready();
     /// The next one, when it comes.
@@ -49,12 +49,9 @@ private:
 
     std::shared_ptr<Upstream> upstream_;
     std::shared_ptr<UpstreamConnection> connection_;
-    AnswerHead head_;
-    Framing framing_;
-    BodyDecoder decoder_;
+    std::unique_ptr<AnswerReader> reader_;  ///< its head has only what goes through
     std::string read_;
     bool read_given_ = false;
-    bool ended_ = false;  ///< an answer that goes until the connection ends did so
     bool broken_ = false;
     bool reusable_;
 };

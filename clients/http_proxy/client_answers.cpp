@@ -3,7 +3,6 @@
 
 #include "clients/http_proxy/client_connection.hpp"
 #include "clients/http_proxy/error_answer.hpp"
-#include "clients/http_proxy/header_rules.hpp"
 
 namespace reaper::proxy {
 
@@ -41,7 +40,7 @@ Task<bool> ClientConnection::write(http::SocketStream::Pieces pieces) {
 Task<bool> ClientConnection::give(Call& call, AnswerStream& answer) {
     const Framing::Kind kind = answer.framing().kind;
     const bool no_length = kind == Framing::Kind::chunked || kind == Framing::Kind::until_close;
-    const bool chunked = no_length && call.head.minor == 1;
+    const bool chunked = no_length && call.head().minor == 1;
     const bool until_close = no_length && !chunked;
     const bool keep = call.keep && !until_close && !shared_->draining;
     call.status = answer.status();
@@ -49,7 +48,7 @@ Task<bool> ClientConnection::give(Call& call, AnswerStream& answer) {
     std::string text = status_line(answer.status(), answer.reason());
     append_end_to_end(text, answer.headers());
     if (chunked) append_header(text, "Transfer-Encoding", "chunked");
-    append_connection(text, call.head.minor, keep);
+    append_connection(text, call.head().minor, keep);
     text += "\r\n";
 
     AnswerStream::Piece piece = answer.ready();
@@ -89,9 +88,9 @@ Task<bool> ClientConnection::give(Call& call, const OwnAnswer& answer) {
     append_end_to_end(text, headers);
     if (!is_bodiless(answer.status))
         append_header(text, "Content-Length", std::to_string(answer.body.size()));
-    append_connection(text, call.head.minor, keep);
+    append_connection(text, call.head().minor, keep);
     text += "\r\n";
-    const bool with_body = call.head.method != "HEAD" && !is_bodiless(answer.status);
+    const bool with_body = call.head().method != "HEAD" && !is_bodiless(answer.status);
     const std::string_view body = with_body ? std::string_view(answer.body) : std::string_view();
     const http::SocketStream::Pieces pieces{bytes_of(text), bytes_of(body)};
     const bool written = co_await write(pieces);
@@ -107,6 +106,7 @@ Task<bool> ClientConnection::give_failure(Call& call, const http::Failure& failu
 
 Task<bool> ClientConnection::refuse(const BadMessage& bad) {
     Call call{};
+    call.reader = std::make_shared<RequestReader>();
     const OwnAnswer answer = error_answer(bad.status, bad.why);
     co_return co_await give(call, answer);
 }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "clients/http_proxy/header_rules.hpp"
+#include "clients/http_proxy/message.hpp"
 
 namespace reaper::proxy {
 

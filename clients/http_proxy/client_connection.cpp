@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "clients/http_proxy/error_answer.hpp"
-#include "clients/http_proxy/header_rules.hpp"
 #include "clients/http_server/lingering_close.hpp"
 
 namespace reaper::proxy {
@@ -64,7 +63,7 @@ Task<void> ClientConnection::serve() {
         if (auto* bad = std::get_if<BadMessage>(&read))
             more = co_await refuse(*bad);
         else
-            more = co_await serve_one(std::get<RequestHead>(std::move(read)));
+            more = co_await serve_one(std::get<Request>(std::move(read)));
         more = more && !shared_->draining;
     }
     co_await leave();
@@ -80,7 +79,7 @@ Task<void> ClientConnection::leave() {
 
 Task<ClientConnection::HeadRead> ClientConnection::read_head() {
     const HttpProxyLimits& limits = shared_->settings.limits;
-    HeadSearch search;
+    auto request = std::make_shared<RequestReader>();
     GivesWay mark{*this, shared_->idle};
     bool begun = false;
     auto limit = steady_clock::now() + limits.idle;
@@ -90,35 +89,24 @@ Task<ClientConnection::HeadRead> ClientConnection::read_head() {
             limit = steady_clock::now() + limits.head;
         }
         // RFC 9112, 2.2: empty lines before a request.
-        while (input_.text().starts_with("\r\n")) {
-            input_.consume(2);
-            search = {};
-        }
-        const auto state = search.look(input_.text());
-        if (state == HeadSearch::State::bad)
-            co_return BadMessage{400, "a line does not end with CR LF"};
-        if (state == HeadSearch::State::whole) break;
-        if (input_.full()) co_return BadMessage{431, "the head of the request is too long"};
+        while (input_.text().starts_with("\r\n")) input_.consume(2);
+        if (request->read_head(input_)) co_return request;
+        if (request->bad()) co_return *request->bad();
         input_.release();
         stream_.expires_at(limit);
         const auto moved = co_await stream_.read_some(input_.room());
-        input_.added(moved.bytes);
+        input_.commit(moved.bytes);
         if (moved.error && moved.bytes == 0) co_return Closed{};
     }
-    auto parsed = parse_request_head(input_.text().substr(0, search.end()));
-    input_.consume(search.end());
-    if (auto* bad = std::get_if<BadMessage>(&parsed)) co_return std::move(*bad);
-    co_return std::get<RequestHead>(std::move(parsed));
 }
 
-Task<bool> ClientConnection::serve_one(RequestHead head) {
-    auto framing = framing_of(head);
-    if (auto* bad = std::get_if<BadMessage>(&framing)) co_return co_await refuse(*bad);
+Task<bool> ClientConnection::serve_one(Request request) {
+    const RequestHead& head = request->head();
     auto target = upstream_target(shared_->prefixes, head.target);
     const auto& handler = shared_->handler;
     if (!target && handler != nullptr && handler->owns(head.target)) target = head.target;
     const bool keep = keeps_connection(head.minor, head.headers) && !shared_->draining;
-    Call call{std::move(head), target.value_or(""), std::get<Framing>(framing), keep};
+    Call call{std::move(request), target.value_or(""), keep};
     HttpProxyState& state = shared_->state;
     ++state.calls;
     under_way_ = &call.guard;
@@ -129,7 +117,7 @@ Task<bool> ClientConnection::serve_one(RequestHead head) {
         if (target) {
             more = co_await serve_call(call);
         } else {
-            call.keep = call.keep && call.framing.kind == Framing::Kind::none;
+            call.keep = call.keep && call.reader->done();
             const OwnAnswer nothing_here =
                 error_answer(404, "there is nothing under this path, only under " +
                                       shared_->prefixes.ours + "/");
@@ -144,15 +132,15 @@ Task<bool> ClientConnection::serve_one(RequestHead head) {
     if (failed) std::rethrow_exception(failed);
     if (spdlog::should_log(spdlog::level::debug)) {
         const auto took = std::chrono::duration_cast<Duration>(steady_clock::now() - began);
-        spdlog::debug("{}: {} {} {} in {} ms", shared_->settings.name, call.head.method,
-                      shown(call.head.target), call.status, took.count());
+        spdlog::debug("{}: {} {} {} in {} ms", shared_->settings.name, call.head().method,
+                      shown(call.head().target), call.status, took.count());
     }
     co_return more;
 }
 
 Task<bool> ClientConnection::serve_call(Call& call) {
     const auto& handler = shared_->handler;
-    if (handler != nullptr && handler->wants(call.head.method, call.head.target))
+    if (handler != nullptr && handler->wants(call.head().method, call.head().target))
         co_return co_await decide(call);
     co_return co_await pass_on(call);
 }

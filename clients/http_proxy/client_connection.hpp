@@ -8,10 +8,8 @@
 
 #include "clients/http/socket_stream.hpp"
 #include "clients/http_proxy/answer_stream.hpp"
-#include "clients/http_proxy/body_decoder.hpp"
 #include "clients/http_proxy/call_guard.hpp"
-#include "clients/http_proxy/head.hpp"
-#include "clients/http_proxy/input_buffer.hpp"
+#include "clients/http_proxy/message.hpp"
 #include "clients/http_proxy/shared.hpp"
 
 namespace reaper::proxy {
@@ -32,15 +30,18 @@ public:
 
 private:
     struct Closed {};
-    using HeadRead = std::variant<RequestHead, BadMessage, Closed>;
+    using Request = std::shared_ptr<RequestReader>;
+    using HeadRead = std::variant<Request, BadMessage, Closed>;
     /// A request under way.
     struct Call {
-        RequestHead head;
+        Request reader;
         std::string target;  ///< the upstream's
-        Framing framing{};
-        bool keep = false;  ///< another one may follow
+        bool keep = false;   ///< another one may follow
         CallGuard guard{};
         int status = 0;  ///< of its answer; 0: none was given
+
+        const RequestHead& head() const { return reader->head(); }
+        bool chunked() const { return reader->framing().kind == Framing::Kind::chunked; }
     };
     /// Marks the connection as one that may be closed for another.
     class GivesWay;
@@ -48,22 +49,21 @@ private:
     // client_connection.cpp: the life of a connection
     Task<HeadRead> read_head();
     Task<void> leave();
-    Task<bool> serve_one(RequestHead head);
+    Task<bool> serve_one(Request request);
     Task<bool> serve_call(Call& call);
 
     // client_requests.cpp: what goes to the upstream; each tells whether another may follow
     Task<bool> pass_on(Call& call);
     Task<bool> pass_whole(Call& call, std::string_view body);
-    Task<bool> pass_piece_by_piece(Call& call, BodyDecoder decoder, std::string_view first);
+    Task<bool> pass_piece_by_piece(Call& call, std::string_view first);
     Task<bool> decide(Call& call);
     Task<std::variant<std::string, BadMessage, Closed>> read_body(const Call& call);
     std::string upstream_head(const Call& call) const;
     std::shared_ptr<Upload> start_upload(Call& call,
-                                         const std::shared_ptr<UpstreamConnection>& connection,
-                                         BodyDecoder decoder);
+                                         const std::shared_ptr<UpstreamConnection>& connection);
     static Task<void> carry(std::shared_ptr<ClientConnection> client,
-                            std::shared_ptr<UpstreamConnection> connection, BodyDecoder decoder,
-                            Framing::Kind kind, std::shared_ptr<Upload> upload);
+                            std::shared_ptr<UpstreamConnection> connection, Request request,
+                            std::shared_ptr<Upload> upload);
     Task<void> stop(Upload& upload, UpstreamConnection& connection);
     Task<ProxyAnswer> ask_handler(Call& call, HttpRequest request);
     Interim interim_of(const Call& call);
@@ -78,7 +78,7 @@ private:
 
     std::shared_ptr<Shared> shared_;
     http::SocketStream stream_;
-    InputBuffer input_;
+    Input input_;
     std::list<ClientConnection*>::iterator open_at_;
     CallGuard* under_way_ = nullptr;
 };

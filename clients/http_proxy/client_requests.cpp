@@ -8,16 +8,15 @@
 #include "clients/http_proxy/client_call.hpp"
 #include "clients/http_proxy/client_connection.hpp"
 #include "clients/http_proxy/error_answer.hpp"
-#include "clients/http_proxy/header_rules.hpp"
 #include "clients/http_proxy/upload.hpp"
 
 namespace reaper::proxy {
 
 namespace {
 
-std::string framed(std::string_view body, Framing::Kind kind) {
+std::string framed(std::string_view body, bool chunked) {
     std::string text;
-    if (kind != Framing::Kind::chunked || body.empty()) return text.append(body);
+    if (!chunked || body.empty()) return text.append(body);
     return text.append(chunk_head(body.size())).append(body).append(chunk_tail);
 }
 
@@ -26,40 +25,31 @@ std::string framed(std::string_view body, Framing::Kind kind) {
 std::string ClientConnection::upstream_head(const Call& call) const {
     std::string text;
     text.reserve(1024);
-    text.append(call.head.method).append(" ").append(call.target).append(" HTTP/1.1\r\n");
-    append_end_to_end(text, call.head.headers);
-    if (values_of(call.head.headers, "Host").empty())
+    text.append(call.head().method).append(" ").append(call.target).append(" HTTP/1.1\r\n");
+    append_end_to_end(text, call.head().headers);
+    if (values_of(call.head().headers, "Host").empty())
         append_header(text, "Host", shared_->authority);
-    if (call.framing.kind == Framing::Kind::chunked)
-        append_header(text, "Transfer-Encoding", "chunked");
+    if (call.chunked()) append_header(text, "Transfer-Encoding", "chunked");
     return text += "\r\n";
 }
 
 Interim ClientConnection::interim_of(const Call& call) {
-    if (call.head.minor == 0) return nullptr;
+    if (call.head().minor == 0) return nullptr;
     return [this](const AnswerHead& head) { return say_interim(head); };
 }
 
 Task<bool> ClientConnection::pass_on(Call& call) {
-    BodyDecoder decoder{call.framing};
-    const auto bytes = input_.bytes();
-    const auto decoded = decoder.decode(bytes);
-    input_.consume(decoded.consumed);
-    if (decoded.bad) {
-        const BadMessage bad{400, "the chunks of the body are broken"};
-        co_return co_await refuse(bad);
-    }
-    // It stays there as long as nothing is read.
-    const std::string_view here{bytes.data(), decoded.body};
-    if (decoder.done()) co_return co_await pass_whole(call, here);
-    co_return co_await pass_piece_by_piece(call, decoder, here);
+    const std::string_view here = call.reader->read_body(input_);
+    if (const auto& bad = call.reader->bad()) co_return co_await refuse(*bad);
+    if (call.reader->done()) co_return co_await pass_whole(call, here);
+    co_return co_await pass_piece_by_piece(call, here);
 }
 
 Task<bool> ClientConnection::pass_whole(Call& call, std::string_view body) {
     std::string chunks;
-    Outgoing out{call.head.method, upstream_head(call), body};
-    if (call.framing.kind == Framing::Kind::chunked) {
-        chunks = framed(body, call.framing.kind).append(last_chunk);
+    Outgoing out{call.head().method, upstream_head(call), body};
+    if (call.chunked()) {
+        chunks = framed(body, call.chunked()).append(last_chunk);
         out.body = chunks;
     }
     const ClientWatch watch{stream_, [&call] { call.guard.give_up(); }};
@@ -71,20 +61,19 @@ Task<bool> ClientConnection::pass_whole(Call& call, std::string_view body) {
     co_return co_await give(call, *answer);
 }
 
-Task<bool> ClientConnection::pass_piece_by_piece(Call& call, BodyDecoder decoder,
-                                                 std::string_view first) {
-    const std::string chunks = framed(first, call.framing.kind);
+Task<bool> ClientConnection::pass_piece_by_piece(Call& call, std::string_view first) {
+    const std::string chunks = framed(first, call.chunked());
     Upstream& upstream = *shared_->upstream;
-    const Outgoing out{call.head.method, upstream_head(call), chunks, false};
+    const Outgoing out{call.head().method, upstream_head(call), chunks, false};
     auto sent = co_await upstream.send(out, call.guard);
     if (const auto* failure = std::get_if<http::Failure>(&sent)) {
         call.keep = false;
         co_return co_await give_failure(call, *failure);
     }
     const auto connection = std::get<std::shared_ptr<UpstreamConnection>>(std::move(sent));
-    const UploadInProgress upload{start_upload(call, connection, decoder)};
+    const UploadInProgress upload{start_upload(call, connection)};
     const Interim interim = interim_of(call);
-    auto answered = co_await upstream.receive(connection, call.head.method, call.guard, interim);
+    auto answered = co_await upstream.receive(connection, call.head().method, call.guard, interim);
     const auto* const failure = std::get_if<http::Failure>(&answered);
     const bool all_sent = upload->outcome == Upload::Outcome::whole;
     call.keep = call.keep && all_sent;
@@ -95,19 +84,16 @@ Task<bool> ClientConnection::pass_piece_by_piece(Call& call, BodyDecoder decoder
         co_return more&& all_sent;
     }
     co_await stop(*upload, *connection);
-    if (upload->outcome == Upload::Outcome::bad) {
-        const BadMessage bad{400, "the chunks of the body are broken"};
-        co_return co_await refuse(bad);
-    }
+    if (upload->outcome == Upload::Outcome::bad) co_return co_await refuse(*call.reader->bad());
     if (upload->outcome == Upload::Outcome::client_left) co_return false;
     if (!call.guard.gone()) upstream.note(*failure);
     co_return co_await give_failure(call, *failure);
 }
 
 std::shared_ptr<Upload> ClientConnection::start_upload(
-    Call& call, const std::shared_ptr<UpstreamConnection>& connection, BodyDecoder decoder) {
+    Call& call, const std::shared_ptr<UpstreamConnection>& connection) {
     auto upload = std::make_shared<Upload>(shared_->executor, call.guard);
-    auto carried = carry(shared_from_this(), connection, decoder, call.framing.kind, upload);
+    auto carried = carry(shared_from_this(), connection, call.reader, upload);
     auto on_end = [upload](std::exception_ptr failed) {
         if (failed) upload->end(Upload::Outcome::client_left);
     };
@@ -117,38 +103,35 @@ std::shared_ptr<Upload> ClientConnection::start_upload(
 
 /// What the client sends goes on to the upstream, as fast as that takes it.
 Task<void> ClientConnection::carry(std::shared_ptr<ClientConnection> client,
-                                   std::shared_ptr<UpstreamConnection> connection,
-                                   BodyDecoder decoder, Framing::Kind kind,
+                                   std::shared_ptr<UpstreamConnection> connection, Request request,
                                    std::shared_ptr<Upload> upload) {
     const HttpProxyLimits& limits = client->shared_->settings.limits;
-    InputBuffer& input = client->input_;
-    while (!decoder.done()) {
+    Input& input = client->input_;
+    while (!request->done()) {
         client->stream_.expires_after(limits.body);
         const auto read = co_await client->stream_.read_some(input.room());
-        input.added(read.bytes);
+        input.commit(read.bytes);
         if (read.error && read.bytes == 0) {
             connection->stream.close();
             upload->end(upload->stopped ? Upload::Outcome::upstream_left
                                         : Upload::Outcome::client_left);
             co_return;
         }
-        const auto bytes = input.bytes();
-        const auto decoded = decoder.decode(bytes);
-        input.consume(decoded.consumed);
-        if (decoded.bad) {
+        const std::string_view body = request->read_body(input);
+        if (request->bad()) {
             connection->stream.close();
             upload->end(Upload::Outcome::bad);
             co_return;
         }
         std::string head;
         std::string_view tail;
-        if (kind == Framing::Kind::chunked) {
-            if (decoded.body > 0) head = chunk_head(decoded.body);
-            if (decoded.body > 0) tail = chunk_tail;
-            if (decoder.done()) tail = decoded.body > 0 ? tail_and_last_chunk : last_chunk;
+        if (request->framing().kind == Framing::Kind::chunked) {
+            if (!body.empty()) head = chunk_head(body.size());
+            if (!body.empty()) tail = chunk_tail;
+            if (request->done()) tail = body.empty() ? last_chunk : tail_and_last_chunk;
         }
         const http::SocketStream::Pieces pieces{
-            boost::asio::buffer(head), boost::asio::const_buffer(bytes.data(), decoded.body),
+            boost::asio::buffer(head), boost::asio::const_buffer(body.data(), body.size()),
             boost::asio::const_buffer(tail.data(), tail.size())};
         const auto written = co_await connection->stream.write(pieces, limits.upstream);
         if (written.error) {
@@ -175,25 +158,22 @@ Task<std::variant<std::string, BadMessage, ClientConnection::Closed>> ClientConn
     const Call& call) {
     const HttpProxyLimits& limits = shared_->settings.limits;
     const BadMessage too_large{413, "the body of the request is too large"};
-    if (call.framing.length > limits.body_bytes) co_return too_large;
-    BodyDecoder decoder{call.framing};
-    if (expects_continue(call.head) && !decoder.done() && input_.empty()) {
+    RequestReader& reader = *call.reader;
+    if (reader.framing().length > limits.body_bytes) co_return too_large;
+    if (expects_continue(reader.head()) && !reader.done() && input_.empty()) {
         const AnswerHead go_on{1, 100, "Continue"};
         const bool told = co_await say_interim(go_on);
         if (!told) co_return Closed{};
     }
     std::string body;
     while (true) {
-        const auto bytes = input_.bytes();
-        const auto decoded = decoder.decode(bytes);
-        body.append(bytes.data(), decoded.body);
-        input_.consume(decoded.consumed);
-        if (decoded.bad) co_return BadMessage{400, "the chunks of the body are broken"};
+        body += reader.read_body(input_);
+        if (reader.bad()) co_return *reader.bad();
         if (body.size() > limits.body_bytes) co_return too_large;
-        if (decoder.done()) co_return body;
+        if (reader.done()) co_return body;
         stream_.expires_after(limits.body);
         const auto moved = co_await stream_.read_some(input_.room());
-        input_.added(moved.bytes);
+        input_.commit(moved.bytes);
         if (moved.error && moved.bytes == 0) co_return Closed{};
     }
 }
@@ -202,7 +182,7 @@ Task<bool> ClientConnection::decide(Call& call) {
     auto read = co_await read_body(call);
     if (std::holds_alternative<Closed>(read)) co_return false;
     if (const auto* bad = std::get_if<BadMessage>(&read)) co_return co_await refuse(*bad);
-    HttpRequest request{call.head.method, call.head.target, end_to_end(call.head.headers),
+    HttpRequest request{call.head().method, call.head().target, end_to_end(call.head().headers),
                         std::get<std::string>(std::move(read))};
     const ClientWatch watch{stream_, [&call] { call.guard.give_up(); }};
     const auto answer = co_await ask_handler(call, std::move(request));

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "clients/http/dial.hpp"
-#include "clients/http_proxy/header_rules.hpp"
 
 namespace reaper::proxy {
 
@@ -119,17 +118,15 @@ Task<Upstream::Answered> Upstream::receive(std::shared_ptr<UpstreamConnection> c
                                            std::string_view method, CallGuard& guard,
                                            const Interim& interim) {
     for (int count = 0; count < max_interim_answers; ++count) {
-        AnswerHead head;
-        auto failure = co_await read_head(*connection, head);
+        auto reader = std::make_unique<AnswerReader>(method == "HEAD");
+        auto failure = co_await read_head(*connection, *reader);
         if (guard.gone()) co_return cancelled();
         if (failure) co_return std::move(*failure);
+        const AnswerHead& head = reader->head();
         if (head.status >= 200) {
-            auto framing = framing_of(head, method == "HEAD");
-            if (auto* bad = std::get_if<BadMessage>(&framing))
-                co_return bad_answer(std::move(bad->why));
             note_answer();
             co_return std::make_unique<AnswerStream>(shared_from_this(), std::move(connection),
-                                                     std::move(head), std::get<Framing>(framing));
+                                                     std::move(reader));
         }
         // Upgrade is not passed on, so nobody asked for another protocol.
         if (head.status == 101) co_return bad_answer("the answer changes the protocol");
@@ -140,26 +137,19 @@ Task<Upstream::Answered> Upstream::receive(std::shared_ptr<UpstreamConnection> c
     co_return bad_answer("only interim answers (1xx)");
 }
 
-Task<std::optional<Failure>> Upstream::read_head(UpstreamConnection& connection, AnswerHead& head) {
-    InputBuffer& input = connection.input;
-    HeadSearch search;
-    while (true) {
-        const auto state = search.look(input.text());
-        if (state == HeadSearch::State::bad) co_return bad_answer("this is no HTTP answer");
-        if (state == HeadSearch::State::whole) break;
-        if (input.full()) co_return bad_answer("the answer's headers are too large");
+Task<std::optional<Failure>> Upstream::read_head(UpstreamConnection& connection,
+                                                 AnswerReader& reader) {
+    Input& input = connection.input;
+    while (!reader.read_head(input)) {
+        if (const auto& bad = reader.bad()) co_return bad_answer(bad->why);
         connection.stream.expires_after(limits_.upstream);
         const auto moved = co_await connection.stream.read_some(input.room());
-        input.added(moved.bytes);
+        input.commit(moved.bytes);
         if (!moved.error) continue;
         Failure failure = http::explain(moved.error, http::Stage::reading, 0);
         failure.answer_began = !input.empty();
         co_return failure;
     }
-    auto parsed = parse_answer_head(input.text().substr(0, search.end()));
-    input.consume(search.end());
-    if (auto* bad = std::get_if<BadMessage>(&parsed)) co_return bad_answer(std::move(bad->why));
-    head = std::get<AnswerHead>(std::move(parsed));
     co_return std::nullopt;
 }
 

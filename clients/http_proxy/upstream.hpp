@@ -66,7 +66,8 @@ public:
 private:
     Task<Connected> connect(CallGuard& guard);
     Task<http::Moved> write(UpstreamConnection& connection, const Outgoing& out);
-    Task<std::optional<http::Failure>> read_head(UpstreamConnection& connection, AnswerHead& head);
+    Task<std::optional<http::Failure>> read_head(UpstreamConnection& connection,
+                                                 AnswerReader& reader);
     void note_answer();
     void sweep();
 

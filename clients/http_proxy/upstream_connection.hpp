@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "clients/http/socket_stream.hpp"
-#include "clients/http_proxy/input_buffer.hpp"
+#include "clients/http_proxy/message.hpp"
 
 namespace reaper::proxy {
 
@@ -17,7 +17,7 @@ struct UpstreamConnection {
     bool looks_alive() { return stream.looks_alive(); }
 
     http::SocketStream stream;
-    InputBuffer input;
+    Input input;
     std::uint64_t calls = 0;    ///< that it was taken for
     bool request_sent = false;  ///< all of the last one
 };
