@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "clients/http/failure.hpp"
-#include "clients/http_proxy/head.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 
 namespace reaper::proxy {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "clients/http_proxy/client_connection.hpp"
-#include "clients/http_proxy/shared.hpp"
 #include "clients/http_server/listening.hpp"
 #include "clients/http_server/tls.hpp"
 

@@ -16,7 +16,7 @@ struct PathPrefixes {
 /// `/placement` of `/placement/` and of `placement`; empty for `/`.
 std::string path_prefix(std::string_view path);
 
-/// Only the prefix is exchanged; everything else stays as it is, byte for byte. None: the target is
+/// Only the prefix is exchanged; everything else stays. None: the target is
 /// not under our prefix, or may lead out of it (`..`).
 std::optional<std::string> upstream_target(const PathPrefixes& prefixes, std::string_view target);
 
