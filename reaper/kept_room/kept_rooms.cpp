@@ -218,12 +218,12 @@ Task<void> KeptRooms::look_if_unsure(ServerId server) {
     co_await look(server);
     const auto at = kept_.find(server);
     if (at == kept_.end() || at->second.room.gone) co_return;
-    const auto gone = co_await let_go_at_nova(server);
+    const auto gone = co_await released_by_nova(server);
     if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
 }
 
 /// Has Nova let the server go? Noted if so.
-ResultTask<bool> KeptRooms::let_go_at_nova(ServerId server) {
+ResultTask<bool> KeptRooms::released_by_nova(ServerId server) {
     auto record = co_await dependencies_.cloud.compute.server(server);
     if (!record) co_return record.error();
     const bool gone = is_gone(*record);
@@ -248,7 +248,7 @@ ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
         std::optional<Result<bool>> gone;
         std::vector<Task<void>> questions;
         questions.push_back(look(server));
-        questions.push_back(reaper::keep(let_go_at_nova(server), gone));
+        questions.push_back(reaper::keep(released_by_nova(server), gone));
         co_await run_all(std::move(questions));
         const auto still = kept_.find(server);
         if (still == kept_.end()) continue;

@@ -28,7 +28,7 @@ void put_usual(ImageProperties& properties, const char* name, const Word (&words
     const auto at = properties.find(name);
     if (at == properties.end()) return;
     std::string& value = at->second;
-    value = in_small_letters(value);
+    value = to_lower(value);
     for (const auto& [other, usual] : words)
         if (value == other) value = usual;
 }

@@ -126,7 +126,7 @@ ReservationController::Search FreshDecision::search_under(
 }
 
 /// In place of the decision.
-Task<ReservationController::LetGo> FreshDecision::release_reserved(
+Task<ReservationController::Release> FreshDecision::release_reserved(
     std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
     std::map<ServerId, std::string> skipped, Giving giving) {
     const std::size_t most_victims = victims_of(decision);
@@ -136,7 +136,7 @@ Task<ReservationController::LetGo> FreshDecision::release_reserved(
                                                   most_victims, giving);
 }
 
-Task<ReservationController::LetGo> FreshDecision::borrow(
+Task<ReservationController::Release> FreshDecision::borrow(
     std::shared_ptr<const CompiledPolicy> policy, Request request, Giving giving) {
     std::map<ServerId, std::string> nobody;
     auto search = search_under(std::move(policy), true, std::move(nobody), giving);

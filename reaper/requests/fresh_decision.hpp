@@ -91,11 +91,11 @@ private:
                                            Request request,
                                            std::map<ServerId, std::string> skipped);
     using Giving = ReservationController::Giving;
-    Task<ReservationController::LetGo> release_reserved(
+    Task<ReservationController::Release> release_reserved(
         std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
         std::map<ServerId, std::string> skipped, Giving giving);
-    Task<ReservationController::LetGo> borrow(std::shared_ptr<const CompiledPolicy> policy,
-                                              Request request, Giving giving);
+    Task<ReservationController::Release> borrow(std::shared_ptr<const CompiledPolicy> policy,
+                                                Request request, Giving giving);
     ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,
                                                bool in_cooldown_too,
                                                std::map<ServerId, std::string> skipped,

@@ -46,7 +46,7 @@ Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPoli
     const RoomKeeper::Question question{rooms_, request};
     const auto skipped = refresher_.kept_by_locks();
     Decision decision = decide_now(*policy, request, skipped);
-    ReservationController::LetGo given;
+    ReservationController::Release given;
     if (request.borrows && std::holds_alternative<Refused>(decision)) {
         Request borrower = request;
         given = co_await borrow(std::move(policy), std::move(borrower), Giving::look);

@@ -201,7 +201,7 @@ private:
     }
 
     /// What is reserved for the request's role is let go of, before anybody is deleted.
-    void let_go_for(const Request& request) {
+    void promise_released(const Request& request) {
         for (Host& host : cloud_.hosts) {
             ReservedAllocations then = held_[host.id];
             std::erase_if(then, [&](const auto& each) {
@@ -260,7 +260,7 @@ private:
 
     bool decide(UnderWay& one) {
         ledger_.admit(one.request);
-        if (!one.request.role.empty()) let_go_for(one.request);
+        if (!one.request.role.empty()) promise_released(one.request);
         const auto decision =
             plan(one.request, cloud_, {}, ledger_, upto(1) == 0 ? "cost" : "strict");
         const Amount there = slots_there(one.request);

@@ -297,7 +297,7 @@ TEST(RoomKeeper, APlanThatCouldNotBeJournaledLeavesNoEarlierPromise) {
         RoomKeeper rooms{true};
         Request waiting = request(slot, 1, "req-1");
         waiting.source = RequestSource::gateway;
-        rooms.let_go_for(waiting, plan_on("a", 1, {}).hosts, at(10));
+        rooms.promise_released(waiting, plan_on("a", 1, {}).hosts, at(10));
         ASSERT_THAT(rooms.ledger().promises_of(waiting.id), SizeIs(1));
         rooms.not_journaled(waiting.id, plan_on("a", 1, {"v"}), somebody_died);
         EXPECT_THAT(rooms.ledger().promises_of(waiting.id), SizeIs(somebody_died ? 1 : 0))

@@ -66,7 +66,7 @@ ResultTask<void> ReservationController::check() {
         co_return Result<void>{};
     }
     if (!dependencies_.refresher.built()) co_return Result<void>{};
-    auto known = co_await know();
+    auto known = co_await load();
     if (!known) co_return known.error();
     if (known_for_ == 0) co_return Result<void>{};  // there is no register
     if (!dependencies_.looks_only) co_await configure_all();
@@ -85,7 +85,7 @@ ResultTask<void> ReservationController::check() {
 }
 
 ResultTask<void> ReservationController::read_now() {
-    auto known = co_await know();
+    auto known = co_await load();
     if (!known) co_return known.error();
     std::vector<HostId> hosts;
     for (const auto& each : books_) hosts.push_back(each.first);
@@ -98,7 +98,7 @@ ResultTask<void> ReservationController::read_now() {
 }
 
 /// Reads the register, if it is not known or for long.
-ResultTask<void> ReservationController::know() {
+ResultTask<void> ReservationController::load() {
     const Duration now = dependencies_.cloud.clock.steady();
     const std::uint64_t serving = dependencies_.serving();
     // Who looks only is not told of what another one writes.
@@ -179,7 +179,7 @@ ResultTask<void> ReservationController::know() {
     if (anew && !dependencies_.looks_only) co_await find_lost();
     if (anew) co_await know_roles_of_promises();
     if (anew) co_await know_calm();
-    if (anew) co_await know_loans();
+    if (anew) co_await load_loans();
     co_return Result<void>{};
 }
 
@@ -328,10 +328,10 @@ Task<void> ReservationController::look_at(HostId host) {
     }
     // What was just written shows with the next reading.
     const bool as_before = !*settled;
-    if (as_before) co_await tell_loans(host);
-    if (as_before) co_await tell_debts(host);
+    if (as_before) co_await report_loans(host);
+    if (as_before) co_await report_debts(host);
     end_loans(host);
-    co_await tell_health(host);
+    co_await report_health(host);
     book.trouble.clear();
     book.retry_at = {};
     book.pause = GrowingPause{first_pause, longest_pause};

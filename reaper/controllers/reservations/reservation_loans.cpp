@@ -198,7 +198,7 @@ void ReservationController::note_borrowers(const Host& host) {
 }
 
 /// Loans that begin or end are told once.
-Task<void> ReservationController::tell_loans(HostId id) {
+Task<void> ReservationController::report_loans(HostId id) {
     const Host* const host = dependencies_.refresher.cache().find(id);
     const auto book = books_.find(id);
     if (host == nullptr || book == books_.end()) co_return;
@@ -212,7 +212,7 @@ Task<void> ReservationController::tell_loans(HostId id) {
 }
 
 /// Room that others hold and that is a reservation's: who has it, and that it is collected.
-Task<void> ReservationController::tell_debts(HostId id) {
+Task<void> ReservationController::report_debts(HostId id) {
     const Host* const host = dependencies_.refresher.cache().find(id);
     const auto at = books_.find(id);
     if (host == nullptr || at == books_.end()) co_return;
@@ -227,7 +227,7 @@ Task<void> ReservationController::tell_debts(HostId id) {
 }
 
 /// What was told before this process began: who borrowed, since when, and what is owed.
-Task<void> ReservationController::know_loans() {
+Task<void> ReservationController::load_loans() {
     const auto events = co_await dependencies_.journal.events(most_loan_events);
     if (!events) {
         spdlog::warn("reservations: who borrowed before can't be told, and stays: {}",
