@@ -59,8 +59,8 @@ private:
     std::size_t fresh_ = 0;
     SketchBounds bounds_;
     BoundTables::Table* table_ = nullptr;
-    std::int64_t moment_ = 0;  // of the table's entries
-    std::size_t lasting_ = 0;  // levels of an earlier moment that still hold
+    std::int64_t as_of_ = 0;   // of the table's entries
+    std::size_t lasting_ = 0;  // levels of an earlier time that still hold
     HostSketch sketch_;
     std::unordered_map<std::size_t, CoverSearch> searches_;
     std::map<std::pair<std::size_t, Amount>, Cover> found_;

@@ -49,8 +49,8 @@ public:
     ResultTask<Admission> admit(Request request, TimePoint now) override {
         return write(&Store::admit, std::move(request), now);
     }
-    ResultTask<void> admit_anew(Request request, TimePoint now) override {
-        return write(&Store::admit_anew, std::move(request), now);
+    ResultTask<void> readmit(Request request, TimePoint now) override {
+        return write(&Store::readmit, std::move(request), now);
     }
     ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override {
         return write(&Store::admit_ended, std::move(request), std::move(outcome), now);

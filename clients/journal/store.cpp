@@ -80,7 +80,7 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
     return Admission{true, std::nullopt};
 }
 
-Result<void> Store::admit_anew(const Request& request, TimePoint now) {
+Result<void> Store::readmit(const Request& request, TimePoint now) {
     prune_for_a_row(now);
     Transaction transaction{database_};
     auto drop = database_.statement(

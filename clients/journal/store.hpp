@@ -40,7 +40,7 @@ public:
     bool in_group() const { return group_ && database_.in_transaction(); }
 
     Result<Admission> admit(const Request& request, TimePoint now);
-    Result<void> admit_anew(const Request& request, TimePoint now);
+    Result<void> readmit(const Request& request, TimePoint now);
     Result<void> admit_ended(const Request& request, const Outcome& outcome, TimePoint now);
     Result<void> add_plan(const RequestId& id, const PlanEntry& plan);
     Result<void> add_step(const RequestId& id, const StepEntry& step);

@@ -91,7 +91,7 @@ public:
     void shift(Duration by);
     const Host* find(const HostId& id) const;
     /// An event of late told that the server is gone, or a reading that Nova knows it no more.
-    bool was_told_gone(const ServerId& server) const { return told_.is_gone(server); }
+    bool reported_gone(const ServerId& server) const { return told_.is_gone(server); }
     /// Servers are soft-deleted in this cloud: one was seen so, ever.
     bool soft_deletes() const noexcept { return soft_deletes_; }
     /// None if it is on no host.

@@ -23,7 +23,7 @@ LockHolder lock_holder(const ProjectId& owner, const std::vector<ActionRecord>& 
 }
 
 ResultTask<LockHolder> ask_lock_holder(CloudPorts ports, Server server) {
-    if (!server.locked) co_return LockHolder::nobody;
+    if (!server.locked) co_return LockHolder::none;
     ServerId id = server.id;
     auto actions = co_await ports.compute.actions(std::move(id));
     if (actions) co_return lock_holder(server.project, *actions);

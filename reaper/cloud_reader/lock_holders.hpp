@@ -17,7 +17,7 @@
 namespace reaper {
 
 enum class LockHolder {
-    nobody,
+    none,
     owner,
     administrator,
     unknown,  ///< Nova does not tell

@@ -40,10 +40,10 @@ ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId s
     co_return actions.error();
 }
 
-ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool anew) {
+ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool from_scratch) {
     const TimePoint begun = ports_.clock.now();
     std::optional<TimePoint> since;
-    if (!anew && listed_at_) since = *listed_at_ - clocks_differ;
+    if (!from_scratch && listed_at_) since = *listed_at_ - clocks_differ;
     auto listed = co_await ports_.compute.soft_deleted(since);
     if (!listed) {
         const Errc code = listed.error().code;

@@ -30,9 +30,9 @@ public:
     explicit UnfinishedDeletions(CloudPorts ports) : ports_(ports) {}
 
     /// All servers that Nova shows as soft-deleted, whoever deleted them. Unless they are to be
-    /// read `anew`, some may be among them that are not soft-deleted any more. A cloud that does
-    /// not list them to us has none (with a warning, once).
-    ResultTask<std::vector<ServerRecord>> list(bool anew);
+    /// read `from_scratch`, some may be among them that are not soft-deleted any more. A cloud that
+    /// does not list them to us has none (with a warning, once).
+    ResultTask<std::vector<ServerRecord>> list(bool from_scratch);
     /// What the clock says is not what it said before: all are listed next time.
     void on_clock_step() { listed_at_.reset(); }
     /// Asks about those that are not known yet, and forgets those that are not among them.

@@ -203,7 +203,7 @@ ResultTask<void> RunningService::run() {
     // we know.
     RequestCoordinator::LeaseOf lease_of =
         [this](RequestSource source) -> std::shared_ptr<const Lease> {
-        if (source != RequestSource::operator_ && somebody_waits(source)) return nullptr;
+        if (source != RequestSource::operator_ && is_awaited(source)) return nullptr;
         return std::make_shared<WhileServingLease>(ports_.messages);
     };
     auto restored = co_await parts_->coordinator.restore(std::move(lease_of));

@@ -117,7 +117,7 @@ void BudgetUsage::add_budgets_of_requester(Budgets& left) const {
         of_request =
             budget(by_request_, limits_.victims_per_request, safeguard::limit_request, here);
     // Whoever takes back what it lent, or what a host can't bear, asks for no more than that.
-    const bool waits = somebody_waits(request_.source);
+    const bool waits = is_awaited(request_.source);
     auto share =
         waits ? of_share(by_request_, limits_.share_per_request, safeguard::limit_request, here)
               : std::nullopt;

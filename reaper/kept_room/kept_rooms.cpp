@@ -62,7 +62,7 @@ void KeptRooms::expect(const RequestRecord& record) {
     };
     for (const PlanEntry& entry : record.plans) {
         for (const HostPlan& host : host_plans(entry.decision)) {
-            if (const auto nobody = nobody_on(record.request.id, host.host))
+            if (const auto nobody = stand_in_on(record.request.id, host.host))
                 note(*nobody, host.host, true);
             for (const Victim& victim : host.victims)
                 if (keeper_of(victim.server)) note(victim.server, host.host, false);
@@ -84,7 +84,7 @@ ResultTask<void> KeptRooms::restore(JournalReader& journal, TimePoint since) {
 // ---- keeping ----
 
 Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amounts) {
-    const auto nobody = nobody_on(request, host);
+    const auto nobody = stand_in_on(request, host);
     if (!nobody || amounts.empty() || !allowed()) co_return true;
     const auto [at, is_new] = kept_.try_emplace(*nobody);
     if (at->second.busy) co_return true;
@@ -404,7 +404,7 @@ void KeptRooms::not_sure_of(const std::vector<ConsumerChange>& changes) {
 }
 
 Resources KeptRooms::of_victims_on(const HostId& host, const RequestId& request) const {
-    const auto nobody = nobody_on(request, host);
+    const auto nobody = stand_in_on(request, host);
     Resources sum;
     for (const auto& [server, entry] : kept_)
         if (entry.room.host == host && entry.room.request == request && server != nobody)

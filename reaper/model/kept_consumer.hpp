@@ -39,7 +39,7 @@ inline std::optional<ServerId> kept_of(const ServerId& consumer) {
 }
 
 /// Stands for the server whose room a request finds free on a host; none if the ids are no UUIDs.
-inline std::optional<ServerId> nobody_on(const RequestId& request, const HostId& host) {
+inline std::optional<ServerId> stand_in_on(const RequestId& request, const HostId& host) {
     constexpr std::string_view before = "req-";
     constexpr std::string_view digits = "0123456789abcdef";
     const std::string_view asked = request.str();

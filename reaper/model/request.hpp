@@ -45,7 +45,7 @@ std::string_view to_string(RequestSource source);
 std::optional<RequestSource> request_source_from(std::string_view text);
 /// Does somebody wait for the room, so that it is watched who takes it? A reservation takes its own
 /// by itself, and that of a correction is nobody's.
-bool somebody_waits(RequestSource source);
+bool is_awaited(RequestSource source);
 
 /// What one slot takes.
 struct SlotShape {

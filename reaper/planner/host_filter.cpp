@@ -84,8 +84,8 @@ void HostFilter::prepare() {
 /// request, or reserved for it in a way that no other request shares. All of them where it is said
 /// who alone may go.
 void HostFilter::flag_special() {
-    static const std::set<ServerId> nobody;
-    const auto& company = input_.checker != nullptr ? input_.checker->company() : nobody;
+    static const std::set<ServerId> no_servers;
+    const auto& company = input_.checker != nullptr ? input_.checker->company() : no_servers;
     const auto promises = input_.ledger.promises_of(input_.request.id);
     const RequestId& id = input_.request.id;
     std::vector<HostId> reserved;

@@ -49,7 +49,7 @@ public:
 
 private:
     static constexpr Amount unknown = std::numeric_limits<Amount>::min();
-    static constexpr Amount for_ever = std::numeric_limits<Amount>::max();
+    static constexpr Amount forever = std::numeric_limits<Amount>::max();
 
     void look(const CloudIndex& cloud, std::uint32_t row, const RunTimeFilter& filter,
               const Ledger* ledger);

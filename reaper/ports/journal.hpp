@@ -72,7 +72,7 @@ public:
     virtual ResultTask<Admission> admit(Request request, TimePoint now) = 0;
     /// The same in place of what is known of the request: how it ended is forgotten, and it is
     /// unfinished again. Its plans and steps stay.
-    virtual ResultTask<void> admit_anew(Request request, TimePoint now) = 0;
+    virtual ResultTask<void> readmit(Request request, TimePoint now) = 0;
     /// Records a request that ended before it was known what it asks for, and its outcome, in one
     /// write, in place of what is known of it without a plan and an outcome. Of one with a plan
     /// nothing changes but the outcome, and of one with an outcome nothing.

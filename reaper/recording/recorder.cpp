@@ -112,11 +112,12 @@ void Recorder::find_changed(const CloudCache& cache) {
     const bool known =
         cache.index().changes().read(changes_, [&](const HostId& id) { changed_.insert(id); });
     if (known && base_begun_) return;
-    const bool anew = !known || !follows_;
+    const bool from_scratch = !known || !follows_;
     base_begun_ = true;
-    for (const Host* const host : cache.hosts()) (anew ? changed_ : base_left_).insert(host->id);
+    for (const Host* const host : cache.hosts())
+        (from_scratch ? changed_ : base_left_).insert(host->id);
     // Those that are gone by now are told to be.
-    if (anew) changed_.insert(written_.begin(), written_.end());
+    if (from_scratch) changed_.insert(written_.begin(), written_.end());
 }
 
 void Recorder::copy(const CloudCache& cache, const HostId& id) {

@@ -21,7 +21,7 @@ namespace reaper::recording {
 /// The policy that takes the place of a recorded one.
 struct ReplayPolicy {
     std::shared_ptr<const CompiledPolicy> compiled;
-    bool tags_anew = false;  ///< its taggers say who is revocable, not the recording
+    bool retags = false;  ///< its taggers say who is revocable, not the recording
 };
 using PolicyFor = std::function<Result<ReplayPolicy>(const PolicyLine& recorded)>;
 

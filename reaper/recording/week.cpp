@@ -59,7 +59,7 @@ bool told_elsewhere(const WeekRequest& request) {
 }
 
 void count(const WeekRequest& request, WeekReport& week) {
-    if (!somebody_waits(request.request.source)) {
+    if (!is_awaited(request.request.source)) {
         ++week.own;
     } else if (request.request.source == RequestSource::operator_) {
         ++week.asked;

@@ -77,11 +77,11 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 /// Of the whole request, and of the steps of the servers that were asked about.
-std::vector<Moment> times_of(const RequestRecord& record,
-                             const std::vector<ExplainedServer>& servers) {
+std::vector<TimelineEntry> times_of(const RequestRecord& record,
+                                    const std::vector<ExplainedServer>& servers) {
     std::map<ServerId, std::string> names;
     for (const auto& server : servers) names[server.victim.server] = name_of(server);
-    std::vector<Moment> times;
+    std::vector<TimelineEntry> times;
     const TimePoint sent = record.request.sent_at;
     if (sent != TimePoint{} && sent != record.received_at) times.push_back({sent, "asked for"});
     times.push_back({record.received_at, "received"});
@@ -103,7 +103,7 @@ std::vector<Moment> times_of(const RequestRecord& record,
         times.push_back({record.freed_room->at,
                          "freed room: " + std::string{to_string(record.freed_room->kind)}});
     std::stable_sort(times.begin(), times.end(),
-                     [](const Moment& a, const Moment& b) { return a.at < b.at; });
+                     [](const TimelineEntry& a, const TimelineEntry& b) { return a.at < b.at; });
     return times;
 }
 
@@ -157,7 +157,7 @@ void room_not_known(const Explanation& told, std::vector<std::string>& unknown) 
                      std::any_of(told.others.begin(), told.others.end(), sent);
     if (!told.outcome)
         unknown.push_back("how it ends: the request is under way");
-    else if (any && !told.freed_room && !somebody_waits(told.request.source))
+    else if (any && !told.freed_room && !is_awaited(told.request.source))
         unknown.push_back("who took the room: nobody waited for it, so it was not watched");
     else if (any && !told.freed_room)
         unknown.push_back("who took the room: it was not seen, or not yet");

@@ -48,7 +48,7 @@ struct ExplainedServer {
     std::optional<TimePoint> gone_at{};
 };
 
-struct Moment {
+struct TimelineEntry {
     TimePoint at{};
     std::string what;
 };
@@ -63,7 +63,7 @@ struct Explanation {
     std::optional<PlanEntry> decision;     ///< the plan that chose the servers, or the last one
     std::optional<Outcome> outcome;
     std::optional<FreedRoomResult> freed_room;
-    std::vector<Moment> times;         ///< in order
+    std::vector<TimelineEntry> times;  ///< in order
     std::vector<std::string> unknown;  ///< what the journal does not know, one line each
     /// Where else plans chose a server that was asked about, or another one of its name; of one
     /// that waited: for what else it did. The newest request first.

@@ -240,10 +240,10 @@ private:
     std::string times() const {
         constexpr std::size_t margin = 28;
         std::string text;
-        for (const auto& moment : told_.times) {
-            const std::string lines = wrapped(moment.what, margin, width_);
+        for (const auto& entry : told_.times) {
+            const std::string lines = wrapped(entry.what, margin, width_);
             if (!lines.empty())
-                text += "  " + paint_.dim(iso_time(moment.at)) + lines.substr(margin - 2);
+                text += "  " + paint_.dim(iso_time(entry.at)) + lines.substr(margin - 2);
         }
         return text;
     }

@@ -270,7 +270,7 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
         // Nova found hosts when its search was answered, and took none.
         if (failed && triggered.had_hosts) {
             RequestId refused = id;
-            co_await services_.tracker.refused_all_the_same(std::move(refused));
+            co_await services_.tracker.refused_anyway(std::move(refused));
         }
         if (settled && noted) {
             let_settle(id, *record, triggered);
@@ -363,11 +363,11 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
 /// A request is served by the policy that holds when it begins: it begins when it is known whom
 /// that protects. What is not known when its time is over, or the reaper stops; none if all is.
 Task<std::optional<std::string>> RequestCoordinator::until_policy_known(const Request& request) {
-    constexpr Duration moment{250};
+    constexpr Duration poll_interval{250};
     const TimeLeft time_left{request, services_.cloud.clock};
     while (auto unknown = services_.preconditions.not_known_yet()) {
         if (services_.stopping || time_left.over()) co_return unknown;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     co_return std::nullopt;
 }
@@ -393,7 +393,7 @@ ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
 Task<bool> RequestCoordinator::admit(Request request, bool recorded) {
     const auto write = [&]() -> ResultTask<void> {
         if (recorded)
-            co_return co_await services_.journal.admit_anew(request, services_.cloud.clock.now());
+            co_return co_await services_.journal.readmit(request, services_.cloud.clock.now());
         auto admitted = co_await services_.journal.admit(request, services_.cloud.clock.now());
         if (!admitted) co_return admitted.error();
         co_return Result<void>{};
@@ -441,7 +441,7 @@ void RequestCoordinator::settle(const Ended& ended) {
     // A reservation takes its room by itself, as soon as that is promised to nobody.
     const bool reserved = ended.request.source == RequestSource::reservation;
     services_.rooms.ended(id, (culled || found) && !reserved, outcome.at, cull.promise);
-    const bool awaited = somebody_waits(ended.request.source);
+    const bool awaited = is_awaited(ended.request.source);
     if (!culled || !awaited) services_.safeguards.on_no_cull(id);
     if (!awaited) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);

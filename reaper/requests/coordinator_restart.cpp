@@ -21,7 +21,7 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     if (!unfinished) co_return unfinished.error();
     services_.rooms.restore(ledger_of(*unfinished, *recent, now, cull.promise));
     for (const auto& record : *recent) {
-        if (!somebody_waits(record.request.source)) continue;
+        if (!is_awaited(record.request.source)) continue;
         const bool culled = record.outcome->kind == OutcomeKind::freed ||
                             record.outcome->kind == OutcomeKind::incomplete;
         // As for the ledger, where the clock was set back.
@@ -75,7 +75,7 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
 /// What the journal has of it may never have been confirmed: nothing is done before its source
 /// tells it again.
 Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
-    constexpr Duration moment{250};
+    constexpr Duration poll_interval{250};
     const RequestId id = record.request.id;
     Request request = record.request;
     request.deadline = deadline_of(request);
@@ -87,7 +87,7 @@ Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
         for (auto& triggered : told) submit(std::move(triggered));
         if (!told.empty() && in_flight_.contains(id)) co_return;
         in_flight_[id];  // those were too old
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     Ended ended;
     ended.request = std::move(record.request);

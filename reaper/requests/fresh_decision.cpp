@@ -96,7 +96,7 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
 ReservationController::Search FreshDecision::search_under(
     std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too,
     std::map<ServerId, std::string> skipped, Giving giving) {
-    const bool looks = giving == Giving::look || reservations_->looks_only();
+    const bool looks = giving == Giving::look || reservations_->is_read_only();
     ReservationController::Search search;
     search.suitable = [this, policy, in_cooldown_too](const Request& asked) {
         std::map<HostId, std::string> cooling;
@@ -138,8 +138,8 @@ Task<ReservationController::Release> FreshDecision::release_reserved(
 
 Task<ReservationController::Release> FreshDecision::borrow(
     std::shared_ptr<const CompiledPolicy> policy, Request request, Giving giving) {
-    std::map<ServerId, std::string> nobody;
-    auto search = search_under(std::move(policy), true, std::move(nobody), giving);
+    std::map<ServerId, std::string> no_servers;
+    auto search = search_under(std::move(policy), true, std::move(no_servers), giving);
     co_return co_await reservations_->lend_to(std::move(request), std::move(search), giving);
 }
 
@@ -217,7 +217,7 @@ ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<S
 
 void FreshDecision::decided(const Request& request, const Decision& decision) {
     const auto* const plan = std::get_if<Plan>(&decision);
-    const bool by_role = somebody_waits(request.source);
+    const bool by_role = is_awaited(request.source);
     if (reservations_ != nullptr && plan != nullptr && by_role)
         reservations_->on_plan(request.role, *plan);
     const auto* const nothing = std::get_if<NothingToDo>(&decision);

@@ -51,10 +51,10 @@ Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPoli
         Request borrower = request;
         given = co_await borrow(std::move(policy), std::move(borrower), Giving::look);
     } else if (reservations_ != nullptr && !std::holds_alternative<NothingToDo>(decision)) {
-        std::map<ServerId, std::string> nobody;
+        std::map<ServerId, std::string> no_servers;
         Request for_role = request;
         given = co_await release_reserved(std::move(policy), std::move(for_role), decision,
-                                          std::move(nobody), Giving::look);
+                                          std::move(no_servers), Giving::look);
     }
     if (given.would) co_return std::move(*given.would);
     co_return decision;

@@ -20,7 +20,7 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, Evi
 }
 
 /// Between two looks whether a wait is over.
-constexpr Duration moment{250};
+constexpr Duration poll_interval{250};
 /// Between two questions to Nova whether somebody waits.
 constexpr Duration between_questions{2'000};
 
@@ -152,7 +152,7 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
     // Whether a newer request is one is known in a moment.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
            !services_.stopping && !out_of_time())
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     if (const auto newer = newest_.superseding(request_))
         co_return "request " + newer->str() + " of the same server is newer";
     co_return co_await who_left();
@@ -185,7 +185,7 @@ ResultTask<std::optional<std::string>> RequestRunner::who_left() {
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestRunner::rounds() {
-    while (in_vain_ < settings_.cull.max_rounds && round_ < max_plan_rounds) {
+    while (failed_plans_ < settings_.cull.max_rounds && round_ < max_plan_rounds) {
         std::optional<Outcome> ended;
         const bool allowed = co_await until_allowed(ended);
         if (!allowed) co_return ended;
@@ -230,7 +230,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
             co_return false;
         }
         if (unknown) {
-            co_await services_.cloud.clock.sleep(moment);
+            co_await services_.cloud.clock.sleep(poll_interval);
             continue;
         }
         if (active_.is_given_up(request_.id)) {
@@ -261,7 +261,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
         if (!told && deleted_ > 0)
             services_.rooms.waits(request_.id, now, now + settings_.cull.promise);
         told = true;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
 }
 
@@ -301,7 +301,7 @@ Task<bool> RequestRunner::until_proven(const NotEnough& less) {
     while (waits()) {
         if (out_of_time() || services_.stopping || active_.is_given_up(request_.id))
             co_return false;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     co_return true;
 }
@@ -339,7 +339,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
             if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
             break;
         case Execution::End::blocked: break;
-        case Execution::End::replan: ++in_vain_; break;
+        case Execution::End::replan: ++failed_plans_; break;
         case Execution::End::failed:
             // Not the plan's fault: tried again as long as the request is worth it.
             if (out_of_time()) co_return cut_short(OutcomeKind::failed, execution.reason);

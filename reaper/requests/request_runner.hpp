@@ -60,7 +60,7 @@ private:
     bool may_have_left() const override;
     bool is_answered() const override { return request_.source == RequestSource::gateway; }
     bool told_gone(const ServerId& server) const override {
-        return services_.refresher.cache().was_told_gone(server);
+        return services_.refresher.cache().reported_gone(server);
     }
     void on_sent(const Victim& victim, const HostId& host) override {
         services_.safeguards.on_sent(request_, victim, host);
@@ -85,7 +85,7 @@ private:
     ResultTask<std::optional<Decision>> decide();
     ResultTask<void> read_where_kept_room_ended();
     ResultTask<Decision> decide_now();
-    ResultTask<std::optional<std::string>> nobody_waits();
+    ResultTask<std::optional<std::string>> all_have_left();
     ResultTask<Decision> consult();
     Result<Decision> as_approved(Result<Decision> decided) const;
     ResultTask<void> prepare_search();
@@ -122,7 +122,7 @@ private:
     std::vector<HostId> ready_on_;
     std::set<HostId> planned_on_;  ///< by the plan that is carried out
     int round_ = 0;                ///< decisions so far, those of a former process too
-    int in_vain_ = 0;              ///< plans that had to be made anew for reasons of the cloud
+    int failed_plans_ = 0;         ///< plans that had to be made anew for reasons of the cloud
     int deleted_ = 0;
     Duration asked_at_{};  ///< steady: when it was asked last whether somebody waits
 };

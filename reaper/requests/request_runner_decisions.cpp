@@ -164,7 +164,7 @@ std::optional<std::string> RequestRunner::served_by_another() {
 }
 
 /// Why none of its requesters waits any more; none if one may.
-ResultTask<std::optional<std::string>> RequestRunner::nobody_waits() {
+ResultTask<std::optional<std::string>> RequestRunner::all_have_left() {
     std::vector<ServerId> asked = request_.requesters;
     auto records = co_await read_requesters(services_.cloud.compute, std::move(asked));
     if (!records) co_return records.error();
@@ -216,7 +216,7 @@ ResultTask<Decision> RequestRunner::decide_now() {
         co_return Error{Errc::timeout, std::move(why)};
     }
     if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0) {
-        auto why = co_await nobody_waits();
+        auto why = co_await all_have_left();
         if (!why) co_return why.error();
         if (*why) co_return Decision{Refused{std::move(**why)}};
     }

@@ -106,7 +106,7 @@ Task<std::optional<Outcome>> RequestRunner::take_room(NothingToDo nothing) {
         std::vector<HostPlan> hosts = nothing.hosts;
         auto taken = co_await take_free_room(std::move(hosts));
         if (taken) {
-            ++in_vain_;
+            ++failed_plans_;
             last_reason_ = std::move(*taken);
             log_about(about(request_), spdlog::level::info, "{}: planning again: {}",
                       request_.id.str(), last_reason_);

@@ -21,8 +21,8 @@ struct PeriodicTask {
 
 /// Runs it until `stopping`, which must outlive it, as the clock must. Intervals of ten seconds and
 /// more are spread by a tenth, so that several reapers do not ask at the same moment.
-/// `is_told`: somebody has logged this failure already; none: nobody has.
+/// `already_logged`: somebody has logged this failure already; none: nobody has.
 Task<void> run_periodically(PeriodicTask task, Clock& clock, const bool& stopping,
-                            std::function<bool(const Error&)> is_told = {});
+                            std::function<bool(const Error&)> already_logged = {});
 
 }  // namespace reaper

@@ -230,7 +230,7 @@ std::optional<Safeguards::Held> Safeguards::why_not_now(const Request& request,
     if (cloud == CircuitState::half_open && !unproven_.empty())
         return Held{safeguard::breaker, "the circuit breaker tries one cull at a time" + wait};
     // It is never looked at whether its room is used.
-    if (!somebody_waits(request.source)) return std::nullopt;
+    if (!is_awaited(request.source)) return std::nullopt;
 
     const std::string& project = request.project.str();
     const std::string who = name_of(request);

@@ -69,8 +69,8 @@ ResultTask<void> ReservationController::check() {
     auto known = co_await load();
     if (!known) co_return known.error();
     if (known_for_ == 0) co_return Result<void>{};  // there is no register
-    if (!dependencies_.looks_only) co_await configure_all();
-    if (!dependencies_.looks_only) {
+    if (!dependencies_.is_read_only) co_await configure_all();
+    if (!dependencies_.is_read_only) {
         co_await know_orders();
         co_await settle_begun();
     }
@@ -103,7 +103,7 @@ ResultTask<void> ReservationController::load() {
     const std::uint64_t serving = dependencies_.serving();
     // Who looks only is not told of what another one writes.
     const Duration anew_after =
-        dependencies_.looks_only ? dependencies_.settings.interval : between_readings;
+        dependencies_.is_read_only ? dependencies_.settings.interval : between_readings;
     if (known_for_ == serving && now - known_at_ < anew_after) co_return Result<void>{};
     if (known_for_ == 0 && now < look_again_at_) co_return Result<void>{};
     written_.clear();
@@ -165,7 +165,7 @@ ResultTask<void> ReservationController::load() {
     for (const auto& [host, book] : before)
         for (const auto& [id, reservation] : book.reservations) {
             // Who looks only is not told of what the other one unreserved.
-            if (anew || dependencies_.looks_only || written_.contains(id)) continue;
+            if (anew || dependencies_.is_read_only || written_.contains(id)) continue;
             const auto unsure = book.unsure.find(id);
             const bool maybe_removed =
                 unsure != book.unsure.end() && unsure->second == Unsure::removed;
@@ -176,7 +176,7 @@ ResultTask<void> ReservationController::load() {
             changed_.insert(host);
         }
     configured_at_ = Duration{};
-    if (anew && !dependencies_.looks_only) co_await find_lost();
+    if (anew && !dependencies_.is_read_only) co_await find_lost();
     if (anew) co_await know_roles_of_promises();
     if (anew) co_await know_calm();
     if (anew) co_await load_loans();

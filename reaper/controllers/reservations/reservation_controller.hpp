@@ -99,7 +99,7 @@ public:
         std::function<void(const EndedLoan&)> take_back;
         const bool& stopping;
         /// Nothing is written: what is there is known, and told to who decides.
-        bool looks_only = false;
+        bool is_read_only = false;
     };
     ReservationController(const boost::asio::any_io_executor& executor, Dependencies dependencies);
 
@@ -148,7 +148,7 @@ public:
     /// serve has to read it.
     Task<void> until_known();
     /// Nothing is written: what it finds is told as what would be decided.
-    bool looks_only() const noexcept { return dependencies_.looks_only; }
+    bool is_read_only() const noexcept { return dependencies_.is_read_only; }
     /// Might any reservation lend anything?
     bool lends() const;
     /// The role of a project; empty: of none, or it can't be told. Whoever only looks keeps nobody

@@ -46,7 +46,7 @@ HostUse ReservationController::use_now(const HostId& id) const {
 
 bool ReservationController::may_write() const {
     return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping &&
-           !dependencies_.looks_only;
+           !dependencies_.is_read_only;
 }
 
 /// What is to be written for these reservations, as things are now.

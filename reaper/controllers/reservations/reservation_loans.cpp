@@ -107,7 +107,7 @@ Task<void> ReservationController::know_calm() {
         co_return;
     }
     for (const RequestRecord& record : *culls) {
-        if (!somebody_waits(record.request.source) || record.plans.empty() ||
+        if (!is_awaited(record.request.source) || record.plans.empty() ||
             now < record.plans.back().at)
             continue;
         ProjectId project = record.request.project;

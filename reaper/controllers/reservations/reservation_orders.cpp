@@ -252,7 +252,7 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
                                                    std::vector<ReservationOrder> orders,
                                                    bool dry_run) {
     if (auto why = why_not_known()) co_return std::move(*why);
-    if (dependencies_.looks_only && !dry_run)
+    if (dependencies_.is_read_only && !dry_run)
         co_return Error{Errc::conflict, "this is a dry run, which changes nothing"};
     if (orders.empty()) co_return Error{Errc::bad_input, "nothing is ordered"};
     OrderRecord record;

@@ -325,7 +325,7 @@ ResultTask<ReservationController::Release> ReservationController::release_room(W
             continue;
         }
         if (giveaway->changes.empty()) co_return nothing;  // it is free as it is
-        if (wish.look || dependencies_.looks_only)
+        if (wish.look || dependencies_.is_read_only)
             co_return as_if(request, search, found, giveaway->told);
         if (!may_write()) co_return nothing;
         std::vector<HostId> hosts;

@@ -137,7 +137,7 @@ TEST_F(JournalTest, ARequestWithoutAPlanBeginsAnew) {
     Request other = request("req-1");
     other.slots = 2;
     other.requesters = {ServerId{"waiting-2"}};
-    ASSERT_TRUE(wait(journal_->admit_anew(other, noon(5))));
+    ASSERT_TRUE(wait(journal_->readmit(other, noon(5))));
     EXPECT_EQ(record("req-1").request, other);
     EXPECT_EQ(record("req-1").received_at, noon(5));
     EXPECT_FALSE(record("req-1").outcome);
@@ -151,7 +151,7 @@ TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
     ASSERT_TRUE(wait(journal_->finish(id, Outcome{OutcomeKind::freed, "there", noon(1)})));
     Request other = request("req-1");
     other.slots = 99;
-    ASSERT_TRUE(wait(journal_->admit_anew(other, noon(5))));
+    ASSERT_TRUE(wait(journal_->readmit(other, noon(5))));
     EXPECT_EQ(record("req-1").request, other);
     EXPECT_FALSE(record("req-1").outcome);
     EXPECT_EQ(record("req-1").plans.size(), 1U);
