@@ -50,7 +50,7 @@ struct SourceState {
     }
 };
 
-/// Nothing but the end of the publisher's thread is told.
+/// Only the end of the publisher's thread is reported.
 class PublisherBridge final : public amqp::ExecutorBridge {
 public:
     using ExecutorBridge::ExecutorBridge;

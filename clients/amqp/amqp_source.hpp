@@ -33,7 +33,7 @@ struct AmqpTuning : ConnectionTuning {
     std::chrono::milliseconds token_interval{10'000};
 };
 
-/// Never fails: what is wrong with the settings or the broker is told through `Handlers::state`,
+/// Never fails: what is wrong with the settings or the broker is reported by `Handlers::state`,
 /// and tried again. `broker.temporary_queue`: an exclusive queue that goes with the connection,
 /// and nothing is declared or published besides.
 std::unique_ptr<MessageSource> make_amqp_source(boost::asio::any_io_executor executor,

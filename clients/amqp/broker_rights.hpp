@@ -2,7 +2,7 @@
 // there is declared otherwise than it is (which is refused only after the right was checked), one
 // that is not is made for this connection alone; a consumer asks for what no queue gives, which is
 // refused after the right, too; a binding that does not exist is taken away; a message goes to a
-// queue that nobody has. Internal to clients/amqp.
+// queue that does not exist. Internal to clients/amqp.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ enum class Step { more, end, damaged };
 /// Takes input from the front of its view, and appends at most `chunk` bytes.
 using Unpacker = std::function<Step(std::string_view& in, std::string& out)>;
 
-/// Lets `run` write behind what is there; it returns how many bytes it left.
+/// Lets `run` write behind the present content; it returns how many bytes it left.
 template <class Run>
 void append(std::string& out, Run run) {
     const std::size_t before = out.size();

@@ -147,7 +147,7 @@ Outcome EventSession::serve_consume_method(const amqp_method_t& method) {
             return {};
         case AMQP_BASIC_CANCEL_METHOD:
             consuming_ = false;
-            send_batch();  // what came before the gap is told before it
+            send_batch();  // events before the gap are reported before it
             topology_monitor_.queue_vanished(queue_);
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {

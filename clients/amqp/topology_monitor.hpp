@@ -1,6 +1,6 @@
-// When queue, consumer and binding are to be set up or checked, and what is told about it. They are
-// checked while connected too, for Nova's exchange goes with a broker restart, and the binding with
-// it. Internal to clients/amqp; used by the connection's thread only.
+// When queue, consumer and binding are to be set up or checked, and what is reported about it. They
+// are checked while connected too, for Nova's exchange goes with a broker restart, and the binding
+// with it. Internal to clients/amqp; used by the connection's thread only.
 #pragma once
 
 #include <functional>

@@ -36,7 +36,7 @@ void check_whole(Database& database);
 /// to move.
 bool was_a_journal(const std::string& path);
 
-/// Renames the file with its log to names that nobody has (`PATH.damaged-20240501T120000Z`), and
+/// Renames the file with its log to unused names (`PATH.damaged-20240501T120000Z`), and
 /// says which. The lease must be held.
 Result<std::string> set_aside(const std::string& path, TimePoint now);
 

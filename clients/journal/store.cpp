@@ -153,7 +153,7 @@ Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     return lease_ && deletes ? read_back(row, step) : Result<void>{};
 }
 
-// By a connection of its own: ours would answer from a file that nobody finds any more.
+// By a connection of its own: ours would answer from a file that has no name any longer.
 Result<void> Store::read_back(std::int64_t step, const StepEntry& written) const {
     Database others{path_, SQLITE_OPEN_READONLY};
     auto look = others.statement("SELECT 1 FROM step WHERE rowid = ?1 AND server = ?2");

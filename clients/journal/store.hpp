@@ -115,7 +115,7 @@ private:
     /// The row of a request with REQUEST_DELETIONS; none, with a line to the log, if it can't be
     /// read.
     std::optional<RequestSummary> summary_of(const Statement& statement);
-    /// Rows of a word and a number, counted since a moment.
+    /// Rows of a word and a number, counted since a time.
     std::map<std::string, std::int64_t> counts(const char* sql, TimePoint since);
 
     /// Drops what is past the retention, once a day by the time that calls bring.

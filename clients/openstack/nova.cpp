@@ -53,7 +53,7 @@ struct ListOptions {
     /// As long as all servers are on it, a page without a link to a next one is the last: rows
     /// that Nova counts and leaves out, or has twice, have no host.
     std::string host{};
-    /// Whoever is left out is looked for again: a page without a link is the last.
+    /// Servers that are missing are looked for again: a page without a link is the last.
     bool by_links = false;
     /// What else the list may have is left out; empty: nothing is. Nova passes over filters that it
     /// does not allow.
@@ -172,7 +172,8 @@ Error not_shown(const std::string& where) {
     return {Errc::forbidden,
             where +
                 ": 404, though Nova's list has it: to Nova the user is no administrator, and "
-                "what is gone can't be told from what it may not see; let its role be one "
+                "a server that is gone can't be distinguished from one that it may not see; let "
+                "its role be one "
                 "in Nova's policy file: \"context_is_admin\": \"role:admin or role:ROLE\""};
 }
 
@@ -389,7 +390,7 @@ ResultTask<bool> write_metadata(std::shared_ptr<Service> nova, ServerId id, std:
     co_return true;
 }
 
-/// What was told last, for a while.
+/// The last answer, for a while.
 struct KnownRelease {
     NovaRelease release;
     Duration until{};

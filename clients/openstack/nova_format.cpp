@@ -127,8 +127,8 @@ ActionRecord action_from(const JsonPlace& row) {
     return action;
 }
 
-/// What became of an action. Nova writes an event of the same name anew for each of its tries, and
-/// the end of each into the first of them: the last end of a name tells how it went, and one is
+/// What happened to an action. Nova writes an event of the same name again for each of its tries,
+/// and the end of each into the first of them: the last end of a name tells how it went, and one is
 /// under way that began after it.
 void read_events(const JsonPlace& row, ActionRecord& action) {
     struct Tries {

@@ -33,7 +33,7 @@ std::unique_ptr<FlavorSetup> make_flavor_setup(std::shared_ptr<Service> nova);
 /// Any microversion from 1.14 (Queens: nested providers) to 1.39 (Zed) does.
 inline constexpr Need placement_need{{1, 14}, {1, 39}, "Queens"};
 
-/// Its `provider` sends three calls at once; whoever reads many providers should bound how many it
+/// Its `provider` sends three calls at once; a caller with many providers should bound how many it
 /// reads at a time, since waiting for a connection counts against each call's deadline.
 std::unique_ptr<Placement> make_placement(std::shared_ptr<Service> placement);
 std::unique_ptr<PlacementSetup> make_placement_setup(std::shared_ptr<Service> placement);

@@ -74,9 +74,7 @@ std::string ProjectMatches::none() const {
     if (written_.empty()) return "no name or id of a project is given";
     std::string text =
         "Keystone has no project of the id or name " + in_quotes(written_) + " (nor DOMAIN/NAME)";
-    if (!near_.empty())
-        text +=
-            "; there is " + in_quotes(near_) + ": capital letters and small ones are not the same";
+    if (!near_.empty()) text += "; there is " + in_quotes(near_) + ": names are case-sensitive";
     return text;
 }
 

@@ -23,7 +23,7 @@ public:
     ResultTask<EndpointInfo> info();
     /// The agreed version, for who writes what it means.
     ResultTask<Version> speaks();
-    /// The newest version that the service has: asked anew.
+    /// The newest version that the service has: asked again.
     ResultTask<Version> newest();
     Error refusal(const Answer& answer) const { return session_->refusal(answer); }
 

@@ -27,7 +27,7 @@ struct PrometheusOptions {
     config::Secret token;  ///< bearer token; instead of user and password
     std::string ca_file;   ///< PEM; empty: the system's certificates
     bool verify_tls = true;
-    /// Of a call, all of it. Prometheus is told, and gives up evaluating then.
+    /// Of a call, all of it. Prometheus receives it, and then stops evaluating.
     Duration timeout{5'000};
     /// A larger answer is an error.
     std::uint64_t max_body_bytes = 32ULL * 1024 * 1024;
