@@ -103,7 +103,7 @@ std::optional<IpPort> ip_port_of(const std::string& text) {
     return IpPort{ip, *port};
 }
 
-/// What would ask itself for ever.
+/// What would ask itself forever.
 bool leads_to(const std::string& url, const IpPort& listen) {
     const std::size_t start = url.find("://");
     if (start == std::string::npos) return false;
@@ -263,7 +263,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_order("broker.reconnect_backoff", broker.reconnect_backoff,
                 "broker.reconnect_backoff_max", broker.reconnect_backoff_max, findings);
     check_order("cull.poll_interval", cull.poll_interval, "cull.deadline", cull.deadline, findings);
-    // Room that nobody looks after any more must not stay promised.
+    // Room that is no longer watched must not stay promised.
     check_order("cull.promise", cull.promise, "cull.watch", cull.watch, findings);
     const ThrashSettings& thrash = settings.policy.safeguards.thrash;
     check_order("thrash.grace", thrash.grace, "thrash.max_grace", thrash.max_grace, findings);

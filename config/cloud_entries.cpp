@@ -122,7 +122,7 @@ struct CloudKey {
     Findings& findings;
 };
 
-/// What nobody reads is told, and a shape that can't be read is refused.
+/// Unused parts are reported, and a shape that can't be read is refused.
 void tell_of_key(const std::string& name, const std::string& full, const YAML::Node& value,
                  const CloudKey& target) {
     const ConfigError place{target.file, line_of(value), full, "", ""};

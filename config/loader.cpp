@@ -83,7 +83,7 @@ std::string section_of(const ConfigError& error) {
     return error.key.substr(0, error.key.find_first_of(".["));
 }
 
-/// Mistakes in sections that say where and how to reach things. Without taggers, whoever has the
+/// Mistakes in sections that say where and how to reach things. Without taggers, the owner of the
 /// servers says which are revocable.
 bool of_the_surroundings(const ConfigError& error, const Draft&) {
     if (error.key == "taggers" && error.line == 0) return true;

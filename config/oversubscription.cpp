@@ -64,7 +64,7 @@ void check_taggers(const Policy& policy, const std::string& name, Findings& find
                        "any or first, while oversubscription is enabled");
 }
 
-/// What the plugin says of itself; none if its parameters are wrong, which was told already.
+/// What the plugin says of itself; none if its parameters are wrong, which was reported already.
 template <class Thing, class Info>
 std::unique_ptr<Thing> made(const Info* info, const Plugin& plugin) {
     if (info == nullptr) return nullptr;

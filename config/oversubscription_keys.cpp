@@ -30,7 +30,7 @@ std::vector<Key> publication_keys() {
          "between two estimates of each host, and two rises of its room",
          publication_at<&PublicationRules::interval>()},
         {"rise_after", Span{0ms, 24h}, "2min",
-         "room rises after the estimate has allowed it for so long",
+         "room rises after the estimate has allowed it for this long",
          publication_at<&PublicationRules::rise_after>()},
         {"rise_step", Fraction{0.01, 1}, "0.25",
          "of the host's cores: so many vCPUs in one rise, at least 1",
@@ -43,15 +43,16 @@ std::vector<Key> publication_keys() {
         {"flap_window", Span{1min, 168h}, "1h", "in which these are counted",
          publication_at<&PublicationRules::flap_window>()},
         {"quiet", Span{1min, 720h}, "30min",
-         "room of a host that is left alone does not rise for so long; doubles each time in a row",
+         "room of a host that is left alone does not rise for this long; doubles each time in a "
+         "row",
          publication_at<&PublicationRules::quiet, &RetrySettings::retry_after>()},
         {"max_quiet", Span{1min, 720h}, "8h", "but never longer than this",
          publication_at<&PublicationRules::quiet, &RetrySettings::max_retry_after>()},
         {"trust_after", Span{0ms, 168h}, "1h",
-         "room rises on hosts of which there are readings for so long, without holes",
+         "room rises on hosts with readings for this long, without gaps",
          publication_at<&PublicationRules::trust_after>()},
         {"max_age", Span{1s, 1h}, "1min",
-         "an older reading is as none; after so long without one, nothing new fits on the host",
+         "an older reading is ignored: then no new server fits on the host",
          publication_at<&PublicationRules::max_age>()},
     };
 }

@@ -13,7 +13,7 @@ namespace {
 
 /// Of one request. Aliases make long lists cheap to write.
 constexpr std::size_t max_listed = 100;
-/// Mistakes that are told.
+/// At most this many mistakes are listed.
 constexpr std::size_t max_mistakes = 100;
 
 const std::vector<std::string> fields{"flavor",   "group_policy", "groups", "id",     "project",
