@@ -11,7 +11,7 @@ namespace {
 __extension__ using Wide = __int128;
 
 /// a / b rounded up, both above 0: up to 2^50 a division of doubles, which is exact there but
-/// for the rounding of the quotient, put right afterwards. Several times faster than the integer
+/// for the rounding of the quotient, corrected afterwards. Several times faster than the integer
 /// one.
 Amount quick_divide_up(Amount a, Amount b) {
     if (a > Amount{1} << 50) return divide_up(a, b);

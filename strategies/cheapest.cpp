@@ -158,7 +158,7 @@ private:
         selection.proven = same;
         if (objective_.merged)
             selection.note = "too many levels: the last ones count as one sum, or not at all";
-        if (same && on.empty()) return;  // what was cut short has lost all the same
+        if (same && on.empty()) return;  // what was cut short has lost anyway
         selection.note += selection.note.empty() ? "" : "; ";
         selection.note += "the search" + (on.empty() ? "" : " on " + on) + " was cut short: ";
         selection.note += same ? "nothing costs less, but among equals another may come first"

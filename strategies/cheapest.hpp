@@ -1,6 +1,6 @@
 // Cheapest: the slots that cost least over all hosts, under an objective.
 //
-// A host's victims are found anew for each number of slots (slots on one host share victims and
+// A host's victims are found again for each number of slots (slots on one host share victims and
 // room), so its costs are not convex. One slot: hosts are searched in the order of their bounds
 // (offers.hpp), until the first had been searched. Several: how they are shared out over the hosts
 // is a knapsack (joint.hpp).

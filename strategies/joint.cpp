@@ -172,9 +172,9 @@ bool Joint::complete(std::size_t slots, const Scaled& gap) {
     return complete;
 }
 
-/// Nothing that is collected makes up the number: whoever gives as many as are open at the price
-/// for least does, beyond what it gives at the price. The host that would give more than are open
-/// can.
+/// Nothing that is collected makes up the number: a host that gives as many as are open at the
+/// price for least does, beyond what it gives at the price. The host that would give more than are
+/// open can.
 void Joint::make_up() {
     const Share open = known_.open();
     std::optional<Cost> least;

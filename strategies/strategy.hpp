@@ -94,7 +94,7 @@ struct Selection {
     bool proven = false;  ///< no selection costs less
 };
 
-/// Hosts that lost are told in full up to this number.
+/// Hosts that lost are listed in full up to this number.
 constexpr std::size_t passed_in_full = 20;
 
 class Strategy {

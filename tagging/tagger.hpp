@@ -13,7 +13,7 @@
 
 namespace reaper {
 
-/// What taggers need to be told about the cloud beyond the servers themselves.
+/// What taggers need to know about the cloud beyond the servers themselves.
 struct TaggerInputs {
     std::set<std::string> project_tags;  ///< whose projects are asked from Keystone
     /// Extra specs of flavors, key and value: every server tells its own.
