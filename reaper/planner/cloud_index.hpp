@@ -124,9 +124,9 @@ private:
     mutable RowNames names_;  // a host that is read once more meets no new ones
     std::vector<HostRow> rows_;
     std::vector<std::uint32_t> profiles_;  // by row
-    std::vector<Amount> newest_;           // likewise
+    std::vector<Amount> newest_;           // as above
     std::vector<ClassRow> classes_;        // by row, then class number
-    std::vector<WorkCurve> curves_;        // likewise
+    std::vector<WorkCurve> curves_;        // as above
     std::size_t stride_ = 0;
     std::vector<CandidateSketch> candidates_;  // by row
     std::vector<std::uint32_t> free_rows_;
@@ -136,7 +136,7 @@ private:
     std::vector<Amount> project_counts_;                         // by project number
     std::vector<ClassRow> read_;                                 // of the host that is put
     std::vector<WorkCurve> read_curves_;
-    std::vector<std::uint32_t> consumers_before_;  // likewise, as it was
+    std::vector<std::uint32_t> consumers_before_;  // as above, before the change
     ChangeLog<HostId> changes_;
     std::unique_ptr<BoundTables> tables_ = std::make_unique<BoundTables>();
     std::unique_ptr<LedgerRows> under_ledger_ = std::make_unique<LedgerRows>();

@@ -213,7 +213,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_mirror(const Host& host) const 
     const auto refuse = [](const std::string& what) -> Refusal {
         return {{RejectionCode::not_in_placement,
                  "Placement does not know it in " + what +
-                     ", though Nova does (`nova-manage placement sync_aggregates` mends that)"}};
+                     ", though Nova does (`nova-manage placement sync_aggregates` corrects that)"}};
     };
     const auto& known = *host.placement_aggregates;
     std::size_t zones = 0;

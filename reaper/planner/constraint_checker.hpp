@@ -48,7 +48,7 @@ public:
     /// Who has to stay where it is: the request is to land beside it, so without it Nova would not
     /// take that host (hint `same_host`, affinity).
     const std::set<ServerId>& company() const { return company_; }
-    /// All slots have to be on one host: affinity, and nobody of the group is anywhere yet.
+    /// All slots have to be on one host: affinity, and the group has no placed server yet.
     bool all_on_one_host() const { return all_on_one_; }
 
 private:

@@ -84,7 +84,7 @@ private:
     std::optional<std::string> why_gone(const Server* server, const ServerId& id) const {
         if (const auto* const eviction = ledger_.eviction(id))
             return "it is evicted already, for " + printable(eviction->request.str(), 64);
-        if (server == nullptr) return "it is not on " + host_name() + " any more";
+        if (server == nullptr) return "it is no longer on " + host_name();
         if (comes_free(*server, ledger_)) return "it is being deleted already";
         return std::nullopt;
     }
@@ -150,7 +150,7 @@ Decision plan_correction(const Request& request, const CloudIndex& cloud, const 
     const Host* const host = cloud.find(request.correction->host);
     if (host == nullptr)
         return NothingToDo{
-            "there is no host " + printable(request.correction->host_name, 64) + " any more", {}};
+            "host " + printable(request.correction->host_name, 64) + " no longer exists", {}};
     return CorrectionPlan{request, *host, ledger, options}.decide();
 }
 

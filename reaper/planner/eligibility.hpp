@@ -9,8 +9,8 @@
 
 namespace reaper {
 
-/// Its deletion has begun (task state `deleting`, `soft-deleting`, or status DELETED), whoever
-/// asked for it.
+/// Its deletion has begun (task state `deleting`, `soft-deleting`, or status DELETED), whatever
+/// client asked for it.
 bool is_being_deleted(const Server& server);
 
 /// Whether it can be a victim: the quick answer to what `why_no_victim` tells in words.

@@ -97,7 +97,7 @@ void HostFilter::flag_special() {
                 if (!input_.ledger.stays_for(server, id)) tenants.push_back(server);
             });
     }
-    // A loan that ends: of all others, on each host, nobody goes.
+    // A loan that ends: no other server on any host is deleted.
     const bool among = !input_.request.victims_among.empty();
     if (promises.empty() && reserved.empty() && tenants.empty() && input_.skipped.empty() &&
         company.empty() && !among)
@@ -238,7 +238,7 @@ const ReadRow* HostFilter::spared(std::uint32_t row) const {
     return has_kept(row) ? &filtered(row) : nullptr;
 }
 
-/// Does the filter keep anybody who could go else?
+/// Does the filter keep any server that could otherwise be deleted?
 bool HostFilter::has_kept(std::uint32_t row) const {
     const Host& host = *cloud_.row(row).host;
     const Ledger& ledger = input_.ledger;

@@ -61,7 +61,7 @@ struct HostRow {
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
     Amount last_start = 0;           ///< of the candidate that runs shortest, milliseconds UTC
-    Amount newest = 0;               ///< creation of the newest server, likewise
+    Amount newest = 0;               ///< creation of the newest server, as above
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
     /// Projects of its revocable servers, one for each server.
@@ -83,7 +83,7 @@ inline std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>{}(text);
 }
 
-/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids now and then:
+/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids occasionally:
 /// who looks for one must then look closer.
 inline std::uint32_t hash_of_consumer(const ServerId& id) {
     const std::string& text = id.str();

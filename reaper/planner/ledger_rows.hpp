@@ -66,7 +66,7 @@ private:
     // By row, as in the index: a decision that goes over all rows goes over memory in order.
     std::size_t stride_ = 0;
     std::vector<ClassRow> classes_;  // by row, then class number
-    std::vector<WorkCurve> curves_;  // likewise
+    std::vector<WorkCurve> curves_;  // as above
     std::vector<CandidateSketch> candidates_;
 };
 

@@ -38,8 +38,8 @@ private:
 };
 
 /// Requests that keep but one of the servers beside which this one is to be (affinity, the hint
-/// `same_host`), on one of their hosts each: the others may go there. Empty where that frees
-/// nobody.
+/// `same_host`), on one of their hosts each: the others may go there. Empty where that leaves
+/// no request.
 struct BesideOne {
     Request request;
     std::map<ServerId, std::string> stay;  ///< with the reason

@@ -226,7 +226,7 @@ private:
     const Problem problem_;
 };
 
-/// Plans anew with one group after the other filled, where several limits stand in the way of each
+/// Plans again with one group after the other filled, where several limits stand in the way of each
 /// other: what the first attempt says of them stays the answer if none of that helps.
 Decision plan_in_budgets(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                          const Strategy& strategy, std::string_view strategy_name,

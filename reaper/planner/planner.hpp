@@ -28,7 +28,7 @@ struct PlanOptions {
     std::map<ServerId, std::string> skipped;
     /// Who is never a victim; null: as the index has it (another one costs a look at every host).
     const Protection* protection = nullptr;
-    /// Who else must not be a victim now; null: nobody.
+    /// Other servers that must not be victims now; null: none.
     const VictimFilter* victim_filter = nullptr;
     /// Hosts that are left out, each with the reason; null: none.
     const std::map<HostId, std::string>* in_cooldown = nullptr;
@@ -39,7 +39,7 @@ struct PlanOptions {
     const Budgets* budgets = nullptr;
 };
 
-/// The same dice for the same request, whoever plans it: the daemon, or a dry run.
+/// The same random sequence for the same request, in the daemon and in a dry run.
 std::uint64_t seed_of(const RequestId& request);
 
 /// Decides. Victims are only revocable servers of status ACTIVE, SHUTOFF, PAUSED, SUSPENDED, ERROR,

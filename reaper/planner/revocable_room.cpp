@@ -11,7 +11,7 @@
 namespace reaper {
 namespace {
 
-/// Refused hosts that are told in full, of each reason; the rest are counted.
+/// Refused hosts that are listed in full, of each reason; the rest are counted.
 constexpr int told_of_a_kind = 20;
 
 /// The request as one for a revocable server: a class that the slot has no more was replaced, in

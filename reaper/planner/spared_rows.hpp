@@ -26,7 +26,7 @@ class Ledger;
 struct ReadRow {
     CandidateSketch candidates;
     std::vector<ClassRow> classes;  ///< by class number
-    std::vector<WorkCurve> curves;  ///< likewise
+    std::vector<WorkCurve> curves;  ///< as above
 };
 
 class SparedRows {

@@ -10,7 +10,7 @@
 
 namespace reaper {
 
-/// Neighbours that are told in full, of one host and of a whole plan.
+/// Neighbours that are listed in full, of one host and of a whole plan.
 constexpr std::size_t max_spared_of_host = 8;
 constexpr std::size_t max_spared_of_plan = 64;
 

@@ -30,7 +30,7 @@ public:
 
 /// Which servers are too young.
 struct RunTimeRules {
-    Duration horizon{0};  ///< who has run longer is kept by no rule, of now or of later
+    Duration horizon{0};  ///< no rule, now or later, keeps a server that has run longer
     Duration min_run_time{0};
     std::string workload_key;            ///< see `workload_of`
     std::map<Workload, Duration> grace;  ///< of some, longer ones

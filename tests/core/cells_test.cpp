@@ -156,7 +156,7 @@ TEST(Cells, WhereItsOwnIsNotKnownAMoveIsRefused) {
     Safeguards nothing;
     const auto policy = policy_with(both);
     EXPECT_THAT(refusal(decided(policy, moved(Operation::unshelve, ""), nothing)),
-                HasSubstr("its server stays in its cell, and is on no host, and nobody tells its"));
+                HasSubstr("its server stays in its cell, and is on no host, and its last host is"));
     EXPECT_THAT(refusal(decided(policy, moved(Operation::evacuate, "x9"), nothing)),
                 HasSubstr("was last on 'x9', which is in no cell of scheduler.cells"));
     // A host that is gone from the cloud is known by its name.
