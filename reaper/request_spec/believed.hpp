@@ -1,5 +1,5 @@
-// Is a failure notice true? A message proves nothing: whoever may write to Nova's exchange can send
-// one. Nova's own record of the server and of the action decides. Pure.
+// Is a failure notice true? A message proves nothing: any user who may write to Nova's exchange can
+// send one. Nova's own record of the server and of the action decides. Pure.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A request that somebody describes, instead of a message of Nova's: in the words of `reaper plan`
+// A request that a user describes, instead of a message of Nova's: in the words of `reaper plan`
 // and `reaper request`.
 #pragma once
 
@@ -35,7 +35,7 @@ Result<void> add_trait(DescribedRequest& described, std::string_view text);
 Result<void> add_group(DescribedRequest& described, std::string_view text);
 /// The inverse.
 std::string written(const RequestGroup& group);
-/// `none` or `isolate`; to be told last: of two groups and more it has to be.
+/// `none` or `isolate`; given last; needed for two groups and more.
 Result<void> set_group_policy(DescribedRequest& described, std::string_view text);
 
 /// The request, for the project of this id; of a flavor, without what that takes.

@@ -10,7 +10,7 @@
 namespace reaper {
 namespace {
 
-/// `[scheduler] max_placement_results`, if nobody changed it.
+/// `[scheduler] max_placement_results`, the default.
 constexpr const char* usual_limit = "1000";
 
 std::string all_of(const std::set<std::string>& words) {
@@ -33,7 +33,7 @@ std::string resources_text(const Resources& resources) {
     return joined(words);
 }
 
-/// Aggregates of which one will do; none if the wish binds nobody.
+/// Aggregates of which one will do; none if the wish binds no request.
 template <class Wanted>
 std::set<std::string> uuids(const std::vector<AggregateRecord>& aggregates, Wanted wanted) {
     std::set<std::string> found;

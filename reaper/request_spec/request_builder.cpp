@@ -151,7 +151,7 @@ void land(const RequesterFacts& facts, Request& request) {
         // The message of a live migration or an unshelve tells none.
         if (!request.availability_zone) request.availability_zone = schedule->availability_zone;
         for (const auto& host : schedule->ignored_hosts)
-            request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
+            request.excluded_hosts.emplace(host, "the request excludes it");
     }
     // Where Nova tells the wishes itself, no message does.
     if (facts.zone) request.availability_zone = facts.zone;
@@ -160,8 +160,8 @@ void land(const RequesterFacts& facts, Request& request) {
     if (facts.group.apart() || facts.group.together()) request.placement.group = facts.group;
 }
 
-/// Who waits: of several servers of one request those that Nova knows, and no more than were asked
-/// for.
+/// The requesters: of several servers of one request those that Nova knows, at most as many as
+/// asked for.
 void add_requesters(const FailureNotice& notice, const RequesterFacts& facts, Request& request) {
     request.requesters = {notice.server};
     request.slots = 1;

@@ -28,7 +28,7 @@ struct RequesterFacts {
     std::optional<Flavor> flavor;  ///< its present one
     std::map<std::string, std::string> metadata{};  ///< where a res-type constraint may stand
     /// Its image as it is now, and as Nova took it over when the server was made; each empty if it
-    /// can't be told (there is none, no right to see it, an older Nova).
+    /// can't be determined (there is none, no right to see it, an older Nova).
     ImageProperties image_properties{};
     ImageProperties kept_image{};
     /// Of Nova, as its API tells.
@@ -38,10 +38,10 @@ struct RequesterFacts {
     std::optional<ActionRecord> action{};
     std::string status{};          ///< ERROR, ACTIVE, ...
     std::optional<Fault> fault{};  ///< of one in ERROR
-    /// All that were asked for in the same request to boot and still have no host; none if nobody
-    /// looked for them.
+    /// All that were asked for in the same request to boot and still have no host; none if the
+    /// caller did not look for them.
     std::optional<std::vector<ServerId>> siblings{};
-    /// The flavor that a resize asks for, as Nova knows it; none if nobody asked, or it has none.
+    /// The flavor that a resize asks for, as Nova knows it; none if it was not asked, or has none.
     std::optional<Flavor> new_flavor{};
     // What more can be asked about.
     std::string image{};  ///< empty: it boots from a volume

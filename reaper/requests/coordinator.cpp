@@ -40,7 +40,7 @@ bool not_served(const RequestRecord& record) {
             record.outcome->kind == OutcomeKind::failed);
 }
 
-/// Did the gateway not come to an end with it, or look only at the hosts that it had offered?
+/// Did the gateway not finish it, or consider only the hosts that it had offered?
 /// Nova's message of the same failure has a time of its own, and all hosts.
 bool only_the_gateways(const RequestRecord& record, const TriggeredRequest& triggered) {
     if (record.request.source != RequestSource::gateway ||
@@ -98,7 +98,7 @@ Task<bool> RequestCoordinator::until_journaled(std::string what, Write write) {
                                  std::move(write), &journal_trouble_);
 }
 
-// ---- who waits for what ----
+// ---- waiting requests ----
 
 void RequestCoordinator::submit(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
@@ -125,7 +125,7 @@ void RequestCoordinator::begin(TriggeredRequest triggered) {
     spawn_(serve(std::move(triggered)));
 }
 
-/// It is told the outcome of the request that it joins.
+/// It receives the outcome of the request that it joins.
 void RequestCoordinator::join(InFlight& known, TriggeredRequest triggered) {
     MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
     const bool again = !known.events.insert(triggered.event_id).second;
@@ -290,7 +290,8 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
     co_await close(id, std::move(ended));
 }
 
-/// What the journal has of the request; none if nothing, or if that can't be told before the stop.
+/// What the journal has of the request; none if nothing, or if that can't be determined before the
+/// stop.
 Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
     std::optional<RequestRecord> known;
     const auto look = [&]() -> ResultTask<void> {
@@ -304,7 +305,7 @@ Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
     co_return known;
 }
 
-/// No outcome: stopping, or nothing can be journaled; nobody is told.
+/// No outcome: stopping, or nothing can be journaled; it is not reported.
 Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest triggered, Known known) {
     Ended ended;
     if (services_.stopping) co_return ended;
@@ -438,14 +439,14 @@ void RequestCoordinator::settle(const Ended& ended) {
     const bool culled =
         outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
     const bool found = outcome.kind == OutcomeKind::already_there;
-    // A reservation takes its room by itself, as soon as that is promised to nobody.
+    // A reservation takes its room by itself, as soon as that is no longer promised.
     const bool reserved = ended.request.source == RequestSource::reservation;
     services_.rooms.ended(id, (culled || found) && !reserved, outcome.at, cull.promise);
     const bool awaited = is_awaited(ended.request.source);
     if (!culled || !awaited) services_.safeguards.on_no_cull(id);
     if (!awaited) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
-    // Where nothing is written, reserved room is not there for whoever is told of it.
+    // Where nothing is written, reserved room is not available to the recipient of this answer.
     const bool told_only = services_.settings.dry_run && services_.settings.reservations.enabled;
     if (found && !told_only)
         services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);

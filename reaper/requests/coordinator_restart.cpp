@@ -12,8 +12,8 @@ namespace reaper {
 ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     const config::Cull& cull = services_.settings.cull;
     const TimePoint now = services_.cloud.clock.now();
-    // Further back than anything is promised or watched: what became of culls that ended right
-    // before a long pause is told now.
+    // Further back than anything is promised or watched: what happened to culls that ended right
+    // before a long pause is reported now.
     const TimePoint since = now - std::max(cull.promise, cull.watch) - std::chrono::days{1};
     auto recent = co_await services_.journal.culls_since(since);
     if (!recent) co_return recent.error();
@@ -43,8 +43,8 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     co_return Result<void>{};
 }
 
-/// Of a former process, perhaps of long ago. Where the clock was set back since, its age can't be
-/// told: it counts as too old, rather than to be waited for until the clock is where it was.
+/// Of a former process, perhaps of long ago. Where the clock was set back since, its age is
+/// unknown: it counts as too old, rather than to be waited for until the clock is where it was.
 TimePoint RequestCoordinator::deadline_of(const Request& request) const {
     constexpr Duration clocks_differ = std::chrono::minutes{2};
     const TimePoint now = services_.cloud.clock.now();

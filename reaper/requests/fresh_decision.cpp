@@ -117,7 +117,7 @@ ReservationController::Search FreshDecision::search_under(
             std::erase_if(view.snapshot.hosts,
                           [&](const Host& host) { return cooling.contains(host.id); });
         view.tag_data = refresher_.cache().tag_data();
-        // What it finds is decided anew, under all limits; or else it is the answer.
+        // What it finds is decided again, under all limits; or else it is the answer.
         if (looks)
             return reaper::decide(*policy, asked, view, rooms_.ledger(), safeguards_, skipped);
         return reaper::decide(*policy, asked, view, rooms_.ledger());
@@ -165,8 +165,8 @@ Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Re
     return own;
 }
 
-/// Under all limits, by the cache and the ledger as they are. Whoever was skipped for a protection
-/// that the cache knows by now is left out for that, so that a refusal can tell of it.
+/// Under all limits, by the cache and the ledger as they are. A server that was skipped for a
+/// protection that the cache knows by now is left out for that, so that a refusal can mention it.
 Decision FreshDecision::decide_now(const CompiledPolicy& policy, const Request& request,
                                    std::map<ServerId, std::string> skipped) {
     const CloudCache& cache = refresher_.cache();
@@ -225,7 +225,7 @@ void FreshDecision::decided(const Request& request, const Decision& decision) {
         reservations_->keep_free_for(request, nothing->hosts);
 }
 
-/// Before the reservations are known, nobody has a role. A loan's request has its own.
+/// Before the reservations are known, no request has a role. A loan's request has its own.
 Task<void> FreshDecision::learn_role(Request& request) {
     if (reservations_ == nullptr) co_return;
     co_await reservations_->until_known();
@@ -297,8 +297,8 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
         auto read = co_await refresher_.read_hosts(std::move(left), HostDepth::state);
         if (!read) co_return read.error();
     }
-    // What a plan rests on beside the room, its victims, is looked at before anybody is deleted. If
-    // some of them did not stand that look, the events told too little.
+    // What a plan rests on beside the room, its victims, is checked before any server is deleted.
+    // If some of them fail that check, the events reported too little.
     HostDepth depth = depth_for(request, policy->scheduler);
     if (depth == HostDepth::state && skipped.empty()) depth = HostDepth::room;
     const bool bound = by_aggregates(request, *policy);
@@ -311,7 +311,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     std::set<HostId> fresh;
     std::uint64_t build = refresher_.build();
     std::uint64_t aggregates_known = build > builds_before ? build : 0;  // by which bulk reading
-    bool unfinished_known = build > builds_before;                       // deletions, likewise
+    bool unfinished_known = build > builds_before;                       // deletions, as above
     for (int round = 0; round < max_read_rounds; ++round) {
         if (build != refresher_.build()) {
             // A bulk reading in the background took the place of what was read for this decision.
@@ -341,7 +341,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
         // No servers are deleted while deletions that a reaper left unfinished bring the room.
         const bool takes_room = std::holds_alternative<Plan>(decision);
         const bool refused = std::holds_alternative<NotEnough>(decision);
-        // Nobody is refused for what the events did not tell.
+        // No request is refused for what the events did not report.
         if (refused && depth == HostDepth::room) {
             depth = HostDepth::state;
             fresh.clear();
@@ -413,7 +413,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
             auto services = co_await refresher_.refresh_aggregates();
             if (!services) co_return services.error();
         } else if (refused) {
-            // Nobody is refused for a cache that missed something; but not for every one a
+            // No request is refused for a cache that missed something; but not for every one a
             // reading of the whole cloud.
             third_look = false;
             auto again = co_await refresher_.rebuild_unless_recent();

@@ -15,7 +15,7 @@ std::optional<std::string> FreshDecision::why_without_reservations() const {
     return why->what;
 }
 
-/// The role is known then; no wait but Keystone's, and nobody else is kept from asking.
+/// The role is known then; no wait but Keystone's, and other callers are not blocked.
 Task<void> FreshDecision::look_up_role(Request& request) {
     if (reservations_ == nullptr || reservations_->why_not_known()) co_return;
     ProjectId project = request.project;

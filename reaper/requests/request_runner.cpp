@@ -21,7 +21,7 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, Evi
 
 /// Between two looks whether a wait is over.
 constexpr Duration poll_interval{250};
-/// Between two questions to Nova whether somebody waits.
+/// Between two questions to Nova whether a requester waits.
 constexpr Duration between_questions{2'000};
 
 /// Whatever the reason: a request that is decided so often will not end well.
@@ -148,8 +148,8 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         if (!last_reason_.empty()) late = last_reason_;
         co_return late;
     }
-    if (request_.correction) co_return std::nullopt;  // nobody waits for it
-    // Whether a newer request is one is known in a moment.
+    if (request_.correction) co_return std::nullopt;  // no requester waits for it
+    // Whether a newer request is one is known shortly.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
            !services_.stopping && !out_of_time())
         co_await services_.cloud.clock.sleep(poll_interval);
@@ -254,7 +254,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
         }
         if (!told)
             log_about(about(request_), spdlog::level::info,
-                      "{}: waiting until it is told again: {}", request_.id.str(),
+                      "{}: waiting until it is delivered again: {}", request_.id.str(),
                       not_ours.value_or("not ours"));
         // If another finishes it, the room is promised no longer than that one promises it.
         const TimePoint now = services_.cloud.clock.now();
@@ -290,7 +290,7 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
 }
 
 /// A search waits for what becomes of the room that was freed for others of its project: then it
-/// may be served. (Nobody waits for the answer to a message.)
+/// may be served. (No client waits for the answer to a message.)
 Task<bool> RequestRunner::until_proven(const NotEnough& less) {
     const auto waits = [this] {
         return services_.safeguards.safeguards().waits_for_proof(request_,
@@ -326,7 +326,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
         request_.correction && !plan.note.empty() ? "; " + plan.note : std::string{};
     auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known));
     deleted_ += execution.deleted;
-    // What was deleted was deleted for regular room: nothing else ends the request well any more.
+    // What was deleted was deleted for regular room: only that can still end the request well.
     if (deleted_ > 0) request_.phases = Phases{};
     skipped_.insert(execution.skipped.begin(), execution.skipped.end());
     switch (execution.end) {

@@ -2,7 +2,7 @@
 //
 // It deletes only while the reaper is not paused, while its message is surely ours (another reaper
 // may have it after a loss of the broker; then it waits until the message comes again), while no
-// newer request of the same server is known, while somebody waits for the room, and while the
+// newer request of the same server is known, while a requester waits for the room, and while the
 // policy is in force under which it planned: after a reload it plans again.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace reaper {
 
 /// How its event came.
 struct Arrival {
-    /// It was told to somebody before, and our journal does not know it: another reaper may
+    /// It was delivered before, and our journal does not know it: another reaper may
     /// have served it, and died before it could say so.
     bool maybe_served = false;
     /// Nova had found hosts; they failed (MaxRetriesExceeded).
@@ -90,7 +90,7 @@ private:
     Result<Decision> as_approved(Result<Decision> decided) const;
     ResultTask<void> prepare_search();
     ResultTask<void> refresh_group();
-    /// Takes off the slots that somebody else got for it by now; why, if none is left.
+    /// Subtracts the slots that another reaper has freed for it; the reason, if none is left.
     std::optional<std::string> served_by_another();
     std::optional<Outcome> conclude(const NothingToDo& nothing) const;
     std::optional<Outcome> conclude(const NotEnough& not_enough) const;
@@ -122,9 +122,9 @@ private:
     std::vector<HostId> ready_on_;
     std::set<HostId> planned_on_;  ///< by the plan that is carried out
     int round_ = 0;                ///< decisions so far, those of a former process too
-    int failed_plans_ = 0;         ///< plans that had to be made anew for reasons of the cloud
+    int failed_plans_ = 0;         ///< plans that had to be made again for reasons of the cloud
     int deleted_ = 0;
-    Duration asked_at_{};  ///< steady: when it was asked last whether somebody waits
+    Duration asked_at_{};  ///< steady: when it was last asked whether a requester waits
 };
 
 }  // namespace reaper

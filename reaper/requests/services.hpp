@@ -47,7 +47,7 @@ public:
     virtual ~ActiveRequests() = default;
     /// Why the right to act for it is not surely ours, for people; none if it is.
     virtual std::optional<std::string> why_not_leased(const RequestId& id) const = 0;
-    /// Whoever waited for its outcome has left for good.
+    /// The client that waited for its outcome has left for good.
     virtual bool is_given_up(const RequestId& id) const = 0;
 };
 

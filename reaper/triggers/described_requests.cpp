@@ -11,7 +11,7 @@
 namespace reaper {
 namespace {
 
-/// Mistakes that are told.
+/// At most this many mistakes are listed.
 constexpr std::size_t max_told = 100;
 
 Error wrong(std::string what) {
