@@ -90,13 +90,13 @@ struct Server {
     /// Of one that is not here (Host::left_behind): the consumer that holds its room here.
     ServerId held_by{};
 
-    /// A reaper deleted it softly, and nobody has forced it yet.
+    /// A reaper deleted it softly, and the deletion has not been forced yet.
     bool unfinished_deletion = false;
 
     bool revocable() const noexcept { return revocable_because.has_value(); }
     /// Nova deletes it softly, or did: it keeps its room until it is forced or reclaimed.
     bool soft_deleted() const { return status == "SOFT_DELETED" || task_state == "soft-deleting"; }
-    /// Nova deletes it for good, or did a moment ago: the task state goes, and the status becomes
+    /// Nova deletes it for good, or did just now: the task state goes, and the status becomes
     /// DELETED, before its room leaves Placement's books.
     bool being_deleted() const {
         return status != "SOFT_DELETED" && (task_state == "deleting" || status == "DELETED");

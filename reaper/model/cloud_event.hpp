@@ -20,7 +20,7 @@ struct ServerSeen {
     friend bool operator==(const ServerSeen&, const ServerSeen&) = default;
 };
 
-/// A server's deletion came to its end: it holds no room any more.
+/// A server's deletion is complete: it no longer holds room.
 struct ServerGone {
     ServerId id;
     std::string host;  ///< service host that it was on; empty if none

@@ -1,5 +1,5 @@
 // A correction: servers that have to go from one host for the sake of that host, each singly. The
-// room that they leave is nobody's.
+// room that they leave is promised to no request.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ namespace reaper {
 struct ServerGroup {
     std::string id;
     std::string name;
-    std::string policy;          ///< affinity, anti-affinity; the soft ones bind nobody
+    std::string policy;          ///< affinity, anti-affinity; the soft ones bind no request
     int max_on_a_host = 1;       ///< of anti-affinity (`max_server_per_host`)
     std::set<ServerId> members;  ///< those that Nova has not deleted
 
@@ -88,7 +88,7 @@ struct SchedulerRules {
     /// There is a gateway: traits of res-type say which kind of room is admitted
     /// (reaper/request_spec/res_type_query.hpp).
     bool res_type_traits = false;
-    /// nova-scheduler has asked it, which takes them out: of Placement nobody asks for them.
+    /// nova-scheduler removes them from its query: Placement is never asked for them.
     bool res_type_taken_out = false;
     /// `watched_aggregates`: shards, each the hosts that are in any of its aggregates (names or
     /// UUIDs). Hosts outside all shards are never culled on. Empty: one shard, the whole cloud.

@@ -31,7 +31,7 @@ struct Fault {
     friend bool operator==(const Fault&, const Fault&) = default;
 };
 
-/// What was done to a server on somebody's request.
+/// What was done to a server on request.
 struct ActionRecord {
     std::string name;  ///< create, unshelve, ...
     RequestId request;
@@ -40,7 +40,7 @@ struct ActionRecord {
     bool failed = false;
     TimePoint started{};
     // Only where one action was asked for:
-    bool ended = false;      ///< nothing of it is under way any more
+    bool ended = false;      ///< it is no longer under way
     TimePoint last_event{};  ///< when Nova recorded the last of it
     FailureCause cause{};
     std::string message{};  ///< of the failure: its first line, safe to show; or empty
@@ -95,7 +95,7 @@ struct ComputeServiceRecord {
     friend bool operator==(const ComputeServiceRecord&, const ComputeServiceRecord&) = default;
 };
 
-/// The numbers that Nova's databases gave (an API of before 2.53 shows them). Each cell of Nova has
+/// The numbers that Nova's databases gave (an API before 2.53 shows them). Each cell of Nova has
 /// a database, and numbers of its own.
 struct HostNumbers {
     struct Numbered {
@@ -164,7 +164,7 @@ struct Project {
     std::set<std::string> tags;
 };
 
-/// What came of the search for a project by what somebody wrote.
+/// The result of the search for a project by an id or name that a user wrote.
 struct ProjectSearch {
     std::optional<Project> found;
     std::string why_not{};  ///< none or several; one line, with what would do

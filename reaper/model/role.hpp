@@ -19,7 +19,7 @@ class Role {
 public:
     static constexpr std::size_t max_length = 200;
 
-    /// The empty role is nobody's.
+    /// The empty role belongs to no project.
     Role() = default;
     /// `bad_input`: a path of names of letters, digits, `_`, `.` and `-`, none of which is `.` or
     /// `..` or begins with `-`; at most `max_length` bytes.

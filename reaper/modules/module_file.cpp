@@ -23,7 +23,7 @@ std::string error_text() {
     return std::strerror(errno);
 }
 
-/// Whoever may write it would have the reaper's rights.
+/// Any user who may write it would have the reaper's rights.
 Result<void> check_owner(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0)

@@ -63,7 +63,7 @@ public:
     virtual ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() = 0;
     /// The servers of one request to boot, those that found no host too.
     virtual ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) = 0;
-    /// A flavor as it is now; none if there is no such flavor (any more).
+    /// A flavor as it is now; none if it does not exist.
     virtual ResultTask<std::optional<Flavor>> flavor(std::string id) = 0;
     /// The service host where it is or was last, as far as its actions tell; none if they don't.
     virtual ResultTask<std::optional<std::string>> last_host(ServerId id) = 0;
@@ -78,13 +78,13 @@ public:
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<HostNumbers> host_numbers() = 0;
     /// None if the host does not tell. Up to 2025.1 Nova asks the host itself, which takes a
-    /// moment; since then it tells what the host said at some time before.
+    /// time; since then it tells what the host said at some time before.
     virtual ResultTask<std::optional<LoadAverages>> load_averages(HostId host) = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
     /// All flavors by id, those that are not public too; without extra specs where Nova is too old
     /// to list them, or hides them from us.
     virtual ResultTask<std::map<std::string, Flavor>> all_flavors() = 0;
-    /// A server group by its id; none if there is no such group (any more).
+    /// A server group by its id; none if it does not exist.
     virtual ResultTask<std::optional<ServerGroup>> server_group(std::string id) = 0;
 
     /// Asked right before a write goes out, each time that it does (a call may wait for a

@@ -92,9 +92,9 @@ public:
     /// An operator protects a server, in place of what was noted of it before.
     virtual ResultTask<void> note_protection(ServerProtection protection) = 0;
     virtual ResultTask<void> end_protection(ServerId server) = 0;
-    /// A new order (its number is 0), or what became of a known one. Returns its number.
+    /// A new order (its number is 0), or what happened to a known one. Returns its number.
     virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
-    /// Dynamic reservations that are in Placement now, and those that are not any more.
+    /// Dynamic reservations that are in Placement now, and those that no longer are.
     virtual ResultTask<void> note_reservations(std::vector<KnownReservation> there,
                                                std::vector<ReservationId> gone) = 0;
 };

@@ -27,7 +27,7 @@ bool is_quota(const std::string& extra_spec) {
     return extra_spec.starts_with("quota:");
 }
 
-/// One of ours, with whatever quotas somebody gave it.
+/// One of ours, with whatever quotas an operator gave it.
 bool is_ours(Flavor found, const Flavor& wanted) {
     std::erase_if(found.extra_specs, [](const auto& each) { return is_quota(each.first); });
     return found == wanted;
