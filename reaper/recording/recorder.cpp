@@ -13,7 +13,7 @@
 namespace reaper::recording {
 namespace {
 
-/// Copied at a time when nobody waits, and for a decision.
+/// Copied while no request waits, and for a decision.
 constexpr std::size_t hosts_at_a_time = 200;
 constexpr std::size_t hosts_for_a_decision = 1'000;
 constexpr std::size_t max_told = 100'000;
@@ -116,7 +116,7 @@ void Recorder::find_changed(const CloudCache& cache) {
     base_begun_ = true;
     for (const Host* const host : cache.hosts())
         (from_scratch ? changed_ : base_left_).insert(host->id);
-    // Those that are gone by now are told to be.
+    // Hosts that are gone are recorded as gone.
     if (from_scratch) changed_.insert(written_.begin(), written_.end());
 }
 

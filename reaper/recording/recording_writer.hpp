@@ -2,7 +2,7 @@
 //
 // A recording is a directory of segments (RECORDING.md). Each segment begins with all hosts, so
 // that those before it can go. Who submits never waits: what the thread can't keep up with, or the
-// disk does not take, is dropped, and the recording begins anew after that (`run`). That is told
+// disk does not take, is dropped, and the recording begins again after that (`run`). That is logged
 // once, until it works again.
 #pragma once
 

@@ -22,8 +22,8 @@
 
 namespace reaper::report {
 
-/// The JSON, put together host by host: a large cloud makes many megabytes, and whoever serves it
-/// beside other work can pause after each host.
+/// The JSON, put together host by host: a large cloud makes many megabytes, and a caller that
+/// serves it beside other work can pause after each host.
 class CullingJson {
 public:
     void add(const CullingCandidate& candidate);

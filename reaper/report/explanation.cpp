@@ -158,7 +158,7 @@ void room_not_known(const Explanation& told, std::vector<std::string>& unknown) 
     if (!told.outcome)
         unknown.push_back("how it ends: the request is under way");
     else if (any && !told.freed_room && !is_awaited(told.request.source))
-        unknown.push_back("who took the room: nobody waited for it, so it was not watched");
+        unknown.push_back("who took the room: no server waited for it, so it was not watched");
     else if (any && !told.freed_room)
         unknown.push_back("who took the room: it was not seen, or not yet");
 }

@@ -25,7 +25,7 @@
 
 namespace reaper::report {
 
-/// What became of a server that was chosen.
+/// What happened to a server that was chosen.
 enum class Fate {
     planned,      ///< nothing was sent
     going,        ///< its deletion was sent, and the request is under way
@@ -33,7 +33,7 @@ enum class Fate {
     skipped,      ///< its recheck found that it has to live
     vanished,     ///< it was gone before
     still_there,  ///< its deletion was sent, and it held its room at the deadline
-    unknown,      ///< its deletion was sent, and nobody saw what came of it
+    unknown,      ///< its deletion was sent, and the outcome was not observed
 };
 std::string_view to_string(Fate fate);
 std::optional<Fate> fate_from(std::string_view text);
@@ -83,7 +83,7 @@ std::optional<ServerId> waiting_server(const Request& request, const std::string
 /// requests are read for that. None: the journal knows none of them.
 ResultTask<std::optional<Explanation>> find_explanation(JournalReader& journal, std::string asked);
 
-/// Of what two journals tell of the same: what of `one` is told, and not what of `other`? It is
+/// Two journals have the same: is the entry of `one` shown rather than that of `other`? It is
 /// where what was asked about was deleted last; of a server that only waited, the newer request.
 bool goes_before(const Explanation& one, const Explanation& other);
 

@@ -9,7 +9,7 @@
 namespace reaper::report {
 namespace {
 
-/// Other places where the journal has the server are told up to so many.
+/// At most this many other places in the journal are listed.
 constexpr int most_chosen = 100;
 /// A journal of years has more, and reads each for a name that it does not know.
 constexpr int most_waiting_read = 10'000;
@@ -116,7 +116,7 @@ std::optional<ServerId> waiting_server(const Request& request, const std::string
     return std::nullopt;
 }
 
-/// As the journal has it; those whose time is over end in a moment.
+/// As the journal has it; those whose time is over end shortly.
 static ResultTask<std::optional<Explanation>> with_protections(JournalReader& journal,
                                                                Explanation told) {
     auto protections = co_await journal.protections();

@@ -35,7 +35,7 @@ void check_format(const json& document) {
     check_version(top["version"].value());
 }
 
-/// Nobody twice: hosts, providers and servers have ids of their own.
+/// No duplicates: hosts, providers and servers have ids of their own.
 void check_ids(const Snapshot& snapshot) {
     std::set<ProviderId> providers;
     std::set<ServerId> servers;

@@ -2,7 +2,7 @@
 //
 // Pure: who ran when, holding what, comes from outside (the cloud's servers, those that ended, the
 // journal); this sums it up. A server counts from its launch to its end, with what it holds now or
-// held last: an earlier flavor of a resized server is not known any more.
+// held last: an earlier flavor of a resized server is no longer known.
 #pragma once
 
 #include <cstddef>
