@@ -36,7 +36,7 @@ private:
     void add(const std::string& name, const HostId& host);
     const HostId* named(const std::string& name) const;
 
-    std::map<std::string, HostId> by_name_;  // in small letters; an empty id: several
+    std::map<std::string, HostId> by_name_;  // in lower case; an empty id: several
 };
 
 }  // namespace reaper

@@ -8,7 +8,7 @@
 namespace reaper {
 namespace {
 
-/// Counters are read at slightly different moments: so much more than all cores is no
+/// Counters are read at slightly different times: this much more than all cores is no
 /// contradiction.
 constexpr double most_measured = 1.1;
 

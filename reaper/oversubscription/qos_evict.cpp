@@ -24,7 +24,7 @@ ParameterSpec evict_spec() {
 
 ParameterSpec settle_spec() {
     return {"settle", ParameterKind::text, std::string{"60s"},
-            "after a correction its effect is waited for so long before the next one, up to 1h"};
+            "wait between a correction and the next one, for its effect, up to 1h"};
 }
 
 ParameterSpec in_a_row_spec(std::int64_t standard) {

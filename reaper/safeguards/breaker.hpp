@@ -13,12 +13,12 @@
 
 namespace reaper {
 
-/// What became of the room of a cull.
+/// What happened to the room of a cull.
 enum class CullWorth {
     helped,    ///< it was taken by whom it was freed for
     needless,  ///< says nothing of the next cull: they found room elsewhere, or another regular
                ///< request took it
-    wasted,    ///< nobody took the room
+    wasted,    ///< no server took the room
     lost,      ///< new revocable servers took it, which held room would have prevented
 };
 
@@ -38,7 +38,7 @@ public:
                                           CullWorth worth, int slots, TimePoint at);
     std::optional<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
 
-    /// Somebody has looked (`reaper resume`): counting begins anew.
+    /// An operator has checked (`reaper resume`): counting begins again.
     void reset() { *this = Breaker{settings_}; }
     CircuitState state(TimePoint now) const { return circuit_.state(now); }
     /// Until when it is open; none if it is not, or never tries again by itself.

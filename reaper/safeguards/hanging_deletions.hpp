@@ -7,7 +7,7 @@
 // after 30 s. Where deletions hang on three hosts and none ended anywhere meanwhile it is no matter
 // of hosts: none is passed over then, as others would only hang as well.
 //
-// Pure, one thread; times are told, never read.
+// Pure, one thread; the caller passes all times, never read.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ public:
 
     /// Each with its reason.
     std::map<HostId, std::string> reasons(TimePoint now) const;
-    /// After so long a deletion hangs.
+    /// A deletion hangs after this time.
     Duration limit() const;
 
     /// Drops what is too old to say anything.

@@ -6,7 +6,7 @@
 // Nova's record of its actions tells (reaper/cloud_reader/lock_holders.hpp).
 //
 // A project that is to be protected and is not known (it was not looked up yet, or there is none of
-// that name) protects everybody: nobody can say who it is that must not go.
+// that name) protects all servers, as it is unknown which ones must be kept.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ namespace reaper {
 
 class Protection {
 public:
-    /// Protects nobody.
+    /// Protects no server.
     Protection() = default;
     explicit Protection(const ProtectSettings& settings);
 
@@ -49,7 +49,7 @@ private:
 
     bool owners_ = false;
     std::vector<std::string> tags_;              ///< none, unless owners may protect
-    std::vector<std::string> metadata_;          ///< likewise
+    std::vector<std::string> metadata_;          ///< as above
     std::map<ProjectId, std::string> projects_;  ///< as they were written
     std::set<std::string> flavors_;
     std::set<std::string> aggregates_;

@@ -69,7 +69,7 @@ public:
 private:
     using ByTime = std::multimap<TimePoint, PastVictim>;
 
-    /// The victims after a moment, by workload.
+    /// The victims after a time, by workload.
     struct Counted {
         TimePoint since{};
         int least = 0;
