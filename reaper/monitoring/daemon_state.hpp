@@ -1,4 +1,4 @@
-// What the daemon is made of, at this moment, for those who only look: metrics and health.
+// Read-only access to the parts of the daemon, for metrics and health.
 #pragma once
 
 #include <cstdint>

@@ -67,13 +67,13 @@ void add_broker(const DaemonState& state, Values& values) {
     values.gauge("reaper_serving",
                  "1: this reaper holds the serving token; of several reapers on one queue one "
                  "does. A dry run "
-                 "serves nobody: 0.",
+                 "serves no requests: 0.",
                  number(!state.settings.dry_run && state.messages.serving() != 0));
     if (state.events == nullptr) return;
     values.gauge("reaper_notifications_flowing", "1: Nova's INFO notifications come in.",
                  number(state.refresher.flowing()));
     const EventCounts counts = state.events->counts();
-    const char* const help = "Nova's INFO notifications, by what became of them.";
+    const char* const help = "Nova's INFO notifications, by result.";
     const auto add = [&](const char* result, std::uint64_t count) {
         values.counter("reaper_notifications_total", help, number(count), {{"result", result}});
     };
@@ -127,7 +127,7 @@ void add_requests(const DaemonState& state, Values& values) {
                  number(state.coordinator.journal_trouble().has_value()));
 }
 
-/// What limits leave to the next request, whoever it is of.
+/// What limits leave to the next request, of any project.
 void add_budgets(const DaemonState& state, Values& values) {
     if (!state.refresher.built()) return;
     const Safeguards& safeguards = state.safeguards.safeguards();
@@ -160,7 +160,7 @@ void add_gateway(const DaemonState& state, Values& values) {
     values.counter("reaper_gateway_searches_total",
                    "Searches of nova-scheduler that came through the gateway.",
                    number(counts.searches));
-    const char* const help = "Of searches that found no host, what became of them.";
+    const char* const help = "Searches that found no host, by result.";
     const auto add = [&](const char* result, std::uint64_t count) {
         values.counter("reaper_gateway_results_total", help, number(count), {{"result", result}});
     };
@@ -172,7 +172,7 @@ void add_gateway(const DaemonState& state, Values& values) {
     values.gauge("reaper_gateway_waiting_calls", "Calls of nova-scheduler that wait for room.",
                  number(counts.held));
     values.gauge("reaper_gateway_passing_through",
-                 "1: the gateway helps nobody now, and passes everything on to Placement.",
+                 "1: the gateway helps no request now, and passes everything on to Placement.",
                  number(state.gateway.passes_through().has_value()));
 }
 
@@ -206,7 +206,7 @@ void add_recording(const DaemonState& state, Values& values) {
                  "1: decisions are recorded; 0: nothing is, as the disk or the bound is full.",
                  number(state.recorder->keeps()));
     values.counter("reaper_recording_losses_total",
-                   "Times that a part of the recording was lost, and it began anew.",
+                   "Times that a part of the recording was lost, and the recording began again.",
                    number(state.recorder->losses()));
 }
 

@@ -55,7 +55,7 @@ HealthCheck journal_of(const DaemonState& state, const std::optional<std::string
     return {"journal", true, "it takes what is written"};
 }
 
-/// An operator's pause and the breaker are told apart from what is not as it must be.
+/// An operator's pause and the breaker are distinguished from what is not as it must be.
 bool switched_off(const DaemonState& state) {
     return state.pause.paused() || state.breaker.paused();
 }

@@ -210,7 +210,7 @@ void JournalCounters::count_end(RequestSource source, const Outcome& outcome) {
     if (const auto reason = refusal_of(outcome)) refusals_.Add(by("reason", *reason)).Increment();
 }
 
-/// Of whom nobody was deleted, there is no room to be taken.
+/// Requests without deletions freed no room that could be taken.
 void JournalCounters::keep_until_judged(const RequestId& id) {
     Known& known = known_.at(id);
     known.ended = true;

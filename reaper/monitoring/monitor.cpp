@@ -18,7 +18,7 @@ namespace {
 
 /// Hosts that are looked at before others run again: less than a millisecond.
 constexpr std::size_t hosts_at_a_time = 50;
-/// Likewise, of the page; a family is written in one go.
+/// The same, of the page; a family is written in one go.
 constexpr std::size_t lines_at_a_time = 1000;
 
 bool is_good(const std::vector<api::HealthCheck>& checks) {
@@ -91,7 +91,7 @@ Task<std::string> Monitor::metrics() {
     co_return page;
 }
 
-/// The cache may change in between: hosts are looked up anew, some may be gone.
+/// The cache may change in between: hosts are looked up again, some may be gone.
 Task<void> Monitor::add_room(Values& values) {
     const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;

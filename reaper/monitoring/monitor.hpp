@@ -2,7 +2,7 @@
 // is asked for, as one page for Prometheus; and how it is.
 //
 // Events are counted where they pass anyway: what happens to requests in the journal, calls to the
-// cloud in their transport. Everything else is looked up in the daemon at the moment of the scrape.
+// cloud in their transport. Everything else is looked up in the daemon at the time of the scrape.
 // One thread.
 #pragma once
 
