@@ -264,7 +264,7 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     return read_leavers(host, reading);
 }
 
-/// True if somebody is leaving.
+/// True if a server is leaving.
 bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
     std::erase_if(host.servers, [&](const Server& server) {
         const bool left = server.status == "DELETED" && !holds_on(server.id, reading);
@@ -276,7 +276,7 @@ bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
                        [](const Server& server) { return server.status == "DELETED"; });
 }
 
-/// Nova tells that a server is gone, by an event or when asked, a moment before its room leaves
+/// Nova tells that a server is gone, by an event or when asked, just before its room leaves
 /// Placement's books; and Placement may have been read before Nova. What is left behind for longer
 /// is held for good.
 void CloudCache::add_leavers(Host& host, const HostReading& reading) {
@@ -382,7 +382,7 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
     for (auto at = first; at != last; ++at) {
         Host& host = *hosts_.at(at->second).host;
         host.enabled = event.record.enabled && !event.removed;
-        // Only a forced state is told: whether it beats, the next reading tells.
+        // Only a forced state is reported: whether it beats, the next reading tells.
         host.up = host.up && event.record.up;
         host.why_unavailable = event.record.disabled_reason;
         touch(host.id, arrived);

@@ -51,9 +51,9 @@ public:
     void protect(const Protection& protection) { index_.protect(protection); }
     void set_services(const std::vector<ComputeServiceRecord>& services);
     void set_aggregates(const std::vector<AggregateRecord>& aggregates);
-    /// All deletions that a reaper began and nobody finished: the servers as Nova shows them, each
-    /// marked so. They stay on their hosts, although Nova's lists of these leave them out, as long
-    /// as they hold room. True if that changes anything.
+    /// All deletions that a reaper began and that are not finished: the servers as Nova shows them,
+    /// each marked so. They stay on their hosts, although Nova's lists of these leave them out, as
+    /// long as they hold room. True if that changes anything.
     bool set_unfinished(const std::vector<ServerRecord>& records);
     /// Servers that were seen to be soft-deleted, and are still here.
     std::vector<ServerRecord> soft_deleted() const;
@@ -61,7 +61,7 @@ public:
     /// structure is doubtful.
     bool apply(const HostReading& reading);
     /// Servers that are on the host as far as the cache knows, and hold room by the reading, but
-    /// are not in its list: deleted in this moment (Placement may have been read before Nova, and
+    /// are not in its list: being deleted now (Placement may have been read before Nova, and
     /// tells of them still), softly deleted or moved. Who applies it asks Nova first, and puts
     /// those that it knows no more in `gone`: their room is on its way.
     std::vector<ServerId> unlisted(const HostReading& reading) const;
@@ -73,13 +73,13 @@ public:
     /// `arrived`: now, on our clock; Nova's clock only orders the events of one server.
     void apply(const CloudEvent& event, TimePoint arrived);
 
-    /// What Keystone calls projects, for people. It stays when the cloud is read anew.
+    /// What Keystone calls projects, for people. It stays when the cloud is read again.
     void set_project_names(ProjectNames names) { index_.name_projects(std::move(names)); }
     const ProjectNames& project_names() const noexcept { return index_.project_names(); }
 
     /// All resizes that are not confirmed; what they left behind is shown by `link_resizes`.
     void set_resizes(std::vector<UnconfirmedResize> resizes);
-    /// Shows on the hosts what their servers of before hold there now. True if that is news.
+    /// Shows on the hosts what their former servers hold there now. True if that is news.
     bool link_resizes();
     /// Does a revocable server wait for its resize to be confirmed, as far as is known?
     bool has_unconfirmed() const;
@@ -122,7 +122,7 @@ private:
         TimePoint touched_at{};      // when the last event about it came
         TimePoint listed_at{};       // when the reading that told its servers was begun
         TimePoint traits_at{};       // when the reading that told them was begun
-        TimePoint aggregates_at{};   // likewise
+        TimePoint aggregates_at{};   // as above
         ReadingOrder::Place place;   // in the order of readings
     };
 
@@ -137,7 +137,7 @@ private:
         soft_deleted_.insert(server);
         soft_deletes_ = true;
     }
-    /// True if somebody there is leaving: the host is to be read again soon.
+    /// True if a server there is leaving: the host is to be read again soon.
     bool read_servers(Host& host, const HostReading& reading);
     bool is_leaving(const ServerId& server, const HostReading& reading) const;
     bool read_leavers(Host& host, const HostReading& reading);

@@ -10,7 +10,7 @@ namespace reaper {
 bool has_tree(const Host& host, const HostReading& reading);
 
 /// Capacities, use, and what each server of the host holds, as the reading tells. What consumers
-/// hold that are no servers of the host counts as used all the same.
+/// hold that are no servers of the host counts as used anyway.
 void set_room(Host& host, const HostReading& reading);
 
 /// What the host's providers list for it as a consumer that was no server of the host becomes the

@@ -21,7 +21,7 @@ using std::chrono::seconds;
 /// How long the first reading waits for events to flow.
 constexpr Duration patience = duration_cast<Duration>(seconds{5});
 constexpr int hosts_at_a_time = 16;
-/// A host is read again in the background only when nothing happened to it for so long.
+/// A host is read again in the background only when nothing happened to it for this long.
 constexpr Duration settling = duration_cast<Duration>(seconds{3});
 /// While a bulk reading goes on. More than that, and it is done again.
 constexpr std::size_t max_recorded = 200'000;
@@ -52,7 +52,7 @@ bool CacheRefresher::usable(std::uint64_t builds_before) const {
     return ports_.clock.now() - built_at_ <= settings_.max_age;
 }
 
-/// Is a bulk reading due that nobody waits for?
+/// Is a bulk reading due that no request waits for?
 bool CacheRefresher::rebuild_due(TimePoint now) const {
     // Refused credentials cost no call: they are tried again as soon as it is asked for.
     const bool refused = not_built_ && not_built_->code == Errc::unauthorized;
@@ -297,7 +297,7 @@ Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Er
     }
 }
 
-/// What Nova can't tell now stays unknown: their room is held by somebody.
+/// What Nova can't tell now stays unknown: some server holds their room.
 Task<void> CacheRefresher::ask_for_unlisted(HostReading& reading) {
     std::vector<ServerId> unlisted = cache_.unlisted(reading);
     if (unlisted.size() > most_unlisted) unlisted.resize(most_unlisted);

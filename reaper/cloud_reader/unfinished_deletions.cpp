@@ -92,7 +92,7 @@ Task<void> UnfinishedDeletions::ask(ServerId server, const std::string& user,
                                     std::optional<Error>& error) {
     auto actions = co_await ports_.compute.actions(server);
     if (actions) {
-        // Nova notes the action a moment after the server is shown as going.
+        // Nova notes the action shortly after it shows the server as being deleted.
         if (const auto ours = deleted_by(user, *actions)) by_a_reaper_[server] = *ours;
     } else if (actions.error().code != Errc::forbidden && !error) {
         error = actions.error();
