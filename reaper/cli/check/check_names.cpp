@@ -25,8 +25,7 @@ void tell_mark(const CloudCheck& check, const std::string& key, const std::strin
     for (const auto& [other, number] : carriers)
         if (other != word && to_lower(other) == to_lower(word))
             check.warn(what, "does not protect the " + reaper::counted(number, "server") +
-                                 " with " + in_quotes(other) +
-                                 ": capital letters and small ones are not the same");
+                                 " with " + in_quotes(other) + ": names are case-sensitive");
     check.ok(what, reaper::counted(count, "server") + (count == 1 ? " carries it" : " carry it"));
 }
 
