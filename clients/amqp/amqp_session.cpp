@@ -103,7 +103,7 @@ Outcome Session::set_up_queues() {
             return Failure{
                 {Errc::unreachable,
                  connection_.name() +
-                     ": this node can't reach the others of its queues; trying the next"},
+                     ": this node can't reach the other nodes of its queues; trying the next"},
                 0,
                 true};
     }

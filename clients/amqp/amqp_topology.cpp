@@ -34,7 +34,7 @@ Outcome advised(Outcome failed, const std::string& queue, const std::string& len
                 (length ? "set broker." + length_key + " to what it has, or " : std::string()) +
                 "delete it (rabbitmqctl delete_queue " + queue + "), and the reaper makes it again";
     } else if (failed->code == 405) {
-        what += ": another connection owns it alone; choose another broker.queue";
+        what += ": it is exclusive to another connection; choose another broker.queue";
     } else if (failed->code == 403) {
         what +=
             ": the user needs the rights configure, write and read on it "

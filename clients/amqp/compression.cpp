@@ -179,7 +179,7 @@ Result<std::string> unpacked(std::string_view packed, const std::string& how, st
     const Compression* const compression = find(how);
     if (compression == nullptr)
         return wrong(how,
-                     "that is not known here: set kombu_compression in [oslo_messaging_rabbit] of "
+                     "which is not supported: set kombu_compression in [oslo_messaging_rabbit] of "
                      "nova.conf to gzip or bz2, or leave it out");
     const Unpacker unpack = compression->make();
     std::string whole;

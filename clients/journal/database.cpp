@@ -28,7 +28,7 @@ std::string advice(const DatabaseFailure& failure) {
         case SQLITE_CORRUPT: return "the file is damaged: restart the reaper, which sets it aside";
         case SQLITE_NOTADB: return "the file is not an SQLite database: move it aside";
         case SQLITE_BUSY:
-        case SQLITE_LOCKED: return "another program holds it: find it and stop it";
+        case SQLITE_LOCKED: return "another program has locked it: find it and stop it";
         case SQLITE_IOERR: return "the disk or its file system fails: see the kernel's log";
         default: return "";
     }

@@ -228,7 +228,7 @@ Result<void> prepare_for_writing(Database& database, const std::string& path) {
     journal::check_whole(database);
     if (const auto made = journal::make_tables(database, path); !made) return made.error();
     if (!journal::has_our_tables(database))
-        throw journal::Damage{"its tables are not those that were made"};
+        throw journal::Damage{"its tables are not the ones that the reaper made"};
     return {};
 }
 
@@ -330,7 +330,7 @@ Result<std::unique_ptr<JournalReader>> open_journal_for_reading(const std::strin
         if (::stat(path.c_str(), &status) != 0) {
             if (errno == ENOENT)
                 return Error{Errc::not_found, "journal " + path +
-                                                  ": there is none yet; the reaper writes it when "
+                                                  ": does not exist yet; the reaper writes it when "
                                                   "it runs (journal.path in its configuration)"};
             return refused(path, std::string{std::strerror(errno)} + "; run as the reaper's user");
         }

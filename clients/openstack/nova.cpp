@@ -66,7 +66,7 @@ struct ListOptions {
 Result<bool> is_end(bool grew, bool more, const std::string& where, const std::string& marker) {
     if (!grew && more)
         return Error{Errc::bad_answer,
-                     where + ": the pages go in a circle at " + http::one_line(marker, 60)};
+                     where + ": the pages repeat at " + http::one_line(marker, 60)};
     return !grew;
 }
 
@@ -313,7 +313,7 @@ ResultTask<std::vector<HypervisorRecord>> list_hypervisors(std::shared_ptr<Servi
         if (!listed) co_return listed.error();
         if (*listed) co_return std::move(**listed);
     }
-    co_return Error{Errc::conflict, "nova: the list of hypervisors changes all the time"};
+    co_return Error{Errc::conflict, "nova: the list of hypervisors keeps changing"};
 }
 
 ResultTask<std::optional<ComputeServiceRecord>> find_compute_service(std::shared_ptr<Service> nova,

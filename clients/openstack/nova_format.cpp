@@ -20,9 +20,8 @@ JsonPlace privileged(const JsonPlace& row, std::string_view key, const std::stri
     try {
         return row[key];
     } catch (const WrongJson& missing) {
-        throw WrongJson{missing.what +
-                            ": Nova shows it to those alone who pass its policy's rule " + rule +
-                            "; give the user the admin role, or let its role pass",
+        throw WrongJson{missing.what + ": Nova shows it only to users who pass its policy's rule " +
+                            rule + "; give the user the admin role, or let its role pass",
                         Errc::forbidden};
     }
 }

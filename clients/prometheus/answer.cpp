@@ -82,7 +82,7 @@ Labels labels_of(const JsonPlace& place, Allowance& allowance) {
 
 void no_histogram(const JsonPlace& place) {
     if (place.has("histogram") || place.has("histograms"))
-        place.fail("is a native histogram, which is no number");
+        place.fail("is a native histogram, not a number");
 }
 
 void take_series(const JsonPlace& place, Allowance& allowance, std::vector<SampleSeries>& all) {
