@@ -32,7 +32,7 @@ void check_queues(const Broker& broker, Findings& findings) {
                            "another name");
         for (const auto& topic : broker.topics)
             if (queue == topic || queue.starts_with(topic + "."))
-                findings.error(key, "is Nova's own queue; its messages belong to others",
+                findings.error(key, "is Nova's own queue; its messages are for other programs",
                                "a name of our own, such as reaper");
     };
     check("broker.queue", broker.queue);
@@ -125,7 +125,7 @@ void check_admin(const Admin& admin, Findings& findings) {
         findings.error("admin.listen", "is " + shown(admin.listen), place);
     else if (!admin.listen.empty() && !here && admin.auth == "none")
         findings.error("admin.listen",
-                       "is " + shown(admin.listen) + ", and no client shows who it is",
+                       "is " + shown(admin.listen) + ", and clients do not authenticate",
                        "an address on loopback, such as 127.0.0.1:8787; or admin.auth");
     else if (!admin.listen.empty() && !here && !tls)
         findings.error("admin.listen", "is " + shown(admin.listen) + " without TLS",
@@ -134,7 +134,7 @@ void check_admin(const Admin& admin, Findings& findings) {
     if (demands && !tls)
         findings.error("admin.tls.client_ca_file", "given without cert_file", "all three");
     if (admin.auth == "certificate" && admin.principals.empty())
-        findings.error("admin.principals", "is empty: no certificate may ask",
+        findings.error("admin.principals", "is empty: it admits no certificate",
                        "common names or patterns, such as [ops, 'controller-*']");
     if (admin.auth == "certificate" && !demands)
         findings.error("admin.auth", "is certificate, and none is demanded",
@@ -178,7 +178,7 @@ void check_gateway(const Gateway& gateway, Findings& findings) {
                        "Placement's endpoint, such as http://controller:8778/placement");
     if (gateway.listen.empty()) {
         if (findings.has("gateway") && !findings.has("gateway.listen"))
-            findings.warn("gateway", "has no listen: there is no gateway", "listen: IP:PORT");
+            findings.warn("gateway", "has no listen, so there is no gateway", "listen: IP:PORT");
         return;
     }
     const auto listen = ip_port_of(gateway.listen);
@@ -283,7 +283,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_absolute("journal.path", settings.journal.path, findings);
     // Who dies follows from it: it is written, never assumed.
     if (!findings.has("taggers"))
-        findings.error("taggers", "is not there: nothing says which servers are revocable",
+        findings.error("taggers", "is missing: nothing says which servers are revocable",
                        "a list such as [{name: project, tag: preemptible}]; 'reaper taggers' has "
                        "the names");
     check_admin(settings.admin, findings);

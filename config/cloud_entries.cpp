@@ -136,8 +136,8 @@ void tell_of_key(const std::string& name, const std::string& full, const YAML::N
     if (use == CloudKeyUse::unknown)
         target.findings.add_warning(told("unknown key", meant_cloud_key(name)));
     if (use == CloudKeyUse::unused)
-        target.findings.add_warning(
-            told("has no effect here", "it left out: addresses are as the system's resolver says"));
+        target.findings.add_warning(told(
+            "has no effect here", "to leave it out: addresses come from the system's resolver"));
     if (use == CloudKeyUse::read && !value.IsScalar())
         target.findings.add_error(told(value.IsMap() ? "is a mapping" : "is a list",
                                        name == "auth" ? "a mapping" : "a text"));

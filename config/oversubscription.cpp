@@ -97,7 +97,7 @@ void check_sources(const Oversubscription& read, Findings& findings) {
     if (figures.guest_steal &&
         (read.prometheus.guest_steal_query.empty() || read.prometheus.server_label.empty()))
         findings.error(
-            path_of("qos"), "wants to know how long each server waits, and nothing tells it",
+            path_of("qos"), "needs the wait of each server, and no query gives it",
             prometheus_path("guest_steal_query") + " and " + prometheus_path("server_label"));
 }
 

@@ -157,10 +157,11 @@ struct Cull {
 
 /// `cache:` how the cloud cache of the cloud is kept fresh.
 struct Cache {
-    bool events = true;                  ///< listen to Nova's INFO notifications
-    milliseconds max_age{3'600'000};     ///< all of it is read again then, in bulk
-    milliseconds host_max_age{900'000};  ///< each host is read exactly so often, as the rate allows
-    milliseconds services_interval{30'000};  ///< between two looks at all compute services
+    bool events = true;               ///< listen to Nova's INFO notifications
+    milliseconds max_age{3'600'000};  ///< all of it is read again then, in bulk
+    milliseconds host_max_age{
+        900'000};  ///< each host is read at this interval, if the rate allows it
+    milliseconds services_interval{30'000};  ///< between two readings of all compute services
     int hosts_per_second = 5;                ///< read in the background at most
 };
 
@@ -307,7 +308,7 @@ struct JournalFile {
 struct Record {
     std::string directory;                            ///< empty: nothing is recorded
     std::uint64_t max_bytes = 1024ULL * 1024 * 1024;  ///< key `max_mib`; the oldest goes first
-    milliseconds max_age{2'592'000'000};              ///< what is older goes too
+    milliseconds max_age{2'592'000'000};              ///< older data is dropped too
     bool anonymous = false;                           ///< names and ids are replaced
 };
 

@@ -177,7 +177,7 @@ TEST_F(Modules, AFileThatChangedSinceItWasLoadedWantsARestart) {
     ASSERT_THAT(errors("{path: /m/broken.so}"), IsEmpty());
     world_.modules["/m/broken.so"].sha256 = std::string(64, 'c');
     EXPECT_THAT(errors("{path: /m/broken.so}"),
-                ElementsAre(HasSubstr("is another file than the one that is loaded")));
+                ElementsAre(HasSubstr("differs from the loaded file")));
 }
 
 TEST_F(Modules, WhoseCodeThrowsSelectsAndCallsNothingRevocableAndCorrectsNothing) {
