@@ -18,7 +18,7 @@ constexpr double most_shed = 1e6;
 
 ParameterSpec evict_spec() {
     return {"evict", ParameterKind::text, std::string{"step"},
-            "step: servers with as many vCPUs as it is too much, the least harm first; all: every "
+            "step: servers with as many vCPUs as the excess, the least harm first; all: every "
             "revocable server of the host at once"};
 }
 
@@ -29,7 +29,7 @@ ParameterSpec settle_spec() {
 
 ParameterSpec in_a_row_spec(std::int64_t standard) {
     return {"for", ParameterKind::integer, standard,
-            "so many measurements in a row must be above it, 1 to 1000"};
+            "the number of measurements in a row that must be above it, 1 to 1000"};
 }
 
 std::variant<int, ParameterError> in_a_row_of(const Parameters& parameters) {
