@@ -31,11 +31,10 @@ void add_switches(const DaemonState& state, Values& values) {
                  number(state.settings.dry_run));
     values.gauge("reaper_paused", "1: an operator paused this reaper.", number(paused));
     const bool held_back = !paused && !open && state.safeguards.paused_reason().has_value();
-    values.gauge(
-        "reaper_held_back",
-        "1: what must be known before a server is deleted is not (a protected project, the "
-        "rights of the user).",
-        number(held_back));
+    values.gauge("reaper_held_back",
+                 "1: facts that a deletion depends on are unknown (a protected project, the rights "
+                 "of the user).",
+                 number(held_back));
     const TimePoint now = state.clock.now();
     const Safeguards& safeguards = state.safeguards.safeguards();
     const CircuitState circuit = open ? CircuitState::open : safeguards.breaker().state(now);
@@ -93,7 +92,7 @@ void add_cache(const DaemonState& state, Values& values) {
                  age_in_seconds(ages.built_at, now));
     if (ages.hosts > 0)
         values.gauge("reaper_cloud_cache_oldest_host_age_seconds",
-                     "Since the host was read whose reading is the oldest.",
+                     "Age of the oldest reading of a host.",
                      age_in_seconds(ages.oldest_read_at, now));
     values.gauge("reaper_cloud_cache_hosts", "Hosts in the cloud cache.", number(ages.hosts));
     values.gauge("reaper_cloud_cache_servers", "Servers in the cloud cache.", number(ages.servers));
@@ -109,7 +108,7 @@ void add_ledger(const DaemonState& state, Values& values) {
     values.gauge("reaper_ledger_promised_slots", "Slots that are promised to requests.",
                  number(promised));
     values.gauge("reaper_ledger_given_up_servers",
-                 "Servers whose deletion did not come to its end: their room counts as occupied.",
+                 "Servers whose deletion did not complete: their room counts as occupied.",
                  number(state.ledger.all_given_up().size()));
     values.gauge("reaper_inventory_holds",
                  "Inventories whose reserved amount is raised, so that freed room stays free.",
@@ -212,10 +211,10 @@ void add_recording(const DaemonState& state, Values& values) {
 
 void add_credential(const DaemonState& state, Values& values) {
     if (!state.credential_expires) return;
-    values.gauge("reaper_credential_expiry_timestamp_seconds",
-                 "When the password or the application credential expires with which the reaper "
-                 "logs in, as Keystone tells it.",
-                 in_seconds(state.credential_expires->time_since_epoch()));
+    values.gauge(
+        "reaper_credential_expiry_timestamp_seconds",
+        "When the reaper's password or application credential expires, according to Keystone.",
+        in_seconds(state.credential_expires->time_since_epoch()));
 }
 
 void add_oversubscription(const DaemonState& state, Values& values) {
@@ -244,20 +243,20 @@ void add_oversubscription(const DaemonState& state, Values& values) {
                  number(state.qos.busy_hosts()));
     if (state.measured == nullptr) return;
     values.counter("reaper_oversubscription_query_failures_total",
-                   "Questions to Prometheus that it did not answer, or wrongly.",
+                   "Queries to Prometheus without a valid answer.",
                    number(state.measured->failures()));
     // Who stands by asks for nothing.
     const bool asks = state.settings.dry_run || state.messages.serving() != 0;
     if (const auto at = state.measured->answered_at(); asks && at)
         values.gauge("reaper_oversubscription_figures_age_seconds",
-                     "Since Prometheus told all that was asked for at a time.",
+                     "Since Prometheus answered all queries at a time.",
                      std::max(in_seconds(state.clock.steady() - *at), 0.0));
 }
 
 }  // namespace
 
 void add_daemon(const DaemonState& state, Values& values) {
-    values.gauge("reaper_last_step_age_seconds", "Since the loop did what it does every second.",
+    values.gauge("reaper_last_step_age_seconds", "Since the loop did its work of each second.",
                  std::max(in_seconds(state.clock.steady() - state.stepped_at), 0.0));
     add_switches(state, values);
     add_broker(state, values);

@@ -65,7 +65,7 @@ HealthCheck preconditions_of(const DaemonState& state) {
         return {"preconditions", false, *unknown};
     const auto held_back = switched_off(state) ? std::nullopt : state.safeguards.paused_reason();
     if (held_back) return {"preconditions", false, *held_back};
-    return {"preconditions", true, "what must be known before a server is deleted is known"};
+    return {"preconditions", true, "the facts that a deletion depends on are known"};
 }
 
 std::vector<HealthCheck> notes_of(const DaemonState& state) {

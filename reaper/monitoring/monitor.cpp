@@ -62,7 +62,7 @@ Task<std::string> Monitor::metrics() {
     for (const auto& [port, expires] : certificates_)
         if (const auto at = expires())
             values.gauge("reaper_certificate_expiry_timestamp_seconds",
-                         "When the TLS certificate expires that the port shows.",
+                         "When the TLS certificate of the port expires.",
                          std::chrono::duration<double>(at->time_since_epoch()).count(),
                          {{"port", port}});
     if (const auto now = state()) {
@@ -70,7 +70,7 @@ Task<std::string> Monitor::metrics() {
         const auto oldest = journal_.oldest_open();
         const Duration age = oldest ? now->clock.now() - *oldest : Duration{};
         values.gauge("reaper_oldest_request_age_seconds",
-                     "Since the oldest request was taken up that has no outcome; 0: there is none.",
+                     "Age of the oldest request without an outcome; 0: there is none.",
                      std::max(std::chrono::duration<double>(age).count(), 0.0));
     }
     co_await add_room(values);
