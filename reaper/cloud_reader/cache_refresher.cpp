@@ -127,10 +127,9 @@ ResultTask<void> CacheRefresher::rebuild() {
 void CacheRefresher::see_cells(std::string why, const CompiledPolicy& policy) {
     if (!why.empty() && several_cells_.empty() && policy.scheduler.cells.empty())
         spdlog::warn(
-            "Nova has several cells ({}), and scheduler.cells does not tell which host is in "
-            "which: "
-            "servers that are moved stay in their cell, so room may be freed for them in the wrong "
-            "one (at most once in a while)",
+            "Nova has several cells ({}), and scheduler.cells does not say which host is in which: "
+            "moved servers stay in their cell, so room may be freed for them in the wrong one (at "
+            "most once in a while)",
             why);
     several_cells_ = std::move(why);
 }
@@ -160,7 +159,7 @@ Task<void> CacheRefresher::read_project_names() {
     // What fails otherwise says nothing of the right.
     names_refused_ = names_refused_ || forbidden;
     spdlog::log(news ? spdlog::level::info : spdlog::level::debug,
-                "names of projects are not known, their ids are shown alone: {}",
+                "names of projects are not known, only their ids are shown: {}",
                 names.error().what);
 }
 

@@ -34,7 +34,7 @@ ResultTask<LockHolder> ask_lock_holder(CloudPorts ports, Server server) {
 std::optional<std::string> why_lock_counts(LockHolder holder) {
     if (holder == LockHolder::administrator) return "it is locked by an administrator";
     if (holder == LockHolder::unknown)
-        return "it is locked, and Nova does not tell by whom: it may be an administrator's lock";
+        return "it is locked, and Nova does not show by whom: it may be an administrator's lock";
     return std::nullopt;
 }
 

@@ -131,8 +131,8 @@ std::string render_week(const WeekReport& week, const report::RenderOptions& opt
                 counted(week.deleted, "server") + " deleted.\n";
     const std::string subject =
         input.happened() ? "calls for a change" : "stands against switching on";
-    text += week.against.empty() ? "\nNothing that is known here " + subject + ".\n"
-                                 : "\nWhat " + subject + ":\n";
+    text +=
+        week.against.empty() ? "\nNo known fact " + subject + ".\n" : "\nWhat " + subject + ":\n";
     for (const std::string& doubt : week.against)
         text += report::wrapped("- " + report::safe(doubt), 2, width);
     for (const std::string& remark : input.remarks)

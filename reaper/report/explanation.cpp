@@ -125,8 +125,9 @@ void neighbours_not_known(const HostPlan& host, bool correction,
         unknown.push_back("which other revocable servers were on " + host.host_name +
                           ": a correction names the servers that have to go, and weighs no others");
     } else if (!host.spared_in_all) {
-        unknown.push_back("which other revocable servers were on " + host.host_name +
-                          ", and why they stayed: the reaper that made this plan recorded it not");
+        unknown.push_back(
+            "which other revocable servers were on " + host.host_name +
+            ", and why they stayed: the reaper that made this plan did not record it");
     } else if (const int more = *host.spared_in_all - static_cast<int>(host.spared.size());
                more > 0) {
         unknown.push_back(counted(more, "more revocable server") + " that stayed on " +

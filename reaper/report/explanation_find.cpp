@@ -184,7 +184,7 @@ std::string not_explained(const std::string& asked) {
     return "the journal knows no request " + in_quotes(asked) +
            ", and no server of that id or name that a plan chose, or that waited for one of the "
            "newest 10000 requests; 'reaper history' and 'reaper history victims' list what it "
-           "knows; with --api the daemon tells of any server of the cloud";
+           "knows; with --api the daemon explains any server of the cloud";
 }
 
 }  // namespace reaper::report

@@ -20,7 +20,7 @@ std::string fate_words(const ExplainedServer& server) {
         case Fate::skipped: return "was chosen, and skipped before its deletion";
         case Fate::vanished: return "was gone before it was deleted";
         case Fate::still_there: return "was to be deleted, and still held its room at the deadline";
-        case Fate::unknown: return "was to be deleted; what came of it was not seen";
+        case Fate::unknown: return "was to be deleted; the outcome was not observed";
     }
     return "";
 }
@@ -269,7 +269,7 @@ private:
         if (told_.also.size() > most_listed)
             text += "  and " + std::to_string(told_.also.size() - most_listed) + " more\n";
         return text.empty() ? text
-                            : text + "  'reaper explain' with an id tells of one of these.\n";
+                            : text + "  'reaper explain' with an id explains one of these.\n";
     }
 
     const Explanation& told_;

@@ -36,7 +36,7 @@ std::optional<Doubt> doubt_of_build(const FailureNotice& notice, const Requester
     if (facts.status != "ERROR")
         return Doubt{Then::look_again, "Nova says that " + server + " is " +
                                            in_quotes(facts.status) + ", not failed"};
-    if (!facts.fault) return Doubt{Then::look_again, "Nova tells no failure of " + server};
+    if (!facts.fault) return Doubt{Then::look_again, "Nova shows no failure of " + server};
     const FailureCause told = facts.fault->cause;
     const FailureCause claimed =
         retries_exhausted(notice) ? FailureCause::retries_exhausted : FailureCause::no_valid_host;

@@ -24,9 +24,8 @@ MessageEntry entry_for(const TriggeredRequest& triggered, TimePoint at) {
 }
 
 const char* const id_is_taken =
-    "no servers deleted: a request with this id is known, and it is not of this plan; a new plan "
-    "needs "
-    "an id of its own";
+    "no servers deleted: a request with this id is known, and it does not belong to this plan; a "
+    "new plan needs its own id";
 
 /// Did a person approve another plan than that which is known by this id?
 bool another_plan(const Request& request, const std::optional<Approval>& known) {

@@ -297,8 +297,8 @@ std::optional<Safeguards::Held> Safeguards::why_short_lived(const Request& reque
     if (state == CircuitState::open)
         return Held{safeguard::short_lived,
                     who +
-                        " gave freed room back within minutes again and again; it has room that "
-                        "is free, and no servers are deleted for it " +
+                        " gave freed room back within minutes again and again; it gets free room, "
+                        "and no servers are deleted for it " +
                         when(short_lives_.until(request.project))};
     const bool tried =
         unproven_.of_project(request.project) > 0 || short_lives_.any_young(request.project);

@@ -91,7 +91,7 @@ TEST(WhyNotBelieved, ABootThatDidNotFail) {
     EXPECT_DOUBT(notice(), building, Then::look_again, "is 'BUILD', not failed");
     auto untold = unborn();
     untold.fault.reset();
-    EXPECT_DOUBT(notice(), untold, Then::look_again, "tells no failure");
+    EXPECT_DOUBT(notice(), untold, Then::look_again, "shows no failure");
 }
 
 TEST(WhyNotBelieved, ABootThatFailedForAnotherReason) {

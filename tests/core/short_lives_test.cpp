@@ -81,7 +81,7 @@ TEST_F(ShortLivesTest, WhoBootsAndDeletesAgainAndAgainIsLeftAloneWithinADozenVic
     EXPECT_EQ(held(minute, "another"), "");
     EXPECT_THAT(safeguards.why_not_now(request("next"), at(minute * 60))->reason,
                 AllOf(HasSubstr("project p gave freed room back within minutes again and again"),
-                      HasSubstr("it has room that is free"), HasSubstr("until ")));
+                      HasSubstr("it gets free room"), HasSubstr("until ")));
     const auto left = safeguards.left_alone(at(minute * 60));
     ASSERT_EQ(left.size(), 1U);
     EXPECT_EQ(left[0].safeguard, "short-lived");

@@ -117,13 +117,14 @@ TEST(Lines, WhatADecisionSawComesBack) {
 }
 
 TEST(Lines, WhatMakesNoSenseIsNamed) {
-    for (const auto& [text, why] : {std::pair{"", "no JSON"},
-                                    {"[]", "no JSON object"},
-                                    {"{}", "line"},
-                                    {R"({"line":"begin","format":"x"})", "not of a recording"},
-                                    {R"({"line":"gone","host":""})", "host"},
-                                    {R"({"line":"host","host":{"id":"x"}})", "host"},
-                                    {R"({"line":"seen","at":"soon"})", "at"}}) {
+    for (const auto& [text, why] :
+         {std::pair{"", "no JSON"},
+          {"[]", "no JSON object"},
+          {"{}", "line"},
+          {R"({"line":"begin","format":"x"})", "does not belong to a recording"},
+          {R"({"line":"gone","host":""})", "host"},
+          {R"({"line":"host","host":{"id":"x"}})", "host"},
+          {R"({"line":"seen","at":"soon"})", "at"}}) {
         const auto line = line_from(text);
         ASSERT_FALSE(line) << text;
         EXPECT_THAT(line.error().what, HasSubstr(why));

@@ -183,7 +183,7 @@ TEST(Explanation, SaysWhatTheJournalDoesNotKnow) {
     record.freed_room.reset();
     EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("who took the room")));
     record.request.source = RequestSource::oversubscription;
-    EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("nobody waited")));
+    EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("no server waited")));
     record.outcome.reset();
     EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("under way")));
 }
@@ -275,8 +275,8 @@ TEST(Explanation, WhatIsNotKnownIsToldWithWhatToDo) {
     EXPECT_EQ(not_explained("batch\n7"),
               "the journal knows no request 'batch\\x0a7', and no server of that id or name that a "
               "plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
-              "and 'reaper history victims' list what it knows; with --api the daemon tells of "
-              "any server of the cloud");
+              "and 'reaper history victims' list what it knows; with --api the daemon explains any "
+              "server of the cloud");
 }
 
 }  // namespace
