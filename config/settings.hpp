@@ -122,7 +122,7 @@ struct Scheduler {
     bool pcpu_fallback = false;
     bool pci_in_placement = false;
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
-    std::vector<Cell> cells;                      ///< Nova's; empty: not told
+    std::vector<Cell> cells;                      ///< Nova's; empty: not given
     bool cross_cell_resize = false;
     bool res_type_traits = false;  ///< no key of its own: there is a gateway
 

@@ -50,7 +50,7 @@ public:
 
     /// Rows are small numbers, each of one host as long as it is there.
     void changed(std::uint32_t row);
-    /// `key` tells goal and shape. Lives until the next call.
+    /// `key` identifies goal and shape. Lives until the next call.
     Table& table(const std::string& key);
     void clear() { tables_.clear(); }
     std::size_t bytes() const;

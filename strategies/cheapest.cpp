@@ -39,7 +39,7 @@ public:
     std::size_t fresh() const { return searches_.fresh(); }
 
 private:
-    /// The best way to free that many slots; `chosen_`, `cost_` and `least_cost_` tell.
+    /// The best way to free that many slots; the result is in `chosen_`, `cost_` and `least_cost_`.
     void solve(std::size_t slots) {
         if (open_ == 1) return solve_one();
         joint_.solve(slots);

@@ -5,7 +5,7 @@
 // (offers.hpp), until the first had been searched. Several: how they are shared out over the hosts
 // is a knapsack (joint.hpp).
 //
-// Exact, unless the steps run out: then the best found, and the note tells the gap to the bound.
+// Exact, unless the steps run out: then the best found, and the note shows the gap to the bound.
 // Ties: the victims' places in the tie rule's order, then host name, then id.
 #pragma once
 

@@ -135,7 +135,7 @@ bool Joint::covers_number(Amount number, const Scaled& gap) const {
     return true;
 }
 
-/// The same of all numbers. Both are straight lines over the number: their ends tell.
+/// The same of all numbers. Both are straight lines over the number: their ends suffice.
 bool Joint::covers(std::size_t slots, const Scaled& gap) const {
     return all_ || (covers_number(1, gap) &&
                     covers_number(std::min(most_on_one_, static_cast<Amount>(slots)), gap));

@@ -1,4 +1,4 @@
-// Which of several reapers serves the queue? The broker does not tell, but it gives what is put
+// Which of several reapers serves the queue? The broker does not say, but it gives what is put
 // into the queue to that one alone: a question is put there, and its receiver answers to a
 // mailbox that the broker keeps for the connection that asks (direct reply-to).
 #pragma once

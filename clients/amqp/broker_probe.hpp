@@ -35,7 +35,8 @@ struct BrokerReport {
     std::vector<std::string> remarks;      ///< brokers of the list that did not answer, and why
     std::vector<std::string> missing_rights{};  ///< what our user may not do, and what to do
     /// Configured topics without a message so far, as the queues that oslo.messaging
-    /// makes with the first message tell; and of these, whether Nova's usual topic has been used.
+    /// makes with the first message indicate; and of these, whether Nova's usual topic has been
+    /// used.
     std::vector<std::string> unheard_topics{};
     bool usual_topic_heard = false;
 };

@@ -77,7 +77,7 @@ private:
                 "write on queue '" + queue + "' or read on exchange '" + broker_.exchange + "'");
     }
 
-    /// The answer to the question behind it tells whether it was taken.
+    /// The answer to the question behind it says whether it was taken.
     void try_publishing() {
         if (!ready()) return;
         const std::string queue = unique_name(broker_.queue, "check");

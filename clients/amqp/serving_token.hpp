@@ -4,7 +4,7 @@
 // them to one reaper, and to the next only when it takes that one for gone. The active one keeps a
 // token in hand, unacknowledged, and sends it back to the queue (reject, requeue) again and again:
 // that it comes back to us proves that, when it was sent or later, the queue had us for the active
-// one. In a quorum queue a majority of its nodes agreed on that; no other question tells as much (a
+// one. In a quorum queue a majority of its nodes agreed on that; no other question says as much (a
 // look at the queue is answered by a node that is cut off, too). And it works while the broker
 // takes no messages.
 //

@@ -29,7 +29,7 @@ public:
     Steady::time_point due() const { return due_; }
     void check_at_once() { due_ = Steady::time_point{}; }
 
-    /// After a check of `queue`: schedules the next one and tells. `outcome` comes back if the
+    /// After a check of `queue`: schedules the next one and reports. `outcome` comes back if the
     /// connection is lost. `consuming`: the queue and its consumer were set up.
     Outcome checked(Outcome outcome, bool consuming, const std::string& queue);
     /// The broker deleted our queue.

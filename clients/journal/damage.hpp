@@ -32,7 +32,7 @@ void check_log(const std::string& path);
 /// Throws Damage unless the whole file holds together: pages, tables, indexes, references.
 void check_whole(Database& database);
 
-/// Has this file been a journal of ours, as far as a damaged one can tell? What is none is not ours
+/// Has this file been a journal of ours, as far as a damaged one shows? Any other file is not ours
 /// to move.
 bool was_a_journal(const std::string& path);
 

@@ -59,7 +59,7 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
     Transaction transaction{database_};
     if (const auto row = find(request.id)) {
         auto known = request_of(*row);
-        if (!known) return Admission{false, row->outcome};  // its start or its end told of it
+        if (!known) return Admission{false, row->outcome};  // its start or its end reported it
         const std::size_t before = known->requesters.size();
         for (const auto& requester : request.requesters)
             if (std::find(known->requesters.begin(), known->requesters.end(), requester) ==

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int page_size = 1000;  // Nova's own usual maximum
 constexpr int max_pages = 10'000;
-/// For how long what Nova showed tells what it would show.
+/// How long an earlier answer of Nova's predicts the next one.
 constexpr Duration shown_for{30'000};
 constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
 
@@ -149,13 +149,13 @@ public:
 
 private:
     ProjectId project_;  ///< of the last one
-    Duration until_{};   ///< it tells something until then
+    Duration until_{};   ///< it is valid until then
     Duration administrator_until_{};
 };
 
 /// "Gone" and "not for you to see" are the same answer about one server, where we may be no
-/// administrator; the list tells them apart. (To one who is no administrator it is a long one: Nova
-/// drops the filter.)
+/// administrator; the list distinguishes them. (To one who is no administrator it is a long one:
+/// Nova drops the filter.)
 ResultTask<bool> is_listed(std::shared_ptr<Service> nova, ServerId id) {
     std::string path = servers_path() + "&uuid=" + http::escape(id.str());
     ListOptions plain;
@@ -266,7 +266,7 @@ ResultTask<std::vector<UnconfirmedResize>> list_resizes(std::shared_ptr<Service>
     co_return all;
 }
 
-/// Newest first; the compute services' own events tell their host (2.62 and later).
+/// Newest first; the compute services' own events report their host (2.62 and later).
 ResultTask<std::optional<std::string>> find_last_host(std::shared_ptr<Service> nova, ServerId id) {
     constexpr std::size_t most_looks = 8;
     auto history = co_await list_actions(nova, id);

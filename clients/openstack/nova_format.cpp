@@ -78,7 +78,7 @@ std::set<ServerId> hinted(const JsonPlace& hints, std::string_view key) {
     return servers;
 }
 
-/// What only newer releases tell of one server.
+/// What only newer releases report about one server.
 void read_wishes(const JsonPlace& row, ServerRecord& record) {
     if (const auto zone = row.maybe("pinned_availability_zone")) record.zone = zone->text();
     const auto hints = row.maybe("scheduler_hints");
@@ -127,7 +127,7 @@ ActionRecord action_from(const JsonPlace& row) {
 }
 
 /// What happened to an action. Nova writes an event of the same name again for each of its tries,
-/// and the end of each into the first of them: the last end of a name tells how it went, and one is
+/// and the end of each into the first of them: the last end of a name says how it ended, and one is
 /// under way that began after it.
 void read_events(const JsonPlace& row, ActionRecord& action) {
     struct Tries {

@@ -56,7 +56,7 @@ struct MigrationPage {
 Result<MigrationPage> read_migrations(std::string_view body, const std::string& where);
 
 /// `{"instanceAction": {"events": [{"event": "compute_...", "host"}]}}`: the host of its newest
-/// event on a compute host; empty if there is none, or Nova is too old to tell.
+/// event on a compute host; empty if there is none, or Nova is too old to show it.
 Result<std::string> read_action_host(std::string_view body, const std::string& where);
 
 /// Answers before 2.53, whose ids are numbers.

@@ -38,7 +38,7 @@ struct AuthInfo {
     std::vector<std::string> roles;  ///< names, in order
     TimePoint expires{};
     std::optional<TimePoint> password_expires{};  ///< none: never
-    std::string application_credential{};         ///< its id; empty: a password, or it is not told
+    std::string application_credential{};         ///< its id; empty: a password, or it is not given
 };
 
 /// Where a service is, and which version of its API we speak with it.

@@ -43,8 +43,8 @@ private:
     std::optional<Agreed> agreed_;
 };
 
-/// Where a service tells its versions: the path up to its version segment (`/v2.1/`), or all of it
-/// if there is none.
+/// Where a service reports its versions: the path up to its version segment (`/v2.1/`), or all of
+/// it if there is none.
 std::string version_root(const std::string& endpoint);
 
 }  // namespace reaper::openstack

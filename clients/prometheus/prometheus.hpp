@@ -1,7 +1,7 @@
 // Prometheus as the Metrics port, by its HTTP API (version 1), which Thanos, Mimir and others speak
 // too. Queries are POSTed, so that long ones fit; answers are JSON.
 //
-// An instant query is evaluated by Prometheus' own clock: `Sample::at` tells it. Warnings that come
+// An instant query is evaluated by Prometheus' own clock: `Sample::at` shows it. Warnings that come
 // with an answer are logged, each text once. Nothing is tried again but a call that meets a kept
 // connection which its server has closed.
 #pragma once

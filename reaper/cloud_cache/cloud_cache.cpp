@@ -14,7 +14,7 @@
 namespace reaper {
 namespace {
 
-/// From the lists of a bulk reading to what Placement tells of use; and Nova cuts seconds off.
+/// From the lists of a bulk reading to Placement's report of use; and Nova cuts seconds off.
 constexpr Duration listing_takes{2'000};
 /// From the word that a server is gone to when its room is; far longer than it takes.
 constexpr Duration room_leaves_within{60'000};
@@ -82,7 +82,7 @@ void CloudCache::drop_gone(Host& host) const {
     std::erase_if(host.servers, is_gone);
 }
 
-/// Summaries tell no unit limits: those of an exact reading hold while the capacity is the same.
+/// Summaries show no unit limits: those of an exact reading hold while the capacity is the same.
 void CloudCache::keep_limits(Host& host) const {
     const Host* const known = host.estimated ? find(host.id) : nullptr;
     if (known == nullptr) return;
@@ -228,7 +228,7 @@ void CloudCache::erase(const HostId& id) {
     stale_ = true;
 }
 
-/// Nova's list for the host. Where an event told of a server since, the event is newer.
+/// Nova's list for the host. Where an event reported a server since, the event is newer.
 bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     std::set<ServerId> listed;
     for (const auto& record : *reading.servers) {
@@ -276,7 +276,7 @@ bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
                        [](const Server& server) { return server.status == "DELETED"; });
 }
 
-/// Nova tells that a server is gone, by an event or when asked, just before its room leaves
+/// Nova reports that a server is gone, by an event or when asked, just before its room leaves
 /// Placement's books; and Placement may have been read before Nova. What is left behind for longer
 /// is held for good.
 void CloudCache::add_leavers(Host& host, const HostReading& reading) {
@@ -347,7 +347,7 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
     }
     const auto before = where_.find(server.id);
     if (!told_.remember(server.id, event.at, arrived, false)) {
-        // Nova's clocks may differ from host to host: whichever is right, a reading tells.
+        // Nova's clocks may differ from host to host: a reading shows which is right.
         if (before != where_.end()) touch(HostId{before->second}, arrived);
         return;
     }
@@ -382,7 +382,7 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
     for (auto at = first; at != last; ++at) {
         Host& host = *hosts_.at(at->second).host;
         host.enabled = event.record.enabled && !event.removed;
-        // Only a forced state is reported: whether it beats, the next reading tells.
+        // Only a forced state is reported: the next reading shows whether it is alive.
         host.up = host.up && event.record.up;
         host.why_unavailable = event.record.disabled_reason;
         touch(host.id, arrived);
@@ -408,13 +408,13 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
     Server next = record.server;
     if (known) {
         next.allocations = at->allocations;
-        if (estimate) next.tags = at->tags;  // events do not tell them
+        if (estimate) next.tags = at->tags;  // events do not contain them
     }
     const bool listed = estimate && !known && adopt(host, next);
     if (estimate && !listed && (!known || at->flavor_name != next.flavor_name)) {
         if (known) give_back(host, *at);
         next.allocations = estimate_allocations(record, host.providers);
-        // What Placement told after Nova's list may have it already.
+        // What Placement reported after Nova's list may have it already.
         const bool older = !known && next.created <= host.read_at + listing_takes;
         if (!older || !adopt_unread(host, next)) take_up(host, next);
     }
@@ -439,7 +439,7 @@ bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
     for (const auto& [id, record] : known) {
         const auto at = where_.find(id);
         if (unfinished_.contains(id) || at == where_.end()) continue;
-        // Restored or gone: the next reading of its host tells.
+        // The next reading of its host shows whether it is restored or gone.
         Host& host = *hosts_.at(at->second).host;
         if (Server* const server = find_server(host, id)) server->unfinished_deletion = false;
         index_.put(host);

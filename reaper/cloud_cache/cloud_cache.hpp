@@ -4,7 +4,7 @@
 // Built once from bulk answers, then changed host by host: by Nova's events (what happened, often
 // seconds before Placement is read again) and by exact readings of single hosts. Events can be
 // missed, late, repeated or out of order, so they only make the cache better, never true: each
-// host tells when its room was read (`Host::read_at`), whether anything happened to it since, and
+// host says when its room was read (`Host::read_at`), whether anything happened to it since, and
 // who plans on it reads the chosen hosts again first. Of one server an event older than the last
 // one counts for nothing, and one that is gone never comes back (UUIDs are not used twice); a
 // reading counts for nothing about a server of which an event came after the reading was begun.
@@ -62,7 +62,7 @@ public:
     bool apply(const HostReading& reading);
     /// Servers that are on the host as far as the cache knows, and hold room by the reading, but
     /// are not in its list: being deleted now (Placement may have been read before Nova, and
-    /// tells of them still), softly deleted or moved. Who applies it asks Nova first, and puts
+    /// reports them still), softly deleted or moved. Who applies it asks Nova first, and puts
     /// those that it knows no more in `gone`: their room is on its way.
     std::vector<ServerId> unlisted(const HostReading& reading) const;
     /// This consumer, which is no server, holds so much of the host by now: the reaper wrote it
@@ -87,10 +87,10 @@ public:
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
     /// The wall clock was set forward by so much (or back): what is remembered of events moves with
-    /// it. What the hosts' readings are worth, a new reading must tell.
+    /// it. A new reading must show what the hosts' readings are worth.
     void shift(Duration by);
     const Host* find(const HostId& id) const;
-    /// An event of late told that the server is gone, or a reading that Nova knows it no more.
+    /// A recent event reported that the server is gone, or a reading that Nova no longer knows it.
     bool reported_gone(const ServerId& server) const { return told_.is_gone(server); }
     /// Servers are soft-deleted in this cloud: one was seen so, ever.
     bool soft_deletes() const noexcept { return soft_deletes_; }
@@ -120,8 +120,8 @@ private:
     struct Entry {
         std::unique_ptr<Host> host;  // the index holds its address
         TimePoint touched_at{};      // when the last event about it came
-        TimePoint listed_at{};       // when the reading that told its servers was begun
-        TimePoint traits_at{};       // when the reading that told them was begun
+        TimePoint listed_at{};       // when the reading that reported its servers was begun
+        TimePoint traits_at{};       // when the reading that reported them was begun
         TimePoint aggregates_at{};   // as above
         ReadingOrder::Place place;   // in the order of readings
     };

@@ -15,7 +15,7 @@ const ServerId unread_consumers{"(not read yet)"};
 
 namespace {
 
-/// Its capacity is 0 while it is in use, and a summary does not tell why.
+/// Its capacity is 0 while it is in use, and a summary does not say why.
 constexpr const char* bare_metal = "ironic";
 
 /// A provider's tree, as the estimate needs it: who offers which class.

@@ -259,7 +259,7 @@ ResultTask<void> CacheRefresher::refresh_aggregates() {
     auto aggregates = co_await ports_.compute.aggregates();
     if (!aggregates) co_return aggregates.error();
     cache_.set_aggregates(*aggregates);
-    co_return co_await refresh_services();  // they tell the zone
+    co_return co_await refresh_services();  // they contain the zone
 }
 
 // ---- hosts ----
@@ -324,7 +324,7 @@ ResultTask<void> CacheRefresher::locate(std::set<ServerId> servers) {
 }
 
 void CacheRefresher::on_clock_step(Duration by) {
-    // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
+    // What was read stays as old as it is; a new reading shows what the hosts' own times mean now.
     for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
         if (*time != TimePoint{}) *time += by;
     cache_.shift(by);

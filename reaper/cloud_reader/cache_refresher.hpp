@@ -40,7 +40,7 @@ public:
     CacheRefresher(boost::asio::any_io_executor executor, CloudPorts ports, config::Cache settings,
                    std::shared_ptr<const CompiledPolicy> policy, std::function<void()> on_change);
 
-    /// What Nova tells, in the order in which it came.
+    /// What Nova reports, in the order in which it came.
     void on_events(std::vector<CloudEvent> events);
     /// Events begin to flow, or stop.
     void on_feed(const EventFeedState& state);
@@ -74,7 +74,7 @@ public:
     /// Another bulk reading, unless one was tried just now.
     ResultTask<void> rebuild_unless_recent();
     ResultTask<void> refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy);
-    /// Aggregates, and the compute services, which tell the zone.
+    /// Aggregates, and the compute services, which contain the zone.
     ResultTask<void> refresh_aggregates();
     /// Without a flow of events, servers are asked for with the room.
     ResultTask<void> read_hosts(std::vector<HostId> ids, HostDepth depth);
@@ -89,12 +89,12 @@ public:
     /// A server was seen soft-deleted since then.
     bool saw_soft_deletion() const;
     /// There may be some of which nothing was seen: servers are soft-deleted in this cloud, or no
-    /// events tell of it. (The first one is looked for in the background, too.)
+    /// events report it. (The first one is looked for in the background, too.)
     bool may_miss_unfinished() const noexcept {
         return cache_.soft_deletes() || unfinished_.lists_any() || !flowing_;
     }
-    /// What resizes left behind on hosts, as Nova tells it now. True if that is not what the cache
-    /// had. Nothing is asked where no revocable server waits for its resize.
+    /// What resizes left behind on hosts, as Nova reports it now. True if that is not what the
+    /// cache had. Nothing is asked where no revocable server waits for its resize.
     ResultTask<bool> refresh_resizes();
     /// The same of what hosts hold, as far as it was asked.
     void link_resizes();
@@ -123,7 +123,7 @@ public:
     std::uint64_t changes() const noexcept { return changes_; }
 
 private:
-    /// Names that are not told are no error.
+    /// Missing names are no error.
     Task<void> read_project_names();
     /// Between two bulk readings that no request waits for.
     static constexpr Duration between_builds{30'000};

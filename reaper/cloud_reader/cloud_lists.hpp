@@ -9,7 +9,7 @@
 
 namespace reaper {
 
-/// What the lists told; the states of providers are not among them.
+/// What the lists reported; the states of providers are not among them.
 struct CloudLists {
     CloudRecords records;
     TagData tag_data;

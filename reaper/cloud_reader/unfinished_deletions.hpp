@@ -2,8 +2,8 @@
 //
 // Where Nova defers deletions (reclaim_instance_interval), a deleted server is SOFT_DELETED and
 // keeps its room until it is forced. A reaper forces what it deleted; one that dies, or loses the
-// broker, in between leaves it to the next one. Nova's instance actions tell whose deletion it was:
-// what a user deleted, the user may want back.
+// broker, in between leaves it to the next one. Nova's instance actions report whose deletion it
+// was: what a user deleted, the user may want back.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 namespace reaper {
 
 /// Was it this user who deleted the server, before any other client did? None: it is not deleted,
-/// as far as these tell. `actions`: all that Nova remembers, the newest first.
+/// as far as these show. `actions`: all that Nova remembers, the newest first.
 std::optional<bool> deleted_by(const std::string& user, const std::vector<ActionRecord>& actions);
 
 /// The same of the user that the reapers are, asked now; none also if we may not ask.

@@ -129,8 +129,8 @@ struct Host {
     std::vector<Server> left_behind{};
     /// When the reading of its room from Placement was begun.
     TimePoint read_at{};
-    /// Only bulk answers told its room: capacities without unit limits, and what each server holds
-    /// as its flavor says. Good for choosing hosts; a host is read exactly before servers are
+    /// Only bulk answers reported its room: capacities without unit limits, and what each server
+    /// holds as its flavor says. Good for choosing hosts; a host is read exactly before servers are
     /// deleted on it.
     bool estimated = false;
 
@@ -148,7 +148,7 @@ struct Snapshot {
     std::vector<std::string> remarks;
     /// Classes whose inventories are room that is offered as revocable (reaper/restype).
     std::set<ResourceClass> revocable_classes{};
-    ProjectNames project_names{};  ///< for people; empty where Keystone did not tell them
+    ProjectNames project_names{};  ///< for people; empty where Keystone did not report them
 };
 
 }  // namespace reaper

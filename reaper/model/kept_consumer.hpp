@@ -1,4 +1,4 @@
-// Consumers that keep room in Placement. The id of one that keeps a deleted server's room tells
+// Consumers that keep room in Placement. The id of one that keeps a deleted server's room shows
 // whose: it is the server's, but a UUID of version 8 (RFC 9562: defined by its user) where
 // Nova's are of version 4. One that keeps room that was free already is named after its request
 // and host in the same way. So no list of them is needed to find them again.

@@ -70,7 +70,7 @@ struct SchedulerRules {
     /// nova-scheduler's filter AggregateInstanceExtraSpecsFilter is on: a flavor's wishes on the
     /// metadata of aggregates (spec_match.hpp) bind.
     bool extra_specs_filter = false;
-    /// What it asks Placement for depends on its release; none: as Nova's API tells.
+    /// What it asks Placement for depends on its release; none: as Nova's API indicates.
     std::optional<NovaRelease> release;
     /// `[scheduler] query_placement_for_image_type_support`: the host must be able to boot the
     /// image's disk format.

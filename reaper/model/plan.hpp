@@ -131,7 +131,7 @@ struct RejectionCount {
 };
 
 /// At least the requested slots come free, and no victim could be left out. Of a correction: the
-/// servers that go; it has no slots, and `note` tells of those that do not.
+/// servers that go; it has no slots, and `note` lists those that do not.
 struct Plan {
     RequestId request;
     std::string strategy;

@@ -31,7 +31,7 @@ std::optional<Operation> operation_from(std::string_view text);
 /// Does it find another host for a server that there is? Nova keeps such a one in its cell.
 bool is_move(Operation operation);
 
-/// Who told of the need.
+/// Who reported the need.
 enum class RequestSource {
     nova_failure,      ///< Nova's NoValidHost or MaxRetriesExceeded
     unshelve,          ///< an unshelving that found no host, which Nova does not report

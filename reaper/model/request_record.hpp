@@ -169,7 +169,7 @@ struct JournalQuery {
     int limit = 20;
 };
 
-/// What the journal tells of the values that a query names, at any time. What it does not name is
+/// What the journal knows of the values that a query names, at any time. What it does not name is
 /// known.
 struct KnownValues {
     std::vector<ProjectId> projects{};  ///< the one of that id; else those that had that name

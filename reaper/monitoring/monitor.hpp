@@ -1,4 +1,4 @@
-// What the daemon tells those who watch it: all that it counts, and all that is looked up when it
+// What the daemon reports for monitoring: all that it counts, and all that is looked up when it
 // is asked for, as one page for Prometheus; and how it is.
 //
 // Events are counted where they pass anyway: what happens to requests in the journal, calls to the

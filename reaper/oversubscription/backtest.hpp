@@ -21,14 +21,14 @@ struct HostHistory {
 struct BacktestRules {
     PublicationRules publication{};
     bool evict = true;        ///< what is held beyond the estimate; else it stays forever
-    bool per_server = false;  ///< the metrics tell servers apart; else only the host's whole use
+    bool per_server = false;  ///< the metrics distinguish servers; else only the host's whole use
     Duration eviction_takes{30'000};  ///< for this time an evicted server still uses what it holds
 };
 
 /// Of all hosts together.
 struct BacktestResult {
     std::string estimator;
-    double hours = 0;          ///< host-hours that the history tells of
+    double hours = 0;          ///< host-hours that the history reports
     double offered_hours = 0;  ///< vCPU-hours that were published
     double sold_hours = 0;     ///< vCPU-hours that were held
     Amount evictions = 0;      ///< times that vCPUs had to be evicted, host by host

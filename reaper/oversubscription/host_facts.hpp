@@ -15,7 +15,7 @@
 namespace reaper {
 
 HostFacts facts_of(const Host& host);
-/// As far as Nova's lists tell: its names and aggregates.
+/// As far as Nova's lists report: its names and aggregates.
 HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateRecord>& aggregates);
 
 /// Where oversubscribed room is sold: `hosts` are patterns of names of hypervisors or services; if

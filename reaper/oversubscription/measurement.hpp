@@ -1,7 +1,7 @@
 // What is known of the use of a host's CPU, and how it follows from single readings.
 //
-// Use is an interval. Where metrics tell each server apart, it is known what others than the
-// holders of oversubscribed room use, and both ends are the same. Where one figure tells the use of
+// Use is an interval. Where metrics distinguish the servers, it is known what others than the
+// holders of oversubscribed room use, and both ends are the same. Where one figure shows the use of
 // the whole host, the holders' part of it is between nothing and all that they hold. Room rises by
 // the upper end alone and falls by the lower one (estimator.hpp), so a busy holder neither drives
 // itself out nor makes room. Pure.

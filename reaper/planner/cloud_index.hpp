@@ -74,7 +74,7 @@ public:
     }
     /// What the filter changes about the rows, until the next call.
     SparedRows& spared_by(const RunTimeFilter& filter) const;
-    /// What was found out of the row, but for what it tells by itself, holds no more.
+    /// What was derived from the row, except for its own values, no longer holds.
     void forget_found(std::uint32_t row) const;
 
     /// Rows by host name, then id.

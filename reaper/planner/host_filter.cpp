@@ -161,7 +161,7 @@ Amount HostFilter::max_slots(std::uint32_t row) const {
     return std::min(wanted_, input_.checker->max_slots(*cloud_.row(row).host));
 }
 
-/// Does the row tell what groups and traits allow? All comes from the root then, whose traits the
+/// Does the row say what groups and traits allow? All comes from the root then, whose traits the
 /// profile has.
 bool HostFilter::tells_parts(std::uint32_t row) const {
     if (grouped_ || cloud_.names().profiles()[cloud_.profile(row)].nested_traits) return false;
@@ -233,7 +233,7 @@ const ReadRow* HostFilter::spared(std::uint32_t row) const {
     if (filter == nullptr) return nullptr;
     if (spared_rows_ != nullptr && !reserved(row))
         return spared_rows_->of(cloud_, row, *filter->by_run_time(), ledger_of(row));
-    // Of a row that is the role's, tenants may be kept too: the index's own tells nothing of them.
+    // Of a row that is the role's, tenants may be kept too: the index's own says nothing of them.
     if (!reserved(row) && !filter->may_keep(cloud_.row(row))) return nullptr;
     return has_kept(row) ? &filtered(row) : nullptr;
 }

@@ -62,7 +62,7 @@ private:
     void judge(std::uint32_t row);
     std::optional<RejectionCode> judge_profile(const Profile& profile) const;
     std::optional<RejectionCode> judge_profile_of(std::uint32_t row) const;
-    /// False if the row does not tell exactly: the host must be asked.
+    /// False if the row does not say exactly: the host must be asked.
     bool judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const;
     bool tells_parts(std::uint32_t row) const;
     std::optional<RejectionCode> hopeless_in_parts(std::uint32_t row) const;

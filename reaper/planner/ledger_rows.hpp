@@ -1,7 +1,7 @@
 // The rows of hosts on which something is outstanding (evictions, promises, deletions that were
 // given up on), read once more as the ledger leaves them. They follow the ledger's changes and the
 // index's: a decision pays for what changed since the one before it, not for what is outstanding.
-// With them, a row tells what the host tells to any request but those that are promised room on it
+// With them, a row says the same as the host for any request but those that are promised room on it
 // themselves.
 //
 // Where many rows are touched, the others' classes are copied too (whole): who goes over all rows

@@ -20,7 +20,7 @@ struct OversubscribedRoom {
     std::optional<Amount> wanted{};
 };
 
-/// What a daemon's estimator allows on each host, as that daemon tells it.
+/// What a daemon's estimator allows on each host, as that daemon reports it.
 struct EstimatedRoom {
     ResourceClass of;
     std::map<HostId, Amount> wanted;  ///< a host that is not there: not known

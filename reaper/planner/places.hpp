@@ -19,7 +19,7 @@ namespace reaper {
 /// The same cloud and request, with places among the resources in place of these two constraints.
 class PlacesView {
 public:
-    /// Null where it would tell nothing new: no revocable server takes a place.
+    /// Null where it would say nothing new: no revocable server takes a place.
     static std::unique_ptr<PlacesView> of(const Request& request, const CloudIndex& cloud,
                                           const ConstraintChecker& checker);
 

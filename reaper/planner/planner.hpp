@@ -1,7 +1,7 @@
 // The planner: from a request and a view of the cloud to a decision. Pure and deterministic:
 // the same inputs (the seed among them) give the same plan, whatever the order of the hosts,
 // servers and providers in them. What an index remembers of earlier decisions makes the next
-// faster, and may tell more of the hosts that lost (a cost instead of a bound); it never changes
+// faster, and may say more of the hosts that lost (a cost instead of a bound); it never changes
 // the victims of a plan that is proven.
 #pragma once
 

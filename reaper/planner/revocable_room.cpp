@@ -76,7 +76,7 @@ private:
             auto looked = look_at(*wrapped, slot, open);
             if (auto* found = std::get_if<HostPlan>(&looked)) return std::move(*found);
             auto& rejection = std::get<Rejection>(looked);
-            // The class that came nearest tells most.
+            // The class that came nearest says most.
             if (!refused || refused->code == RejectionCode::no_such_class)
                 refused = std::move(rejection);
         }

@@ -14,7 +14,7 @@ namespace reaper {
 constexpr std::size_t max_spared_of_host = 8;
 constexpr std::size_t max_spared_of_plan = 64;
 
-/// Counts those of a host, and tells the first ones: those that might have gone, then the others,
+/// Counts those of a host, and lists the first ones: those that might have gone, then the others,
 /// each by id. At most `left` of them. What comes free already is no neighbour. `host` is the index
 /// of the plan's host in the problem.
 void tell_spared(HostPlan& plan, const Problem& problem, std::size_t host, const OnHost& chosen,

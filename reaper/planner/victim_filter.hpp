@@ -24,7 +24,7 @@ public:
     virtual std::optional<std::string> why_kept(const Server& server, const Host& host) const = 0;
     /// The quick answer to the same.
     virtual bool keeps(const Server& server, const Host& host) const = 0;
-    /// False if no candidate of the host is kept, as far as its row tells; true if one may be.
+    /// False if no candidate of the host is kept, as far as its row shows; true if one may be.
     virtual bool may_keep(const HostRow& row) const = 0;
 };
 

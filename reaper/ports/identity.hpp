@@ -30,7 +30,7 @@ public:
     /// by DOMAIN/NAME, the domain by its id or name. Found is what all of these lead to, if it is
     /// one.
     virtual ResultTask<ProjectSearch> find_project(std::string written) = 0;
-    /// Of all projects, in one call. Of a truncated answer, those that it tells: names are for
+    /// Of all projects, in one call. Of a truncated answer, those that it shows: names are for
     /// people, and some are better than none.
     virtual ResultTask<ProjectNames> names_of_projects() = 0;
     /// The id of the user that the reaper is.

@@ -16,7 +16,7 @@ struct Sample {
     std::map<std::string, std::string> labels;  ///< with `__name__` if it has one
     double value = 0;
     /// That the query was evaluated for: a value that was collected some minutes before counts as
-    /// of the present time. How old it is, PromQL's `timestamp()` tells.
+    /// of the present time. PromQL's `timestamp()` shows its age.
     TimePoint at{};
 };
 

@@ -82,7 +82,7 @@ public:
     /// Is it a target of the handler's own, which need not be under the upstream's prefix? It wants
     /// that.
     virtual bool owns(std::string_view) const { return false; }
-    /// How it is, for the status line: a clause; empty: nothing to tell.
+    /// How it is, for the status line: a clause; empty: nothing to report.
     virtual std::string line() const { return {}; }
     /// Called with the whole request. It must end by itself, and soon after the client has gone;
     /// what it returns then goes nowhere. `call` lives until then. An exception becomes a 500.

@@ -31,12 +31,12 @@ public:
     virtual bool given_up() const { return false; }
 };
 
-/// One need for room, as a trigger tells it.
+/// One need for room, as a trigger reports it.
 struct TriggeredRequest {
     /// What is known without a question; it stands in the journal if no more can be found out.
     /// `id`, `source`, `sent_at` and `deadline` are given.
     Request request;
-    /// The event that told it: the same again in a repetition of it.
+    /// The event that reported it: the same again in a repetition of it.
     std::string event_id;
     std::string event_type;
     /// The event was delivered before, to a reaper that may have served it and died.
@@ -49,8 +49,8 @@ struct TriggeredRequest {
     /// Asks the source for what `request` lacks. It may be called again after an error. Empty:
     /// it is whole.
     std::function<ResultTask<std::variant<Request, Refused>>()> complete{};
-    /// Told once, when the outcome is journaled (or was long ago). Not told if the reaper stops
-    /// first: the journal has what was begun, and the event must come again. Empty: no source
+    /// Reported once, when the outcome is journaled (or was long ago). Not reported if the reaper
+    /// stops first: the journal has what was begun, and the event must come again. Empty: no source
     /// waits.
     std::function<void(const Outcome&)> done{};
 };

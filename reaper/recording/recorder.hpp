@@ -42,7 +42,7 @@ public:
     /// For tests: with other limits.
     Recorder(RecorderSettings settings, RecordingWriter::Limits limits);
 
-    /// In force from now on; decisions tell it too.
+    /// In force from now on; decisions contain it too.
     void note_policy(const CompiledPolicy& policy);
 
     void on_decision(const DecisionSight& sight) override;

@@ -229,7 +229,7 @@ private:
     std::shared_ptr<const Seen> last_;
     std::map<RequestId, std::size_t> numbers_;
     std::set<RequestId> replayed_, corrections_, undecided_;
-    std::map<RequestId, RequestLine> waiting_;  ///< told of, and not seen to be decided
+    std::map<RequestId, RequestLine> waiting_;  ///< reported, and not yet decided
     std::map<RequestId, Decision> to_check_;    ///< against the plan that comes next
 };
 

@@ -51,7 +51,7 @@ bool refused_at_once(const WeekRequest& request) {
            request.outcome->safeguard.empty();
 }
 
-/// Another request, or another reaper, tells of it.
+/// Another request, or another reaper, reports it.
 bool told_elsewhere(const WeekRequest& request) {
     return !request.choice && request.outcome &&
            (request.outcome->kind == OutcomeKind::superseded ||
@@ -113,7 +113,7 @@ StoppedByLimits stopped_in(const std::vector<WeekRequest>& requests, const Limit
     return stopped_by(limits, planned, sum);
 }
 
-/// The first failure that an outcome tells of.
+/// The first failure that an outcome reports.
 std::string first_failure(const WeekReport& week) {
     for (const WeekRequest& request : week.input.requests)
         if (request.outcome && request.outcome->kind == OutcomeKind::failed)

@@ -27,7 +27,7 @@ struct WeekInput {
     std::string source;  ///< `recording DIR` or `journal FILE`
     TimePoint since{}, until{};
     std::optional<TimePoint> begins;  ///< what it is made from; none: with `since`
-    bool recorded = false;            ///< else the journal told it
+    bool recorded = false;            ///< else the journal reported it
     bool dry_run = false;
     std::vector<WeekRequest> requests;
     std::optional<config::Policy> policy;

@@ -87,7 +87,7 @@ ResultTask<std::optional<Explanation>> find_explanation(JournalReader& journal, 
 /// where what was asked about was deleted last; of a server that only waited, the newer request.
 bool goes_before(const Explanation& one, const Explanation& other);
 
-/// For what else the server waited, by another journal; nothing unless both tell of one that
+/// For what else the server waited, by another journal; nothing unless both report one that
 /// waited.
 void add_other_waits(const Explanation& other, Explanation& told);
 

@@ -1,4 +1,4 @@
-// Where a journal tells of a server, and which of two journals tells more of it.
+// Where a journal reports a server, and which of two journals knows more about it.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -95,7 +95,7 @@ std::optional<TimePoint> last_deletion(const Explanation& told) {
     return sent;
 }
 
-/// It tells of a server that waited, and that no plan chose.
+/// It reports a server that waited, and that no plan chose.
 bool tells_who_waited(const Explanation& told) {
     return waiting_server(told.request, told.asked).has_value() &&
            std::none_of(told.servers.begin(), told.servers.end(),

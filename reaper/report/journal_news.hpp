@@ -57,7 +57,7 @@ private:
         bool ended = false;
         bool room_known = false;
     };
-    /// Since the first look, so that a look that goes farther back tells nothing again.
+    /// Since the first look, so that a longer look back repeats nothing.
     std::map<RequestId, Seen> seen_;
     BeforeFirstLook before_;
     TimePoint oldest_not_over_ = TimePoint::max();  ///< when it was received

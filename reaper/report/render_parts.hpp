@@ -29,7 +29,7 @@ TextTable room_table(const Resources& request, const Resources& before, const Re
 TextTable victim_table(const std::vector<Victim>& victims, const RenderOptions& options);
 
 /// Rejected hosts, by reason: those that are listed in full, and how many there are in all. Without
-/// `counts`, those told are all.
+/// `counts`, those reported are all.
 std::string rejected_lines(const std::vector<Rejection>& rejected,
                            const std::vector<RejectionCount>& counts, const RenderOptions& options);
 

@@ -25,7 +25,7 @@ std::string more_remarks(std::size_t count);
 struct SnapshotFile {
     Snapshot snapshot;
     TagData tag_data;  ///< the answers that the servers' `revocable_because` stands on
-    Ledger ledger;     ///< as the journal tells it: nothing expired yet
+    Ledger ledger;     ///< as the journal shows it: nothing expired yet
     bool anonymous = false;
 };
 

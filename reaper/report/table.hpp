@@ -60,8 +60,8 @@ struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;  ///< as many cells as columns
     std::size_t key = 0;                  ///< the column that names a row
-    std::string none;                     ///< told instead of an empty table
-    std::string title, summary;           ///< told above and below it; may be empty
+    std::string none;                     ///< shown instead of an empty table
+    std::string title, summary;           ///< shown above and below it; may be empty
     std::vector<std::string> remarks;     ///< distinguished from it
 };
 

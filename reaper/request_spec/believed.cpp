@@ -27,7 +27,7 @@ bool fits(FailureEvent event, std::string_view action) {
     return false;
 }
 
-/// A boot: the server itself tells that it failed, and why.
+/// A boot: the server itself shows that it failed, and why.
 std::optional<Doubt> doubt_of_build(const FailureNotice& notice, const RequesterFacts& facts,
                                     const std::string& server) {
     if (!facts.host.empty())

@@ -36,7 +36,7 @@ std::optional<Doubt> why_not_believed(const FailureNotice& notice, const Request
 std::optional<std::string> why_not_believed(const Schedule& schedule, const FailureNotice& notice,
                                             const RequesterFacts& facts);
 
-/// When it failed, by Nova's record; none if Nova does not tell.
+/// When it failed, by Nova's record; none if Nova does not say.
 std::optional<TimePoint> failed_at(const FailureNotice& notice, const RequesterFacts& facts);
 
 }  // namespace reaper

@@ -15,7 +15,7 @@ namespace reaper {
 struct DescribedRequest {
     std::string id;       ///< empty: one is made
     Resources resources;  ///< of one slot; empty if it is of a flavor
-    std::string flavor;   ///< id or name; empty: the resources tell
+    std::string flavor;   ///< id or name; empty: see the resources
     int slots = 1;
     std::string project;  ///< id or name
     std::optional<std::string> availability_zone;

@@ -103,7 +103,7 @@ PlacementQuery query_of(const Request& request, const SchedulerRules& rules,
                         const std::vector<HypervisorRecord>& hosts) {
     Query query{request};
     query.add_shape();
-    // The search for hosts tells those of the zone and the project too.
+    // The search for hosts shows those of the zone and the project too.
     std::set<std::set<std::string>> sets;
     const auto one_of = [&](const std::set<std::string>& any_of) {
         if (!any_of.empty() && sets.insert(any_of).second)

@@ -372,7 +372,7 @@ Task<std::optional<std::string>> RequestCoordinator::until_policy_known(const Re
     co_return std::nullopt;
 }
 
-/// What its source can tell of it, asked until it answers or the request's time is over.
+/// What its source knows of it. Asks until it answers or the request's time is over.
 ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     const TriggeredRequest& triggered) {
     if (!triggered.complete) co_return std::variant<Request, Refused>{triggered.request};
@@ -389,7 +389,7 @@ ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     }
 }
 
-/// `recorded`: what the journal has of it is not what its source tells of it now.
+/// `recorded`: what the journal has of it is not what its source reports now.
 Task<bool> RequestCoordinator::admit(Request request, bool recorded) {
     const auto write = [&]() -> ResultTask<void> {
         if (recorded)

@@ -8,7 +8,7 @@
 // A request that is refused before it is known what it asks for settles no message but its own:
 // otherwise anyone who knows a request id could use it up. Messages of other servers are looked
 // into again. So messages join when the request is whole, and wait until then. What a former
-// process left without a plan is not taken up: its source, which tells it again, is asked again.
+// process left without a plan is not taken up: its source, which sends it again, is asked again.
 #pragma once
 
 #include <cstdint>

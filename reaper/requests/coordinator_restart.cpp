@@ -73,7 +73,7 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
 }
 
 /// What the journal has of it may never have been confirmed: nothing is done before its source
-/// tells it again.
+/// sends it again.
 Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
     constexpr Duration poll_interval{250};
     const RequestId id = record.request.id;

@@ -187,7 +187,7 @@ bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& re
            why_requester_revocable(policy, request, cache.index(), cache.tag_data());
 }
 
-/// An administrator's lock counts, its owner's does not, and only Nova tells which it is: asked
+/// An administrator's lock counts, its owner's does not, and only Nova says which it is: asked
 /// where a victim is locked, about all locked servers of its host. Those that stay are skipped.
 /// True if something was asked: the decision is older than the answer.
 ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<ServerId>& asked,
@@ -259,7 +259,7 @@ ResultTask<bool> FreshDecision::read_together(Together what, HostDepth depth) {
     co_return std::move(*changed);
 }
 
-/// Which of the unfinished ones count, the tags tell.
+/// The tags show which of the unfinished ones count.
 ResultTask<bool> FreshDecision::read_tags_then_unfinished(
     std::shared_ptr<const CompiledPolicy> tags_by, bool unfinished) {
     if (tags_by) {
@@ -284,7 +284,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     Request request = asked;
     const bool lends = reservations_ != nullptr && reservations_->lends();
     if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
-    // Whose projects are tagged is read beside the hosts, but where it tells where to begin.
+    // Whose projects are tagged is read beside the hosts, except where it says where to begin.
     bool tags_known = !request.from_host.empty();
     if (tags_known) {
         auto tag_data = co_await refresher_.refresh_tag_data(policy);

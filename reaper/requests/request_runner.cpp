@@ -31,7 +31,7 @@ std::string deletions_text(int count) {
     return count == 0 ? "no servers deleted" : counted(count, "server") + " deleted";
 }
 
-/// What the journal tells about the victims of the last plan.
+/// What the journal shows about the victims of the last plan.
 std::map<ServerId, Progress> progress_of(const RequestRecord& record) {
     std::map<ServerId, Progress> known;
     for (const auto& step : record.steps) {
@@ -96,7 +96,7 @@ Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
     auto known = progress_of(record);
     const Plan* const last = last_plan(record);
     if (last != nullptr && !known.empty()) {
-        // Only what was sent: whether the rest is still needed, a new plan must tell.
+        // Only what was sent: a new plan must show whether the rest is still needed.
         Plan sent = what_was_sent(*last, known);
         const bool all = sent.victims().size() == last->victims().size();
         for (const auto& victim : last->victims())
@@ -244,7 +244,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
                                   "the queue dropped its message");
             co_return false;
         }
-        // Whose user gave up is not told again.
+        // A request whose user gave up is not sent again.
         if (is_answered() && services_.cloud.clock.steady() - asked_at_ >= between_questions) {
             auto left = co_await who_left();
             if (left && *left && request_.slots == 0) {

@@ -71,7 +71,7 @@ private:
     }
 
     Task<std::optional<Outcome>> rounds();
-    /// Waits until the next round may begin. False: it never may; `ended` tells the outcome, none
+    /// Waits until the next round may begin. False: it never may; `ended` has the outcome, none
     /// when stopping.
     Task<bool> until_allowed(std::optional<Outcome>& ended);
     Task<std::optional<Outcome>> act_on(Decision decision);

@@ -26,7 +26,7 @@ std::vector<std::string> culled_hosts(const Decision& decision) {
     return names;
 }
 
-/// `for project web (8d3f...), flavor m1.small: `; nothing if it is not told whose it is.
+/// `for project web (8d3f...), flavor m1.small: `; nothing if its owner is unknown.
 std::string for_whom(const Request& request) {
     if (request.project.empty()) return "";
     const std::string flavor =
@@ -127,7 +127,7 @@ ResultTask<Decision> RequestRunner::consult() {
         auto prepared = co_await prepare_search();
         if (!prepared) co_return prepared.error();
     }
-    // Whose loan it was, and who holds it, the journal does not tell.
+    // The journal does not say whose loan it was, nor who holds it.
     if (request_.source == RequestSource::reservation && request_.victims_among.empty())
         co_return Decision{Refused{"interrupted: the reservation checks its loans again"}};
     auto skipped = skipped_;

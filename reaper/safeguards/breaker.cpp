@@ -41,7 +41,7 @@ std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request
     if (worth == CullWorth::helped) {
         wasted_ = lost_ = 0;
         projects_.clear();
-        // That room was taken does not tell that deletions work again; a try does.
+        // Taken room does not prove that deletions work again; a try does.
         if (state == CircuitState::closed || (state == CircuitState::open && by_deletions_))
             return std::nullopt;
         reset();

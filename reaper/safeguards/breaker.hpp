@@ -1,5 +1,5 @@
 // The circuit breaker of the whole cloud: opens when culls of several projects keep going unused,
-// or deletions keep failing, and tries again by itself. It only tells; stopping, and going on, is
+// or deletions keep failing, and tries again by itself. It only decides; stopping, and going on, is
 // its owner's.
 #pragma once
 
@@ -45,7 +45,7 @@ public:
     std::optional<TimePoint> until() const { return circuit_.until(); }
     /// Why it opened the last time.
     const std::string& reason() const { return reason_; }
-    /// It was open when the last process ended, which nothing else tells: open from now on.
+    /// It was open when the last process ended, which nothing else shows: open from now on.
     void open_again(TimePoint at);
     void shift(Duration by) { circuit_.shift(by); }
     /// Slots, and deletions, in a row so far.

@@ -1,4 +1,4 @@
-// Moves that stay in their server's cell, where the configuration tells no cells: room that was
+// Moves that stay in their server's cell, where the configuration has no cells: room that was
 // freed for one and not taken may be in another cell, and so may be the next host's. Such moves are
 // not culled for again for a while: from the same host, or, where Nova's lists show that there are
 // several cells, from any.

@@ -33,7 +33,7 @@ public:
     /// It was refused, or never happened.
     void dropped(const ServerId& server) { under_way_.erase(server); }
     /// As the cloud is seen by now: the deletion of a server that is on its host no more ended. A
-    /// host that is not looked up (null) tells nothing.
+    /// host that is not looked up (null) says nothing.
     void see(const HostLookup& host_of, TimePoint now);
 
     /// Each with its reason.

@@ -3,7 +3,7 @@
 // rule for the planner and for the fresh read before a deletion.
 //
 // An administrator's lock protects always. It is no matter of this: who locked a server, only
-// Nova's record of its actions tells (reaper/cloud_reader/lock_holders.hpp).
+// Nova's record of its actions shows (reaper/cloud_reader/lock_holders.hpp).
 //
 // A project that is to be protected and is not known (it was not looked up yet, or there is none of
 // that name) protects all servers, as it is unknown which ones must be kept.
@@ -26,7 +26,7 @@ public:
     Protection() = default;
     explicit Protection(const ProtectSettings& settings);
 
-    /// Whatever the time is, and wherever it is. The quick answer to what `why` tells.
+    /// Whatever the time is, and wherever it is. The quick answer to what `why` explains.
     bool protects(const Server& server) const;
     /// All servers of a host in these aggregates.
     bool protects_host(const HostAggregates& of_host) const {

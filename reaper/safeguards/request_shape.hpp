@@ -9,7 +9,7 @@
 namespace reaper {
 
 /// Resources and extra specs of the flavor, image, zone, traits, places; not the requester, nor how
-/// many slots, nor aggregates: they follow from the rest, and a notification does not tell them.
+/// many slots, nor aggregates: they follow from the rest, and a notification does not contain them.
 /// Equal texts, equal shapes.
 std::string request_shape(const Request& request);
 

@@ -2,7 +2,7 @@
 // in a row), and what the operator has set. The decision under them is
 // reaper/decision/guarded_plan.hpp.
 //
-// Pure, one thread. To be fed from the journal at the start (`memory` tells how far back), and with
+// Pure, one thread. To be fed from the journal at the start (`memory` says how far back), and with
 // everything that happens then; the caller passes all times, never read.
 #pragma once
 
@@ -174,7 +174,7 @@ private:
     CullCircuits projects_;
     CullCircuits shapes_;  ///< by project and shape
     std::map<std::string, NamedShape> shape_names_;
-    ProjectNames project_names_;  ///< as requests told them; of those that are left alone
+    ProjectNames project_names_;  ///< as requests reported them; of those that are left alone
     UnprovenCulls unproven_;
     ProvenSlots proven_;
     ShortLives short_lives_;

@@ -27,7 +27,7 @@ constexpr std::size_t most_singly = 16;
 constexpr std::size_t many_of_one = 3;
 /// Of Nova's clock and ours.
 constexpr Duration clocks_differ = std::chrono::minutes{2};
-/// Nova writes a failure down before it tells it; its database may show it that much later.
+/// Nova records a failure before it reports it; its database may show it that much later.
 constexpr Duration written_within = std::chrono::seconds{3};
 
 /// Of a number that is counted as long as it lives.

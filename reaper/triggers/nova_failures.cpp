@@ -38,7 +38,7 @@ Operation operation_of(FailureEvent event) {
     return Operation::build;
 }
 
-/// The request as far as the notice alone tells.
+/// The request as far as the notice alone shows.
 Request bare_request(const FailureNotice& notice, const RequestId& key, TimePoint now,
                      Duration max_age) {
     Request request;
