@@ -123,8 +123,8 @@ struct CloudKey {
 };
 
 /// Unused parts are reported, and a shape that can't be read is refused.
-void tell_of_key(const std::string& name, const std::string& full, const YAML::Node& value,
-                 const CloudKey& target) {
+void report_key(const std::string& name, const std::string& full, const YAML::Node& value,
+                const CloudKey& target) {
     const ConfigError place{target.file, line_of(value), full, "", ""};
     const auto told = [&](const char* problem, std::string expected) {
         ConfigError error = place;
@@ -159,7 +159,7 @@ void flatten(const YAML::Node& node, const std::string& prefix, const CloudKey& 
             target.layers.regions_file = target.file;
             target.layers.regions_key = full;
         } else {
-            tell_of_key(name, full, value, target);
+            report_key(name, full, value, target);
             if (value.IsScalar())
                 target.layers.entries[name] = {value.Scalar(), target.file, line_of(value), full};
         }

@@ -111,8 +111,8 @@ private:
             selection.hosts.emplace(share.host,
                                     Selection::OnHost{cover.victims, why_chosen(cover)});
         }
-        if (worst != nullptr) tell_passed(selection, *worst);
-        tell_gap(selection);
+        if (worst != nullptr) report_passed(selection, *worst);
+        report_gap(selection);
         return selection;
     }
 
@@ -129,7 +129,7 @@ private:
     }
 
     /// The best hosts for one more slot that were not chosen.
-    void tell_passed(Selection& selection, const Cover& worst) {
+    void report_passed(Selection& selection, const Cover& worst) {
         for (const Offer* offer : offers_.first(passed_in_full + selection.hosts.size())) {
             if (selection.passed.size() == passed_in_full) return;
             if (!selection.hosts.contains(offer->host))
@@ -147,7 +147,7 @@ private:
                (nothing ? "" : "at most ") + theirs;
     }
 
-    void tell_gap(Selection& selection) {
+    void report_gap(Selection& selection) {
         std::string on;
         for (const auto& share : chosen_)
             if (!cover_of(share).proven)

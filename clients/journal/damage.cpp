@@ -85,7 +85,7 @@ void sync_folder(const std::string& path) {
 
 }  // namespace
 
-bool tells_damage(const DatabaseFailure& failure) {
+bool indicates_damage(const DatabaseFailure& failure) {
     const int code = failure.code & 0xff;
     return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
 }

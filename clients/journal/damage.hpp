@@ -17,7 +17,7 @@ struct Damage {
 
 /// SQLite says that the file is damaged, or is no database of its kind; or its tables are such that
 /// our own statements make no sense there.
-bool tells_damage(const DatabaseFailure& failure);
+bool indicates_damage(const DatabaseFailure& failure);
 
 /// Throws Damage for a write-ahead log that SQLite would quietly leave out, wholly or from its
 /// middle on, though the transactions in it were durable. To be called before the database is

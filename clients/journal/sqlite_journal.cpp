@@ -245,7 +245,7 @@ Result<std::unique_ptr<Store>> open_store(const std::string& path, std::optional
         if (lease) lease->remember_files();
         return std::make_unique<Store>(path, std::move(database), std::move(lease), options);
     } catch (const DatabaseFailure& failure) {
-        if (!journal::tells_damage(failure)) throw;
+        if (!journal::indicates_damage(failure)) throw;
         throw journal::Damage{failure.message};
     }
 }

@@ -400,11 +400,11 @@ struct KnownRelease {
 ResultTask<NovaRelease> read_release(std::shared_ptr<Service> nova,
                                      std::shared_ptr<std::optional<KnownRelease>> known,
                                      Clock& clock) {
-    constexpr Duration told_for = std::chrono::minutes(5);
+    constexpr Duration valid_for = std::chrono::minutes(5);
     if (*known && clock.steady() < (*known)->until) co_return (*known)->release;
     auto newest = co_await nova->newest();
     if (!newest) co_return newest.error();
-    *known = KnownRelease{release_of_api(newest->minor), clock.steady() + told_for};
+    *known = KnownRelease{release_of_api(newest->minor), clock.steady() + valid_for};
     co_return (*known)->release;
 }
 

@@ -90,7 +90,7 @@ void read_wishes(const JsonPlace& row, ServerRecord& record) {
 /// By the names of Nova's exceptions, which its tracebacks have in any language, and by its words.
 FailureCause cause_in(std::string_view text) {
     const auto has = [&](std::string_view part) { return text.find(part) != text.npos; };
-    if (text.empty()) return FailureCause::not_told;
+    if (text.empty()) return FailureCause::not_reported;
     if (has("MaxRetriesExceeded") || has("maximum number of retries"))
         return FailureCause::retries_exhausted;
     if (has("NoValidHost") || has("No valid host") || has("select_destinations"))

@@ -43,7 +43,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     by_service_.clear();
     services_seen_ = false;
     where_.clear();
-    told_.forget_before(snapshot.taken_at);
+    event_memory_.forget_before(snapshot.taken_at);
     for (auto& host : snapshot.hosts) drop_gone(host);
     taggers_ = std::move(taggers);
     tag_data_ = std::move(tag_data);
@@ -76,7 +76,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
 
 /// Servers that events called gone while the reading went on.
 void CloudCache::drop_gone(Host& host) const {
-    const auto is_gone = [&](const Server& server) { return told_.is_gone(server.id); };
+    const auto is_gone = [&](const Server& server) { return event_memory_.is_gone(server.id); };
     for (const auto& server : host.servers)
         if (is_gone(server)) give_back(host, server);
     std::erase_if(host.servers, is_gone);
@@ -166,7 +166,8 @@ bool CloudCache::apply(const HostReading& reading) {
     }
     const TimePoint before = reading.began - Duration{1};
     for (const auto& id : reading.gone)
-        if (!told_.told_since(id, reading.began)) told_.remember(id, before, before, true);
+        if (!event_memory_.heard_since(id, reading.began))
+            event_memory_.remember(id, before, before, true);
     const bool leaving =
         reading.servers ? read_servers(host, reading) : read_leavers(host, reading);
     if (leaving) at->second.touched_at = std::max(at->second.touched_at, reading.began);
@@ -233,7 +234,7 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     std::set<ServerId> listed;
     for (const auto& record : *reading.servers) {
         const ServerId& id = record.server.id;
-        if (told_.told_since(id, reading.began) || told_.is_gone(id)) continue;
+        if (event_memory_.heard_since(id, reading.began) || event_memory_.is_gone(id)) continue;
         // Of a service with several hypervisors: a server is where it holds room.
         if (by_service_.count(host.service_host) > 1 && !holds_on(id, reading)) continue;
         listed.insert(id);
@@ -244,13 +245,14 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     // Nova's list leaves out what is soft-deleted.
     for (const auto& [id, record] : unfinished_) {
         if (record.server.host != host.service_host || listed.contains(id)) continue;
-        if (told_.told_since(id, reading.began) || !holds_on(id, reading)) continue;
+        if (event_memory_.heard_since(id, reading.began) || !holds_on(id, reading)) continue;
         listed.insert(id);
         put_server(host, record, false);
     }
     std::vector<ServerId> left;
     for (auto& server : host.servers) {
-        if (listed.contains(server.id) || told_.told_since(server.id, reading.began)) continue;
+        if (listed.contains(server.id) || event_memory_.heard_since(server.id, reading.began))
+            continue;
         if (is_leaving(server.id, reading) && holds_on(server.id, reading))
             server.status = "DELETED";
         else
@@ -297,7 +299,8 @@ void CloudCache::add_leavers(Host& host, const HostReading& reading) {
 }
 
 bool CloudCache::is_leaving(const ServerId& server, const HostReading& reading) const {
-    return told_.is_gone(server) && told_.told_since(server, reading.began - room_leaves_within);
+    return event_memory_.is_gone(server) &&
+           event_memory_.heard_since(server, reading.began - room_leaves_within);
 }
 
 std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
@@ -308,8 +311,8 @@ std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
     for (const auto& record : *reading.servers) listed.insert(record.server.id);
     for (const auto& server : host->servers)
         if (!listed.contains(server.id) && holds_on(server.id, reading) &&
-            !server.unfinished_deletion && !told_.is_gone(server.id) &&
-            !told_.told_since(server.id, reading.began))
+            !server.unfinished_deletion && !event_memory_.is_gone(server.id) &&
+            !event_memory_.heard_since(server.id, reading.began))
             found.push_back(server.id);
     return found;
 }
@@ -332,7 +335,7 @@ bool CloudCache::holds_on(const ServerId& server, const HostReading& reading) {
 // ---- events ----
 
 void CloudCache::apply(const CloudEvent& event, TimePoint arrived) {
-    if (told_.forget_old(arrived)) interner_.prune();
+    if (event_memory_.forget_old(arrived)) interner_.prune();
     if (const auto* seen = std::get_if<ServerSeen>(&event)) see(*seen, arrived);
     if (const auto* gone = std::get_if<ServerGone>(&event)) lose(*gone, arrived);
     if (const auto* service = std::get_if<ServiceSeen>(&event)) see(*service, arrived);
@@ -346,7 +349,7 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
         return;
     }
     const auto before = where_.find(server.id);
-    if (!told_.remember(server.id, event.at, arrived, false)) {
+    if (!event_memory_.remember(server.id, event.at, arrived, false)) {
         // Nova's clocks may differ from host to host: a reading shows which is right.
         if (before != where_.end()) touch(HostId{before->second}, arrived);
         return;
@@ -367,7 +370,7 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
 
 void CloudCache::lose(const ServerGone& event, TimePoint arrived) {
     unfinished_.erase(event.id);
-    if (!told_.remember(event.id, event.at, arrived, true)) return;
+    if (!event_memory_.remember(event.id, event.at, arrived, true)) return;
     if (where_.contains(event.id)) return take_server(event.id, arrived);
     // Nova's list for its host may have left it out already, and Placement's not.
     const auto [first, last] = by_service_.equal_range(event.host);
@@ -390,7 +393,7 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
 }
 
 void CloudCache::shift(Duration by) {
-    told_.shift(by);
+    event_memory_.shift(by);
     for (auto& [id, entry] : hosts_) {
         if (entry.touched_at == TimePoint{}) continue;
         entry.touched_at += by;
@@ -433,7 +436,7 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
 bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
     std::map<ServerId, ServerRecord> known;
     for (const auto& record : records)
-        if (!told_.is_gone(record.server.id)) known.emplace(record.server.id, record);
+        if (!event_memory_.is_gone(record.server.id)) known.emplace(record.server.id, record);
     bool changed = false;
     known.swap(unfinished_);
     for (const auto& [id, record] : known) {

@@ -91,7 +91,7 @@ public:
     void shift(Duration by);
     const Host* find(const HostId& id) const;
     /// A recent event reported that the server is gone, or a reading that Nova no longer knows it.
-    bool reported_gone(const ServerId& server) const { return told_.is_gone(server); }
+    bool reported_gone(const ServerId& server) const { return event_memory_.is_gone(server); }
     /// Servers are soft-deleted in this cloud: one was seen so, ever.
     bool soft_deletes() const noexcept { return soft_deletes_; }
     /// None if it is on no host.
@@ -159,7 +159,7 @@ private:
     std::map<ServerId, ServerRecord> unfinished_;  ///< deletions, as of the last word on them
     std::set<ServerId> soft_deleted_;              ///< they may be here no more
     bool soft_deletes_ = false;                    ///< some server was ever seen so
-    EventMemory told_;
+    EventMemory event_memory_;
     CloudIndex index_;
     Interner interner_;
     std::shared_ptr<const Taggers> taggers_;

@@ -13,7 +13,7 @@ public:
     /// `sent` by Nova, on its clock; `arrived` on ours. False if the event is not to be believed:
     /// an older one, or one of a server that is gone.
     bool remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone);
-    bool told_since(const ServerId& server, TimePoint began) const;
+    bool heard_since(const ServerId& server, TimePoint began) const;
     bool is_gone(const ServerId& server) const;
 
     /// The whole cloud was read, beginning at `began`: what events reported before is in it. What

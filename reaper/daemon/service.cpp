@@ -167,7 +167,7 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                          },
                          [this] { return reservations.lends(); },
                          [&service, this](const Request& request) {
-                             reservations.tell_ledger();
+                             reservations.update_ledger();
                              return decide(*service.settings_.policy, request,
                                            refresher.cache().index(), refresher.cache().tag_data(),
                                            service.rooms_.ledger(),

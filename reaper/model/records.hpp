@@ -17,7 +17,7 @@ namespace reaper {
 
 /// Why Nova could not place something, by its own record.
 enum class FailureCause {
-    not_told,           ///< Nova says nothing of it, or does not show it
+    not_reported,       ///< Nova says nothing of it, or does not show it
     no_valid_host,      ///< no host had room (NoValidHost)
     retries_exhausted,  ///< hosts were found, and all of them failed (MaxRetriesExceeded)
     other,

@@ -61,6 +61,6 @@ struct DaemonState {
 };
 
 /// None before the service runs.
-using LookAtDaemon = std::function<std::optional<DaemonState>()>;
+using ObserveDaemon = std::function<std::optional<DaemonState>()>;
 
 }  // namespace reaper

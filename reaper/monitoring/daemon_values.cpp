@@ -38,13 +38,13 @@ void add_switches(const DaemonState& state, Values& values) {
     const TimePoint now = state.clock.now();
     const Safeguards& safeguards = state.safeguards.safeguards();
     const CircuitState circuit = open ? CircuitState::open : safeguards.breaker().state(now);
-    const auto tell_breaker = [&](const char* word, CircuitState is) {
+    const auto add_breaker = [&](const char* word, CircuitState is) {
         values.gauge("reaper_breaker_state", "1 for the state in which the circuit breaker is.",
                      number(circuit == is), {{"state", word}});
     };
-    tell_breaker("closed", CircuitState::closed);
-    tell_breaker("half-open", CircuitState::half_open);
-    tell_breaker("open", CircuitState::open);
+    add_breaker("closed", CircuitState::closed);
+    add_breaker("half-open", CircuitState::half_open);
+    add_breaker("open", CircuitState::open);
     const auto left = safeguards.left_alone(now);
     for (const std::string_view word :
          {safeguard::project_breaker, safeguard::short_lived, safeguard::shape_cooldown})

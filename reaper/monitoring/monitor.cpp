@@ -33,7 +33,7 @@ Monitor::Monitor(About about) : about_(std::move(about)) {
         [this](const HostId& host, const ServerId& server) { return taggers_of(host, server); });
 }
 
-void Monitor::watch(LookAtDaemon look) {
+void Monitor::watch(ObserveDaemon look) {
     look_ = std::move(look);
 }
 

@@ -34,7 +34,7 @@ public:
     JournalCounters& journal() noexcept { return journal_; }
     ApiCounters& api() noexcept { return api_; }
     /// From now on it knows the daemon; what `look` leads to must outlive the last question.
-    void watch(LookAtDaemon look);
+    void watch(ObserveDaemon look);
 
     /// When the certificate expires that a port shows (`admin`, `gateway`) is asked for each page;
     /// none: it shows none now.
@@ -56,7 +56,7 @@ private:
     prometheus::Registry registry_;
     JournalCounters journal_{registry_};
     ApiCounters api_{registry_};
-    LookAtDaemon look_;
+    ObserveDaemon look_;
     std::map<std::string, CertificateExpires> certificates_;  ///< by port
 };
 

@@ -14,7 +14,7 @@ namespace reaper {
 namespace {
 
 /// Servers that do not go, in full.
-constexpr std::size_t most_told = 20;
+constexpr std::size_t most_listed = 20;
 
 const Server* server_on(const Host& host, const ServerId& id) {
     const auto at = std::find_if(host.servers.begin(), host.servers.end(),
@@ -125,10 +125,10 @@ private:
 
     static std::string listed(const std::vector<std::string>& servers) {
         std::string text;
-        for (std::size_t i = 0; i < servers.size() && i < most_told; ++i)
+        for (std::size_t i = 0; i < servers.size() && i < most_listed; ++i)
             text += (i == 0 ? "" : "; ") + servers[i];
-        if (servers.size() > most_told)
-            text += "; and " + std::to_string(servers.size() - most_told) + " more";
+        if (servers.size() > most_listed)
+            text += "; and " + std::to_string(servers.size() - most_listed) + " more";
         return text;
     }
 

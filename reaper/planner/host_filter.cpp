@@ -163,7 +163,7 @@ Amount HostFilter::max_slots(std::uint32_t row) const {
 
 /// Does the row say what groups and traits allow? All comes from the root then, whose traits the
 /// profile has.
-bool HostFilter::tells_parts(std::uint32_t row) const {
+bool HostFilter::knows_parts(std::uint32_t row) const {
     if (grouped_ || cloud_.names().profiles()[cloud_.profile(row)].nested_traits) return false;
     return std::all_of(needs_.begin(), needs_.end(), [&](const NeedView& need) {
         return need.number == RowNames::none || classes(row)[need.number].providers == 0 ||
@@ -192,7 +192,7 @@ bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
                            std::optional<RejectionCode>& code) const {
     if (input_.all_may_go || !same_protection_ || (!special_.empty() && special_[row] != 0))
         return false;
-    if (input_.shape.parts() != nullptr && !tells_parts(row)) {
+    if (input_.shape.parts() != nullptr && !knows_parts(row)) {
         code = hopeless_in_parts(row);
         return code.has_value();
     }
@@ -296,7 +296,7 @@ void HostFilter::judge(std::uint32_t row) {
     }
     auto& refused = refused_[*code];
     ++refused.hosts;
-    if (refused.first.size() < told_of_a_code) refused.first.push_back(cloud_.row(row).host);
+    if (refused.first.size() < listed_per_code) refused.first.push_back(cloud_.row(row).host);
 }
 
 const HostOption& HostFilter::operator[](std::size_t host) const {

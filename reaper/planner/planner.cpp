@@ -202,8 +202,8 @@ private:
             if (on_host.slots <= 0) continue;
             plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
             if (on_host.victims.empty()) continue;
-            tell_spared(plan.hosts.back(), problem_, host, on_host, strategy, input_,
-                        max_spared_of_plan - told);
+            add_spared(plan.hosts.back(), problem_, host, on_host, strategy, input_,
+                       max_spared_of_plan - told);
             told += plan.hosts.back().spared.size();
         }
         Rejections rejections{host_filter_, input_};

@@ -33,7 +33,7 @@ public:
 private:
     void count(RejectionCode code, std::size_t hosts, const std::string& sample);
     void add_all(RejectionCode code, const std::function<Rejection(const HostOption&)>& reject);
-    void sort_told();
+    void sort_listed();
 
     const HostFilter& host_filter_;
     bool small_;

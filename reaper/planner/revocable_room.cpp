@@ -12,7 +12,7 @@ namespace reaper {
 namespace {
 
 /// Refused hosts that are listed in full, of each reason; the rest are counted.
-constexpr int told_of_a_kind = 20;
+constexpr int listed_per_kind = 20;
 
 /// The request as one for a revocable server: a class that the slot has no more was replaced, in
 /// its groups too.
@@ -125,7 +125,7 @@ private:
             [](const RejectionCount& each, RejectionCode key) { return each.code < key; });
         if (at == counts.end() || at->code != code)
             at = counts.insert(at, RejectionCount{code, 0, reason});
-        if (++at->hosts <= told_of_a_kind)
+        if (++at->hosts <= listed_per_kind)
             missed_.rejected.push_back(Rejection{host.id, host.name, code, std::move(reason)});
     }
 

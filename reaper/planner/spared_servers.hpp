@@ -17,7 +17,7 @@ constexpr std::size_t max_spared_of_plan = 64;
 /// Counts those of a host, and lists the first ones: those that might have gone, then the others,
 /// each by id. At most `left` of them. What comes free already is no neighbour. `host` is the index
 /// of the plan's host in the problem.
-void tell_spared(HostPlan& plan, const Problem& problem, std::size_t host, const OnHost& chosen,
-                 const Strategy& strategy, const FilterInput& input, std::size_t left);
+void add_spared(HostPlan& plan, const Problem& problem, std::size_t host, const OnHost& chosen,
+                const Strategy& strategy, const FilterInput& input, std::size_t left);
 
 }  // namespace reaper

@@ -16,7 +16,7 @@ namespace {
 /// Copied while no request waits, and for a decision.
 constexpr std::size_t hosts_at_a_time = 200;
 constexpr std::size_t hosts_for_a_decision = 1'000;
-constexpr std::size_t max_told = 100'000;
+constexpr std::size_t max_remembered = 100'000;
 constexpr std::uint64_t segments_kept = 16;
 
 RecordingWriter::Limits limits_of(const RecorderSettings& settings) {
@@ -212,7 +212,7 @@ void Recorder::on_decision(const DecisionSight& sight) {
         copy_changed(sight.cache, hosts_for_a_decision, hosts_it_rests_on(sight.decision));
     note_policy(sight.policy);
     note_tags(sight.cache.tag_data());
-    if (told_.size() >= max_told) told_.clear();
+    if (told_.size() >= max_remembered) told_.clear();
     told_.insert(sight.request.id);
     auto seen = std::make_shared<const Seen>(seen_by(sight, whole));
     const Changer changer = changer_;
@@ -226,7 +226,7 @@ void Recorder::on_decision(const DecisionSight& sight) {
 /// A request that no decision looked at the cloud for.
 void Recorder::note_request(const Request& request, TimePoint at) {
     if (told_.contains(request.id)) return;
-    if (told_.size() >= max_told) told_.clear();
+    if (told_.size() >= max_remembered) told_.clear();
     told_.insert(request.id);
     const Changer changer = changer_;
     add([request, at, changer] { return request_line(request, at, changer.get()); });

@@ -52,7 +52,7 @@ bool refused_at_once(const WeekRequest& request) {
 }
 
 /// Another request, or another reaper, reports it.
-bool told_elsewhere(const WeekRequest& request) {
+bool reported_elsewhere(const WeekRequest& request) {
     return !request.choice && request.outcome &&
            (request.outcome->kind == OutcomeKind::superseded ||
             request.outcome->kind == OutcomeKind::handed_over);
@@ -212,7 +212,7 @@ WeekInput week_of(const std::vector<RequestRecord>& records) {
 
 WeekReport report_week(WeekInput input) {
     std::erase_if(input.requests, [&](const WeekRequest& request) {
-        return request.at < input.since || request.at >= input.until || told_elsewhere(request);
+        return request.at < input.since || request.at >= input.until || reported_elsewhere(request);
     });
     std::stable_sort(input.requests.begin(), input.requests.end(),
                      [](const WeekRequest& a, const WeekRequest& b) { return a.at < b.at; });

@@ -91,10 +91,10 @@ std::vector<TimelineEntry> times_of(const RequestRecord& record,
     for (const auto& step : record.steps) {
         const auto name = names.find(step.server);
         if (name == names.end()) continue;
-        const bool told_already = is_sending(step.step);  // the reason, by the plan
+        const bool already_reported = is_sending(step.step);  // the reason, by the plan
         times.push_back(
             {step.at, with_reason(std::string{to_string(step.step)} + " " + name->second,
-                                  told_already ? "" : step.detail)});
+                                  already_reported ? "" : step.detail)});
     }
     if (record.outcome)
         times.push_back(

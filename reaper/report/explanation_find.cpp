@@ -96,7 +96,7 @@ std::optional<TimePoint> last_deletion(const Explanation& told) {
 }
 
 /// It reports a server that waited, and that no plan chose.
-bool tells_who_waited(const Explanation& told) {
+bool shows_waiter(const Explanation& told) {
     return waiting_server(told.request, told.asked).has_value() &&
            std::none_of(told.servers.begin(), told.servers.end(),
                         [&](const auto& server) { return is_asked(told, server); });
@@ -161,13 +161,12 @@ static ResultTask<std::optional<Explanation>> find_in_requests(JournalReader& jo
 }
 
 bool goes_before(const Explanation& one, const Explanation& other) {
-    if (tells_who_waited(one) && tells_who_waited(other))
-        return one.received_at > other.received_at;
+    if (shows_waiter(one) && shows_waiter(other)) return one.received_at > other.received_at;
     return last_deletion(one) > last_deletion(other);
 }
 
 void add_other_waits(const Explanation& other, Explanation& told) {
-    if (!tells_who_waited(told) || !tells_who_waited(other)) return;
+    if (!shows_waiter(told) || !shows_waiter(other)) return;
     std::vector<ChosenServer> more = other.also;
     if (auto waited = waited_for(other.request, other.received_at, other.asked))
         more.push_back(std::move(*waited));

@@ -41,7 +41,7 @@ std::optional<Doubt> doubt_of_build(const FailureNotice& notice, const Requester
     const FailureCause claimed =
         retries_exhausted(notice) ? FailureCause::retries_exhausted : FailureCause::no_valid_host;
     if (told == claimed) return std::nullopt;
-    if (told == FailureCause::not_told && claimed == FailureCause::no_valid_host)
+    if (told == FailureCause::not_reported && claimed == FailureCause::no_valid_host)
         return std::nullopt;
     return Doubt{Then::refuse, "Nova says that " + server + " failed for another reason: " +
                                    in_quotes(facts.fault->message)};

@@ -185,7 +185,7 @@ void RequestCoordinator::refuse_unserved(TriggeredRequest triggered, std::string
     outcome.kind = OutcomeKind::refused;
     outcome.reason = entry.reason;
     outcome.at = entry.at;
-    spawn_(note_and_tell(std::move(entry), std::move(triggered.done), std::move(outcome)));
+    spawn_(note_and_report(std::move(entry), std::move(triggered.done), std::move(outcome)));
 }
 
 std::optional<std::string> RequestCoordinator::why_not_leased(const RequestId& id) const {
@@ -225,9 +225,9 @@ Task<void> RequestCoordinator::note_only(MessageEntry entry) {
     co_await note(std::move(entry));
 }
 
-Task<void> RequestCoordinator::note_and_tell(MessageEntry entry,
-                                             std::function<void(const Outcome&)> done,
-                                             Outcome outcome) {
+Task<void> RequestCoordinator::note_and_report(MessageEntry entry,
+                                               std::function<void(const Outcome&)> done,
+                                               Outcome outcome) {
     const bool noted = co_await note(std::move(entry));
     if (noted && done) done(outcome);
 }
@@ -446,8 +446,8 @@ void RequestCoordinator::settle(const Ended& ended) {
     if (!awaited) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
     // Where nothing is written, reserved room is not available to the recipient of this answer.
-    const bool told_only = services_.settings.dry_run && services_.settings.reservations.enabled;
-    if (found && !told_only)
+    const bool report_only = services_.settings.dry_run && services_.settings.reservations.enabled;
+    if (found && !report_only)
         services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
 }
 

@@ -95,8 +95,8 @@ private:
     Task<bool> until_journaled(std::string what, Write write);
     Task<bool> note(MessageEntry entry);
     Task<void> note_only(MessageEntry entry);
-    Task<void> note_and_tell(MessageEntry entry, std::function<void(const Outcome&)> done,
-                             Outcome outcome);
+    Task<void> note_and_report(MessageEntry entry, std::function<void(const Outcome&)> done,
+                               Outcome outcome);
     Task<bool> admit(Request request, bool recorded);
     Task<bool> finish(const Ended& ended);
     Task<void> close(RequestId id, Ended ended);

@@ -333,7 +333,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
                        cache.index().changes(), now);
         request.borrows = lends && would_borrow(*policy, request);
         rooms_.admits(request);
-        if (reservations_ != nullptr) reservations_->tell_ledger();
+        if (reservations_ != nullptr) reservations_->update_ledger();
         safeguards_.see_several_cells(refresher_.several_cells());
         const auto began = thread_cpu_time();
         Decision decision = decide_now(*policy, request, skipped);

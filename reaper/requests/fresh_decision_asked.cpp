@@ -41,7 +41,7 @@ Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPoli
     co_await look_up_role(request);
     if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
     // No pause from here on: what the question may have is in the ledger only while it is asked.
-    if (reservations_ != nullptr) reservations_->tell_ledger();
+    if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
     const auto skipped = refresher_.kept_by_locks();
@@ -64,7 +64,7 @@ Task<RoomAnswer> FreshDecision::room_on_cache(std::shared_ptr<const CompiledPoli
                                               Request request) {
     co_await look_up_role(request);
     if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
-    if (reservations_ != nullptr) reservations_->tell_ledger();
+    if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
     const auto skipped = refresher_.kept_by_locks();

@@ -91,7 +91,7 @@ std::optional<std::string> Protection::why(const Server& server,
     return std::nullopt;
 }
 
-void tell_protected(const Protection& protection, Host& host) {
+void note_protection(const Protection& protection, Host& host) {
     if (protection.empty()) return;
     for (auto& server : host.servers)
         if (server.revocable())

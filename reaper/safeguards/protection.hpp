@@ -57,8 +57,8 @@ private:
     std::string unknown_;  ///< the first project of which it is not known which one it is
 };
 
-/// Tells of the host's revocable servers what protects them, for people.
-void tell_protected(const Protection& protection, Host& host);
+/// Notes on the host's revocable servers what protects them, as text.
+void note_protection(const Protection& protection, Host& host);
 
 /// From when on its running time counts: its creation. Its launch is no measure: a resize or a
 /// rebuild, which its owner may ask for at any time, begins that again.

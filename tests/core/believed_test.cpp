@@ -120,7 +120,7 @@ TEST(WhyNotBelieved, AMoveThatIsUnderWayOrDidNotFail) {
     known.action->cause = FailureCause::other;
     known.action->message = "Disk is full";
     EXPECT_DOUBT(given, known, Then::refuse, "'Disk is full'");
-    known.action->cause = FailureCause::not_told;
+    known.action->cause = FailureCause::not_reported;
     EXPECT_FALSE(doubt(given, known)) << "not every user is shown the reason";
 }
 

@@ -62,7 +62,7 @@ ReservationController::ReservationController(const boost::asio::any_io_executor&
 ResultTask<void> ReservationController::check() {
     if (!dependencies_.settings.enabled || dependencies_.serving() == 0) {
         known_for_ = 0;
-        tell_ledger();
+        update_ledger();
         co_return Result<void>{};
     }
     if (!dependencies_.refresher.built()) co_return Result<void>{};
@@ -80,7 +80,7 @@ ResultTask<void> ReservationController::check() {
         co_await look_at(host);
     }
     co_await try_waiting();
-    tell_ledger();
+    update_ledger();
     co_return Result<void>{};
 }
 
@@ -93,7 +93,7 @@ ResultTask<void> ReservationController::read_now() {
         auto learned = co_await learn_roles_on(std::move(host));
         if (!learned) co_return learned.error();
     }
-    tell_ledger();
+    update_ledger();
     co_return Result<void>{};
 }
 

@@ -155,7 +155,7 @@ public:
     /// else from asking Keystone.
     Task<Role> role_of(ProjectId project, Giving giving = Giving::write);
     /// Before a decision: the ledger has what reservations lack and lend, as the cache has it now.
-    void tell_ledger();
+    void update_ledger();
     /// Service hosts with tenants of reservations that are open to the role.
     std::set<std::string> hosts_lent_by(const Role& role) const;
     /// Servers are to be deleted for a request of the role: tenants among them may not come back at

@@ -17,7 +17,7 @@ constexpr int most_loan_events = 20'000;
 }  // namespace
 
 /// What the ledger is to know follows from the cache, which may have changed.
-void ReservationController::tell_ledger() {
+void ReservationController::update_ledger() {
     const CloudCache& cache = dependencies_.refresher.cache();
     const bool lost = !cache.index().changes().read(told_seen_, [&](const HostId& host) {
         if (books_.contains(host)) to_tell_.insert(host);

@@ -182,7 +182,7 @@ void ReservationController::follow_cache() {
     const CloudCache& cache = dependencies_.refresher.cache();
     dependencies_.rooms.observe([&cache](const HostId& id) { return cache.find(id); },
                                 cache.index().changes(), dependencies_.cloud.clock.now());
-    tell_ledger();
+    update_ledger();
 }
 
 /// What would be decided where the room is found.

@@ -724,7 +724,7 @@ TEST(ReadServer, TheCauseOfAFailureIsNovasException) {
     EXPECT_EQ(cause("Exceeded maximum number of retries. Exhausted all hosts", ""),
               FailureCause::retries_exhausted);
     EXPECT_EQ(cause("Port 1 is in use", "nova.exception.PortInUse: Port 1"), FailureCause::other);
-    EXPECT_EQ(cause("", ""), FailureCause::not_told);
+    EXPECT_EQ(cause("", ""), FailureCause::not_reported);
 }
 
 TEST_F(NovaTest, TheServersOfOneRequest) {
