@@ -192,7 +192,7 @@ TEST_F(Modules, WhoseCodeThrowsSelectsAndCallsNothingRevocableAndCorrectsNothing
     TaggerInputs inputs;
     tagger->ask(inputs);
     EXPECT_EQ(tagger->name(), "broken");
-    EXPECT_EQ(tagger->why_revocable(Server{}, {}), std::nullopt) << "nobody is deleted for it";
+    EXPECT_EQ(tagger->why_revocable(Server{}, {}), std::nullopt) << "no server is deleted for it";
     EXPECT_THAT(tagger->why_regular(Server{}, {}).value_or(""), HasSubstr("no answer"));
     EXPECT_EQ(tagger->why_revocable(Request{}, {}), "module breaking 1.0: tagger broken failed")
         << "a revocable requester never causes a cull";

@@ -219,7 +219,7 @@ TEST(ReservationsOfTheFile, MayBeAlikeOnDifferentHostsOrWithDifferentLabels) {
     EXPECT_EQ(read.reservations.static_ones.size(), 5U);
     const auto nobody =
         world.good(minimal("reservations: {acl: {reserve: [{principals: ['*'], roles: []}]}}\n"));
-    EXPECT_EQ(nobody.reservations.acl.reserve.size(), 1U) << "nobody may reserve";
+    EXPECT_EQ(nobody.reservations.acl.reserve.size(), 1U) << "no principal may reserve";
 }
 
 }  // namespace

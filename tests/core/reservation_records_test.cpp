@@ -1,4 +1,4 @@
-// What Placement is told of a host's reservations.
+// What Placement receives of a host's reservations.
 #include "reaper/reservations/reservation_records.hpp"
 
 #include <gmock/gmock.h>
@@ -122,7 +122,7 @@ TEST_F(ReservationRecordsTest, OnAHostThatIsGoneForGoodOnlyTheRecordsStay) {
     EXPECT_EQ(released.changes[0].wanted.generation, 7);
     records_.clear();
     const auto again = changes_on_gone(records_, before_, asked_, OnGone::stays, {}).value();
-    ASSERT_THAT(again.changes, SizeIs(1)) << "a record that somebody deleted";
+    ASSERT_THAT(again.changes, SizeIs(1)) << "a record that another client deleted";
     EXPECT_EQ(again.changes[0].wanted.generation, std::nullopt);
 }
 

@@ -155,9 +155,9 @@ TEST(RoomOracle, AfterItsVictimsTheyBootAndNoVictimCouldStay) {
             gone.insert(victim.server);
         }
         const auto policy = policy_with();
-        TagData nobody;
+        TagData no_tags;
         const CloudIndex hosts{c.cloud, policy->protection};
-        RC_ASSERT(decide(*policy, c.wanted, hosts, nobody, Ledger{}, at(0)) == c.answer.decision);
+        RC_ASSERT(decide(*policy, c.wanted, hosts, no_tags, Ledger{}, at(0)) == c.answer.decision);
     });
 }
 

@@ -161,12 +161,12 @@ TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
 }
 
 TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreToldApartInOrder) {
-    for (const char* const id : {"c", "a", "b", "d", "nobody-died"}) admit(request(id));
+    for (const char* const id : {"c", "a", "b", "d", "no-victims"}) admit(request(id));
     for (const char* const id : {"d", "a"})
         wait(journal_->add_step(RequestId{id},
                                 StepEntry{ServerId{"v"}, Step::delete_sent, "", noon(0)}))
             .value();
-    wait(journal_->finish(RequestId{"nobody-died"}, Outcome{OutcomeKind::not_enough, "", noon(1)}))
+    wait(journal_->finish(RequestId{"no-victims"}, Outcome{OutcomeKind::not_enough, "", noon(1)}))
         .value();
     wait(journal_->finish(RequestId{"d"}, Outcome{OutcomeKind::freed, "", noon(1)})).value();
     wait(journal_->finish(RequestId{"a"}, Outcome{OutcomeKind::freed, "", noon(2)})).value();
@@ -276,7 +276,8 @@ TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsThe
     }
     admit(request("next-day"), noon(2 * 86'400));
     EXPECT_FALSE(wait(journal_->record(RequestId{name(5)})).value());
-    EXPECT_TRUE(wait(journal_->record(RequestId{name(3)})).value()) << "somebody died for it";
+    EXPECT_TRUE(wait(journal_->record(RequestId{name(3)})).value())
+        << "a server was deleted for it";
     EXPECT_TRUE(wait(journal_->record(RequestId{name(4)})).value()) << "it has no outcome yet";
     EXPECT_TRUE(wait(journal_->record(RequestId{name(19)})).value());
     EXPECT_EQ(wait(journal_->list(100)).value().size(), 13U) << "ten, those two, the last";

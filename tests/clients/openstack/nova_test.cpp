@@ -376,7 +376,7 @@ TEST_F(NovaTest, AServerThatIsListedAndNotShownIsNotGone) {
                 HasSubstr("\"context_is_admin\": \"role:admin or role:ROLE\""));
     cloud.on(list_path + "&uuid=c", json_reply(403, "{}"));
     EXPECT_EQ(cloud.run(nova().server(ServerId("c"))).error().code, Errc::forbidden)
-        << "what can't be told is no answer";
+        << "an unknown fact is no answer";
 }
 
 TEST_F(NovaTest, ToAnAdministratorWhatIsNotShownIsGone) {
@@ -395,7 +395,7 @@ TEST_F(NovaTest, ToAnAdministratorWhatIsNotShownIsGone) {
     ASSERT_TRUE(gone) << gone.error().what;
     EXPECT_FALSE(gone->has_value());
     cloud.clock.advance(31s);
-    EXPECT_FALSE(cloud.run(nova().server(ServerId("gone")))) << "it may not be one any more";
+    EXPECT_FALSE(cloud.run(nova().server(ServerId("gone")))) << "it may no longer be one";
 }
 
 json shown_flavor(const std::string& id, const std::string& name) {
@@ -667,7 +667,7 @@ TEST_F(NovaTest, AShortPageOfHypervisorsIsNotTheEnd) {
     EXPECT_EQ(hypervisors->size(), 3U);
 }
 
-// ---- what became of an action ----
+// ---- the result of an action ----
 
 ActionRecord action_of(const std::string& body) {
     const auto read = openstack::read_action(body, "nova");
