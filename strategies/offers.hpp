@@ -1,9 +1,9 @@
-// Offers: hosts in the order of what so many further slots there cost, as far as it is known: the
-// exact cost of those that were searched, a lower bound of the others.
+// Offers: hosts ordered by the cost of a number of further slots, as far as it is known: the exact
+// cost of searched hosts, a lower bound of the others.
 //
-// Lazy best-first: a pass over all hosts keeps the few with the least bounds (a bounded heap, most
-// hosts fall out at the first level), and the next pass comes only when these have been used up.
-// A pass is O(hosts), what follows O(log kept).
+// Lazy best-first: a pass over all hosts keeps the few with the least bounds in a bounded heap;
+// most hosts drop out at the first level. The next pass comes only when these have been used up. A
+// pass is O(hosts), what follows O(log kept).
 #pragma once
 
 #include <cstdint>

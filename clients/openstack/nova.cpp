@@ -60,9 +60,9 @@ struct ListOptions {
     std::function<bool(const ServerRecord&)> only{};
 };
 
-/// Is a list at its end? Nova counts rows against a page's limit that it then leaves out or has
-/// twice (hosts without mapping, servers that fail to build), and then shows no further link
-/// though there is more. So a page that adds nothing is the end, and no other.
+/// Is a list at its end? Nova counts some rows against a page's limit that it then omits or
+/// duplicates (hosts without mapping, servers that fail to build). Then it shows no further link
+/// although there is more. So only a page that adds nothing is the end.
 Result<bool> is_end(bool grew, bool more, const std::string& where, const std::string& marker) {
     if (!grew && more)
         return Error{Errc::bad_answer,

@@ -1,6 +1,7 @@
 // From estimates to the room that is published: the rule for one host. Room falls at once and rises
-// slowly: after the estimate allowed it for a while, a step in each interval, and not on a host
-// that goes up and down, nor by figures of a short time. Pure; the caller passes all times.
+// slowly, a step in each interval, after the estimate has allowed it for a while. It does not rise
+// on a host that goes up and down, nor by figures of a short time. Pure; the caller passes all
+// times.
 #pragma once
 
 #include <optional>

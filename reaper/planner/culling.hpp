@@ -1,10 +1,10 @@
 // Culling candidates: where a server would fit if revocable ones made room. Aardvark's question, as
 // its document puts it: for each class, `usage + requested - preemptible usage <= capacity`. Pure.
 //
-// A host answers it as the planner would: only revocable servers that may go count (not locked, not
-// protected, each server's room counted once), room that is promised to others is not there, the
-// inventories' units must allow the amounts, and the host must be up and enabled. A host with room
-// for it as it is, is a candidate too: its revocable servers need not go.
+// A host answers it as the planner would. Only revocable servers that may be deleted count (not
+// locked, not protected, each server's room once). Room that is promised to others is not
+// available. The inventories' units must allow the amounts, and the host must be up and enabled. A
+// host that has room already is a candidate too: its revocable servers can stay.
 #pragma once
 
 #include <map>

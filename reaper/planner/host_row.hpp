@@ -1,7 +1,7 @@
-// A host in numbers: what every decision needs to know of it, whatever the request, read from the
-// host once when it changes. Class names become small numbers, and everything that only decides
-// whether a request may go there at all (state, zone, traits) becomes the number of a *profile*
-// that many hosts share.
+// A host in numbers: what every decision needs to know of it, whatever the request. It is read from
+// the host once when the host changes. Class names become small numbers. All that only decides
+// whether a request may use the host (state, zone, traits) becomes the number of a *profile* that
+// many hosts share.
 #pragma once
 
 #include <algorithm>

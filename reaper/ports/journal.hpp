@@ -73,9 +73,9 @@ public:
     /// The same in place of what is known of the request: how it ended is forgotten, and it is
     /// unfinished again. Its plans and steps stay.
     virtual ResultTask<void> readmit(Request request, TimePoint now) = 0;
-    /// Records a request that ended before it was known what it asks for, and its outcome, in one
-    /// write, in place of what is known of it without a plan and an outcome. Of one with a plan
-    /// nothing changes but the outcome, and of one with an outcome nothing.
+    /// Records a request that ended before its content was known, and its outcome, in one write. It
+    /// replaces an entry without a plan and an outcome. Of one with a plan only the outcome
+    /// changes; one with an outcome stays unchanged.
     virtual ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) = 0;
     virtual ResultTask<void> add_plan(RequestId id, PlanEntry plan) = 0;
     virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;

@@ -1,8 +1,8 @@
 // Port: what asks for room.
 //
-// A trigger hears of a need for room (a failure message of Nova's, an unshelving that found no
-// host, an operator, ...), and submits a request for it to the sink. What all triggers have in
-// common is here; what one of them knows of its source stays with it.
+// A trigger learns of a need for room and submits a request for it to the sink. Its source may be a
+// failure message of Nova's, an unshelving that found no host, or an operator. What all triggers
+// have in common is here; what one of them knows of its source stays with it.
 #pragma once
 
 #include <functional>

@@ -1,15 +1,15 @@
 // A decision that rests on fresh readings.
 //
-// A decision never trusts the cloud cache alone. Its answer to "which projects are revocable" is
-// always read again, and each host that the decision rests on is read again (room, servers,
-// service) after the decision was begun, and so are the deletions that a reaper left unfinished,
-// before any server is chosen or the request refused (a correction rests on its host alone); when
-// that changes the cache, the planner decides again, until it decides on nothing but fresh hosts.
-// Before a server is chosen, or the request refused, idle room that is reserved for its role is
-// released, or lent to it if it is revocable. So the calls for a decision depend on the hosts it
-// uses, not on the size of the cloud.
+// A decision never trusts the cloud cache alone. Before it chooses a server or refuses the request,
+// these are read again: which projects are revocable, and the deletions that a reaper left
+// unfinished. So is each host that the decision rests on (room, servers, service). A correction
+// rests only on its host. If that changes the cache, the planner decides again, until the decision
+// rests only on fresh hosts. Before a server is chosen, or the request refused, idle room that is
+// reserved for its role is released, or lent to it if it is revocable. So the calls for a decision
+// depend on the hosts it uses, not on the size of the cloud.
 //
-// Who only asks what would be decided (would_decide, room_for) is answered by the cache as it is.
+// A question what would be decided (would_decide, room_for) is answered from the cache, without a
+// reading.
 #pragma once
 
 #include <map>

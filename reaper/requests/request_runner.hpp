@@ -1,9 +1,9 @@
 // Serves one request: cache, plan, cull, and again where a victim turned out unfit.
 //
-// It deletes only while the reaper is not paused, while its message is surely ours (another reaper
-// may have it after a loss of the broker; then it waits until the message comes again), while no
-// newer request of the same server is known, while a requester waits for the room, and while the
-// policy is in force under which it planned: after a reload it plans again.
+// It deletes only while all of this holds: the reaper is not paused; its message is surely ours; no
+// newer request of the same server is known; a requester waits for the room; the policy under which
+// it planned is in force. After a loss of the broker another reaper may have the message: then it
+// waits until the message comes again. After a reload it plans again.
 #pragma once
 
 #include <functional>

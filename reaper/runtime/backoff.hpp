@@ -11,8 +11,8 @@ Task<void> sleep_unless(const bool& stopping, Clock& clock, Duration duration);
 /// The duration, by up to a tenth shorter or longer.
 Duration spread(Duration duration);
 
-/// Pauses between tries: each twice the last, from `first` to `longest`, of which a random part
-/// from half to all is waited, so that many who wait do not come back at the same time.
+/// Pauses between tries: each twice the last, from `first` to `longest`. The wait is a random part
+/// of it, from half to all, so that many waiting clients do not come back at the same time.
 class GrowingPause {
 public:
     GrowingPause(Duration first, Duration longest);

@@ -1,12 +1,12 @@
-// Protection: servers that are never victims, by the operator's word: server by server, by project,
+// Protection: servers that are never victims because an operator says so: by server, project,
 // flavor or aggregate. What owners do to their servers counts only where the operator says so. One
 // rule for the planner and for the fresh read before a deletion.
 //
-// An administrator's lock protects always. It is no matter of this: who locked a server, only
-// Nova's record of its actions shows (reaper/cloud_reader/lock_holders.hpp).
+// An administrator's lock always protects. It is not handled here: only Nova's record of its
+// actions shows who locked a server (reaper/cloud_reader/lock_holders.hpp).
 //
-// A project that is to be protected and is not known (it was not looked up yet, or there is none of
-// that name) protects all servers, as it is unknown which ones must be kept.
+// A protected project that is unknown (not looked up yet, or there is none of that name) protects
+// all servers, as it is unknown which ones must be kept.
 #pragma once
 
 #include <map>

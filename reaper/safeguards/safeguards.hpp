@@ -3,7 +3,7 @@
 // reaper/decision/guarded_plan.hpp.
 //
 // Pure, one thread. To be fed from the journal at the start (`memory` says how far back), and with
-// everything that happens then; the caller passes all times, never read.
+// everything that happens then; the caller passes all times.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
-// What oversubscription needs in Placement and Nova: a resource class, below each host a nested
-// provider for it (without an inventory until room is published), and example flavors whose servers
-// take such room in place of VCPU. This file says what is to be changed to get there, or to undo
-// it. Pure.
+// What oversubscription needs in Placement and Nova: a resource class, a nested provider for it
+// below each host, and example flavors. The provider has no inventory until room is published.
+// Servers of the flavors take such room in place of VCPU. This file determines what to change to
+// get there, or to undo it. Pure.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
-// The lease of a request that comes by no message of the broker's: ours while the broker serves the
-// queue to us without interruption, so that of several reapers one acts, and none goes on with what
-// another may have done meanwhile.
+// The lease of a request that comes by no message of the broker's. It is ours while the broker
+// serves the queue to us without interruption. So only one of several reapers acts, and none
+// continues what another may have done meanwhile.
 #pragma once
 
 #include <cstdint>
