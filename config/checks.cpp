@@ -114,7 +114,8 @@ bool leads_to(const std::string& url, const IpPort& listen) {
            (authority == "localhost" + port && listen.ip.starts_with("127."));
 }
 
-/// Who is not known may ask from this machine alone, and no token goes over a network in the clear.
+/// Unauthenticated clients may connect only from this machine, and no token crosses a network in
+/// clear text.
 void check_admin(const Admin& admin, Findings& findings) {
     const bool here = is_loopback_address(admin.listen);
     // A file that can't be read is a mistake of its own.

@@ -203,7 +203,7 @@ std::variant<std::string, ConfigError> with_overrides(const std::string& name,
                                "a value as in the file"};
         }
     }
-    // Who has no taggers leaves them out.
+    // A user without taggers leaves them out.
     if (root["taggers"] && root["taggers"].IsSequence() && root["taggers"].size() == 0)
         root.remove("taggers");
     YAML::Emitter out;

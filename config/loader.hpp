@@ -97,7 +97,7 @@ struct GatewaySettings {
 std::variant<GatewaySettings, std::vector<ConfigError>> load_gateway(
     const std::string& path, const Environment& environment);
 
-/// A cloud by the OS_* variables alone (with OS_CLOUD also of clouds.yaml), for who has no
+/// A cloud by the OS_* variables alone (with OS_CLOUD also of clouds.yaml), for a user without a
 /// configuration.
 std::variant<Cloud, std::vector<ConfigError>> load_cloud_of_environment(
     const Environment& environment);

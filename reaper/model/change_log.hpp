@@ -1,6 +1,6 @@
 // What changed, for those who keep something in step with it: each asks for what came since it
-// asked last, and so its work grows with the changes, not with what there is. Bounded: who has not
-// asked for long looks at everything once. Pure, one thread.
+// asked last, and so its work grows with the changes, not with what there is. Bounded: a reader
+// that has not asked for long looks at everything once. Pure, one thread.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 namespace reaper {
 
-/// Who found out that they have to go.
+/// The part that found out that they must be evicted.
 enum class CorrectionSource {
     qos,        ///< a QoS controller: the host is loaded too much
     estimator,  ///< more oversubscribed room is held than there is

@@ -16,7 +16,7 @@
 
 namespace reaper {
 
-/// A Nova server group: who is to run together, or apart.
+/// A Nova server group: servers that must run together, or apart.
 struct ServerGroup {
     std::string id;
     std::string name;
@@ -29,7 +29,7 @@ struct ServerGroup {
     friend bool operator==(const ServerGroup&, const ServerGroup&) = default;
 };
 
-/// A host aggregate that a host is in, as far as it decides who may go there.
+/// A host aggregate that a host is in, as far as it decides which requests may use it.
 struct HostAggregate {
     std::string name;
     std::map<std::string, std::string> metadata;

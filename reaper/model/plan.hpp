@@ -32,7 +32,7 @@ struct Victim {
     /// Of a server that is elsewhere: the consumer that holds what its resize left on `host`.
     ServerId held_by{};
 
-    /// Who holds `resources` in Placement.
+    /// The holder of `resources` in Placement.
     const ServerId& holder() const { return held_by.empty() ? server : held_by; }
     friend bool operator==(const Victim&, const Victim&) = default;
 };

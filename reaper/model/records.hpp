@@ -128,7 +128,7 @@ struct ProviderState {
     std::map<ServerId, Resources> allocations;
 };
 
-/// Who holds room, with what a change must name.
+/// A holder of room, with what a change must name.
 struct Consumer {
     Allocations holds{};  ///< empty: there is no such consumer
     std::optional<std::int64_t> generation{};

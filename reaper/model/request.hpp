@@ -74,7 +74,7 @@ struct Request {
     Resources resources;         ///< of one slot, its groups included
     int slots = 1;
     std::vector<ServerId> requesters;  ///< the servers that wait, as far as known
-    /// What Nova called them then, for people; without those whose name is not known.
+    /// Their names in Nova at that time; without unknown names.
     std::map<ServerId, std::string> requester_names{};
     std::optional<std::string> availability_zone;  ///< any, if absent
     /// The providers of what is in no group have these together, and none of them has any of those.

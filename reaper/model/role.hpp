@@ -1,5 +1,5 @@
-// Roles: whom room is reserved for. A role is a path, `engineering/backend`; what is reserved for a
-// role is open to all below it.
+// Roles: the projects that room is reserved for. A role is a path, `engineering/backend`; what is
+// reserved for a role is open to all below it.
 //
 // Source: Mesos' roles and hierarchical roles, with their rules for names.
 #pragma once

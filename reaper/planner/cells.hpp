@@ -20,7 +20,7 @@ const Host* host_by_service(const std::string& name, const CloudIndex& cloud);
 /// Does the request's server have to stay in its cell?
 bool stays_in_cell(const Request& request, const SchedulerRules& rules);
 
-/// The cell of the host; or why there is none, for people: no cell has it, or several have.
+/// The cell of the host; or why there is none, as text: no cell has it, or several have.
 std::variant<const Cell*, std::string> cell_of(const Host& host, const std::vector<Cell>& cells);
 
 /// The same for the server of a request that stays in its cell. A host that the cloud no longer has

@@ -44,7 +44,7 @@ public:
     /// None if it is not there.
     const Host* find(const HostId& host) const;
 
-    /// Who is never a victim; all hosts are read again if that is news.
+    /// The protection from deletion; all hosts are read again if that is news.
     void protect(Protection protection);
     const Protection& protection() const noexcept { return protection_; }
 

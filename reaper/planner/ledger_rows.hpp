@@ -4,7 +4,7 @@
 // With them, a row says the same as the host for any request but those that are promised room on it
 // themselves.
 //
-// Where many rows are touched, the others' classes are copied too (whole): who goes over all rows
+// Where many rows are touched, the others' classes are copied too (whole): a pass over all rows
 // goes over one piece of memory, in order, as if nothing were outstanding.
 //
 // They follow one ledger at a time; another one costs a look at all that it and the one before it

@@ -26,7 +26,7 @@ struct PlanOptions {
     TimePoint now{};
     /// Servers that must not be victims, each with the reason (a fresh read found it unfit, ...).
     std::map<ServerId, std::string> skipped;
-    /// Who is never a victim; null: as the index has it (another one costs a look at every host).
+    /// The protection from deletion; null: the index's (another one costs a look at every host).
     const Protection* protection = nullptr;
     /// Other servers that must not be victims now; null: none.
     const VictimFilter* victim_filter = nullptr;

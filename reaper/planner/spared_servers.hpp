@@ -1,5 +1,5 @@
 // The neighbours of victims: revocable servers of the same host that stay, each with the reason.
-// Told for people who ask why it was their server, and bounded: the journal keeps it.
+// It answers users who ask why it was their server. Bounded: the journal keeps it.
 #pragma once
 
 #include <cstddef>

@@ -134,7 +134,8 @@ void Recorder::copy(const CloudCache& cache, const HostId& id) {
         1 + host->servers.size());
 }
 
-/// Those of `first`, then others, up to `most`. True if who reads it knows all of them as they are.
+/// Those of `first`, then others, up to `most`. True if a reader then knows the current state of
+/// all of them.
 bool Recorder::copy_changed(const CloudCache& cache, std::size_t most,
                             const std::set<HostId>& first) {
     for (const HostId& id : first)

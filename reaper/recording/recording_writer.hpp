@@ -34,7 +34,7 @@ struct Item {
     std::size_t weight = 1;       ///< what it takes in memory, in servers or so
 };
 
-/// Held by who writes to the directory, as long as it lives, so that two never do.
+/// Held by the writer of the directory for its lifetime, so that there are never two.
 class DirectoryLock {
 public:
     /// None if another process, or this one, holds it.

@@ -14,7 +14,7 @@ namespace {
 
 using HostChoice = std::tuple<HostId, int, std::vector<ServerId>>;
 
-/// Which hosts give how many slots, and who goes from them.
+/// Which hosts give how many slots, and their victims.
 std::vector<HostChoice> choices_of(const Decision& decision) {
     std::vector<HostChoice> all;
     for (const HostPlan& host : host_plans(decision)) {

@@ -54,7 +54,7 @@ struct TimelineEntry {
 };
 
 struct Explanation {
-    std::string asked;  ///< by whom asks: a server's id or name, a request's id
+    std::string asked;  ///< what the user gave: a server's id or name, or a request's id
     Request request;
     TimePoint received_at{};
     std::vector<ExplainedServer> servers;  ///< that were asked about; of a request: all

@@ -76,7 +76,7 @@ std::string NameChanger::of(NameKind kind, const std::string& original) const {
     return original.empty() ? original : rename_(kind, original);
 }
 
-/// Of the metadata, what decides who may go there.
+/// The metadata that decides which requests may use it.
 HostAggregates NameChanger::aggregates(const HostAggregates& all) const {
     HostAggregates changed;
     for (const auto& [uuid, aggregate] : all) {

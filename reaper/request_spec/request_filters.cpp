@@ -85,7 +85,7 @@ Result<void> add_sound(const Wishes& wishes, std::set<Trait>& traits) {
     return {};
 }
 
-/// Who may read the secret of a server's TPM: the flavor says, for servers that have one.
+/// Which users may read the secret of a server's TPM: the flavor says, for servers that have one.
 Result<void> add_tpm_secret(const Wishes& wishes, std::set<Trait>& traits) {
     if (wishes.of_flavor("tpm_version").value_or("").empty() &&
         wishes.of_image("tpm_version").value_or("").empty())

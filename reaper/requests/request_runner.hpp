@@ -41,7 +41,7 @@ public:
     /// deleted; the request stays unfinished in the journal.
     Task<std::optional<Outcome>> serve();
     /// The same for a request that a former process left unfinished: what it sent is credited,
-    /// what it planned and did not send is looked at afresh.
+    /// what it planned and did not send is decided again.
     Task<std::optional<Outcome>> resume(RequestRecord record);
 
     const Request& request() const noexcept { return request_; }

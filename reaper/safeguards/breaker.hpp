@@ -15,7 +15,7 @@ namespace reaper {
 
 /// What happened to the room of a cull.
 enum class CullWorth {
-    helped,    ///< it was taken by whom it was freed for
+    helped,    ///< its requester took it
     needless,  ///< says nothing of the next cull: they found room elsewhere, or another regular
                ///< request took it
     wasted,    ///< no server took the room

@@ -62,7 +62,7 @@ public:
         std::string_view safeguard;
         std::string reason;
     };
-    /// What is left alone now, for people: a project, or a shape of its requests.
+    /// What is left alone now, as text: a project, or a shape of its requests.
     struct LeftAlone {
         std::string_view safeguard;
         ProjectId project;
