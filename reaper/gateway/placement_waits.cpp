@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reaper/gateway/placement_gateway.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
