@@ -122,9 +122,9 @@ struct CloudKey {
     Findings& findings;
 };
 
-/// What nobody reads is told, and a shape that can't be read is refused.
-void tell_of_key(const std::string& name, const std::string& full, const YAML::Node& value,
-                 const CloudKey& target) {
+/// Unused parts are reported, and a shape that can't be read is refused.
+void report_key(const std::string& name, const std::string& full, const YAML::Node& value,
+                const CloudKey& target) {
     const ConfigError place{target.file, line_of(value), full, "", ""};
     const auto told = [&](const char* problem, std::string expected) {
         ConfigError error = place;
@@ -136,8 +136,8 @@ void tell_of_key(const std::string& name, const std::string& full, const YAML::N
     if (use == CloudKeyUse::unknown)
         target.findings.add_warning(told("unknown key", meant_cloud_key(name)));
     if (use == CloudKeyUse::unused)
-        target.findings.add_warning(
-            told("has no effect here", "it left out: addresses are as the system's resolver says"));
+        target.findings.add_warning(told(
+            "has no effect here", "to leave it out: addresses come from the system's resolver"));
     if (use == CloudKeyUse::read && !value.IsScalar())
         target.findings.add_error(told(value.IsMap() ? "is a mapping" : "is a list",
                                        name == "auth" ? "a mapping" : "a text"));
@@ -159,7 +159,7 @@ void flatten(const YAML::Node& node, const std::string& prefix, const CloudKey& 
             target.layers.regions_file = target.file;
             target.layers.regions_key = full;
         } else {
-            tell_of_key(name, full, value, target);
+            report_key(name, full, value, target);
             if (value.IsScalar())
                 target.layers.entries[name] = {value.Scalar(), target.file, line_of(value), full};
         }

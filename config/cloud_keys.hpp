@@ -13,8 +13,8 @@ namespace reaper::config {
 enum class CloudKeyUse {
     read,     ///< by config/clouds.cpp, which refuses what it can't go by
     idle,     ///< it is of no matter to the reaper: how to upload images, which network is public
-    unused,   ///< it would change how the cloud is asked, and does not here: it is told
-    unknown,  ///< to OpenStack's tools too, as far as is known here: it is told
+    unused,   ///< it would change how the cloud is asked, and does not here: it is reported
+    unknown,  ///< to OpenStack's tools too, as far as is known here: it is reported
 };
 
 /// `name`: with `_` for `-`, of what is in `auth` as `auth.NAME`.

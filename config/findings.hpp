@@ -27,7 +27,7 @@ public:
     void add_warning(ConfigError warning) { warnings_.push_back(std::move(warning)); }
 
     /// The key's value comes from this variable of the environment: mistakes in it, and in what is
-    /// inside of it, are told as the variable's.
+    /// inside of it, are reported as the variable's.
     void of_variable(const std::string& key, const std::string& variable) {
         variables_.emplace(key, variable);
     }

@@ -46,7 +46,7 @@ void warn_of_secrets(Findings& findings) {
          {"broker.urls", "cloud.auth.password", "cloud.auth.application_credential_secret",
           "oversubscription.prometheus.password", "oversubscription.prometheus.token"})
         if (findings.has(key))
-            findings.warn(key, "stands in a file that everyone can read",
+            findings.warn(key, "is in a file that everyone can read",
                           "a file of mode 0640 or less, or a secret file");
 }
 
@@ -83,7 +83,7 @@ std::string section_of(const ConfigError& error) {
     return error.key.substr(0, error.key.find_first_of(".["));
 }
 
-/// Mistakes in sections that say where and how to reach things. Without taggers, whoever has the
+/// Mistakes in sections that say where and how to reach things. Without taggers, the owner of the
 /// servers says which are revocable.
 bool of_the_surroundings(const ConfigError& error, const Draft&) {
     if (error.key == "taggers" && error.line == 0) return true;
@@ -182,7 +182,7 @@ std::optional<ConfigError> override_key(YAML::Node root, const Override& wanted)
         root.reset(root[key.substr(at, dot - at)]);
         at = dot + 1;
         if (root.IsDefined() && !root.IsNull() && !root.IsMap())
-            return ConfigError{"--set", 0, key, "is inside of a value", "a key of the file"};
+            return ConfigError{"--set", 0, key, "is inside a value", "a key of the file"};
     }
     root[key.substr(at)] = YAML::Load(value);
     return std::nullopt;
@@ -200,10 +200,10 @@ std::variant<std::string, ConfigError> with_overrides(const std::string& name,
             if (auto wrong = override_key(root, each)) return std::move(*wrong);
         } catch (const YAML::Exception& exception) {
             return ConfigError{"--set", 0, each.first, "not understood: " + exception.msg,
-                               "a value as the file would say it"};
+                               "a value as in the file"};
         }
     }
-    // Who has no taggers leaves them out.
+    // A user without taggers leaves them out.
     if (root["taggers"] && root["taggers"].IsSequence() && root["taggers"].size() == 0)
         root.remove("taggers");
     YAML::Emitter out;

@@ -20,7 +20,7 @@ namespace reaper::config {
 using LoadResult = std::variant<Settings, std::vector<ConfigError>>;
 
 /// Settings that are complete and possible, or every mistake found (at least one), by file and
-/// line. `warnings` (may be null) gets what works but should be mended, such as a secret that
+/// line. `warnings` (may be null) gets what works but should be fixed, such as a secret that
 /// everyone can read; it is filled in both cases.
 LoadResult load_settings(const std::string& path, const Environment& environment,
                          std::vector<ConfigError>* warnings = nullptr);
@@ -79,7 +79,7 @@ struct LocalSettings {
     std::string other_journal{};
 };
 
-/// These alone, for what must work whatever else is wrong or can't be read by who asks: no secret
+/// These alone, for what must work whatever else is wrong or can't be read by the caller: no secret
 /// is needed for it.
 std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::string& path,
                                                                  const Environment& environment);
@@ -97,7 +97,7 @@ struct GatewaySettings {
 std::variant<GatewaySettings, std::vector<ConfigError>> load_gateway(
     const std::string& path, const Environment& environment);
 
-/// A cloud by the OS_* variables alone (with OS_CLOUD also of clouds.yaml), for who has no
+/// A cloud by the OS_* variables alone (with OS_CLOUD also of clouds.yaml), for a user without a
 /// configuration.
 std::variant<Cloud, std::vector<ConfigError>> load_cloud_of_environment(
     const Environment& environment);
@@ -105,7 +105,7 @@ std::variant<Cloud, std::vector<ConfigError>> load_cloud_of_environment(
 /// What holds when no file says anything.
 Policy standard_policy();
 
-/// Where the file is when nobody says: /etc/reaper/reaper.yaml
+/// The default place of the file: /etc/reaper/reaper.yaml
 std::string default_config_path();
 
 /// The settings as a file would say them, every key with its value; secrets as `***`. For

@@ -66,12 +66,12 @@ void load(Entry& entry, const std::string& key, const Environment& environment,
     auto file = environment.open_module(path, entry.module.sha256);
     if (!file)
         return findings.error(key + ".path", file.error().what,
-                              "a module that root alone may write; see deploy/docs/modules.md");
+                              "a module that only root may write; see deploy/docs/modules.md");
     const LoadedModule* const before = find_loaded_module(path);
     if (before != nullptr && before->sha256 != file->sha256)
         return findings.error(key + ".path",
-                              "is another file than the one that is loaded (SHA-256 " +
-                                  file->sha256 + ", loaded " + before->sha256 + ")",
+                              "differs from the loaded file (SHA-256 " + file->sha256 +
+                                  ", loaded " + before->sha256 + ")",
                               "a restart of the reaper");
     auto parameters = parameters_of(entry, key, file->info.parameters, findings);
     if (!parameters) return;

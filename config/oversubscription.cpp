@@ -64,7 +64,7 @@ void check_taggers(const Policy& policy, const std::string& name, Findings& find
                        "any or first, while oversubscription is enabled");
 }
 
-/// What the plugin says of itself; none if its parameters are wrong, which was told already.
+/// What the plugin says of itself; none if its parameters are wrong, which was reported already.
 template <class Thing, class Info>
 std::unique_ptr<Thing> made(const Info* info, const Plugin& plugin) {
     if (info == nullptr) return nullptr;
@@ -97,7 +97,7 @@ void check_sources(const Oversubscription& read, Findings& findings) {
     if (figures.guest_steal &&
         (read.prometheus.guest_steal_query.empty() || read.prometheus.server_label.empty()))
         findings.error(
-            path_of("qos"), "wants to know how long each server waits, and nothing tells it",
+            path_of("qos"), "needs the wait of each server, and no query gives it",
             prometheus_path("guest_steal_query") + " and " + prometheus_path("server_label"));
 }
 

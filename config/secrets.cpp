@@ -111,7 +111,8 @@ void read_secret(const Key& key, const std::string& section, const std::string& 
         if (other == spelling || !findings.has(path)) continue;
         return findings.error(full,
                               "given with " + other + " (line " +
-                                  std::to_string(findings.line(path)) + "), which says the same",
+                                  std::to_string(findings.line(path)) +
+                                  "), which has the same meaning",
                               "only one of " + joined(spellings(key)));
     }
     const bool urls = std::holds_alternative<SecretUrls>(key.type);

@@ -71,12 +71,12 @@ std::optional<std::string> url_problem(std::string_view url,
     const std::string_view authority = url.substr(url.find("://") + 3);
     if (authority.substr(0, authority.find_first_of("/?#")).find('@') != std::string_view::npos)
         return "carries user information, which does not belong here";
-    if (!parsed) return "has a host, a port or a path that can't be";
+    if (!parsed) return "has an invalid host, port or path";
     if (parsed->has_fragment()) return "has a #fragment";
     const std::string host = parsed->host_address();
     if (host.empty()) return "has no host";
     if (printable(host, host.size() * 4) != host || std::any_of(host.begin(), host.end(), unfit))
-        return "has a host that is no name or address";
+        return "has a host that is not a name or address";
     const std::string port = parsed->port();
     const auto number = integer_of(port);
     if (!port.empty() && (!number || *number < 1 || *number > 65535))

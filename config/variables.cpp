@@ -92,7 +92,7 @@ void add_variables(YAML::Node& root, const Environment& environment, Findings& f
         findings.of_variable(path, variable);
         findings.of_variable(join_path(section.path, name), variable);
         auto into = made_section(root, section.path);
-        if (!into) return;  // the file's mistake is told anyway
+        if (!into) return;  // the file's mistake is reported anyway
         try {
             if (is_secret(key))
                 (*into)[name] = variable;

@@ -23,7 +23,7 @@ const BoundTables::Table::Known* BoundTables::Table::get(std::uint32_t row, Amou
 }
 
 bool BoundTables::Table::set(std::uint32_t row, Amount slots, const Cost& cost,
-                             std::int64_t moment) {
+                             std::int64_t as_of) {
     const auto number = static_cast<std::size_t>(slots);
     if (slots < 1 || number >= max_table_slots || row >= owner->versions_.size()) return false;
     if (!may_know(row, number)) {
@@ -32,7 +32,7 @@ bool BoundTables::Table::set(std::uint32_t row, Amount slots, const Cost& cost,
         if (bits[number].size() <= row / 64) bits[number].resize(owner->versions_.size() / 64 + 1);
         bits[number][row / 64] |= std::uint64_t{1} << (row % 64);
     }
-    entries[key_of(row, number)] = Known{cost, owner->versions_[row], moment};
+    entries[key_of(row, number)] = Known{cost, owner->versions_[row], as_of};
     return true;
 }
 

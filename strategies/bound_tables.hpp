@@ -2,7 +2,7 @@
 // changes. To the next decision of the same shape and goal it is a lower bound that can't be
 // beaten, so that only the winners are searched again.
 //
-// A table belongs to one goal and shape. Where costs grow with time, an entry of an earlier moment
+// A table belongs to one goal and shape. Where costs grow with time, an entry of an earlier time
 // still holds up to its first level that does: no set of victims has lost less work since. The
 // least recently used tables go when all together take more than `bytes_per_host`. One thread.
 #pragma once
@@ -24,12 +24,12 @@ public:
         struct Known {
             Cost cost;
             std::uint32_t version = 0;  ///< of the host
-            std::int64_t moment = 0;    ///< for which it was found
+            std::int64_t as_of = 0;     ///< for which it was found
         };
         /// None if it is not known, or the host has changed since. Lives until the next `set`.
         const Known* get(std::uint32_t row, Amount slots) const;
         /// False if there is no room for it.
-        bool set(std::uint32_t row, Amount slots, const Cost& cost, std::int64_t moment);
+        bool set(std::uint32_t row, Amount slots, const Cost& cost, std::int64_t as_of);
 
     private:
         friend class BoundTables;
@@ -50,7 +50,7 @@ public:
 
     /// Rows are small numbers, each of one host as long as it is there.
     void changed(std::uint32_t row);
-    /// `key` tells goal and shape. Lives until the next call.
+    /// `key` identifies goal and shape. Lives until the next call.
     Table& table(const std::string& key);
     void clear() { tables_.clear(); }
     std::size_t bytes() const;

@@ -11,7 +11,7 @@ namespace {
 __extension__ using Wide = __int128;
 
 /// a / b rounded up, both above 0: up to 2^50 a division of doubles, which is exact there but
-/// for the rounding of the quotient, put right afterwards. Several times faster than the integer
+/// for the rounding of the quotient, corrected afterwards. Several times faster than the integer
 /// one.
 Amount quick_divide_up(Amount a, Amount b) {
     if (a > Amount{1} << 50) return divide_up(a, b);
@@ -97,7 +97,7 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
     return work == by_own || add_up(sketch, work, worst, bound);
 }
 
-/// One victim may do, as far as each class for itself tells: does one that is there? The lesser of
+/// One victim may do, as far as each class by itself shows: does one that is there? The lesser of
 /// what it costs and what two cost at least, which is no less than what `add_up` says of one.
 bool SketchBounds::look_at_kinds(const HostSketch& sketch, Amount work, const Cost* worst,
                                  Cost& bound) const {
@@ -205,7 +205,7 @@ Amount SketchBounds::least_of_level(const Level& level, const HostSketch& sketch
     return least;
 }
 
-/// Whether the bound is above `worst`: the first levels mostly tell.
+/// Whether the bound is above `worst`: the first levels mostly decide.
 bool SketchBounds::above(const HostSketch& sketch, Amount work, const Cost& worst) const {
     for (std::size_t i = 0; i < levels_.size(); ++i) {
         const Amount least = least_of_level(levels_[i], sketch, work, 0);

@@ -4,8 +4,8 @@
 // divisor (in units of the divisor, never in raw units); that takes at least so many victims as the
 // lack holds largest gains; and it loses at least the work that the cheapest server loses for each
 // unit of gain (WorkCurve). Classes that lack nothing waste at least what they have too much. Where
-// one victim might do, the host's kinds of candidates tell which one would, and what it wastes:
-// else it takes two. Where victims count first, the kinds also tell how many it takes at least for
+// one victim might do, the host's kinds of candidates say which one would, and what it wastes:
+// else it takes two. Where victims count first, the kinds also say how many it takes at least for
 // all classes together (kind_gains.hpp). O(classes * levels), and O(kinds) where kinds are asked.
 #pragma once
 

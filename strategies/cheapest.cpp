@@ -39,7 +39,7 @@ public:
     std::size_t fresh() const { return searches_.fresh(); }
 
 private:
-    /// The best way to free that many slots; `chosen_`, `cost_` and `least_cost_` tell.
+    /// The best way to free that many slots; the result is in `chosen_`, `cost_` and `least_cost_`.
     void solve(std::size_t slots) {
         if (open_ == 1) return solve_one();
         joint_.solve(slots);
@@ -111,8 +111,8 @@ private:
             selection.hosts.emplace(share.host,
                                     Selection::OnHost{cover.victims, why_chosen(cover)});
         }
-        if (worst != nullptr) tell_passed(selection, *worst);
-        tell_gap(selection);
+        if (worst != nullptr) report_passed(selection, *worst);
+        report_gap(selection);
         return selection;
     }
 
@@ -129,7 +129,7 @@ private:
     }
 
     /// The best hosts for one more slot that were not chosen.
-    void tell_passed(Selection& selection, const Cover& worst) {
+    void report_passed(Selection& selection, const Cover& worst) {
         for (const Offer* offer : offers_.first(passed_in_full + selection.hosts.size())) {
             if (selection.passed.size() == passed_in_full) return;
             if (!selection.hosts.contains(offer->host))
@@ -147,7 +147,7 @@ private:
                (nothing ? "" : "at most ") + theirs;
     }
 
-    void tell_gap(Selection& selection) {
+    void report_gap(Selection& selection) {
         std::string on;
         for (const auto& share : chosen_)
             if (!cover_of(share).proven)
@@ -158,7 +158,7 @@ private:
         selection.proven = same;
         if (objective_.merged)
             selection.note = "too many levels: the last ones count as one sum, or not at all";
-        if (same && on.empty()) return;  // what was cut short has lost all the same
+        if (same && on.empty()) return;  // what was cut short has lost anyway
         selection.note += selection.note.empty() ? "" : "; ";
         selection.note += "the search" + (on.empty() ? "" : " on " + on) + " was cut short: ";
         selection.note += same ? "nothing costs less, but among equals another may come first"

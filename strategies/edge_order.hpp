@@ -1,6 +1,6 @@
-// Edges in the order of their prices, as far as anybody asks: the first ones are kept in order, the
-// rest in none until it is their turn. What comes and goes costs O(log of the first), and each edge
-// is put in order once at most.
+// Edges in the order of their prices, as far as they are asked for: the first ones are kept in
+// order, the rest in none until it is their turn. What comes and goes costs O(log of the first),
+// and each edge is put in order once at most.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ std::string GoalStrategy::why_not_instead(const Problem& problem, const Rivals& 
                 return goal_.waste_order[term.need].str() + "=" + std::to_string(cost[level]);
             };
             if (objective.levels[level].size() > 1) break;
-            return "as good otherwise, but more goes that nobody asked for: " + held(theirs) +
+            return "as good otherwise, but more unneeded resources go: " + held(theirs) +
                    " against " + held(ours);
         }
         if (level > objective.victims_level && (first == Measure::age || first == Measure::start))

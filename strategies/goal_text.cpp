@@ -35,11 +35,11 @@ std::variant<Goal::Term, std::string> term_of(const std::string& text) {
     }
     const auto colon = word.find(':');
     const auto measure = measure_of(word.substr(0, colon));
-    if (!measure) return "'" + word + "' is no measure";
+    if (!measure) return "'" + word + "' is not a measure";
     term.measure = *measure;
     if (colon != std::string::npos) {
         const auto classes = class_names({word.substr(colon + 1)});
-        if (*measure != Measure::waste || !classes) return "'" + word + "' is no measure";
+        if (*measure != Measure::waste || !classes) return "'" + word + "' is not a measure";
         term.resource_class = classes->front();
     }
     if (words >> word) return "'" + word + "' follows a measure: + stands between two";

@@ -293,7 +293,7 @@ std::string Objective::words(const Shape& shape, const Cost& cost, bool least) c
     std::string others;
     for (std::size_t i = 0; i < victims_level; ++i) {
         const bool single = levels[i].size() == 1 && levels[i][0].weight == 1;
-        if (single && levels[i][0].measure == Measure::victims) continue;  // told at the end
+        if (single && levels[i][0].measure == Measure::victims) continue;  // reported at the end
         if (single && levels[i][0].measure == Measure::price) continue;    // means nothing outside
         if (single && levels[i][0].measure == Measure::waste) {
             unused.set(shape[levels[i][0].need].resource_class, cost[i]);

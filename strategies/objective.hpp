@@ -94,8 +94,8 @@ struct Objective {
     Cost base(const Shape& shape, const HostRoom& room, Amount slots) const;
     /// What one victim adds, waste included. Never negative.
     Cost of(const HostRoom& room, const Candidate& candidate) const;
-    /// Of that, the waste that is none: what fills up providers that are overfull, with `before`
-    /// as the pools' room.
+    /// Of that, the waste that does not count: what fills up providers that are overfull, with
+    /// `before` as the pools' room.
     Cost filled_up(const HostRoom& room, const ByPool& before, const Candidate& candidate) const;
     /// Without weight.
     Amount value(Measure measure, const Server& server) const;

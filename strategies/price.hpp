@@ -80,7 +80,7 @@ inline Cost whole_cost(const Price& price, Amount slots, const Scaled& slack, bo
         constexpr Scaled::Wide most = std::numeric_limits<Amount>::max();
         cost[i] = static_cast<Amount>(std::clamp(quotient, -most, most));
         if (rest == 0) continue;
-        // The next levels do not decide any more.
+        // The next levels no longer decide.
         for (++i; i < max_levels; ++i) cost[i] = up ? 0 : std::numeric_limits<Amount>::max();
     }
     return cost;

@@ -77,9 +77,8 @@ Result<ActiveReaper> look_for_active_reaper(config::Broker broker) {
     auto answer = ask_for_active_reaper(broker, longest_answer);
     if (!answer) return answer.error();
     if (!*answer)
-        return Error{Errc::unreachable,
-                     "nobody answered within 3 s: the reaper that serves queue '" + broker.queue +
-                         "' is frozen, fully occupied or older"};
+        return Error{Errc::unreachable, "no answer within 3 s: the reaper that serves queue '" +
+                                            broker.queue + "' is frozen, fully occupied or older"};
     return std::move(**answer);
 }
 

@@ -55,9 +55,9 @@ std::string words_for_status(int status) {
         case AMQP_STATUS_TCP_ERROR: return "no connection (refused, reset or no route)";
         case AMQP_STATUS_HEARTBEAT_TIMEOUT: return "no heartbeat from the broker";
         case AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD:
-            return "the broker does not take user and password (PLAIN)";
+            return "the broker does not accept user and password (PLAIN)";
         case AMQP_STATUS_BAD_AMQP_DATA:
-        case AMQP_STATUS_INCOMPATIBLE_AMQP_VERSION: return "what answers does not speak AMQP 0-9-1";
+        case AMQP_STATUS_INCOMPATIBLE_AMQP_VERSION: return "the peer does not speak AMQP 0-9-1";
         default: return amqp_error_string2(status);
     }
 }
@@ -76,7 +76,7 @@ ReplyText reply_text(const amqp_method_t& method) {
         const auto* close = static_cast<const amqp_connection_close_t*>(method.decoded);
         return {close->reply_code, printable(view(close->reply_text))};
     }
-    return {0, "an answer out of order"};
+    return {0, "an unexpected answer"};
 }
 
 Errc kind_of_code(int code) {

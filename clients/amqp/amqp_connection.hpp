@@ -95,7 +95,7 @@ public:
     /// more. Serves heartbeats. What a frame points to is gone after its turn.
     Outcome read_frames(int most, bool& more,
                         const std::function<Outcome(const amqp_frame_t&)>& serve);
-    /// Waits until frames have arrived, `wake_fd` is readable, or it is `due`. Not for ever, as the
+    /// Waits until frames have arrived, `wake_fd` is readable, or it is `due`. Not forever, as the
     /// library serves heartbeats only while it is called.
     void wait(int wake_fd, std::chrono::steady_clock::time_point due) const;
 

@@ -10,7 +10,7 @@
 namespace reaper::amqp {
 namespace {
 
-/// A node that is starting may see none for a moment.
+/// A node that is starting may see none briefly.
 constexpr int most_looks_without_consumer = 2;
 
 }  // namespace
@@ -81,7 +81,7 @@ Outcome Session::set_up() {
     return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
 }
 
-/// Nobody else owns a temporary queue, so that its deliveries need no proof.
+/// A temporary queue has no other consumer, so its deliveries need no proof.
 Outcome Session::set_up_temporary() {
     if (auto failed = declare_temporary_queue(connection_, broker_, queue_)) return failed;
     if (epoch_ == 0) {
@@ -103,7 +103,7 @@ Outcome Session::set_up_queues() {
             return Failure{
                 {Errc::unreachable,
                  connection_.name() +
-                     ": this node can't reach the others of its queues; trying the next"},
+                     ": this node can't reach the other nodes of its queues; trying the next"},
                 0,
                 true};
     }
@@ -130,7 +130,7 @@ Outcome Session::start_consuming() {
     return failed;
 }
 
-/// Begins to serve when the token is surely ours, and ends when it is not any more.
+/// Begins to serve when the token is surely ours, and ends when it no longer is.
 Outcome Session::follow_token() {
     if (outbox_.take_missing()) topology_monitor_.check_at_once();
     if (broker_.temporary_queue) return {};
@@ -153,7 +153,7 @@ Outcome Session::follow_token() {
 Outcome Session::stop_serving() {
     if (std::exchange(serves_, false))
         spdlog::warn(
-            "{}: this reaper does not serve queue '{}' any more: the broker did not confirm it for "
+            "{}: this reaper no longer serves queue '{}': the broker did not confirm it for "
             "{} s",
             connection_.name(), queue_,
             std::chrono::duration_cast<std::chrono::seconds>(token_.lease()).count());

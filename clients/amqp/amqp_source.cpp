@@ -42,7 +42,7 @@ struct SourceState {
         const auto live = [this](amqp::Connection& connection, const amqp::ProgressCallback&) {
             return amqp::PublisherSession(connection, broker, tuning, outbox).run();
         };
-        // Of the same broker, the consumer tells.
+        // The consumer reports errors of the same broker.
         const auto state = [](bool, const std::string& detail, bool) {
             spdlog::debug("publishing: {}", detail);
         };
@@ -50,7 +50,7 @@ struct SourceState {
     }
 };
 
-/// Nothing but the end of the publisher's thread is told.
+/// Only the end of the publisher's thread is reported.
 class PublisherBridge final : public amqp::ExecutorBridge {
 public:
     using ExecutorBridge::ExecutorBridge;

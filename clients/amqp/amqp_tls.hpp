@@ -11,7 +11,7 @@
 
 namespace reaper::amqp {
 
-/// What OpenSSL told during a handshake. Must stay where it is while the socket lives.
+/// What OpenSSL reported during a handshake. Must stay where it is while the socket lives.
 struct TlsDiagnosis {
     std::string certificate;  ///< what is wrong with the broker's
     std::string alert;        ///< what the broker said about us

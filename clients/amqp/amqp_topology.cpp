@@ -12,7 +12,7 @@ namespace {
 /// Newer brokers have one of 20 where none is said: a message that comes back so often, because
 /// reapers or nodes go down, would be dropped.
 constexpr std::int64_t no_delivery_limit = std::numeric_limits<std::int32_t>::max();
-/// One is enough; each reaper that stands by adds one now and then, and the active one takes it.
+/// One is enough; each standby adds one occasionally, and the active one takes it.
 constexpr std::int64_t max_tokens = 100;
 
 std::string in_quotes(const std::string& kind, const std::string& name) {
@@ -27,14 +27,14 @@ Outcome advised(Outcome failed, const std::string& queue, const std::string& len
         what +=
             ": the queue exists with another type; set broker.queue_type to what it has, or stop "
             "all reapers and delete it (rabbitmqctl delete_queue " +
-            queue + "), and it is made anew";
+            queue + "), and the reaper makes it again";
     } else if (failed->code == 406) {
         const bool length = what.find("x-max-length") != std::string::npos;
         what += ": the queue exists with other arguments; " +
                 (length ? "set broker." + length_key + " to what it has, or " : std::string()) +
-                "delete it (rabbitmqctl delete_queue " + queue + "), and it is made anew";
+                "delete it (rabbitmqctl delete_queue " + queue + "), and the reaper makes it again";
     } else if (failed->code == 405) {
-        what += ": another connection owns it alone; choose another broker.queue";
+        what += ": it is exclusive to another connection; choose another broker.queue";
     } else if (failed->code == 403) {
         what +=
             ": the user needs the rights configure, write and read on it "

@@ -53,13 +53,13 @@ Outcome take_losses(Connection& connection, const std::string& events_queue, boo
 /// A failure of code 404 if it is not there. Declares nothing.
 Outcome look_for_exchange(Connection& connection, const config::Broker& broker);
 
-/// `queue.purpose.<something unique>`: for a queue that nobody else may meet, not even our own of
-/// an earlier connection that the broker has not missed yet.
+/// `queue.purpose.<something unique>`: for a queue that no other client may meet, not even our own
+/// of an earlier connection that the broker has not missed yet.
 std::string unique_name(const std::string& queue, const std::string& purpose);
 
 /// `<topic>.<priority>` of every topic.
 std::vector<std::string> binding_keys(const config::Broker& broker, const std::string& priority);
-/// Binds the queue to Nova's exchange by each key; harmless when it is bound already.
+/// Binds the queue to Nova's exchange by each key; no effect when it is bound already.
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
                    const std::vector<std::string>& keys);
 

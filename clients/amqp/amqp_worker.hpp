@@ -1,5 +1,5 @@
-// The work of a connection's thread: connects, lets somebody live on the connection, and after a
-// loss connects again, for ever, until a stop. Internal to clients/amqp.
+// The work of a connection's thread: connects, runs a session on the connection, and after a
+// loss connects again, forever, until a stop. Internal to clients/amqp.
 #pragma once
 
 #include <functional>

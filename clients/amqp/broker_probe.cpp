@@ -36,7 +36,7 @@ Result<std::vector<NovasQueue>> look_at_novas_queues(Connection& connection,
     return queues;
 }
 
-/// Has anybody published on the topic? None if it can't be told.
+/// Has any client published on the topic? None if it can't be determined.
 Result<bool> is_heard(Connection& connection, const std::string& topic) {
     for (const char* const priority : {".error", ".info"}) {
         const auto queue = look_at(connection, topic + priority);

@@ -16,7 +16,7 @@ struct QueueReport {
     std::uint64_t consumers = 0;
 };
 
-/// A queue that Nova makes for each of its topics and priorities, whoever reads it or not.
+/// A queue that Nova makes for each of its topics and priorities, whether it is read or not.
 struct NovasQueue {
     std::string name;  ///< `versioned_notifications.info`
     QueueReport report;
@@ -34,8 +34,9 @@ struct BrokerReport {
     std::vector<NovasQueue> novas_queues;  ///< those that exist
     std::vector<std::string> remarks;      ///< brokers of the list that did not answer, and why
     std::vector<std::string> missing_rights{};  ///< what our user may not do, and what to do
-    /// Configured topics on which nobody has published so far, as the queues that oslo.messaging
-    /// makes with the first message tell; and of these, whether Nova's usual topic has been used.
+    /// Configured topics without a message so far, as the queues that oslo.messaging
+    /// makes with the first message indicate; and of these, whether Nova's usual topic has been
+    /// used.
     std::vector<std::string> unheard_topics{};
     bool usual_topic_heard = false;
 };

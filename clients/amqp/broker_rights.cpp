@@ -77,12 +77,12 @@ private:
                 "write on queue '" + queue + "' or read on exchange '" + broker_.exchange + "'");
     }
 
-    /// The answer to the question behind it tells whether it was taken.
+    /// The answer to the question behind it says whether it was taken.
     void try_publishing() {
         if (!ready()) return;
-        const std::string nobody = unique_name(broker_.queue, "check");
+        const std::string queue = unique_name(broker_.queue, "check");
         const int status = amqp_basic_publish(connection_.raw(), scratch_channel, amqp_empty_bytes,
-                                              bytes(nobody), 0, 0, nullptr, amqp_empty_bytes);
+                                              bytes(queue), 0, 0, nullptr, amqp_empty_bytes);
         const std::string doing = "publishing by the default exchange";
         if (!allowed(connection_.check_status(status, doing), "write on amq.default")) return;
         amqp_basic_qos(connection_.raw(), scratch_channel, 0, 1, 0);

@@ -1,8 +1,8 @@
-// Tries what the daemon will have to do on the broker, in ways that change nothing: a queue that is
-// there is declared otherwise than it is (which is refused only after the right was checked), one
-// that is not is made for this connection alone; a consumer asks for what no queue gives, which is
-// refused after the right, too; a binding that does not exist is taken away; a message goes to a
-// queue that nobody has. Internal to clients/amqp.
+// Tries what the daemon will do on the broker, in ways that change nothing. An existing queue is
+// declared with other properties: the broker checks the right before it refuses them. A missing
+// queue is made exclusive to this connection. A consumer asks for what no queue offers, which is
+// also refused after the check. A binding that does not exist is removed, and a message goes to a
+// queue that does not exist. Internal to clients/amqp.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // What the executor's side asks of the connection's thread. Thread-safe; wakes the thread's poll.
-// Bounded: each ticket that was handed out is answered at most once (see Dispatcher::answer), and
-// what comes for a connection that is gone is dropped with the next one's first commands. Internal
-// to clients/amqp.
+// It is bounded: each issued ticket is answered at most once (see Dispatcher::answer), and commands
+// for a lost connection are dropped with the first commands of the next one. Internal to
+// clients/amqp.
 #pragma once
 
 #include <mutex>

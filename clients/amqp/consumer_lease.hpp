@@ -1,8 +1,8 @@
 // Are the deliveries of the present connection surely still ours? Thread-safe.
 // Internal to clients/amqp.
 //
-// They are for one lease from the moment at which the last proof was asked for (serving_token.hpp).
-// That moment counts, not the answer: one that waited in a socket's buffer while we were frozen
+// They are for one lease from the time at which the last proof was requested (serving_token.hpp).
+// That time counts, not the answer's: one that waited in a socket's buffer while we were frozen
 // (SIGSTOP, a suspended machine) renews nothing. The clock counts the time that the machine slept.
 #pragma once
 

@@ -17,7 +17,7 @@ constexpr auto retry_most = std::chrono::milliseconds(5'000);
 /// Of an original's headers; one with more keeps none, as a frame has to hold all of them.
 constexpr std::size_t max_kept_headers = 64UL * 1024;
 
-/// What the sender wrote; what a reaper added to an earlier copy is told anew.
+/// What the sender wrote; what a reaper added to an earlier copy is added again.
 std::vector<amqp_table_entry_t> own_headers(const Headers& headers) {
     std::vector<amqp_table_entry_t> entries;
     amqp_table_t all = headers.raw();

@@ -25,7 +25,7 @@ public:
                             std::optional<std::chrono::milliseconds> lease);
     /// The broker has answered what we asked then.
     void renew(ConsumerLease::Time asked) { lease_.renew(asked); }
-    /// No delivery is valid any more.
+    /// No delivery is valid any longer.
     void end_epoch();
     /// The broker gives the queue's messages to us.
     void serving() { serving_epoch_ = epoch_.load(); }

@@ -96,11 +96,12 @@ Outcome EventSession::set_up() {
     if (auto failed = bind_queue(connection_, broker_, queue_, binding_keys(broker_, "info")))
         return failed;
     if (!behind_) return {};
-    return Failure{{Errc::server_error,
-                    connection_.name() + ": events come faster than they are handled: queue '" +
-                        queue_ + "' was full (broker.events_max_length), and the oldest were lost"},
-                   0,
-                   false};
+    return Failure{
+        {Errc::server_error,
+         connection_.name() + ": events arrive faster than the reaper handles them: queue '" +
+             queue_ + "' was full (broker.events_max_length), and the oldest were lost"},
+        0,
+        false};
 }
 
 Outcome EventSession::start_consuming() {
@@ -147,7 +148,7 @@ Outcome EventSession::serve_consume_method(const amqp_method_t& method) {
             return {};
         case AMQP_BASIC_CANCEL_METHOD:
             consuming_ = false;
-            send_batch();  // what came before the gap is told before it
+            send_batch();  // events before the gap are reported before it
             topology_monitor_.queue_vanished(queue_);
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {

@@ -17,7 +17,7 @@
 
 namespace reaper::amqp {
 
-/// Written by the thread, read by anybody; over all connections.
+/// Written by the thread, read by any thread; over all connections.
 struct EventCounters {
     std::atomic<std::uint64_t> received{0}, ignored{0}, malformed{0};
 };

@@ -1,4 +1,4 @@
-// The way from a connection's thread to the executor. Once closed, nothing passes any more, so the
+// The way from a connection's thread to the executor. Once closed, nothing passes, so the
 // thread may outlive source, handlers and executor. Internal to clients/amqp.
 #pragma once
 
@@ -29,7 +29,7 @@ protected:
     /// Runs it on the executor, in the order of the calls. It may use this gate.
     void post(std::function<void()> action);
     bool muted() const { return muted_; }
-    /// On the executor: let go of the handlers.
+    /// On the executor: releases the handlers.
     virtual void forget_handlers() = 0;
 
 private:

@@ -122,7 +122,7 @@ Outcome PublisherSession::serve_token_method(const amqp_method_t& method) {
     return {};
 }
 
-/// Whoever asks waits for seconds: while the broker takes no messages, nobody gets an answer.
+/// A client waits for seconds: while the broker takes no messages, there is no answer.
 Outcome PublisherSession::answer_questions() {
     while (const auto mailbox = outbox_.take_mailbox()) {
         if (blocked_) continue;

@@ -11,7 +11,7 @@
 namespace reaper::amqp {
 
 /// Is it the question, and may it be answered? Answers go to mailboxes of the broker's alone: a
-/// queue of somebody else's that a message names gets nothing from us.
+/// queue of another client that a message names gets nothing from us.
 bool is_serving_question(const ContentProperties& properties);
 
 /// Puts the question into the queue of the serving token. The channel must consume its mailbox
@@ -20,7 +20,7 @@ Outcome ask_who_serves(Connection& connection, amqp_channel_t channel, const std
                        std::chrono::milliseconds patience);
 /// Consumes the mailbox of the channel.
 Outcome open_mailbox(Connection& connection, amqp_channel_t channel);
-/// Says who we are to whoever asked, on an open channel.
+/// Says who we are to the client that asked, on an open channel.
 Outcome answer_who_serves(Connection& connection, amqp_channel_t channel,
                           const std::string& mailbox, const ActiveReaper& who);
 /// None if it is something else.

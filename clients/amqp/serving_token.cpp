@@ -15,7 +15,7 @@ constexpr int proofs_per_lease = 4;
 /// from the oldest message on.
 constexpr int most_returns = 10;
 constexpr std::size_t most_of_a_body = 1024;
-/// All tokens at once, so that none waits in the queue behind one that nobody had.
+/// All tokens at once, so that none waits in the queue behind one that no reaper had.
 constexpr std::uint16_t tokens_at_once = 200;
 
 }  // namespace
@@ -196,7 +196,7 @@ void ServingToken::forget() {
     assembler_.reset();
 }
 
-/// From the moment that we leave the queue, tokens go to the next one.
+/// As soon as we leave the queue, tokens go to the next one.
 bool ServingToken::release() {
     ending_ = true;
     if (lost_ || !token_) return true;
@@ -210,7 +210,7 @@ bool ServingToken::release() {
         return false;
     }
     if (!settled) return outbox_.blocked();
-    // The broker has the new one: nobody needs this one any more.
+    // The broker has the new one: this one is no longer needed.
     if (outbox_.token_confirmed() && acknowledge(token_->tag)) return true;
     forget();
     return true;

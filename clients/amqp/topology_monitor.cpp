@@ -33,7 +33,7 @@ Outcome TopologyMonitor::checked(Outcome outcome, bool consuming, const std::str
 
 void TopologyMonitor::queue_vanished(const std::string& queue) {
     again_after(missing_backoff_.next(),
-                connection_.name() + ": queue '" + queue + "' was deleted; making it anew");
+                connection_.name() + ": queue '" + queue + "' was deleted; making it again");
 }
 
 void TopologyMonitor::channel_closed(const std::string& why) {

@@ -1,6 +1,6 @@
-// When queue, consumer and binding are to be set up or checked, and what is told about it. They are
-// checked while connected too, for Nova's exchange goes with a broker restart, and the binding with
-// it. Internal to clients/amqp; used by the connection's thread only.
+// When queue, consumer and binding are to be set up or checked, and what is reported about it. They
+// are checked while connected too, for Nova's exchange goes with a broker restart, and the binding
+// with it. Internal to clients/amqp; used by the connection's thread only.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ public:
     Steady::time_point due() const { return due_; }
     void check_at_once() { due_ = Steady::time_point{}; }
 
-    /// After a check of `queue`: schedules the next one and tells. `outcome` comes back if the
+    /// After a check of `queue`: schedules the next one and reports. `outcome` comes back if the
     /// connection is lost. `consuming`: the queue and its consumer were set up.
     Outcome checked(Outcome outcome, bool consuming, const std::string& queue);
     /// The broker deleted our queue.

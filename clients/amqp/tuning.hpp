@@ -15,7 +15,7 @@ struct ConnectionTuning {
     std::chrono::milliseconds answer_timeout{10'000};
     /// How long `stop` waits for the broker before it cuts the connection.
     std::chrono::milliseconds stop_timeout{5'000};
-    /// A larger body is cut, as nobody can understand it then.
+    /// A larger body is cut, and then can't be understood.
     std::size_t max_body_bytes = 1024 * 1024;
 };
 

@@ -63,7 +63,7 @@ Result<Url> parse_url(std::string_view text) {
     // Decoded from %-escapes: it goes into a header.
     if (one_line(url.endpoint.host, url.endpoint.host.size()) != url.endpoint.host ||
         url.endpoint.host.find(' ') != std::string::npos)
-        return bad_url(text, "has a host that is no name or address");
+        return bad_url(text, "has a host that is not a name or address");
     url.endpoint.port = url.endpoint.tls ? 443 : 80;
     const std::string port = view.port();
     if (!port.empty()) {

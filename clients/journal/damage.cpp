@@ -85,7 +85,7 @@ void sync_folder(const std::string& path) {
 
 }  // namespace
 
-bool tells_damage(const DatabaseFailure& failure) {
+bool indicates_damage(const DatabaseFailure& failure) {
     const int code = failure.code & 0xff;
     return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
 }
@@ -107,10 +107,10 @@ bool was_a_journal(const std::string& path) {
     for (std::size_t i = 68; sqlite && i < 72; ++i)
         mark = mark << 8 | static_cast<unsigned char>(head[i]);
     if (mark != 0) return mark == application_id;
-    // All zeros, or nothing at all, is nobody's.
+    // All zeros, or nothing at all, belongs to no program.
     if (head.find_first_not_of('\0') == std::string::npos) return true;
     if (holds(path, our_words) || holds(path + "-wal", our_words)) return true;
-    // A young journal has all its tables in the log, and nobody's are in the file.
+    // A young journal has all its tables in the log, and none are in the file.
     return sqlite && !holds(path, any_table) && !holds(path + "-wal", any_table);
 }
 

@@ -11,7 +11,7 @@
 namespace reaper::journal {
 namespace {
 
-/// The process that wrote its number into the lock file; empty if it can't be told.
+/// The process that wrote its number into the lock file; empty if it can't be determined.
 std::string holder(int file) {
     char text[32] = {};
     const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
@@ -76,7 +76,7 @@ Result<void> Lease::lock_file() {
     if (file_ >= 0) ::close(file_);
     file_ = ::open(path_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
     if (file_ < 0 || ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
-    // Whoever has it may be known by a lock file that is gone.
+    // The lock file that named its holder may be gone.
     return another_writes(path_, -1);
 }
 

@@ -20,7 +20,7 @@ public:
     Lease& operator=(Lease&& other) noexcept;
     ~Lease();
 
-    /// Creates the journal's file if there is none, and locks it too: whoever removed the lock file
+    /// Creates the journal's file if there is none, and locks it too: removing the lock file
     /// lets no second reaper in. Again after the file was set aside. Close no connection to the
     /// database after the lease: closing a file drops what SQLite has locked in it.
     Result<void> lock_file();

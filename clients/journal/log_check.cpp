@@ -97,11 +97,11 @@ void check_log(const std::string& path) {
     if (!file || !file.read(reinterpret_cast<char*>(bytes.data()), bytes.size())) return;
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0 || status.st_size == 0)
-        throw Damage{"its write-ahead log is there, and the file itself is not"};
+        throw Damage{"its write-ahead log exists, but the file itself does not"};
     // The disk gave the space, and nothing of it was written before the power went.
     if (all_zero(bytes)) return;
     const auto head = read_head(bytes);
-    if (!head) throw Damage{"its write-ahead log is none"};
+    if (!head) throw Damage{"its write-ahead log is invalid"};
     const int left_out = commits_left_out(file, *head);
     if (left_out > 1)
         throw Damage{std::to_string(left_out) + " entries of its write-ahead log can't be read"};

@@ -14,8 +14,8 @@ struct JournalOptions {
     /// The newest requests stay whatever their age: a clock that jumps ahead makes all of them look
     /// old, and a request that is forgotten could be served twice.
     std::int64_t newest_kept = 1'000;
-    /// Of requests without deletions, of messages and of events at most so many stay (and what
-    /// came since the last tidying), so that a flood does not fill the disk.
+    /// The limit of requests without deletions, of messages and of events (beside those since the
+    /// last cleanup), so that a flood does not fill the disk.
     std::int64_t max_rows = 100'000;
     /// Above this size of the file, requests without deletions go, the oldest first: what a user
     /// writes into a request (hints, traits of an image) may be long.

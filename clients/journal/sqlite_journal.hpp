@@ -8,7 +8,7 @@
 // (`reaper history`) are welcome at any time.
 //
 // Bounded: finished records, messages and events older than the retention are dropped when a call
-// tells the time (the first, then once a day).
+// gives the time (the first, then once a day).
 #pragma once
 
 #include <memory>

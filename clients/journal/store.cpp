@@ -59,7 +59,7 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
     Transaction transaction{database_};
     if (const auto row = find(request.id)) {
         auto known = request_of(*row);
-        if (!known) return Admission{false, row->outcome};  // its start or its end told of it
+        if (!known) return Admission{false, row->outcome};  // its start or its end reported it
         const std::size_t before = known->requesters.size();
         for (const auto& requester : request.requesters)
             if (std::find(known->requesters.begin(), known->requesters.end(), requester) ==
@@ -80,7 +80,7 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
     return Admission{true, std::nullopt};
 }
 
-Result<void> Store::admit_anew(const Request& request, TimePoint now) {
+Result<void> Store::readmit(const Request& request, TimePoint now) {
     prune_for_a_row(now);
     Transaction transaction{database_};
     auto drop = database_.statement(
@@ -153,7 +153,7 @@ Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     return lease_ && deletes ? read_back(row, step) : Result<void>{};
 }
 
-// By a connection of its own: ours would answer from a file that nobody finds any more.
+// By a connection of its own: ours would answer from a file that has no name any longer.
 Result<void> Store::read_back(std::int64_t step, const StepEntry& written) const {
     Database others{path_, SQLITE_OPEN_READONLY};
     auto look = others.statement("SELECT 1 FROM step WHERE rowid = ?1 AND server = ?2");

@@ -40,7 +40,7 @@ public:
     bool in_group() const { return group_ && database_.in_transaction(); }
 
     Result<Admission> admit(const Request& request, TimePoint now);
-    Result<void> admit_anew(const Request& request, TimePoint now);
+    Result<void> readmit(const Request& request, TimePoint now);
     Result<void> admit_ended(const Request& request, const Outcome& outcome, TimePoint now);
     Result<void> add_plan(const RequestId& id, const PlanEntry& plan);
     Result<void> add_step(const RequestId& id, const StepEntry& step);
@@ -115,7 +115,7 @@ private:
     /// The row of a request with REQUEST_DELETIONS; none, with a line to the log, if it can't be
     /// read.
     std::optional<RequestSummary> summary_of(const Statement& statement);
-    /// Rows of a word and a number, counted since a moment.
+    /// Rows of a word and a number, counted since a time.
     std::map<std::string, std::int64_t> counts(const char* sql, TimePoint since);
 
     /// Drops what is past the retention, once a day by the time that calls bring.

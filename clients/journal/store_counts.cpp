@@ -57,7 +57,7 @@ std::map<std::string, std::int64_t> Store::counts(const char* sql, TimePoint sin
 }
 
 Result<JournalTotals> Store::totals(TimePoint since) {
-    // One moment of the file for all counts, also while a reaper writes.
+    // One state of the file for all counts, also while a reaper writes.
     const Transaction reading{database_, Transaction::Kind::read};
     JournalTotals totals;
     for (const auto& [word, number] :

@@ -28,7 +28,7 @@ std::vector<HostId> hosts_of(const std::string& text) {
     return hosts;
 }
 
-/// None where nobody took the room yet.
+/// None where no server took the room yet.
 std::vector<RoomTaker> takers_of(const std::string& text) {
     std::vector<RoomTaker> takers;
     const nlohmann::json list = parsed(text);

@@ -70,7 +70,7 @@ ResultTask<ProjectSearch> search_project(SessionPtr keystone, std::string writte
         if (*found) matches.add(std::move(**found));
     }
     for (const QualifiedName& name : matches.possible_names()) {
-        // The first way of reading it that leads anywhere is the right one: nobody takes it
+        // The first way of reading it that leads anywhere is the right one: no user can take it
         // over with a project whose name is another's id, or has a domain's in front.
         if (matches.any()) break;
         auto found = co_await add_named(keystone, name, matches);

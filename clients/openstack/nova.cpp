@@ -21,7 +21,7 @@ namespace {
 
 constexpr int page_size = 1000;  // Nova's own usual maximum
 constexpr int max_pages = 10'000;
-/// For how long what Nova showed tells what it would show.
+/// How long an earlier answer of Nova's predicts the next one.
 constexpr Duration shown_for{30'000};
 constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
 
@@ -53,20 +53,20 @@ struct ListOptions {
     /// As long as all servers are on it, a page without a link to a next one is the last: rows
     /// that Nova counts and leaves out, or has twice, have no host.
     std::string host{};
-    /// Whoever is left out is looked for again: a page without a link is the last.
+    /// Servers that are missing are looked for again: a page without a link is the last.
     bool by_links = false;
     /// What else the list may have is left out; empty: nothing is. Nova passes over filters that it
     /// does not allow.
     std::function<bool(const ServerRecord&)> only{};
 };
 
-/// Is a list at its end? Nova counts rows against a page's limit that it then leaves out or has
-/// twice (hosts without mapping, servers that fail to build), and then shows no further link
-/// though there is more. So a page that adds nothing is the end, and no other.
+/// Is a list at its end? Nova counts some rows against a page's limit that it then omits or
+/// duplicates (hosts without mapping, servers that fail to build). Then it shows no further link
+/// although there is more. So only a page that adds nothing is the end.
 Result<bool> is_end(bool grew, bool more, const std::string& where, const std::string& marker) {
     if (!grew && more)
         return Error{Errc::bad_answer,
-                     where + ": the pages go in a circle at " + http::one_line(marker, 60)};
+                     where + ": the pages repeat at " + http::one_line(marker, 60)};
     return !grew;
 }
 
@@ -149,13 +149,13 @@ public:
 
 private:
     ProjectId project_;  ///< of the last one
-    Duration until_{};   ///< it tells something until then
+    Duration until_{};   ///< it is valid until then
     Duration administrator_until_{};
 };
 
 /// "Gone" and "not for you to see" are the same answer about one server, where we may be no
-/// administrator; the list tells them apart. (To one who is no administrator it is a long one: Nova
-/// drops the filter.)
+/// administrator; the list distinguishes them. (To one who is no administrator it is a long one:
+/// Nova drops the filter.)
 ResultTask<bool> is_listed(std::shared_ptr<Service> nova, ServerId id) {
     std::string path = servers_path() + "&uuid=" + http::escape(id.str());
     ListOptions plain;
@@ -172,7 +172,8 @@ Error not_shown(const std::string& where) {
     return {Errc::forbidden,
             where +
                 ": 404, though Nova's list has it: to Nova the user is no administrator, and "
-                "what is gone can't be told from what it may not see; let its role be one "
+                "a server that is gone can't be distinguished from one that it may not see; let "
+                "its role be one "
                 "in Nova's policy file: \"context_is_admin\": \"role:admin or role:ROLE\""};
 }
 
@@ -265,7 +266,7 @@ ResultTask<std::vector<UnconfirmedResize>> list_resizes(std::shared_ptr<Service>
     co_return all;
 }
 
-/// Newest first; the compute services' own events tell their host (2.62 and later).
+/// Newest first; the compute services' own events report their host (2.62 and later).
 ResultTask<std::optional<std::string>> find_last_host(std::shared_ptr<Service> nova, ServerId id) {
     constexpr std::size_t most_looks = 8;
     auto history = co_await list_actions(nova, id);
@@ -312,7 +313,7 @@ ResultTask<std::vector<HypervisorRecord>> list_hypervisors(std::shared_ptr<Servi
         if (!listed) co_return listed.error();
         if (*listed) co_return std::move(**listed);
     }
-    co_return Error{Errc::conflict, "nova: the list of hypervisors changes all the time"};
+    co_return Error{Errc::conflict, "nova: the list of hypervisors keeps changing"};
 }
 
 ResultTask<std::optional<ComputeServiceRecord>> find_compute_service(std::shared_ptr<Service> nova,
@@ -389,7 +390,7 @@ ResultTask<bool> write_metadata(std::shared_ptr<Service> nova, ServerId id, std:
     co_return true;
 }
 
-/// What was told last, for a while.
+/// The last answer, for a while.
 struct KnownRelease {
     NovaRelease release;
     Duration until{};
@@ -399,11 +400,11 @@ struct KnownRelease {
 ResultTask<NovaRelease> read_release(std::shared_ptr<Service> nova,
                                      std::shared_ptr<std::optional<KnownRelease>> known,
                                      Clock& clock) {
-    constexpr Duration told_for = std::chrono::minutes(5);
+    constexpr Duration valid_for = std::chrono::minutes(5);
     if (*known && clock.steady() < (*known)->until) co_return (*known)->release;
     auto newest = co_await nova->newest();
     if (!newest) co_return newest.error();
-    *known = KnownRelease{release_of_api(newest->minor), clock.steady() + told_for};
+    *known = KnownRelease{release_of_api(newest->minor), clock.steady() + valid_for};
     co_return (*known)->release;
 }
 

@@ -3,8 +3,8 @@
 //
 // Every call brings its token: it is fetched by the first call, renewed before it expires, and once
 // more when a service answers 401. Calls that need a token at the same time share one
-// authentication. Refused credentials are not sent again for a minute, then for longer: nobody's
-// account is locked by us. Answers never lead to other addresses than the catalog's or the
+// authentication. Refused credentials are not sent again for a minute, then for longer: no
+// account is locked because of us. Answers never lead to other addresses than the catalog's or the
 // settings'.
 #pragma once
 
@@ -38,7 +38,7 @@ struct AuthInfo {
     std::vector<std::string> roles;  ///< names, in order
     TimePoint expires{};
     std::optional<TimePoint> password_expires{};  ///< none: never
-    std::string application_credential{};         ///< its id; empty: a password, or it is not told
+    std::string application_credential{};         ///< its id; empty: a password, or it is not given
 };
 
 /// Where a service is, and which version of its API we speak with it.
@@ -52,7 +52,7 @@ struct EndpointInfo {
 class CloudSession {
 public:
     virtual ~CloudSession() = default;
-    /// Authenticates anew. `unauthorized` if the credentials are refused.
+    /// Authenticates again. `unauthorized` if the credentials are refused.
     virtual ResultTask<AuthInfo> authenticate() = 0;
     /// Picks the endpoint and agrees on a version. `bad_input` if the catalog and the settings
     /// don't lead to one, `rejected` if the service is too old.
@@ -65,7 +65,7 @@ struct OpenStack {
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Placement> placement;
     std::unique_ptr<PlacementSetup> setup;  ///< for `reaper setup` only
-    std::unique_ptr<FlavorSetup> flavors;   ///< likewise
+    std::unique_ptr<FlavorSetup> flavors;   ///< as above
     std::shared_ptr<Images> images;
     std::unique_ptr<CloudSession> session;
 };

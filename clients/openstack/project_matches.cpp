@@ -1,9 +1,9 @@
 #include "clients/openstack/project_matches.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "clients/http/text.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
 namespace {
@@ -11,15 +11,9 @@ namespace {
 constexpr std::size_t digits_of_an_id = 32;
 constexpr std::size_t longest_shown = 100;
 
-std::string in_small_letters(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return text;
-}
-
 /// The id as Keystone writes it, of any spelling of it; empty: it is no such id.
 std::string canonical_id(const std::string& text) {
-    std::string digits = in_small_letters(text);
+    std::string digits = to_lower(text);
     std::erase(digits, '-');
     const bool is_id = digits.size() == digits_of_an_id &&
                        digits.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -62,7 +56,7 @@ void ProjectMatches::add(Project project) {
 void ProjectMatches::add_named(Project project, const std::string& name) {
     if (project.name == name)
         found_.insert_or_assign(project.id, std::move(project));
-    else if (in_small_letters(project.name) == in_small_letters(name))
+    else if (to_lower(project.name) == to_lower(name))
         near_ = project.name;
 }
 
@@ -80,9 +74,7 @@ std::string ProjectMatches::none() const {
     if (written_.empty()) return "no name or id of a project is given";
     std::string text =
         "Keystone has no project of the id or name " + in_quotes(written_) + " (nor DOMAIN/NAME)";
-    if (!near_.empty())
-        text +=
-            "; there is " + in_quotes(near_) + ": capital letters and small ones are not the same";
+    if (!near_.empty()) text += "; there is " + in_quotes(near_) + ": names are case-sensitive";
     return text;
 }
 

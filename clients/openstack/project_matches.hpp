@@ -1,7 +1,7 @@
-// Which project is meant by what somebody wrote: an id, a name, or DOMAIN/NAME. Pure. Internal to
+// Which project is meant by what a user wrote: an id, a name, or DOMAIN/NAME. Pure. Internal to
 // clients/openstack.
 //
-// Ids are the same in capital letters and small ones, with dashes and without: Keystone's are 32
+// Ids are case-insensitive, with dashes and without: Keystone's are 32
 // hexadecimal digits, and some databases behind it do not look at the difference. Names are as
 // Keystone writes them: some databases return `spot` for `SPOT`, others do not, and what is meant
 // must not depend on that. Names may hold slashes: each is tried as the end of a domain first.

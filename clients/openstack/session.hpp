@@ -77,7 +77,8 @@ private:
     /// one at the same time share one authentication.
     ResultTask<TokenPtr> token(TokenPtr refused);
     ResultTask<TokenPtr> fetch_token();
-    /// Refused credentials are not sent again for a while: meanwhile every caller is told why.
+    /// Refused credentials are not sent again for a while: meanwhile every caller receives the
+    /// reason.
     void note_refusal(const Result<TokenPtr>& fetched);
     bool is_good(const Token& token) const;
     /// Keystone is away for a while: does the old token do until it is back?

@@ -2,9 +2,9 @@
 // and survives restarts, and `touch` throws it too.
 //
 // `reaper pause` and the circuit breaker write {"version", "by", "at", "reason"} into it. A file of
-// other content, or one that can't be read, pauses all the same. So does a path that can't be
-// looked at (a directory without the right to enter it): what can't be told is not permission to
-// delete.
+// other content, or one that can't be read, pauses anyway. So does a path that can't be
+// looked at (a directory without the right to enter it): what can't be determined is not permission
+// to delete.
 #pragma once
 
 #include <optional>

@@ -114,7 +114,7 @@ private:
         constexpr std::size_t most = 100;
         if (logged_.size() >= most || !logged_.insert(remark).second) return;
         spdlog::warn("{}: {}", name(call), remark);
-        if (logged_.size() == most) spdlog::warn("prometheus: other remarks are not logged");
+        if (logged_.size() == most) spdlog::warn("prometheus: further remarks are not logged");
     }
 
     PrometheusOptions options_;

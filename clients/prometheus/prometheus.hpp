@@ -1,7 +1,7 @@
 // Prometheus as the Metrics port, by its HTTP API (version 1), which Thanos, Mimir and others speak
 // too. Queries are POSTed, so that long ones fit; answers are JSON.
 //
-// An instant query is evaluated by Prometheus' own clock: `Sample::at` tells it. Warnings that come
+// An instant query is evaluated by Prometheus' own clock: `Sample::at` shows it. Warnings that come
 // with an answer are logged, each text once. Nothing is tried again but a call that meets a kept
 // connection which its server has closed.
 #pragma once
@@ -27,7 +27,7 @@ struct PrometheusOptions {
     config::Secret token;  ///< bearer token; instead of user and password
     std::string ca_file;   ///< PEM; empty: the system's certificates
     bool verify_tls = true;
-    /// Of a call, all of it. Prometheus is told, and gives up evaluating then.
+    /// Of a call, all of it. Prometheus receives it, and then stops evaluating.
     Duration timeout{5'000};
     /// A larger answer is an error.
     std::uint64_t max_body_bytes = 32ULL * 1024 * 1024;

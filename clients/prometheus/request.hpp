@@ -25,7 +25,7 @@ std::string authorization(const PrometheusOptions& options);
 /// As a web form: `name=value&...`.
 std::string form(const std::vector<std::pair<std::string_view, std::string>>& fields);
 
-/// Seconds with three decimals; a moment since 1970.
+/// Seconds with three decimals; the time since 1970.
 std::string seconds_text(Duration duration);
 
 }  // namespace reaper::prometheus

@@ -209,7 +209,7 @@ Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
     const Host* const host = *found;
     json servers = json::array();
     Host told = *host;
-    tell_protected(view->policy.protection, told);
+    note_protection(view->policy.protection, told);
     for (const Server& server : told.servers) servers.push_back(server_json(server, told, *view));
     co_return answered({{"host", host_json(*host, *view, reserved_on(backend), "")},
                         {"servers", std::move(servers)}});

@@ -100,7 +100,7 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
         for (std::size_t i = begin; i < end; ++i)
             if (const Host* const host = view->cache.find(ids[i])) {
                 Host told = *host;
-                tell_protected(view->policy.protection, told);
+                note_protection(view->policy.protection, told);
                 hosts.push_back(for_everybody(report::host_json(told)));
                 report::add_project_names(names, *host, view->cache.project_names());
             }

@@ -14,7 +14,7 @@
 namespace reaper {
 namespace {
 
-/// From the lists of a bulk reading to what Placement tells of use; and Nova cuts seconds off.
+/// From the lists of a bulk reading to Placement's report of use; and Nova cuts seconds off.
 constexpr Duration listing_takes{2'000};
 /// From the word that a server is gone to when its room is; far longer than it takes.
 constexpr Duration room_leaves_within{60'000};
@@ -43,7 +43,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     by_service_.clear();
     services_seen_ = false;
     where_.clear();
-    told_.forget_before(snapshot.taken_at);
+    event_memory_.forget_before(snapshot.taken_at);
     for (auto& host : snapshot.hosts) drop_gone(host);
     taggers_ = std::move(taggers);
     tag_data_ = std::move(tag_data);
@@ -76,13 +76,13 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
 
 /// Servers that events called gone while the reading went on.
 void CloudCache::drop_gone(Host& host) const {
-    const auto is_gone = [&](const Server& server) { return told_.is_gone(server.id); };
+    const auto is_gone = [&](const Server& server) { return event_memory_.is_gone(server.id); };
     for (const auto& server : host.servers)
         if (is_gone(server)) give_back(host, server);
     std::erase_if(host.servers, is_gone);
 }
 
-/// Summaries tell no unit limits: those of an exact reading hold while the capacity is the same.
+/// Summaries show no unit limits: those of an exact reading hold while the capacity is the same.
 void CloudCache::keep_limits(Host& host) const {
     const Host* const known = host.estimated ? find(host.id) : nullptr;
     if (known == nullptr) return;
@@ -166,7 +166,8 @@ bool CloudCache::apply(const HostReading& reading) {
     }
     const TimePoint before = reading.began - Duration{1};
     for (const auto& id : reading.gone)
-        if (!told_.told_since(id, reading.began)) told_.remember(id, before, before, true);
+        if (!event_memory_.heard_since(id, reading.began))
+            event_memory_.remember(id, before, before, true);
     const bool leaving =
         reading.servers ? read_servers(host, reading) : read_leavers(host, reading);
     if (leaving) at->second.touched_at = std::max(at->second.touched_at, reading.began);
@@ -228,12 +229,12 @@ void CloudCache::erase(const HostId& id) {
     stale_ = true;
 }
 
-/// Nova's list for the host. Where an event told of a server since, the event is newer.
+/// Nova's list for the host. Where an event reported a server since, the event is newer.
 bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     std::set<ServerId> listed;
     for (const auto& record : *reading.servers) {
         const ServerId& id = record.server.id;
-        if (told_.told_since(id, reading.began) || told_.is_gone(id)) continue;
+        if (event_memory_.heard_since(id, reading.began) || event_memory_.is_gone(id)) continue;
         // Of a service with several hypervisors: a server is where it holds room.
         if (by_service_.count(host.service_host) > 1 && !holds_on(id, reading)) continue;
         listed.insert(id);
@@ -244,13 +245,14 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     // Nova's list leaves out what is soft-deleted.
     for (const auto& [id, record] : unfinished_) {
         if (record.server.host != host.service_host || listed.contains(id)) continue;
-        if (told_.told_since(id, reading.began) || !holds_on(id, reading)) continue;
+        if (event_memory_.heard_since(id, reading.began) || !holds_on(id, reading)) continue;
         listed.insert(id);
         put_server(host, record, false);
     }
     std::vector<ServerId> left;
     for (auto& server : host.servers) {
-        if (listed.contains(server.id) || told_.told_since(server.id, reading.began)) continue;
+        if (listed.contains(server.id) || event_memory_.heard_since(server.id, reading.began))
+            continue;
         if (is_leaving(server.id, reading) && holds_on(server.id, reading))
             server.status = "DELETED";
         else
@@ -264,7 +266,7 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     return read_leavers(host, reading);
 }
 
-/// True if somebody is leaving.
+/// True if a server is leaving.
 bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
     std::erase_if(host.servers, [&](const Server& server) {
         const bool left = server.status == "DELETED" && !holds_on(server.id, reading);
@@ -276,7 +278,7 @@ bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
                        [](const Server& server) { return server.status == "DELETED"; });
 }
 
-/// Nova tells that a server is gone, by an event or when asked, a moment before its room leaves
+/// Nova reports that a server is gone, by an event or when asked, just before its room leaves
 /// Placement's books; and Placement may have been read before Nova. What is left behind for longer
 /// is held for good.
 void CloudCache::add_leavers(Host& host, const HostReading& reading) {
@@ -297,7 +299,8 @@ void CloudCache::add_leavers(Host& host, const HostReading& reading) {
 }
 
 bool CloudCache::is_leaving(const ServerId& server, const HostReading& reading) const {
-    return told_.is_gone(server) && told_.told_since(server, reading.began - room_leaves_within);
+    return event_memory_.is_gone(server) &&
+           event_memory_.heard_since(server, reading.began - room_leaves_within);
 }
 
 std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
@@ -308,8 +311,8 @@ std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
     for (const auto& record : *reading.servers) listed.insert(record.server.id);
     for (const auto& server : host->servers)
         if (!listed.contains(server.id) && holds_on(server.id, reading) &&
-            !server.unfinished_deletion && !told_.is_gone(server.id) &&
-            !told_.told_since(server.id, reading.began))
+            !server.unfinished_deletion && !event_memory_.is_gone(server.id) &&
+            !event_memory_.heard_since(server.id, reading.began))
             found.push_back(server.id);
     return found;
 }
@@ -332,7 +335,7 @@ bool CloudCache::holds_on(const ServerId& server, const HostReading& reading) {
 // ---- events ----
 
 void CloudCache::apply(const CloudEvent& event, TimePoint arrived) {
-    if (told_.forget_old(arrived)) interner_.prune();
+    if (event_memory_.forget_old(arrived)) interner_.prune();
     if (const auto* seen = std::get_if<ServerSeen>(&event)) see(*seen, arrived);
     if (const auto* gone = std::get_if<ServerGone>(&event)) lose(*gone, arrived);
     if (const auto* service = std::get_if<ServiceSeen>(&event)) see(*service, arrived);
@@ -346,8 +349,8 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
         return;
     }
     const auto before = where_.find(server.id);
-    if (!told_.remember(server.id, event.at, arrived, false)) {
-        // Nova's clocks may differ from host to host: whichever is right, a reading tells.
+    if (!event_memory_.remember(server.id, event.at, arrived, false)) {
+        // Nova's clocks may differ from host to host: a reading shows which is right.
         if (before != where_.end()) touch(HostId{before->second}, arrived);
         return;
     }
@@ -367,7 +370,7 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
 
 void CloudCache::lose(const ServerGone& event, TimePoint arrived) {
     unfinished_.erase(event.id);
-    if (!told_.remember(event.id, event.at, arrived, true)) return;
+    if (!event_memory_.remember(event.id, event.at, arrived, true)) return;
     if (where_.contains(event.id)) return take_server(event.id, arrived);
     // Nova's list for its host may have left it out already, and Placement's not.
     const auto [first, last] = by_service_.equal_range(event.host);
@@ -382,7 +385,7 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
     for (auto at = first; at != last; ++at) {
         Host& host = *hosts_.at(at->second).host;
         host.enabled = event.record.enabled && !event.removed;
-        // Only a forced state is told: whether it beats, the next reading tells.
+        // Only a forced state is reported: the next reading shows whether it is alive.
         host.up = host.up && event.record.up;
         host.why_unavailable = event.record.disabled_reason;
         touch(host.id, arrived);
@@ -390,7 +393,7 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
 }
 
 void CloudCache::shift(Duration by) {
-    told_.shift(by);
+    event_memory_.shift(by);
     for (auto& [id, entry] : hosts_) {
         if (entry.touched_at == TimePoint{}) continue;
         entry.touched_at += by;
@@ -408,13 +411,13 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
     Server next = record.server;
     if (known) {
         next.allocations = at->allocations;
-        if (estimate) next.tags = at->tags;  // events do not tell them
+        if (estimate) next.tags = at->tags;  // events do not contain them
     }
     const bool listed = estimate && !known && adopt(host, next);
     if (estimate && !listed && (!known || at->flavor_name != next.flavor_name)) {
         if (known) give_back(host, *at);
         next.allocations = estimate_allocations(record, host.providers);
-        // What Placement told after Nova's list may have it already.
+        // What Placement reported after Nova's list may have it already.
         const bool older = !known && next.created <= host.read_at + listing_takes;
         if (!older || !adopt_unread(host, next)) take_up(host, next);
     }
@@ -433,13 +436,13 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
 bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
     std::map<ServerId, ServerRecord> known;
     for (const auto& record : records)
-        if (!told_.is_gone(record.server.id)) known.emplace(record.server.id, record);
+        if (!event_memory_.is_gone(record.server.id)) known.emplace(record.server.id, record);
     bool changed = false;
     known.swap(unfinished_);
     for (const auto& [id, record] : known) {
         const auto at = where_.find(id);
         if (unfinished_.contains(id) || at == where_.end()) continue;
-        // Restored or gone: the next reading of its host tells.
+        // The next reading of its host shows whether it is restored or gone.
         Host& host = *hosts_.at(at->second).host;
         if (Server* const server = find_server(host, id)) server->unfinished_deletion = false;
         index_.put(host);

@@ -4,7 +4,7 @@
 // Built once from bulk answers, then changed host by host: by Nova's events (what happened, often
 // seconds before Placement is read again) and by exact readings of single hosts. Events can be
 // missed, late, repeated or out of order, so they only make the cache better, never true: each
-// host tells when its room was read (`Host::read_at`), whether anything happened to it since, and
+// host says when its room was read (`Host::read_at`), whether anything happened to it since, and
 // who plans on it reads the chosen hosts again first. Of one server an event older than the last
 // one counts for nothing, and one that is gone never comes back (UUIDs are not used twice); a
 // reading counts for nothing about a server of which an event came after the reading was begun.
@@ -51,9 +51,9 @@ public:
     void protect(const Protection& protection) { index_.protect(protection); }
     void set_services(const std::vector<ComputeServiceRecord>& services);
     void set_aggregates(const std::vector<AggregateRecord>& aggregates);
-    /// All deletions that a reaper began and nobody finished: the servers as Nova shows them, each
-    /// marked so. They stay on their hosts, although Nova's lists of these leave them out, as long
-    /// as they hold room. True if that changes anything.
+    /// All deletions that a reaper began and that are not finished: the servers as Nova shows them,
+    /// each marked so. They stay on their hosts, although Nova's lists of these leave them out, as
+    /// long as they hold room. True if that changes anything.
     bool set_unfinished(const std::vector<ServerRecord>& records);
     /// Servers that were seen to be soft-deleted, and are still here.
     std::vector<ServerRecord> soft_deleted() const;
@@ -61,8 +61,8 @@ public:
     /// structure is doubtful.
     bool apply(const HostReading& reading);
     /// Servers that are on the host as far as the cache knows, and hold room by the reading, but
-    /// are not in its list: deleted in this moment (Placement may have been read before Nova, and
-    /// tells of them still), softly deleted or moved. Who applies it asks Nova first, and puts
+    /// are not in its list: being deleted now (Placement may have been read before Nova, and
+    /// reports them still), softly deleted or moved. Who applies it asks Nova first, and puts
     /// those that it knows no more in `gone`: their room is on its way.
     std::vector<ServerId> unlisted(const HostReading& reading) const;
     /// This consumer, which is no server, holds so much of the host by now: the reaper wrote it
@@ -73,13 +73,13 @@ public:
     /// `arrived`: now, on our clock; Nova's clock only orders the events of one server.
     void apply(const CloudEvent& event, TimePoint arrived);
 
-    /// What Keystone calls projects, for people. It stays when the cloud is read anew.
+    /// What Keystone calls projects, for people. It stays when the cloud is read again.
     void set_project_names(ProjectNames names) { index_.name_projects(std::move(names)); }
     const ProjectNames& project_names() const noexcept { return index_.project_names(); }
 
     /// All resizes that are not confirmed; what they left behind is shown by `link_resizes`.
     void set_resizes(std::vector<UnconfirmedResize> resizes);
-    /// Shows on the hosts what their servers of before hold there now. True if that is news.
+    /// Shows on the hosts what their former servers hold there now. True if that is news.
     bool link_resizes();
     /// Does a revocable server wait for its resize to be confirmed, as far as is known?
     bool has_unconfirmed() const;
@@ -87,11 +87,11 @@ public:
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
     /// The wall clock was set forward by so much (or back): what is remembered of events moves with
-    /// it. What the hosts' readings are worth, a new reading must tell.
+    /// it. A new reading must show what the hosts' readings are worth.
     void shift(Duration by);
     const Host* find(const HostId& id) const;
-    /// An event of late told that the server is gone, or a reading that Nova knows it no more.
-    bool was_told_gone(const ServerId& server) const { return told_.is_gone(server); }
+    /// A recent event reported that the server is gone, or a reading that Nova no longer knows it.
+    bool reported_gone(const ServerId& server) const { return event_memory_.is_gone(server); }
     /// Servers are soft-deleted in this cloud: one was seen so, ever.
     bool soft_deletes() const noexcept { return soft_deletes_; }
     /// None if it is on no host.
@@ -120,9 +120,9 @@ private:
     struct Entry {
         std::unique_ptr<Host> host;  // the index holds its address
         TimePoint touched_at{};      // when the last event about it came
-        TimePoint listed_at{};       // when the reading that told its servers was begun
-        TimePoint traits_at{};       // when the reading that told them was begun
-        TimePoint aggregates_at{};   // likewise
+        TimePoint listed_at{};       // when the reading that reported its servers was begun
+        TimePoint traits_at{};       // when the reading that reported them was begun
+        TimePoint aggregates_at{};   // as above
         ReadingOrder::Place place;   // in the order of readings
     };
 
@@ -137,7 +137,7 @@ private:
         soft_deleted_.insert(server);
         soft_deletes_ = true;
     }
-    /// True if somebody there is leaving: the host is to be read again soon.
+    /// True if a server there is leaving: the host is to be read again soon.
     bool read_servers(Host& host, const HostReading& reading);
     bool is_leaving(const ServerId& server, const HostReading& reading) const;
     bool read_leavers(Host& host, const HostReading& reading);
@@ -159,7 +159,7 @@ private:
     std::map<ServerId, ServerRecord> unfinished_;  ///< deletions, as of the last word on them
     std::set<ServerId> soft_deleted_;              ///< they may be here no more
     bool soft_deletes_ = false;                    ///< some server was ever seen so
-    EventMemory told_;
+    EventMemory event_memory_;
     CloudIndex index_;
     Interner interner_;
     std::shared_ptr<const Taggers> taggers_;

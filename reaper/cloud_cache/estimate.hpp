@@ -1,6 +1,6 @@
-// Room as bulk answers tell it: Placement's summaries give capacity and use of each provider in one
-// call for thousands of hosts, but neither unit limits nor who holds what; what a server holds is
-// estimated from its flavor. Such hosts are marked `estimated`. Pure.
+// Room as bulk answers report it: Placement's summaries give capacity and use of each provider in
+// one call for thousands of hosts, but neither unit limits nor who holds what; what a server holds
+// is estimated from its flavor. Such hosts are marked `estimated`. Pure.
 #pragma once
 
 #include <map>

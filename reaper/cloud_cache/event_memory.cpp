@@ -19,7 +19,7 @@ bool EventMemory::remember(const ServerId& server, TimePoint sent, TimePoint arr
     return true;
 }
 
-bool EventMemory::told_since(const ServerId& server, TimePoint began) const {
+bool EventMemory::heard_since(const ServerId& server, TimePoint began) const {
     const auto at = told_.find(server);
     return at != told_.end() && at->second.arrived >= began;
 }

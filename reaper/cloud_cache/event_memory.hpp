@@ -1,4 +1,4 @@
-// What events told of single servers lately: a reading that was begun before must not undo it.
+// Recent events about single servers: a reading that was begun before must not undo it.
 #pragma once
 
 #include <unordered_map>
@@ -13,11 +13,11 @@ public:
     /// `sent` by Nova, on its clock; `arrived` on ours. False if the event is not to be believed:
     /// an older one, or one of a server that is gone.
     bool remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone);
-    bool told_since(const ServerId& server, TimePoint began) const;
+    bool heard_since(const ServerId& server, TimePoint began) const;
     bool is_gone(const ServerId& server) const;
 
-    /// The whole cloud was read, beginning at `began`: what events told before is in it. What is
-    /// gone stays gone.
+    /// The whole cloud was read, beginning at `began`: what events reported before is in it. What
+    /// is gone stays gone.
     void forget_before(TimePoint began);
     /// Of events that are older than any is late. False: it is not long since it was done.
     bool forget_old(TimePoint now);

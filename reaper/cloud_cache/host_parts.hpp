@@ -1,4 +1,4 @@
-// The parts of a host that Nova's services and aggregates tell. Pure.
+// The parts of a host that Nova's services and aggregates show. Pure.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace reaper {
 
-/// Status, state and zone as the host's compute service tells them. None: Nova lists no such
+/// Status, state and zone as the host's compute service reports them. None: Nova lists no such
 /// service, so the host is taken to be down.
 void set_service(Host& host, const ComputeServiceRecord* service);
 
-/// The aggregates that the host is in; and its zone, where its service told none.
+/// The aggregates that the host is in; and its zone, where its service reported none.
 void in_allowed_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates);
 
 }  // namespace reaper

@@ -17,7 +17,7 @@ struct HostReading {
     TimePoint began{};  ///< nothing in it is older
     /// Inventories and allocations of every provider of the tree.
     std::map<ProviderId, ProviderState> states;
-    bool with_traits = false;  ///< the states tell traits too
+    bool with_traits = false;  ///< the states include traits
     /// UUIDs of the aggregates that Placement knows the root in, if that was read.
     std::optional<std::set<std::string>> aggregates;
     /// The service of the host; the inner one is none if Nova lists no such service.

@@ -104,11 +104,11 @@ ResultTask<CloudLists> read_lists(CloudPorts ports, UnfinishedDeletions& unfinis
     lists.records.providers = std::move(**bulk.providers);
     lists.tag_data = std::move(**bulk.tag_data);
     lists.soft_deleted = std::move(**bulk.soft_deleted);
-    // They only warn: a cloud that does not tell them is read all the same.
+    // They only warn: a cloud without them is read anyway.
     if (*bulk.numbers)
         lists.records.numbers = std::move(**bulk.numbers);
     else
-        spdlog::debug("whether Nova has several cells can't be told: {}",
+        spdlog::debug("can't determine whether Nova has several cells: {}",
                       bulk.numbers->error().what);
     co_return lists;
 }

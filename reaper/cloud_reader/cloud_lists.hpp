@@ -9,7 +9,7 @@
 
 namespace reaper {
 
-/// What the lists told; the states of providers are not among them.
+/// What the lists reported; the states of providers are not among them.
 struct CloudLists {
     CloudRecords records;
     TagData tag_data;
@@ -21,7 +21,7 @@ ResultTask<CloudLists> read_lists(CloudPorts ports, UnfinishedDeletions& unfinis
                                   TaggerInputs tagger_inputs, Compute::Progress servers_read);
 
 /// States of the providers, as many at a time as the clients allow; one that is gone meanwhile is
-/// left out. `progress` (may be empty) is told the providers read and their number.
+/// left out. `progress` (may be empty) receives the providers read and their number.
 ResultTask<std::map<ProviderId, ProviderState>> read_providers(
     CloudPorts ports, std::vector<ProviderId> ids,
     std::function<void(std::size_t, std::size_t)> progress);

@@ -54,7 +54,7 @@ bool may_be_revocable(const Server& server, const Taggers& taggers, const TagDat
     return why_revocable(server, taggers, tag_data).has_value();
 }
 
-/// A server of which Nova's list told before it was soft-deleted is on both lists.
+/// A server that Nova listed before its soft deletion is on both lists.
 void add_unfinished(std::vector<ServerRecord> found, std::vector<ServerRecord>& servers) {
     std::map<ServerId, ServerRecord> marked;
     for (auto& record : found) marked.emplace(record.server.id, std::move(record));

@@ -67,12 +67,6 @@ private:
     bool prefix_;
 };
 
-std::string in_capitals(std::string text) {
-    for (char& c : text)
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    return text;
-}
-
 }  // namespace
 
 std::string line_of(const spdlog::details::log_msg& message) {
@@ -99,7 +93,7 @@ std::vector<std::string> journal_fields(const spdlog::details::log_msg& message)
                                     std::string{"PRIORITY="} + priority_of(message.level),
                                     "SYSLOG_IDENTIFIER=reaper"};
     for (const auto& [name, value] : fields_in(message))
-        fields.push_back("REAPER_" + in_capitals(name) + "=" + value);
+        fields.push_back("REAPER_" + to_upper(name) + "=" + value);
     return fields;
 }
 

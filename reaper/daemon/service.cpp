@@ -31,7 +31,7 @@ CloudPorts with_placement(const CloudPorts& cloud, Placement& placement) {
 }
 
 /// A dry run writes nothing to the cloud.
-LiveSettings harmless(LiveSettings settings) {
+LiveSettings for_dry_run(LiveSettings settings) {
     if (settings.dry_run) settings.labels.servers = "none";
     return settings;
 }
@@ -47,7 +47,7 @@ LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force)
         sold && wanted.oversubscription && wanted.oversubscription->configured == sold->configured;
     const bool switched = !sold != !wanted.oversubscription;  // only at the start
     if (same || switched) wanted.oversubscription = sold;
-    return harmless(std::move(wanted));
+    return for_dry_run(std::move(wanted));
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force)
 RunningService::RunningService(ServicePorts ports, LiveSettings settings,
                                std::function<void(ServiceStatus)> on_status)
     : clock_(ports.cloud.clock),
-      settings_(harmless(std::move(settings))),
+      settings_(for_dry_run(std::move(settings))),
       rooms_(!settings_.dry_run),
       cloud_(with_clock(ports.cloud, clock_)),
       kept_rooms_(
@@ -65,8 +65,8 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
              ports.journal,
              ports.messages,
              ports.events,
-             settings_.dry_run ? never_paused_ : ports.pause,
-             settings_.dry_run ? never_paused_ : ports.breaker,
+             settings_.dry_run ? null_switch_ : ports.pause,
+             settings_.dry_run ? null_switch_ : ports.breaker,
              ports.metrics,
              ports.observer,
              ports.clock_ahead},
@@ -167,7 +167,7 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                          },
                          [this] { return reservations.lends(); },
                          [&service, this](const Request& request) {
-                             reservations.tell_ledger();
+                             reservations.update_ledger();
                              return decide(*service.settings_.policy, request,
                                            refresher.cache().index(), refresher.cache().tag_data(),
                                            service.rooms_.ledger(),
@@ -203,7 +203,7 @@ ResultTask<void> RunningService::run() {
     // we know.
     RequestCoordinator::LeaseOf lease_of =
         [this](RequestSource source) -> std::shared_ptr<const Lease> {
-        if (source != RequestSource::operator_ && somebody_waits(source)) return nullptr;
+        if (source != RequestSource::operator_ && is_awaited(source)) return nullptr;
         return std::make_shared<WhileServingLease>(ports_.messages);
     };
     auto restored = co_await parts_->coordinator.restore(std::move(lease_of));
@@ -229,10 +229,11 @@ ResultTask<void> RunningService::run() {
 /// Who was helped by the gateway gets its answer, and claims the room that is kept for it.
 Task<void> RunningService::wait_for_claims() {
     constexpr Duration longest{10'000};
-    constexpr Duration glance{20};
+    constexpr Duration poll_interval{20};
     Clock& clock = ports_.cloud.clock;
     const Duration until = clock.steady() + longest;
-    while (parts_->gateway.is_needed() && clock.steady() < until) co_await clock.sleep(glance);
+    while (parts_->gateway.is_needed() && clock.steady() < until)
+        co_await clock.sleep(poll_interval);
     while (active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
 }
 

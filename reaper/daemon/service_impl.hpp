@@ -39,7 +39,7 @@
 namespace reaper {
 
 /// Of a dry run: it deletes nothing, so nothing of it is paused.
-class NeverPaused final : public Switch {
+class NullSwitch final : public Switch {
 public:
     std::optional<std::string> paused() const override { return std::nullopt; }
     std::optional<PauseNote> note() const override { return std::nullopt; }
@@ -128,7 +128,7 @@ private:
     void spawn(Task<void> task);
 
     WatchedClock clock_;
-    NeverPaused never_paused_;
+    NullSwitch null_switch_;
     LiveSettings settings_;
     RoomKeeper rooms_;
     CloudPorts cloud_;  ///< with that clock

@@ -55,7 +55,7 @@ private:
     const PlanOptions& options_;
     std::vector<Thrashing> thrashing_;
     std::map<HostId, std::string> in_cooldown_;
-    std::map<HostId, std::string> let_go_there_;  ///< in cooldown, and let go of for the request
+    std::map<HostId, std::string> released_there_;  ///< in cooldown, and let go of for the request
 };
 
 const Server* server_of(const Host* host, const ServerId& id) {
@@ -77,7 +77,7 @@ Decision Attempts::run(std::vector<Thrashing> thrashing,
     for (const auto* const promise : ledger_.promises_of(request_.id)) {
         const auto at = in_cooldown_.find(promise->host);
         if (at == in_cooldown_.end()) continue;
-        if (promise->let_go) let_go_there_.insert(*at);
+        if (promise->released) released_there_.insert(*at);
         in_cooldown_.erase(at);
     }
     std::erase_if(in_cooldown_, [&](const auto& each) {
@@ -117,7 +117,7 @@ Decision Attempts::attempt(bool keep, bool leave_out) {
 void Attempts::explain(Decision& decision) const {
     const auto use_in_cooldown = [&](const std::vector<HostPlan>& hosts, std::string& text) {
         for (const auto& host : hosts)
-            for (const auto* const cooling : {&in_cooldown_, &let_go_there_})
+            for (const auto* const cooling : {&in_cooldown_, &released_there_})
                 if (const auto at = cooling->find(host.host); at != cooling->end())
                     append(text, host.host_name + " is used although " + at->second +
                                      ": nothing else is enough");

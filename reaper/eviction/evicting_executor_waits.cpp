@@ -17,7 +17,7 @@ using Kind = FreshVerdict::Kind;
 static constexpr Duration left_behind_after{60'000};
 
 /// Between two looks whether Nova told something.
-static constexpr Duration glance{20};
+static constexpr Duration poll_interval{20};
 /// Nova's word may come a moment before the room is free.
 static constexpr Duration after_word{50};
 
@@ -31,7 +31,7 @@ Task<Duration> EvictingExecutor::pause_for(ServerId server, Duration interval, b
             co_return after_word;
         }
         const Duration left = until - cloud_.clock.steady();
-        co_await cloud_.clock.sleep(std::min(left, glance));
+        co_await cloud_.clock.sleep(std::min(left, poll_interval));
     }
     co_return std::min(interval * 3 / 2, settings_.cull.poll_interval * 10);
 }

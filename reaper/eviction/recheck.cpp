@@ -92,7 +92,7 @@ RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen&
 
 /// Where owners' locks count, it makes no difference who set one.
 ResultTask<LockHolder> Recheck::read_lock(const std::optional<ServerRecord>& record) {
-    if (!record || settings_.policy->protection.by_owners()) co_return LockHolder::nobody;
+    if (!record || settings_.policy->protection.by_owners()) co_return LockHolder::none;
     Server server = record->server;
     co_return co_await ask_lock_holder(cloud_, std::move(server));
 }

@@ -45,7 +45,7 @@ private:
     /// What Nova has of it, and who holds its lock.
     struct Seen {
         std::optional<ServerRecord> record{};  ///< none: Nova knows it no more
-        LockHolder lock = LockHolder::nobody;
+        LockHolder lock = LockHolder::none;
         std::optional<Allocations> own{};  ///< if another consumer holds the room of the victim
     };
     ResultTask<Seen> read_server(ServerId server);

@@ -91,7 +91,7 @@ RequestId PlacementGateway::claimed_for(const RequestId& call_id, const ServerId
     const bool its = std::all_of(promises.begin(), promises.end(), [&](const auto* promise) {
         return promise->requesters.empty() || promise->is_for(server);
     });
-    if (its || who_asks_.may_be(call_id, server)) return id;
+    if (its || requester_resolver_.may_be(call_id, server)) return id;
     return RequestId{call_id.str() + "~" + server.str()};
 }
 
@@ -257,7 +257,7 @@ Task<std::optional<Request>> PlacementGateway::who_claims(RequestId id, ServerId
     Resources amounts;
     for (const auto& each : asked) amounts += each.second;
     CandidatesQuery query = offers_.at(id).query_of(amounts);
-    auto look = begin(who_asks_.of_server(id, server, std::move(query)));
+    auto look = begin(requester_resolver_.of_server(id, server, std::move(query)));
     // Without help this claim has failed.
     auto found = co_await in_time(call, std::move(look), whole_call);
     const auto offered = offers_.find(id);

@@ -43,8 +43,8 @@ Request of_unknown(const RequestId& id) {
 PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
                                    Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
-      who_asks_(dependencies_.cloud, dependencies_.scheduler,
-                [this](const CandidatesQuery& query) { return named_aggregates(query); }),
+      requester_resolver_(dependencies_.cloud, dependencies_.scheduler,
+                          [this](const CandidatesQuery& query) { return named_aggregates(query); }),
       promised_(dependencies_.cloud, dependencies_.refresher, dependencies_.rooms.ledger(),
                 dependencies_.kept_rooms),
       long_answers_(executor, long_answers_at_once) {}
@@ -126,7 +126,7 @@ Task<ProxyAnswer> PlacementGateway::search(HttpRequest request, GatewayCall& cal
         ++counts_.searches;
         counts_.last_search = dependencies_.cloud.clock.steady();
     }
-    const WhoAsks::Waiting waiting{who_asks_, id};
+    const RequesterResolver::Waiting waiting{requester_resolver_, id};
     auto parameters = parameters_of(request.target);
     if (parameters && !take_res_type(*parameters).constraints.empty())
         co_return co_await search_by_type(std::move(request), call, std::move(*parameters));
@@ -201,13 +201,13 @@ Task<PlacementGateway::Asked> PlacementGateway::help(HttpRequest request, Gatewa
     }
     const Amount places = usable_places(*first.candidates);
     if (places >= few_places) {
-        auto look = begin(who_asks_.may_want_more(query, places));
+        auto look = begin(requester_resolver_.may_want_more(query, places));
         auto more = co_await in_time(call, std::move(look), short_look);
         if (!more || !*more) co_return first;
     }
     const bool offers = query.groups.empty();
     const Duration wait = !none ? Duration{0} : offers ? patience_before_offer : usual_patience;
-    const auto look = begin(who_asks_.find(id, query, wait));
+    const auto look = begin(requester_resolver_.find(id, query, wait));
     const Duration looked = !none ? short_look : offers ? look_before_offer : whole_call;
     auto found = co_await in_time(call, look, looked);
     if (none && offers && !found && found.error().code == Errc::timeout) {
@@ -327,7 +327,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
                                                                  RequestId id) {
     std::optional<ResType> only;
     if (!query.res_type.empty()) only = ResType::regular;
-    if (passes_through()) co_await dependencies_.kept_rooms.let_go(id);
+    if (passes_through()) co_await dependencies_.kept_rooms.release_for(id);
     Asked asked = co_await ask(request, call, id, only, true);
     if (asked.candidates) co_await add_hidden_hosts(request, call, id, only, asked);
     if (!asked.candidates) co_return asked;
@@ -335,7 +335,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_for_its_room(HttpRequest req
         note_told_of_kept_room(id);
         co_return asked;
     }
-    co_await dependencies_.kept_rooms.let_go(id);
+    co_await dependencies_.kept_rooms.release_for(id);
     co_return co_await ask(std::move(request), call, std::move(id), only, true);
 }
 

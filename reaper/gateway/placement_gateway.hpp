@@ -56,9 +56,9 @@
 #include "reaper/gateway/gateway_call.hpp"
 #include "reaper/gateway/promised_room.hpp"
 #include "reaper/gateway/request_ids.hpp"
+#include "reaper/gateway/requester_resolver.hpp"
 #include "reaper/gateway/turn.hpp"
 #include "reaper/gateway/waiting_room.hpp"
-#include "reaper/gateway/who_asks.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/ports/message_source.hpp"
@@ -159,7 +159,7 @@ private:
     /// Others may claim so many before who asks does.
     static constexpr Amount few_places = 16;
     /// Between two looks whether something is there.
-    static constexpr Duration glance{20};
+    static constexpr Duration poll_interval{20};
     /// How long Nova may take to tell who asks: as long as the call has, or not so long where
     /// nova-scheduler has hosts without that.
     static constexpr Duration whole_call = Duration::max();
@@ -309,7 +309,7 @@ private:
     void note_hosts(const RequestId& id);
 
     Dependencies dependencies_;
-    WhoAsks who_asks_;
+    RequesterResolver requester_resolver_;
     PromisedRoom promised_;
     std::map<RequestId, Offer> offers_;
     AsyncSemaphore long_answers_;    ///< that are read whole at a time
@@ -346,7 +346,7 @@ ResultTask<T> PlacementGateway::in_time(GatewayCall& call, Lookup<T> lookup, Dur
     Duration pause{1};
     while (!*lookup && !call.client_gone() && !dependencies_.stopping && clock.steady() < until) {
         co_await clock.sleep(pause);
-        pause = std::min(2 * pause, glance);
+        pause = std::min(2 * pause, poll_interval);
     }
     if (*lookup) {
         std::optional<Error> trouble;

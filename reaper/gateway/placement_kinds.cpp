@@ -63,7 +63,7 @@ Task<ProxyAnswer> PlacementGateway::search_by_type(HttpRequest request, GatewayC
 Task<PlacementGateway::Said> PlacementGateway::who_says(HttpRequest request, GatewayCall& call,
                                                         CandidatesQuery query) {
     RequestId id = request_of(request.headers);
-    auto look = begin(who_asks_.find(std::move(id), query, patience_for_who));
+    auto look = begin(requester_resolver_.find(std::move(id), query, patience_for_who));
     auto found = co_await in_time(call, std::move(look), short_look);
     if (!found) co_return Said{};
     if (auto* const refused = std::get_if<Refused>(&*found); refused && refused->no_room_at_all)

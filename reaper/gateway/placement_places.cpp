@@ -68,7 +68,7 @@ bool PlacementGateway::names_many_hosts(std::string_view body, const RequestId& 
     const bool promises = !promised_.none();
     // A few of them may be down.
     const std::size_t most = many_places + many_places / 2;
-    const auto hosts = hosts_at_a_glance(body, promises ? all_hosts : most);
+    const auto hosts = quick_hosts_of(body, promises ? all_hosts : most);
     if (promises && std::any_of(hosts.begin(), hosts.end(), [&](const HostId& host) {
             return promised_.any_to_others(host, id);
         }))

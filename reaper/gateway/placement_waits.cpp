@@ -15,7 +15,7 @@ constexpr Duration fair_wait{2'000};
 constexpr Duration until_nova_is_asked_again{10'000};
 /// Another claim of the same host may take so long; then Placement decides between the two.
 constexpr Duration longest_turn{3'000};
-constexpr Duration turn_glance{5};
+constexpr Duration turn_poll_interval{5};
 
 /// Of a service that is away, or lets us in no more; not of one request.
 bool is_of_the_service(Errc code) {
@@ -120,7 +120,7 @@ Task<std::optional<Outcome>> PlacementGateway::wait_for(Request wanted, GatewayC
     };
     dependencies_.sink.submit(std::move(triggered));
     while (!waiting->outcome && !waiting->given_up && !waiting->left && clock.steady() < until) {
-        co_await dependencies_.cloud.clock.sleep(glance);
+        co_await dependencies_.cloud.clock.sleep(poll_interval);
         place.waits_for(named_hosts(id));
     }
     call.on_client_gone({});
@@ -185,7 +185,7 @@ Task<bool> PlacementGateway::wait_for_its_room(RequestId id, Allocations asked, 
         return all.fits_in(kept);
     };
     while (!call.client_gone() && clock.steady() < until && is_on_its_way(id, asked) && !fits())
-        co_await dependencies_.cloud.clock.sleep(glance);
+        co_await dependencies_.cloud.clock.sleep(poll_interval);
     if (waiting) --waiting->calls;
     if (clock.steady() >= until && !call.client_gone())
         note_late(place.late(clock.steady()));
@@ -202,7 +202,8 @@ Task<std::unique_ptr<Turn<ProviderId>>> PlacementGateway::turn_for(std::set<Prov
         return std::any_of(providers.begin(), providers.end(),
                            [&](const ProviderId& id) { return claiming_.contains(id); });
     };
-    while (taken() && clock.steady() < until) co_await dependencies_.cloud.clock.sleep(turn_glance);
+    while (taken() && clock.steady() < until)
+        co_await dependencies_.cloud.clock.sleep(turn_poll_interval);
     co_return std::make_unique<Turn<ProviderId>>(claiming_, std::move(providers));
 }
 

@@ -24,11 +24,11 @@ public:
     SharedList(Clock& clock, Read read) : clock_(clock), read_(std::move(read)) {}
 
     ResultTask<std::shared_ptr<const Servers>> read() {
-        constexpr Duration glance{10};
+        constexpr Duration poll_interval{10};
         const std::uint64_t wanted = begun_ + 1;
         while (done_ < wanted) {
             if (reading_) {
-                co_await clock_.sleep(glance);
+                co_await clock_.sleep(poll_interval);
                 continue;
             }
             reading_ = true;

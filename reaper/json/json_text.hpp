@@ -1,4 +1,4 @@
-// A JSON text that people write: what is wrong with it is told with its place, and a member that is
+// A JSON text that people write: errors name their place, and a member that is
 // there twice is an error, as only one of them could count. Pure.
 #pragma once
 

@@ -62,7 +62,7 @@ void KeptRooms::expect(const RequestRecord& record) {
     };
     for (const PlanEntry& entry : record.plans) {
         for (const HostPlan& host : host_plans(entry.decision)) {
-            if (const auto nobody = nobody_on(record.request.id, host.host))
+            if (const auto nobody = stand_in_on(record.request.id, host.host))
                 note(*nobody, host.host, true);
             for (const Victim& victim : host.victims)
                 if (keeper_of(victim.server)) note(victim.server, host.host, false);
@@ -84,7 +84,7 @@ ResultTask<void> KeptRooms::restore(JournalReader& journal, TimePoint since) {
 // ---- keeping ----
 
 Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amounts) {
-    const auto nobody = nobody_on(request, host);
+    const auto nobody = stand_in_on(request, host);
     if (!nobody || amounts.empty() || !allowed()) co_return true;
     const auto [at, is_new] = kept_.try_emplace(*nobody);
     if (at->second.busy) co_return true;
@@ -218,12 +218,12 @@ Task<void> KeptRooms::look_if_unsure(ServerId server) {
     co_await look(server);
     const auto at = kept_.find(server);
     if (at == kept_.end() || at->second.room.gone) co_return;
-    const auto gone = co_await let_go_at_nova(server);
+    const auto gone = co_await released_by_nova(server);
     if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
 }
 
 /// Has Nova let the server go? Noted if so.
-ResultTask<bool> KeptRooms::let_go_at_nova(ServerId server) {
+ResultTask<bool> KeptRooms::released_by_nova(ServerId server) {
     auto record = co_await dependencies_.cloud.compute.server(server);
     if (!record) co_return record.error();
     const bool gone = is_gone(*record);
@@ -248,7 +248,7 @@ ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
         std::optional<Result<bool>> gone;
         std::vector<Task<void>> questions;
         questions.push_back(look(server));
-        questions.push_back(reaper::keep(let_go_at_nova(server), gone));
+        questions.push_back(reaper::keep(released_by_nova(server), gone));
         co_await run_all(std::move(questions));
         const auto still = kept_.find(server);
         if (still == kept_.end()) continue;
@@ -404,7 +404,7 @@ void KeptRooms::not_sure_of(const std::vector<ConsumerChange>& changes) {
 }
 
 Resources KeptRooms::of_victims_on(const HostId& host, const RequestId& request) const {
-    const auto nobody = nobody_on(request, host);
+    const auto nobody = stand_in_on(request, host);
     Resources sum;
     for (const auto& [server, entry] : kept_)
         if (entry.room.host == host && entry.room.request == request && server != nobody)

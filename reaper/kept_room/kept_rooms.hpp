@@ -105,7 +105,7 @@ public:
     /// What is kept on the host for nobody any more is for this request from now on.
     void take_over(const HostId& host, const RequestId& request);
     /// Lets go of what is kept for the request, for who can't be handed it.
-    Task<void> let_go(RequestId request);
+    Task<void> release_for(RequestId request);
     /// What must change, together with its claim of `asked`, so that it takes over what is kept for
     /// it, and with its last claim on a host lets go of the rest there; empty: nothing is kept.
     ResultTask<std::vector<ConsumerChange>> hand_over(RequestId request, Allocations asked);
@@ -146,7 +146,7 @@ private:
     Task<void> look_if_unsure(ServerId server);
     void note_change(const HostId& host, const ServerId& server);
     void note_refusal(const Error& error);
-    ResultTask<bool> let_go_at_nova(ServerId server);
+    ResultTask<bool> released_by_nova(ServerId server);
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
     Task<void> give_back(ServerId server, ProjectId project);

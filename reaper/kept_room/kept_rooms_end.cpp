@@ -25,7 +25,7 @@ constexpr int most_unsettled = 5;
 constexpr Duration settled_for_so_long = std::chrono::hours{1};
 /// Where it could not be told.
 constexpr Duration unsettled_for_so_long = std::chrono::seconds{10};
-constexpr Duration glance{20};
+constexpr Duration poll_interval{20};
 
 Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
     for (std::size_t from = 0; from < tasks.size(); from += at_a_time) {
@@ -102,7 +102,7 @@ Task<void> KeptRooms::check_one(ServerId server) {
     if (!stays && !promised(at->second.room)) co_await release(server);
 }
 
-Task<void> KeptRooms::let_go(RequestId request) {
+Task<void> KeptRooms::release_for(RequestId request) {
     std::vector<ServerId> servers;
     for (const auto& [server, entry] : kept_)
         if (entry.room.request == request && entry.room.gone && !entry.busy)
@@ -176,7 +176,7 @@ Task<void> KeptRooms::give_back(ServerId server, ProjectId project) {
               "{}: server {} is there and has its room back", entry.room.request.str(),
               name_of(server));
     // Nova may have let it go meanwhile, and would never take this away.
-    auto gone = co_await let_go_at_nova(server);
+    auto gone = co_await released_by_nova(server);
     if (gone && *gone) co_await take_away(server);
     kept_.erase(server);
 }
@@ -221,7 +221,7 @@ Task<void> KeptRooms::let_all_go() {
 
 ResultTask<void> KeptRooms::settle_others() {
     // Who comes while it is looked waits for that.
-    while (settling_) co_await dependencies_.cloud.clock.sleep(glance);
+    while (settling_) co_await dependencies_.cloud.clock.sleep(poll_interval);
     const std::uint64_t serving = dependencies_.serving();
     const Duration now = dependencies_.cloud.clock.steady();
     if (serving == 0) co_return Result<void>{};
@@ -317,7 +317,7 @@ Task<void> KeptRooms::adopt(ServerId consumer, HostId host) {
     room.holds = std::move(found->holds);
     spdlog::info("the room of server {} was kept by another process: that is ended",
                  name_of(server));
-    const auto gone = co_await let_go_at_nova(server);
+    const auto gone = co_await released_by_nova(server);
     if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
 }
 

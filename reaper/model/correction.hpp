@@ -1,5 +1,5 @@
 // A correction: servers that have to go from one host for the sake of that host, each singly. The
-// room that they leave is nobody's.
+// room that they leave is promised to no request.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace reaper {
 
-/// Who found out that they have to go.
+/// The part that found out that they must be evicted.
 enum class CorrectionSource {
     qos,        ///< a QoS controller: the host is loaded too much
     estimator,  ///< more oversubscribed room is held than there is

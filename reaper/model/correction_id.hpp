@@ -1,4 +1,4 @@
-// The ids of requests that carry out corrections tell who found out.
+// The ids of requests that carry out corrections say who found out.
 #pragma once
 
 #include "reaper/model/correction.hpp"

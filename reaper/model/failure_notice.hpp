@@ -13,7 +13,7 @@
 namespace reaper {
 
 /// Which of Nova's failure events it was.
-/// Of `unshelve_server` Nova tells nobody: the reaper finds it, and tells itself
+/// Nova sends no notice of `unshelve_server`: the reaper finds it by itself
 /// (reaper/triggers/unshelve.hpp).
 enum class FailureEvent { build_instances, migrate_server, rebuild_server, unshelve_server };
 

@@ -1,4 +1,4 @@
-// What a word that nobody knows was probably meant to be.
+// Suggests the known word that an unknown one was probably meant to be.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace reaper {
 /// By the letters that are wrong, whatever their case; none if no word is near.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
-/// Likewise the three nearest, for people: `; did you mean 'a' or 'b'?`; empty if none is near.
+/// The three nearest, as text: `; did you mean 'a' or 'b'?`; empty if none is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace reaper

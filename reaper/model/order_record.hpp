@@ -12,11 +12,11 @@ namespace reaper {
 
 /// How far an order came.
 enum class OrderProgress {
-    begun,     ///< Placement may have been told; what became of it is not known
+    begun,     ///< Placement may have received it; the outcome is unknown
     waiting,   ///< for tenants to go
     applied,   ///< it is done
     failed,    ///< it waited, and is not done
-    not_done,  ///< it was begun, and is not done: given again, it is tried anew
+    not_done,  ///< begun, but not done: if given again, it is tried again
 };
 std::string_view to_string(OrderProgress progress);
 /// The inverse; what is not known is `begun`.

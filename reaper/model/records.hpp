@@ -1,4 +1,4 @@
-// Records: what Nova, Placement and Keystone each tell, before it is put together to a snapshot.
+// Records: what Nova, Placement and Keystone each report, before it becomes a snapshot.
 // Plain data: the ports return it, `assemble` (reaper/snapshot) reads it.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace reaper {
 
 /// Why Nova could not place something, by its own record.
 enum class FailureCause {
-    not_told,           ///< Nova says nothing of it, or does not show it
+    not_reported,       ///< Nova says nothing of it, or does not show it
     no_valid_host,      ///< no host had room (NoValidHost)
     retries_exhausted,  ///< hosts were found, and all of them failed (MaxRetriesExceeded)
     other,
@@ -31,7 +31,7 @@ struct Fault {
     friend bool operator==(const Fault&, const Fault&) = default;
 };
 
-/// What was done to a server on somebody's request.
+/// What was done to a server on request.
 struct ActionRecord {
     std::string name;  ///< create, unshelve, ...
     RequestId request;
@@ -40,7 +40,7 @@ struct ActionRecord {
     bool failed = false;
     TimePoint started{};
     // Only where one action was asked for:
-    bool ended = false;      ///< nothing of it is under way any more
+    bool ended = false;      ///< it is no longer under way
     TimePoint last_event{};  ///< when Nova recorded the last of it
     FailureCause cause{};
     std::string message{};  ///< of the failure: its first line, safe to show; or empty
@@ -54,7 +54,7 @@ struct UnconfirmedResize {
     friend bool operator==(const UnconfirmedResize&, const UnconfirmedResize&) = default;
 };
 
-/// A server as Nova tells it. `server.allocations` and `revocable_because` are not Nova's to know
+/// A server as Nova reports it. `server.allocations` and `revocable_because` are not Nova's to know
 /// and stay empty.
 struct ServerRecord {
     Server server;
@@ -62,7 +62,7 @@ struct ServerRecord {
     bool boot_from_volume = false;
     std::string image;  ///< its id; empty if it boots from a volume
     /// The image's properties as Nova took them over when the server was made; empty where Nova is
-    /// too old to tell.
+    /// too old to show it.
     std::map<std::string, std::string> image_properties{};
     /// Server groups that it is in, by id; only where one server was asked for.
     std::vector<std::string> groups;
@@ -72,7 +72,7 @@ struct ServerRecord {
     /// The zone that Nova shows: of its host, or the one that was asked for if it never had a host.
     std::string shown_zone{};
     /// What its user asked for when it was made: the zone, and which servers to be with or apart
-    /// from. Where Nova is new enough to tell, and only where one server was asked for.
+    /// from. Where Nova is new enough to show it, and only where one server was asked for.
     std::optional<std::string> zone{};
     std::set<ServerId> same_host{};
     std::set<ServerId> different_host{};
@@ -95,7 +95,7 @@ struct ComputeServiceRecord {
     friend bool operator==(const ComputeServiceRecord&, const ComputeServiceRecord&) = default;
 };
 
-/// The numbers that Nova's databases gave (an API of before 2.53 shows them). Each cell of Nova has
+/// The numbers that Nova's databases gave (an API before 2.53 shows them). Each cell of Nova has
 /// a database, and numbers of its own.
 struct HostNumbers {
     struct Numbered {
@@ -128,13 +128,13 @@ struct ProviderState {
     std::map<ServerId, Resources> allocations;
 };
 
-/// Who holds room, with what a change must name.
+/// A holder of room, with what a change must name.
 struct Consumer {
     Allocations holds{};  ///< empty: there is no such consumer
     std::optional<std::int64_t> generation{};
     std::string project{};
     std::string user{};
-    std::string type{};  ///< RESERVATION, ...; empty where Placement is too old to tell
+    std::string type{};  ///< RESERVATION, ...; empty where Placement is too old to show it
     friend bool operator==(const Consumer&, const Consumer&) = default;
 };
 
@@ -145,7 +145,7 @@ struct ConsumerChange {
     Consumer wanted;
 };
 
-/// One provider as Placement's bulk answers tell it.
+/// One provider as Placement's bulk answers report it.
 struct ProviderSummary {
     ProviderId id;
     ProviderId parent;  ///< empty for a root
@@ -155,7 +155,7 @@ struct ProviderSummary {
     Shared<std::set<Trait>> traits;
 };
 
-/// A project as Keystone tells it.
+/// A project as Keystone reports it.
 struct Project {
     ProjectId id;
     std::string name;
@@ -164,7 +164,7 @@ struct Project {
     std::set<std::string> tags;
 };
 
-/// What came of the search for a project by what somebody wrote.
+/// The result of the search for a project by an id or name that a user wrote.
 struct ProjectSearch {
     std::optional<Project> found;
     std::string why_not{};  ///< none or several; one line, with what would do

@@ -71,7 +71,7 @@ std::optional<RequestSource> request_source_from(std::string_view text) {
     return std::nullopt;
 }
 
-bool somebody_waits(RequestSource source) {
+bool is_awaited(RequestSource source) {
     return source != RequestSource::reservation && source != RequestSource::oversubscription;
 }
 

@@ -79,14 +79,14 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-std::string in_small_letters(std::string_view text) {
+std::string to_lower(std::string_view text) {
     std::string small{text};
     for (char& c : small)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return small;
 }
 
-std::string in_capitals(std::string_view text) {
+std::string to_upper(std::string_view text) {
     std::string capitals{text};
     for (char& c : capitals)
         if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');

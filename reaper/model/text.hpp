@@ -43,8 +43,8 @@ inline constexpr std::string_view blanks = " \t\n\r\f\v";
 /// The text without white space at its ends.
 std::string_view trimmed(std::string_view text);
 
-/// ASCII letters in small ones, and in capitals.
-std::string in_small_letters(std::string_view text);
-std::string in_capitals(std::string_view text);
+/// Changes only ASCII letters.
+std::string to_lower(std::string_view text);
+std::string to_upper(std::string_view text);
 
 }  // namespace reaper

@@ -13,7 +13,7 @@ namespace reaper {
 /// is cut to milliseconds); then `Z`, `+02:00` or nothing. None for other text.
 std::optional<TimePoint> parse_time(std::string_view text);
 
-/// The same, or a date alone: its first moment.
+/// The same, or a date alone, which means its start.
 std::optional<TimePoint> parse_time_or_date(std::string_view text);
 
 /// `2024-05-01T12:00:00.000Z`: for programs and for people.

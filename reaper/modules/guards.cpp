@@ -192,7 +192,7 @@ public:
         if (!estimate.known || (estimate.rise_to >= 0 && estimate.rise_to <= estimate.fall_to &&
                                 estimate.keep_to >= 0 && std::isfinite(estimate.coverage)))
             return estimate;
-        return unknown(faults_->tell("gave an estimate that can't be: rise_to " +
+        return unknown(faults_->tell("gave an impossible estimate: rise_to " +
                                      std::to_string(estimate.rise_to) + ", fall_to " +
                                      std::to_string(estimate.fall_to) + ", keep_to " +
                                      std::to_string(estimate.keep_to)));

@@ -5,7 +5,7 @@
 // A module is compiled against these headers as they are installed (openstack-reaper-dev), with
 // C++20 and libstdc++, and linked with no library of ours: the program has the functions. It runs
 // in the program, with all its rights, and is never unloaded. What the program calls must return
-// soon: nothing else runs meanwhile. An exception is told as a fault of the module.
+// soon: nothing else runs meanwhile. An exception is reported as a fault of the module.
 #pragma once
 
 #include <string_view>

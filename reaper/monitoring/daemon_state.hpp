@@ -1,4 +1,4 @@
-// What the daemon is made of, at this moment, for those who only look: metrics and health.
+// Read-only access to the parts of the daemon, for metrics and health.
 #pragma once
 
 #include <cstdint>
@@ -54,13 +54,13 @@ struct DaemonState {
     std::optional<std::string> cloud_silent{};     ///< a service of it, now, and why
     std::optional<std::string> clock_trouble{};    ///< how it differs from the cloud's
     std::optional<std::string> journal_trouble{};  ///< why it does not take what is to be written
-    /// Of Keystone's password or application credential; none: never, or it does not tell.
+    /// Of Keystone's password or application credential; none: never, or it does not say.
     std::optional<TimePoint> credential_expires{};
     bool stopping = false;
     Duration stepped_at{};  ///< steady: when what is done every second was done last
 };
 
 /// None before the service runs.
-using LookAtDaemon = std::function<std::optional<DaemonState>()>;
+using ObserveDaemon = std::function<std::optional<DaemonState>()>;
 
 }  // namespace reaper

@@ -31,21 +31,20 @@ void add_switches(const DaemonState& state, Values& values) {
                  number(state.settings.dry_run));
     values.gauge("reaper_paused", "1: an operator paused this reaper.", number(paused));
     const bool held_back = !paused && !open && state.safeguards.paused_reason().has_value();
-    values.gauge(
-        "reaper_held_back",
-        "1: what must be known before a server is deleted is not (a protected project, the "
-        "rights of the user).",
-        number(held_back));
+    values.gauge("reaper_held_back",
+                 "1: facts that a deletion depends on are unknown (a protected project, the rights "
+                 "of the user).",
+                 number(held_back));
     const TimePoint now = state.clock.now();
     const Safeguards& safeguards = state.safeguards.safeguards();
     const CircuitState circuit = open ? CircuitState::open : safeguards.breaker().state(now);
-    const auto tell_breaker = [&](const char* word, CircuitState is) {
+    const auto add_breaker = [&](const char* word, CircuitState is) {
         values.gauge("reaper_breaker_state", "1 for the state in which the circuit breaker is.",
                      number(circuit == is), {{"state", word}});
     };
-    tell_breaker("closed", CircuitState::closed);
-    tell_breaker("half-open", CircuitState::half_open);
-    tell_breaker("open", CircuitState::open);
+    add_breaker("closed", CircuitState::closed);
+    add_breaker("half-open", CircuitState::half_open);
+    add_breaker("open", CircuitState::open);
     const auto left = safeguards.left_alone(now);
     for (const std::string_view word :
          {safeguard::project_breaker, safeguard::short_lived, safeguard::shape_cooldown})
@@ -67,13 +66,13 @@ void add_broker(const DaemonState& state, Values& values) {
     values.gauge("reaper_serving",
                  "1: this reaper holds the serving token; of several reapers on one queue one "
                  "does. A dry run "
-                 "serves nobody: 0.",
+                 "serves no requests: 0.",
                  number(!state.settings.dry_run && state.messages.serving() != 0));
     if (state.events == nullptr) return;
     values.gauge("reaper_notifications_flowing", "1: Nova's INFO notifications come in.",
                  number(state.refresher.flowing()));
     const EventCounts counts = state.events->counts();
-    const char* const help = "Nova's INFO notifications, by what became of them.";
+    const char* const help = "Nova's INFO notifications, by result.";
     const auto add = [&](const char* result, std::uint64_t count) {
         values.counter("reaper_notifications_total", help, number(count), {{"result", result}});
     };
@@ -93,7 +92,7 @@ void add_cache(const DaemonState& state, Values& values) {
                  age_in_seconds(ages.built_at, now));
     if (ages.hosts > 0)
         values.gauge("reaper_cloud_cache_oldest_host_age_seconds",
-                     "Since the host was read whose reading is the oldest.",
+                     "Age of the oldest reading of a host.",
                      age_in_seconds(ages.oldest_read_at, now));
     values.gauge("reaper_cloud_cache_hosts", "Hosts in the cloud cache.", number(ages.hosts));
     values.gauge("reaper_cloud_cache_servers", "Servers in the cloud cache.", number(ages.servers));
@@ -109,7 +108,7 @@ void add_ledger(const DaemonState& state, Values& values) {
     values.gauge("reaper_ledger_promised_slots", "Slots that are promised to requests.",
                  number(promised));
     values.gauge("reaper_ledger_given_up_servers",
-                 "Servers whose deletion did not come to its end: their room counts as occupied.",
+                 "Servers whose deletion did not complete: their room counts as occupied.",
                  number(state.ledger.all_given_up().size()));
     values.gauge("reaper_inventory_holds",
                  "Inventories whose reserved amount is raised, so that freed room stays free.",
@@ -127,7 +126,7 @@ void add_requests(const DaemonState& state, Values& values) {
                  number(state.coordinator.journal_trouble().has_value()));
 }
 
-/// What limits leave to the next request, whoever it is of.
+/// What limits leave to the next request, of any project.
 void add_budgets(const DaemonState& state, Values& values) {
     if (!state.refresher.built()) return;
     const Safeguards& safeguards = state.safeguards.safeguards();
@@ -160,7 +159,7 @@ void add_gateway(const DaemonState& state, Values& values) {
     values.counter("reaper_gateway_searches_total",
                    "Searches of nova-scheduler that came through the gateway.",
                    number(counts.searches));
-    const char* const help = "Of searches that found no host, what became of them.";
+    const char* const help = "Searches that found no host, by result.";
     const auto add = [&](const char* result, std::uint64_t count) {
         values.counter("reaper_gateway_results_total", help, number(count), {{"result", result}});
     };
@@ -172,7 +171,7 @@ void add_gateway(const DaemonState& state, Values& values) {
     values.gauge("reaper_gateway_waiting_calls", "Calls of nova-scheduler that wait for room.",
                  number(counts.held));
     values.gauge("reaper_gateway_passing_through",
-                 "1: the gateway helps nobody now, and passes everything on to Placement.",
+                 "1: the gateway helps no request now, and passes everything on to Placement.",
                  number(state.gateway.passes_through().has_value()));
 }
 
@@ -206,16 +205,16 @@ void add_recording(const DaemonState& state, Values& values) {
                  "1: decisions are recorded; 0: nothing is, as the disk or the bound is full.",
                  number(state.recorder->keeps()));
     values.counter("reaper_recording_losses_total",
-                   "Times that a part of the recording was lost, and it began anew.",
+                   "Times that a part of the recording was lost, and the recording began again.",
                    number(state.recorder->losses()));
 }
 
 void add_credential(const DaemonState& state, Values& values) {
     if (!state.credential_expires) return;
-    values.gauge("reaper_credential_expiry_timestamp_seconds",
-                 "When the password or the application credential expires with which the reaper "
-                 "logs in, as Keystone tells it.",
-                 in_seconds(state.credential_expires->time_since_epoch()));
+    values.gauge(
+        "reaper_credential_expiry_timestamp_seconds",
+        "When the reaper's password or application credential expires, according to Keystone.",
+        in_seconds(state.credential_expires->time_since_epoch()));
 }
 
 void add_oversubscription(const DaemonState& state, Values& values) {
@@ -244,20 +243,20 @@ void add_oversubscription(const DaemonState& state, Values& values) {
                  number(state.qos.busy_hosts()));
     if (state.measured == nullptr) return;
     values.counter("reaper_oversubscription_query_failures_total",
-                   "Questions to Prometheus that it did not answer, or wrongly.",
+                   "Queries to Prometheus without a valid answer.",
                    number(state.measured->failures()));
     // Who stands by asks for nothing.
     const bool asks = state.settings.dry_run || state.messages.serving() != 0;
     if (const auto at = state.measured->answered_at(); asks && at)
         values.gauge("reaper_oversubscription_figures_age_seconds",
-                     "Since Prometheus told all that was asked for at a time.",
+                     "Since Prometheus answered all queries at a time.",
                      std::max(in_seconds(state.clock.steady() - *at), 0.0));
 }
 
 }  // namespace
 
 void add_daemon(const DaemonState& state, Values& values) {
-    values.gauge("reaper_last_step_age_seconds", "Since the loop did what it does every second.",
+    values.gauge("reaper_last_step_age_seconds", "Since the loop did its work of each second.",
                  std::max(in_seconds(state.clock.steady() - state.stepped_at), 0.0));
     add_switches(state, values);
     add_broker(state, values);

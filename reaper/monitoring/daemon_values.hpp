@@ -1,4 +1,4 @@
-// What the daemon knows at this moment, as values for Prometheus.
+// What the daemon knows now, as values for Prometheus.
 #pragma once
 
 #include "reaper/monitoring/daemon_state.hpp"

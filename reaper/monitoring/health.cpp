@@ -55,7 +55,7 @@ HealthCheck journal_of(const DaemonState& state, const std::optional<std::string
     return {"journal", true, "it takes what is written"};
 }
 
-/// An operator's pause and the breaker are told apart from what is not as it must be.
+/// An operator's pause and the breaker are distinguished from what is not as it must be.
 bool switched_off(const DaemonState& state) {
     return state.pause.paused() || state.breaker.paused();
 }
@@ -65,7 +65,7 @@ HealthCheck preconditions_of(const DaemonState& state) {
         return {"preconditions", false, *unknown};
     const auto held_back = switched_off(state) ? std::nullopt : state.safeguards.paused_reason();
     if (held_back) return {"preconditions", false, *held_back};
-    return {"preconditions", true, "what must be known before a server is deleted is known"};
+    return {"preconditions", true, "the facts that a deletion depends on are known"};
 }
 
 std::vector<HealthCheck> notes_of(const DaemonState& state) {

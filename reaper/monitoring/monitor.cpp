@@ -18,7 +18,7 @@ namespace {
 
 /// Hosts that are looked at before others run again: less than a millisecond.
 constexpr std::size_t hosts_at_a_time = 50;
-/// Likewise, of the page; a family is written in one go.
+/// The same, of the page; a family is written in one go.
 constexpr std::size_t lines_at_a_time = 1000;
 
 bool is_good(const std::vector<api::HealthCheck>& checks) {
@@ -33,7 +33,7 @@ Monitor::Monitor(About about) : about_(std::move(about)) {
         [this](const HostId& host, const ServerId& server) { return taggers_of(host, server); });
 }
 
-void Monitor::watch(LookAtDaemon look) {
+void Monitor::watch(ObserveDaemon look) {
     look_ = std::move(look);
 }
 
@@ -62,7 +62,7 @@ Task<std::string> Monitor::metrics() {
     for (const auto& [port, expires] : certificates_)
         if (const auto at = expires())
             values.gauge("reaper_certificate_expiry_timestamp_seconds",
-                         "When the TLS certificate expires that the port shows.",
+                         "When the TLS certificate of the port expires.",
                          std::chrono::duration<double>(at->time_since_epoch()).count(),
                          {{"port", port}});
     if (const auto now = state()) {
@@ -70,7 +70,7 @@ Task<std::string> Monitor::metrics() {
         const auto oldest = journal_.oldest_open();
         const Duration age = oldest ? now->clock.now() - *oldest : Duration{};
         values.gauge("reaper_oldest_request_age_seconds",
-                     "Since the oldest request was taken up that has no outcome; 0: there is none.",
+                     "Age of the oldest request without an outcome; 0: there is none.",
                      std::max(std::chrono::duration<double>(age).count(), 0.0));
     }
     co_await add_room(values);
@@ -91,7 +91,7 @@ Task<std::string> Monitor::metrics() {
     co_return page;
 }
 
-/// The cache may change in between: hosts are looked up anew, some may be gone.
+/// The cache may change in between: hosts are looked up again, some may be gone.
 Task<void> Monitor::add_room(Values& values) {
     const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;

@@ -18,7 +18,7 @@ double seconds_of(const timeval& time) {
 void add_cpu(Values& values) {
     rusage usage{};
     if (::getrusage(RUSAGE_SELF, &usage) != 0) return;
-    values.counter("process_cpu_seconds_total", "User and system CPU time that was spent.",
+    values.counter("process_cpu_seconds_total", "User and system CPU time spent.",
                    seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
 }
 

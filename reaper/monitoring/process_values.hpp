@@ -6,7 +6,7 @@
 
 namespace reaper::monitoring {
 
-/// What the system does not tell is left out. `started_at`: of the process.
+/// What the system does not report is left out. `started_at`: of the process.
 void add_process(TimePoint started_at, Values& values);
 
 }  // namespace reaper::monitoring

@@ -81,8 +81,8 @@ void RoomValues::add(const Host& host, const ResourceClasses& revocable_classes,
                         {"resourcetype", resource_class.str()}};
         of_hosts_.gauge("reaper_host_capacity", "What the host offers.", as_number(room.capacity),
                         of);
-        of_hosts_.gauge("reaper_host_free", "What nobody holds on the host.", as_number(room.free),
-                        of);
+        of_hosts_.gauge("reaper_host_free", "Unallocated resources on the host.",
+                        as_number(room.free), of);
         of_hosts_.gauge("reaper_host_revocable", "What revocable servers hold on the host.",
                         as_number(room.revocable), of);
         of_hosts_.gauge("reaper_host_evicting", "Of the host, what servers hold that are deleted.",
@@ -110,7 +110,7 @@ void RoomValues::give(Values& values) {
                          "What hosts offer: (total - reserved) * allocation ratio, in Placement's "
                          "units.",
                          as_number(room.capacity), of);
-            values.gauge("reaper_room_free", "What nobody holds.", as_number(room.free), of);
+            values.gauge("reaper_room_free", "Unallocated resources.", as_number(room.free), of);
             values.gauge("reaper_room_regular", "What regular servers and others hold.",
                          as_number(room.regular), of);
             values.gauge("reaper_room_revocable", "What revocable servers hold.",

@@ -1,4 +1,4 @@
-// What Nova's API would show as a server's `status`, from what its notifications tell.
+// What Nova's API would show as a server's `status`, from what its notifications show.
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ void HostNames::add(const HostFacts& facts) {
 
 void HostNames::add(const std::string& name, const HostId& host) {
     if (name.empty()) return;
-    const auto [at, fresh] = by_name_.emplace(in_small_letters(name), host);
+    const auto [at, fresh] = by_name_.emplace(to_lower(name), host);
     if (!fresh && at->second != host) at->second = HostId{};
 }
 
@@ -68,7 +68,7 @@ const HostId* HostNames::named(const std::string& name) const {
 }
 
 std::optional<HostId> HostNames::find(std::string_view label) const {
-    const std::string name = in_small_letters(label);
+    const std::string name = to_lower(label);
     const HostId* found = named(name);
     const auto colon = name.rfind(':');
     if (found == nullptr && colon != std::string::npos) {

@@ -15,7 +15,7 @@
 namespace reaper {
 
 HostFacts facts_of(const Host& host);
-/// As far as Nova's lists tell: its names and aggregates.
+/// As far as Nova's lists report: its names and aggregates.
 HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateRecord>& aggregates);
 
 /// Where oversubscribed room is sold: `hosts` are patterns of names of hypervisors or services; if
@@ -36,7 +36,7 @@ private:
     void add(const std::string& name, const HostId& host);
     const HostId* named(const std::string& name) const;
 
-    std::map<std::string, HostId> by_name_;  // in small letters; an empty id: several
+    std::map<std::string, HostId> by_name_;  // in lower case; an empty id: several
 };
 
 }  // namespace reaper

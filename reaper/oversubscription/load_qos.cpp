@@ -4,9 +4,9 @@
 // Step by step, as many vCPUs go as the load is above the threshold. The averages show that slowly,
 // so what went already is taken off them (shed_load), as it fades: a step that freed less than it
 // seemed to is followed by another, and no step is taken twice. Where all go at once, there is no
-// step to be taken twice: while the average is above its threshold, whoever came since goes too.
+// step to be taken twice: while the average is above its threshold, servers that came since go too.
 //
-// One reading evicts nobody, unless `for` says so, and a load that no host can have is none.
+// One reading evicts no server, unless `for` says so, and a load that no host can have is none.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -118,7 +118,7 @@ private:
     QosEvict evict_;
 };
 
-/// None: not given. A threshold of 0 would evict everybody for ever.
+/// None: not given. A threshold of 0 would evict all servers, always.
 std::variant<std::optional<double>, ParameterError> load_threshold(const Parameters& parameters,
                                                                    std::string_view name) {
     if (std::get<std::string>(parameters.find(name)->second).empty())

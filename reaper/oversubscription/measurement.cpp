@@ -8,7 +8,7 @@
 namespace reaper {
 namespace {
 
-/// Counters are read at slightly different moments: so much more than all cores is no
+/// Counters are read at slightly different times: this much more than all cores is no
 /// contradiction.
 constexpr double most_measured = 1.1;
 
@@ -24,8 +24,9 @@ UsageOf at_most(const UsageOf& used, double cores) {
 }  // namespace
 
 std::string why_impossible(const UsageOf& used, double cores) {
-    if (!std::isfinite(cores) || cores <= 0) return "the number of its cores is no number above 0";
-    if (!possible(used)) return "its use is no number from 0 on";
+    if (!std::isfinite(cores) || cores <= 0)
+        return "the number of its cores is not a number above 0";
+    if (!possible(used)) return "its use is not a number of 0 or more";
     if (used.most > cores * most_measured) return "more cores are said to be in use than it has";
     return {};
 }

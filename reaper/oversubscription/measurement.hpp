@@ -1,7 +1,7 @@
 // What is known of the use of a host's CPU, and how it follows from single readings.
 //
-// Use is an interval. Where metrics tell each server apart, it is known what others than the
-// holders of oversubscribed room use, and both ends are the same. Where one figure tells the use of
+// Use is an interval. Where metrics distinguish the servers, it is known what others than the
+// holders of oversubscribed room use, and both ends are the same. Where one figure shows the use of
 // the whole host, the holders' part of it is between nothing and all that they hold. Room rises by
 // the upper end alone and falls by the lower one (estimator.hpp), so a busy holder neither drives
 // itself out nor makes room. Pure.
@@ -31,11 +31,11 @@ struct UsageOf {
 /// oversubscribed room hold `held` vCPUs. A vCPU uses one core at most.
 UsageOf usage_of_whole(double in_use, Amount held);
 
-/// What is known of one host's CPU at one moment.
+/// What is known of one host's CPU at one time.
 struct HostUsage {
     HostId host;
     double cores = 0;       ///< as the metrics count them; above 0
-    UsageOf now;            ///< the mean over the smoothing window
+    UsageOf now;            ///< mean over the smoothing window
     UsageOf peak;           ///< the largest such mean within the peak window
     double coverage = 0;    ///< the part of the trusted time of which there are readings; 0 to 1
     TimePoint measured_at;  ///< of the last reading
@@ -62,7 +62,7 @@ struct UsagePoint {
 struct UsageWindows {
     Duration smoothing{0};  ///< 0: each reading counts as it is
     Duration peak{0};       ///< 0: the peak is now
-    Duration trusted{0};    ///< readings of so long are wanted before room rises; 0: none
+    Duration trusted{0};    ///< readings of this time are required before room rises; 0: none
     /// Between two readings. A longer hole is time of which nothing is known.
     Duration longest_gap{120'000};
 

@@ -1,5 +1,5 @@
 // Hosts and aggregates that the settings of oversubscription name: a name that covers no host sells
-// nothing and keeps nothing back, and looks right all the same. Pure.
+// nothing and keeps nothing back, and looks right anyway. Pure.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // From estimates to the room that is published: the rule for one host. Room falls at once and rises
-// slowly: after the estimate allowed it for a while, a step in each interval, and not on a host
-// that goes up and down, nor by figures of a short time. Pure; times are told.
+// slowly, a step in each interval, after the estimate has allowed it for a while. It does not rise
+// on a host that goes up and down, nor by figures of a short time. Pure; the caller passes all
+// times.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ namespace reaper {
 
 struct PublicationRules {
     Duration interval{15'000};     ///< between two rises
-    Duration rise_after{120'000};  ///< the estimate must have allowed a rise for so long
+    Duration rise_after{120'000};  ///< the estimate must have allowed a rise for this long
     double rise_step = 0.25;       ///< of the host's cores: vCPUs in one rise, at least 1
     Amount hysteresis = 1;         ///< vCPUs: a smaller gain is no rise
     int flaps = 3;                 ///< so many within the window: the host is left alone; 0: never
@@ -23,7 +24,7 @@ struct PublicationRules {
     RetrySettings quiet{Duration{1'800'000}, Duration{28'800'000}};
     Duration trust_after{3'600'000};  ///< of which there must be readings before room rises
     double least_coverage = 0.95;     ///< the part of it that must be covered
-    Duration max_age{60'000};         ///< an older measurement is as none
+    Duration max_age{60'000};         ///< an older measurement does not count
 
     friend bool operator==(const PublicationRules&, const PublicationRules&) = default;
 };
@@ -57,14 +58,14 @@ Circuit left_alone_since(const std::vector<TimePoint>& times, const PublicationR
 struct RoomInUse {
     Amount used = 0;   ///< vCPUs of oversubscribed room that are held
     double cores = 0;  ///< for the step
-    /// A QoS controller says so: nothing new may start, whatever is allowed, and nobody has to go
-    /// for that. Where room had risen and falls for it, that is a flap.
+    /// A QoS controller says so: nothing new may start, whatever is allowed, and no server is
+    /// evicted for that. Where room had risen and falls for it, that is a flap.
     bool too_busy = false;
 };
 
 struct Published {
     Amount total = 0;  ///< to be published; 0: no inventory at all
-    /// There is no room, but somebody holds some, and Placement has no total of 0: it is 1, and
+    /// There is no room, but some is in use, and Placement has no total of 0: it is 1, and
     /// nothing may start on it, also when the holders are gone. So where a host is too busy, what
     /// is evicted is not taken by others.
     bool closed = false;

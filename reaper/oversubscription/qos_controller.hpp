@@ -1,7 +1,7 @@
 // A QoS controller watches how regular servers fare on the hosts where oversubscribed room is sold,
 // and says what must go: corrections are data, which another part carries out under the rules for
-// all evictions. Which servers they are is `choose_corrected` (correction.hpp). Pure; times are
-// told.
+// all evictions. Which servers they are is `choose_corrected` (correction.hpp). Pure; the caller
+// passes all times.
 #pragma once
 
 #include <map>
@@ -34,7 +34,7 @@ struct HostLoad {
     bool known() const noexcept { return why_unknown.empty(); }
 };
 
-/// Counters are read at slightly different moments: a part up to this is all, not a contradiction.
+/// Counters are read at slightly different times: a part up to this is all, not a contradiction.
 inline constexpr double most_part = 1.1;
 
 /// Which figures a controller looks at.
@@ -76,7 +76,7 @@ struct QosState {
 struct QosVerdict {
     std::optional<HostCorrection> correction{};
     std::string why;  ///< for people, where there is none: all is well, what is not known, ...
-    /// A figure is above its threshold, or all are known and none is; none: nobody knows.
+    /// A figure is above its threshold, or all are known and none is; none: unknown.
     std::optional<bool> too_busy{};
     QosState state;  ///< for the next time
 };

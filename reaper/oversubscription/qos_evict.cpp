@@ -18,18 +18,18 @@ constexpr double most_shed = 1e6;
 
 ParameterSpec evict_spec() {
     return {"evict", ParameterKind::text, std::string{"step"},
-            "step: servers with as many vCPUs as it is too much, the least harm first; all: every "
+            "step: servers with as many vCPUs as the excess, the least harm first; all: every "
             "revocable server of the host at once"};
 }
 
 ParameterSpec settle_spec() {
     return {"settle", ParameterKind::text, std::string{"60s"},
-            "after a correction its effect is waited for so long before the next one, up to 1h"};
+            "wait between a correction and the next one, for its effect, up to 1h"};
 }
 
 ParameterSpec in_a_row_spec(std::int64_t standard) {
     return {"for", ParameterKind::integer, standard,
-            "so many measurements in a row must be above it, 1 to 1000"};
+            "the number of measurements in a row that must be above it, 1 to 1000"};
 }
 
 std::variant<int, ParameterError> in_a_row_of(const Parameters& parameters) {

@@ -26,7 +26,7 @@ std::variant<int, ParameterError> in_a_row_of(const Parameters& parameters);
 std::variant<QosEvict, ParameterError> qos_evict_of(const Parameters& parameters);
 
 /// Whether this measurement is to be looked at: it is known, and newer than the last one. If not,
-/// the verdict tells why. It remembers the measurement.
+/// the verdict says why. It remembers the measurement.
 bool is_news(const HostLoad& load, QosVerdict& verdict);
 
 /// Whether the last correction is still to show its effect.

@@ -53,7 +53,7 @@ public:
             std::min(usage.cores, static_cast<double>(std::max<Amount>(facts.vcpus, 0)));
         estimate.rise_to = room_for(facts, cores, usage.peak.most);
         estimate.fall_to = room_for(facts, cores, usage.peak.least);
-        // Where servers in ordinary room left, less is allocated, but nobody lacks a CPU.
+        // Where servers in ordinary room left, less is allocated, but no server lacks a CPU.
         estimate.keep_to = idle_room(facts, cores, usage.peak.least);
         estimate.why = words(facts, cores, usage);
         return estimate;
@@ -127,9 +127,9 @@ EstimatorInfo usage_slack_estimator() {
             {{"margin", ParameterKind::text, std::string{"0.1"},
               "the part of the host's cores that is kept back, 0 to 0.99"},
              {"smoothing", ParameterKind::text, std::string{"1min"},
-              "use counts as its mean over so long, up to 1h"},
+              "use is averaged over this time, up to 1h"},
              {"peak", ParameterKind::text, std::string{"1h"},
-              "of these means, the largest within so long counts, up to 168h"},
+              "the largest mean within this time counts, up to 168h"},
              {"ceiling", ParameterKind::text, std::string{"1"},
               "never more vCPUs than this many for each core of the host, 0 to 16"},
              {"vcpus_per_core", ParameterKind::text, std::string{"1"},

@@ -40,7 +40,7 @@ struct Budgets {
     std::vector<Budget> all;                   ///< that every victim counts against
     std::optional<Budget> each_project;        ///< of those not named below
     std::map<ProjectId, Budget> projects;      ///< of which some is used
-    std::optional<Budget> each_aggregate;      ///< likewise
+    std::optional<Budget> each_aggregate;      ///< as above
     std::map<std::string, Budget> aggregates;  ///< by name, or label of a shard
     /// Hosts that are in any of several aggregates (names or UUIDs) count like one aggregate, by a
     /// label.

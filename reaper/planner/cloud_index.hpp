@@ -44,7 +44,7 @@ public:
     /// None if it is not there.
     const Host* find(const HostId& host) const;
 
-    /// Who is never a victim; all hosts are read again if that is news.
+    /// The protection from deletion; all hosts are read again if that is news.
     void protect(Protection protection);
     const Protection& protection() const noexcept { return protection_; }
 
@@ -74,7 +74,7 @@ public:
     }
     /// What the filter changes about the rows, until the next call.
     SparedRows& spared_by(const RunTimeFilter& filter) const;
-    /// What was found out of the row, but for what it tells by itself, holds no more.
+    /// What was derived from the row, except for its own values, no longer holds.
     void forget_found(std::uint32_t row) const;
 
     /// Rows by host name, then id.
@@ -124,9 +124,9 @@ private:
     mutable RowNames names_;  // a host that is read once more meets no new ones
     std::vector<HostRow> rows_;
     std::vector<std::uint32_t> profiles_;  // by row
-    std::vector<Amount> newest_;           // likewise
+    std::vector<Amount> newest_;           // as above
     std::vector<ClassRow> classes_;        // by row, then class number
-    std::vector<WorkCurve> curves_;        // likewise
+    std::vector<WorkCurve> curves_;        // as above
     std::size_t stride_ = 0;
     std::vector<CandidateSketch> candidates_;  // by row
     std::vector<std::uint32_t> free_rows_;
@@ -136,7 +136,7 @@ private:
     std::vector<Amount> project_counts_;                         // by project number
     std::vector<ClassRow> read_;                                 // of the host that is put
     std::vector<WorkCurve> read_curves_;
-    std::vector<std::uint32_t> consumers_before_;  // likewise, as it was
+    std::vector<std::uint32_t> consumers_before_;  // as above, before the change
     ChangeLog<HostId> changes_;
     std::unique_ptr<BoundTables> tables_ = std::make_unique<BoundTables>();
     std::unique_ptr<LedgerRows> under_ledger_ = std::make_unique<LedgerRows>();

@@ -108,7 +108,7 @@ void ConstraintChecker::find_members(const CloudIndex& cloud, const Ledger& ledg
     // A server that moves leaves its place.
     for (const auto& requester : request_.requesters) others.erase(requester);
     members_ = where_are(others, cloud);
-    // Who has a place may keep it, though room elsewhere is promised to him: he moves, or wants to.
+    // A moving server may keep its place, though room elsewhere is promised to it.
     if (group.together() && !members_.empty()) return;
     for (const auto* const promise : ledger.promises_of_group(group.id)) {
         const auto& theirs = promise->requesters;
@@ -213,7 +213,7 @@ ConstraintChecker::Refusal ConstraintChecker::by_mirror(const Host& host) const 
     const auto refuse = [](const std::string& what) -> Refusal {
         return {{RejectionCode::not_in_placement,
                  "Placement does not know it in " + what +
-                     ", though Nova does (`nova-manage placement sync_aggregates` mends that)"}};
+                     ", though Nova does (`nova-manage placement sync_aggregates` corrects that)"}};
     };
     const auto& known = *host.placement_aggregates;
     std::size_t zones = 0;

@@ -45,10 +45,10 @@ public:
     int group_members_on(const Host& host) const { return on(members_, host); }
     int apart_on(const Host& host) const { return on(apart_, host); }
     static constexpr Amount any_number = std::numeric_limits<Amount>::max();
-    /// Who has to stay where it is: the request is to land beside it, so without it Nova would not
-    /// take that host (hint `same_host`, affinity).
+    /// Servers that must stay where they are: the request must land beside them; without them Nova
+    /// would not take that host (hint `same_host`, affinity).
     const std::set<ServerId>& company() const { return company_; }
-    /// All slots have to be on one host: affinity, and nobody of the group is anywhere yet.
+    /// All slots have to be on one host: affinity, and the group has no placed server yet.
     bool all_on_one_host() const { return all_on_one_; }
 
 private:

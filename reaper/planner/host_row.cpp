@@ -68,7 +68,7 @@ std::size_t hash_of_profile(const Host& host) {
     return hash ^ traits * 0x9e3779b97f4a7c15ULL;
 }
 
-/// What is held on one provider by somebody who goes counts as room.
+/// Room that a departing server holds on a provider counts as free.
 void add_coming_room(const Resources& held, const Provider& provider, const RowNames& names,
                      std::vector<ClassRow>& classes) {
     for (const auto& [resource_class, inventory] : provider.inventories) {
@@ -77,7 +77,7 @@ void add_coming_room(const Resources& held, const Provider& provider, const RowN
     }
 }
 
-/// What somebody is deleting already.
+/// Servers whose deletion is under way already.
 void add_coming_room(const Server& server, const Host& host, const RowNames& names,
                      std::vector<ClassRow>& classes) {
     for (const auto& provider : host.providers) {

@@ -1,7 +1,7 @@
-// A host in numbers: what every decision needs to know of it, whatever the request, read from the
-// host once when it changes. Class names become small numbers, and everything that only decides
-// whether a request may go there at all (state, zone, traits) becomes the number of a *profile*
-// that many hosts share.
+// A host in numbers: what every decision needs to know of it, whatever the request. It is read from
+// the host once when the host changes. Class names become small numbers. All that only decides
+// whether a request may use the host (state, zone, traits) becomes the number of a *profile* that
+// many hosts share.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct HostRow {
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
     Amount last_start = 0;           ///< of the candidate that runs shortest, milliseconds UTC
-    Amount newest = 0;               ///< creation of the newest server, likewise
+    Amount newest = 0;               ///< creation of the newest server, as above
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
     /// Projects of its revocable servers, one for each server.
@@ -83,7 +83,7 @@ inline std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>{}(text);
 }
 
-/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids now and then:
+/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids occasionally:
 /// who looks for one must then look closer.
 inline std::uint32_t hash_of_consumer(const ServerId& id) {
     const std::string& text = id.str();

@@ -1,10 +1,10 @@
 // The rows of hosts on which something is outstanding (evictions, promises, deletions that were
 // given up on), read once more as the ledger leaves them. They follow the ledger's changes and the
 // index's: a decision pays for what changed since the one before it, not for what is outstanding.
-// With them, a row tells what the host tells to any request but those that are promised room on it
+// With them, a row says the same as the host for any request but those that are promised room on it
 // themselves.
 //
-// Where many rows are touched, the others' classes are copied too (whole): who goes over all rows
+// Where many rows are touched, the others' classes are copied too (whole): a pass over all rows
 // goes over one piece of memory, in order, as if nothing were outstanding.
 //
 // They follow one ledger at a time; another one costs a look at all that it and the one before it
@@ -66,7 +66,7 @@ private:
     // By row, as in the index: a decision that goes over all rows goes over memory in order.
     std::size_t stride_ = 0;
     std::vector<ClassRow> classes_;  // by row, then class number
-    std::vector<WorkCurve> curves_;  // likewise
+    std::vector<WorkCurve> curves_;  // as above
     std::vector<CandidateSketch> candidates_;
 };
 

@@ -25,7 +25,7 @@ bool any_revocable_of(const std::set<ServerId>& servers, const CloudIndex& cloud
 }
 
 /// Gives the host so many places; each of `taken` is held by one of the servers, as long as it is
-/// there, or by nobody who can go.
+/// there, or by no server that may be deleted.
 void add_places(Host& host, const ResourceClass& name, Amount places, Amount each, int taken,
                 const std::set<ServerId>& holders) {
     if (host.providers.empty()) return;

@@ -19,7 +19,7 @@ namespace reaper {
 /// The same cloud and request, with places among the resources in place of these two constraints.
 class PlacesView {
 public:
-    /// Null where it would tell nothing new: no revocable server takes a place.
+    /// Null where it would say nothing new: no revocable server takes a place.
     static std::unique_ptr<PlacesView> of(const Request& request, const CloudIndex& cloud,
                                           const ConstraintChecker& checker);
 
@@ -38,8 +38,8 @@ private:
 };
 
 /// Requests that keep but one of the servers beside which this one is to be (affinity, the hint
-/// `same_host`), on one of their hosts each: the others may go there. Empty where that frees
-/// nobody.
+/// `same_host`), on one of their hosts each: the others may go there. Empty where that leaves
+/// no request.
 struct BesideOne {
     Request request;
     std::map<ServerId, std::string> stay;  ///< with the reason

@@ -202,8 +202,8 @@ private:
             if (on_host.slots <= 0) continue;
             plan.hosts.push_back(explain_host(problem_, host, on_host, selection));
             if (on_host.victims.empty()) continue;
-            tell_spared(plan.hosts.back(), problem_, host, on_host, strategy, input_,
-                        max_spared_of_plan - told);
+            add_spared(plan.hosts.back(), problem_, host, on_host, strategy, input_,
+                       max_spared_of_plan - told);
             told += plan.hosts.back().spared.size();
         }
         Rejections rejections{host_filter_, input_};
@@ -226,7 +226,7 @@ private:
     const Problem problem_;
 };
 
-/// Plans anew with one group after the other filled, where several limits stand in the way of each
+/// Plans again with one group after the other filled, where several limits stand in the way of each
 /// other: what the first attempt says of them stays the answer if none of that helps.
 Decision plan_in_budgets(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                          const Strategy& strategy, std::string_view strategy_name,

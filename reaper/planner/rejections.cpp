@@ -35,7 +35,7 @@ Rejections::Rejections(const HostFilter& host_filter, const FilterInput& input)
         }
         count(code, refused.hosts, sample);
     }
-    sort_told();
+    sort_listed();
 }
 
 void Rejections::count(RejectionCode code, std::size_t hosts, const std::string& sample) {
@@ -51,7 +51,7 @@ void Rejections::count(RejectionCode code, std::size_t hosts, const std::string&
         counts.insert(at, RejectionCount{code, number, sample});
 }
 
-void Rejections::sort_told() {
+void Rejections::sort_listed() {
     const auto ranked = std::stable_partition(told.begin(), told.end(), [](const Rejection& each) {
         return each.code == RejectionCode::ranked_lower;
     });
@@ -68,12 +68,12 @@ void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
     };
     for (const auto& [host, on_host] : chosen)
         if (on_host.slots > 0) --losers;
-    std::size_t count_told = 0;
+    std::size_t listed_count = 0;
     const auto tell = [&](std::size_t host, const std::string& reason) {
         const Host& loser = host_filter_.host(host);
         if (sample.empty()) sample = reason;
         told.push_back(Rejection{loser.id, loser.name, RejectionCode::ranked_lower, reason});
-        ++count_told;
+        ++listed_count;
     };
     std::set<std::size_t> passed;
     for (const auto& [host, reason] : selection.passed) {
@@ -81,13 +81,13 @@ void Rejections::add_losers(const Selection& selection, const Chosen& chosen) {
         if (lost(host)) tell(host, reason);
     }
     const auto ranked = static_cast<std::ptrdiff_t>(told.size());
-    for (std::size_t host = 0; host < host_filter_.size() && count_told < losers; ++host) {
-        if (!small_ && count_told >= passed_in_full) break;
+    for (std::size_t host = 0; host < host_filter_.size() && listed_count < losers; ++host) {
+        if (!small_ && listed_count >= passed_in_full) break;
         if (lost(host) && !passed.contains(host)) tell(host, needless);
     }
     std::sort(told.begin() + ranked, told.end(), named_before);
     count(RejectionCode::ranked_lower, losers, sample);
-    sort_told();
+    sort_listed();
 }
 
 void Rejections::add_all(RejectionCode code,
@@ -99,7 +99,7 @@ void Rejections::add_all(RejectionCode code,
         if (sample.empty()) sample = told.back().reason;
     }
     count(code, host_filter_.size(), sample);
-    sort_told();
+    sort_listed();
 }
 
 void Rejections::add_too_few(Amount requested) {

@@ -1,5 +1,5 @@
 // Why hosts were not used: the best few in full, all of them counted by reason. In a small cloud
-// every host is told in full.
+// every host is listed in full.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace reaper {
 
 class Rejections {
 public:
-    /// Clouds of at most so many hosts are told in full.
+    /// Clouds of at most so many hosts are listed in full.
     static constexpr std::size_t small_cloud = 20;
 
     /// Those that the screen refused. The arguments must outlive this.
@@ -33,7 +33,7 @@ public:
 private:
     void count(RejectionCode code, std::size_t hosts, const std::string& sample);
     void add_all(RejectionCode code, const std::function<Rejection(const HostOption&)>& reject);
-    void sort_told();
+    void sort_listed();
 
     const HostFilter& host_filter_;
     bool small_;

@@ -33,7 +33,7 @@ public:
     bool touched(std::uint32_t row) const { return row < place_.size() && place_[row] != nowhere; }
     const ReadRow& of(std::uint32_t row) const { return read_[place_[row]]; }
 
-    /// When it was asked for last; for whom it serves.
+    /// When it was last requested, and the role that it serves.
     std::uint64_t used = 0;
     std::size_t bytes() const;
 

@@ -28,8 +28,8 @@ std::vector<HostSlots> slots_there(const Request& request, const CloudIndex& clo
     const Shape shape = shape_of(request);
     if (shape.empty()) return {};
     const ConstraintChecker checker{request, rules, cloud, ledger};
-    const std::map<ServerId, std::string> nobody;
-    const FilterInput input{request, shape,   ledger,  nobody, &cloud.protection(),
+    const std::map<ServerId, std::string> no_servers;
+    const FilterInput input{request, shape,   ledger,  no_servers, &cloud.protection(),
                             nullptr, nullptr, &checker};
     const HostFilter hosts{cloud, input, any_number};
     std::vector<HostSlots> there;

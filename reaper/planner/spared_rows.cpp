@@ -60,7 +60,7 @@ void SparedRows::look(const CloudIndex& cloud, std::uint32_t row, const RunTimeF
     spared_[row].reset();
     for (const std::uint32_t workload : young_[row]) rows_of_workloads_.erase(workload, row);
     young_[row].clear();
-    until_[row] = for_ever;
+    until_[row] = forever;
     const HostRow& own = cloud.row(row);
     const Amount young = now_ - rules_.horizon.count();
     if (own.last_start <= young) return;
@@ -82,7 +82,7 @@ void SparedRows::look(const CloudIndex& cloud, std::uint32_t row, const RunTimeF
     std::sort(young_[row].begin(), young_[row].end());
     young_[row].erase(std::unique(young_[row].begin(), young_[row].end()), young_[row].end());
     for (const std::uint32_t workload : young_[row]) rows_of_workloads_.add(workload, row);
-    if (until_[row] != for_ever)
+    if (until_[row] != forever)
         spared_[row] = std::make_unique<ReadRow>(cloud.read_under(row, &filter, ledger));
 }
 

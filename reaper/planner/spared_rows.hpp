@@ -1,7 +1,7 @@
-// Which hosts have servers that are too young to be victims (RunTimeFilter), known from one
-// decision to the next: a host is looked at again when it or what the ledger says of it changed,
-// when a rule on a workload of its young servers did, and when the first of those that are kept is
-// old enough. So a decision pays for what changed, not for all that is young.
+// Which hosts have servers that are too young to be victims (RunTimeFilter), remembered from one
+// decision to the next. A host is examined again in three cases: it or its ledger entry changed, a
+// rule on a workload of its young servers changed, or the first of its spared servers is old
+// enough. So a decision pays for what changed, not for all young servers.
 //
 // For one set of rules at a time, and times that only grow; anything else costs a look at all
 // hosts. One thread.
@@ -26,7 +26,7 @@ class Ledger;
 struct ReadRow {
     CandidateSketch candidates;
     std::vector<ClassRow> classes;  ///< by class number
-    std::vector<WorkCurve> curves;  ///< likewise
+    std::vector<WorkCurve> curves;  ///< as above
 };
 
 class SparedRows {
@@ -49,7 +49,7 @@ public:
 
 private:
     static constexpr Amount unknown = std::numeric_limits<Amount>::min();
-    static constexpr Amount for_ever = std::numeric_limits<Amount>::max();
+    static constexpr Amount forever = std::numeric_limits<Amount>::max();
 
     void look(const CloudIndex& cloud, std::uint32_t row, const RunTimeFilter& filter,
               const Ledger* ledger);

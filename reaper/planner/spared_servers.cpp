@@ -100,9 +100,9 @@ private:
 
 }  // namespace
 
-void tell_spared(HostPlan& plan, const Problem& problem, std::size_t host_index,
-                 const OnHost& chosen, const Strategy& strategy, const FilterInput& input,
-                 std::size_t left) {
+void add_spared(HostPlan& plan, const Problem& problem, std::size_t host_index,
+                const OnHost& chosen, const Strategy& strategy, const FilterInput& input,
+                std::size_t left) {
     const HostOption& option = problem.hosts[host_index];
     const Host& host = *option.host;
     const WhyOthers why_others{problem, host_index, chosen, strategy};

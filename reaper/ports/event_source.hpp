@@ -1,7 +1,7 @@
 // Port: the stream of Nova's INFO notifications, as changes of the cloud.
 //
 // At most once: nothing is acknowledged, and what is sent while we are not connected is never seen.
-// Whoever listens must live with missed, late, repeated and reordered events.
+// A listener must cope with missed, late, repeated and reordered events.
 #pragma once
 
 #include <cstdint>

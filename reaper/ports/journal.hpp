@@ -72,10 +72,10 @@ public:
     virtual ResultTask<Admission> admit(Request request, TimePoint now) = 0;
     /// The same in place of what is known of the request: how it ended is forgotten, and it is
     /// unfinished again. Its plans and steps stay.
-    virtual ResultTask<void> admit_anew(Request request, TimePoint now) = 0;
-    /// Records a request that ended before it was known what it asks for, and its outcome, in one
-    /// write, in place of what is known of it without a plan and an outcome. Of one with a plan
-    /// nothing changes but the outcome, and of one with an outcome nothing.
+    virtual ResultTask<void> readmit(Request request, TimePoint now) = 0;
+    /// Records a request that ended before its content was known, and its outcome, in one write. It
+    /// replaces an entry without a plan and an outcome. Of one with a plan only the outcome
+    /// changes; one with an outcome stays unchanged.
     virtual ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) = 0;
     virtual ResultTask<void> add_plan(RequestId id, PlanEntry plan) = 0;
     virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;
@@ -92,9 +92,9 @@ public:
     /// An operator protects a server, in place of what was noted of it before.
     virtual ResultTask<void> note_protection(ServerProtection protection) = 0;
     virtual ResultTask<void> end_protection(ServerId server) = 0;
-    /// A new order (its number is 0), or what became of a known one. Returns its number.
+    /// A new order (its number is 0), or what happened to a known one. Returns its number.
     virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
-    /// Dynamic reservations that are in Placement now, and those that are not any more.
+    /// Dynamic reservations that are in Placement now, and those that no longer are.
     virtual ResultTask<void> note_reservations(std::vector<KnownReservation> there,
                                                std::vector<ReservationId> gone) = 0;
 };

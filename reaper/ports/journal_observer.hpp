@@ -9,8 +9,8 @@
 
 namespace reaper {
 
-/// Each call is made once the write is durable, and before its caller goes on. What failed is told
-/// by `wrote` alone. By default an observer ignores all of it.
+/// Each call is made once the write is durable, and before its caller goes on. A failure is
+/// reported by `wrote` alone. By default an observer ignores all of it.
 class JournalObserver {
 public:
     virtual ~JournalObserver() = default;

@@ -22,7 +22,7 @@ struct Delivery {
     std::string body;  ///< unpacked, where it came compressed; else bytes as on the wire
     std::string routing_key;
     bool redelivered = false;
-    std::string unreadable{};  ///< why nobody can read the body; empty if it is as it should be
+    std::string unreadable{};  ///< why the body can't be read; empty if it is as it should be
 };
 
 /// A change of the connection, for logs, readiness and metrics.

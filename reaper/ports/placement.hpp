@@ -74,8 +74,8 @@ public:
     /// has no such inventory. After `timeout` and `unreachable` it may or may not have happened.
     virtual ResultTask<ReservedAnswer> change_reserved(ReservedChange change,
                                                        Duration deadline) = 0;
-    /// Likewise; `reserved` is at most the total afterwards, all else stays. `conflict` if somebody
-    /// holds some of what is to be removed; `not_found` if the provider is gone.
+    /// The same; `reserved` is at most the total afterwards, all else stays. `conflict` if a
+    /// consumer holds some of what is to be removed; `not_found` if the provider is gone.
     virtual ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) = 0;
     /// A nested provider. If there is one of that name below that parent, it is that one;
     /// `conflict` if the name is another's. After `timeout` and `unreachable` it may or may not

@@ -23,7 +23,7 @@ public:
     /// A provider that has none above it, of that id. `conflict` if the name or the id is
     /// another's.
     virtual ResultTask<void> create_root(std::string name, ProviderId id) = 0;
-    /// `conflict` while somebody holds something there.
+    /// `conflict` while a consumer holds something there.
     virtual ResultTask<void> remove_provider(ProviderId provider) = 0;
     /// Makes the inventory, or changes its total; `reserved` is at most that afterwards, all else
     /// stays. Repeated a bounded number of times when the provider is changed at the same time.

@@ -90,7 +90,7 @@ private:
     /// What the last call had no place for.
     End drain(LineSplitter& lines) {
         while (!between_members_ && stream_.avail_out == 0) {
-            std::array<unsigned char, chunk> out;  // NOLINT: likewise
+            std::array<unsigned char, chunk> out;  // NOLINT: the same
             stream_.next_out = out.data();
             stream_.avail_out = static_cast<unsigned>(out.size());
             const int result = inflate(&stream_, Z_NO_FLUSH);

@@ -1,5 +1,5 @@
-// Lines in gzip files that grow: each batch of lines is a gzip member of its own, so that what was
-// written stays readable whatever happens to the next one, and `zcat` reads it all.
+// Lines in gzip files that grow. Each batch of lines is a separate gzip member: written lines stay
+// readable whatever happens to the next batch, and `zcat` reads them all.
 #pragma once
 
 #include <functional>

@@ -32,7 +32,7 @@ struct Begin {
 
 /// The policy from here on.
 struct PolicyLine {
-    config::Policy policy;      ///< only of who writes: read back is `configuration`
+    config::Policy policy;      ///< only of the writer: a reader gets `configuration`
     std::string configuration;  ///< as a file says it
     std::map<std::string, std::string> project_ids;  ///< those of protect.projects
     std::set<ResourceClass> revocable_classes;

@@ -176,7 +176,8 @@ void rename(RequestId& id, const NameChanger* changer) {
 }
 
 Line begin_of(const JsonPlace& in) {
-    if (in["format"].text() != "reaper-recording") in.fail("is not of a recording of the reaper");
+    if (in["format"].text() != "reaper-recording")
+        in.fail("does not belong to a recording of the reaper");
     if (in["version"].integer() != recording_version)
         in["version"].fail("this reaper reads " + std::to_string(recording_version));
     return begin_fields.get(in);

@@ -37,11 +37,11 @@ Result<PlaybackEnd> play_back(const std::string& directory,
         ++end.segments;
         if (wrong)
             end.remarks.push_back(segment.path + ": line " + std::to_string(number) + " " + *wrong +
-                                  "; the rest of it is passed over");
+                                  "; the rest of it is skipped");
         else if (!read->whole)
             end.remarks.push_back(segment.path +
                                   ": ends amid a piece (the daemon was killed, or "
-                                  "still writes): that piece is passed over");
+                                  "still writes): that piece is skipped");
     }
     return end;
 }

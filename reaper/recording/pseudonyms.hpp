@@ -1,5 +1,5 @@
 // The names of an anonymous recording: the same one for the same one as long as the process lives,
-// and nobody can find out whose it was. Names come as they are seen, so their order is not that of
+// and it can't be traced back. Names come as they are seen, so their order is not that of
 // the originals: where a strategy has two equally good victims, it may choose the other one.
 #pragma once
 

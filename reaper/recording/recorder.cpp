@@ -13,10 +13,10 @@
 namespace reaper::recording {
 namespace {
 
-/// Copied at a time when nobody waits, and for a decision.
+/// Copied while no request waits, and for a decision.
 constexpr std::size_t hosts_at_a_time = 200;
 constexpr std::size_t hosts_for_a_decision = 1'000;
-constexpr std::size_t max_told = 100'000;
+constexpr std::size_t max_remembered = 100'000;
 constexpr std::uint64_t segments_kept = 16;
 
 RecordingWriter::Limits limits_of(const RecorderSettings& settings) {
@@ -112,11 +112,12 @@ void Recorder::find_changed(const CloudCache& cache) {
     const bool known =
         cache.index().changes().read(changes_, [&](const HostId& id) { changed_.insert(id); });
     if (known && base_begun_) return;
-    const bool anew = !known || !follows_;
+    const bool from_scratch = !known || !follows_;
     base_begun_ = true;
-    for (const Host* const host : cache.hosts()) (anew ? changed_ : base_left_).insert(host->id);
-    // Those that are gone by now are told to be.
-    if (anew) changed_.insert(written_.begin(), written_.end());
+    for (const Host* const host : cache.hosts())
+        (from_scratch ? changed_ : base_left_).insert(host->id);
+    // Hosts that are gone are recorded as gone.
+    if (from_scratch) changed_.insert(written_.begin(), written_.end());
 }
 
 void Recorder::copy(const CloudCache& cache, const HostId& id) {
@@ -133,7 +134,8 @@ void Recorder::copy(const CloudCache& cache, const HostId& id) {
         1 + host->servers.size());
 }
 
-/// Those of `first`, then others, up to `most`. True if who reads it knows all of them as they are.
+/// Those of `first`, then others, up to `most`. True if a reader then knows the current state of
+/// all of them.
 bool Recorder::copy_changed(const CloudCache& cache, std::size_t most,
                             const std::set<HostId>& first) {
     for (const HostId& id : first)
@@ -211,7 +213,7 @@ void Recorder::on_decision(const DecisionSight& sight) {
         copy_changed(sight.cache, hosts_for_a_decision, hosts_it_rests_on(sight.decision));
     note_policy(sight.policy);
     note_tags(sight.cache.tag_data());
-    if (told_.size() >= max_told) told_.clear();
+    if (told_.size() >= max_remembered) told_.clear();
     told_.insert(sight.request.id);
     auto seen = std::make_shared<const Seen>(seen_by(sight, whole));
     const Changer changer = changer_;
@@ -225,7 +227,7 @@ void Recorder::on_decision(const DecisionSight& sight) {
 /// A request that no decision looked at the cloud for.
 void Recorder::note_request(const Request& request, TimePoint at) {
     if (told_.contains(request.id)) return;
-    if (told_.size() >= max_told) told_.clear();
+    if (told_.size() >= max_remembered) told_.clear();
     told_.insert(request.id);
     const Changer changer = changer_;
     add([request, at, changer] { return request_line(request, at, changer.get()); });

@@ -31,7 +31,7 @@ struct RecorderSettings {
     bool anonymous = false;
     bool dry_run = false;
     std::string version{};  ///< the reaper's
-    /// A policy as the configuration would say it; to be read again by whoever replays.
+    /// A policy as the configuration would say it; a replay reads it again.
     std::function<std::string(const config::Policy&)> as_text;
 };
 
@@ -42,7 +42,7 @@ public:
     /// For tests: with other limits.
     Recorder(RecorderSettings settings, RecordingWriter::Limits limits);
 
-    /// In force from now on; decisions tell it too.
+    /// In force from now on; decisions contain it too.
     void note_policy(const CompiledPolicy& policy);
 
     void on_decision(const DecisionSight& sight) override;
@@ -51,7 +51,7 @@ public:
     bool keeps() const override { return writer_.writes(); }
     std::uint64_t losses() const override { return writer_.losses(); }
 
-    // What the journal is told, after it was written there.
+    // What is written into the journal, after it was written there.
     void on_plan(const Request& request, const PlanEntry& plan);
     void on_step(const Request& request, const StepEntry& step);
     void on_outcome(const Request& request, const Outcome& outcome);

@@ -2,7 +2,7 @@
 //
 // A recording is a directory of segments (RECORDING.md). Each segment begins with all hosts, so
 // that those before it can go. Who submits never waits: what the thread can't keep up with, or the
-// disk does not take, is dropped, and the recording begins anew after that (`run`). That is told
+// disk does not take, is dropped, and the recording begins again after that (`run`). That is logged
 // once, until it works again.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Item {
     std::size_t weight = 1;       ///< what it takes in memory, in servers or so
 };
 
-/// Held by who writes to the directory, as long as it lives, so that two never do.
+/// Held by the writer of the directory for its lifetime, so that there are never two.
 class DirectoryLock {
 public:
     /// None if another process, or this one, holds it.

@@ -14,7 +14,7 @@ namespace {
 
 using HostChoice = std::tuple<HostId, int, std::vector<ServerId>>;
 
-/// Which hosts give how many slots, and who goes from them.
+/// Which hosts give how many slots, and their victims.
 std::vector<HostChoice> choices_of(const Decision& decision) {
     std::vector<HostChoice> all;
     for (const HostPlan& host : host_plans(decision)) {
@@ -115,7 +115,7 @@ private:
         if (const auto* const plan = std::get_if<Plan>(&line.plan.decision))
             for (const Victim& victim : plan->victims()) learn(victim.project, victim.project_name);
         const auto waits = waiting_.find(line.request);
-        // Remembered: a like request was refused a moment before.
+        // Remembered: a like request was refused just before.
         const bool remembered = std::holds_alternative<NotEnough>(line.plan.decision);
         if (waits != waiting_.end() && remembered)
             decide_unseen(waits->second.request, line.plan.at);
@@ -130,7 +130,7 @@ private:
         if (const auto waits = waiting_.find(line.request); waits != waiting_.end()) {
             const Request request = waits->second.request;
             waiting_.erase(waits);
-            // While it is paused, nobody looks at the cloud for a request.
+            // While it is paused, the reaper does not read the cloud for a request.
             if (line.outcome.safeguard == "paused")
                 decide_unseen(request, line.outcome.at);
             else
@@ -229,7 +229,7 @@ private:
     std::shared_ptr<const Seen> last_;
     std::map<RequestId, std::size_t> numbers_;
     std::set<RequestId> replayed_, corrections_, undecided_;
-    std::map<RequestId, RequestLine> waiting_;  ///< told of, and not seen to be decided
+    std::map<RequestId, RequestLine> waiting_;  ///< reported, and not yet decided
     std::map<RequestId, Decision> to_check_;    ///< against the plan that comes next
 };
 

@@ -3,7 +3,7 @@
 // Each request is decided in the cloud as it was recorded. What an earlier decision of the replay
 // would have changed is not played on, but for two things: no server goes twice, and who went
 // counts against the limits. Circuits (breaker, project_breaker, shape_cooldown) are as they were
-// recorded: what would have become of other room, nobody knows. Deterministic.
+// recorded: what would have happened to other room is unknown. Deterministic.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace reaper::recording {
 /// The policy that takes the place of a recorded one.
 struct ReplayPolicy {
     std::shared_ptr<const CompiledPolicy> compiled;
-    bool tags_anew = false;  ///< its taggers say who is revocable, not the recording
+    bool retags = false;  ///< its taggers say who is revocable, not the recording
 };
 using PolicyFor = std::function<Result<ReplayPolicy>(const PolicyLine& recorded)>;
 

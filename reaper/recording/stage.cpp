@@ -58,7 +58,7 @@ double hours(Duration span) {
 }  // namespace
 
 void Stage::use(ReplayPolicy policy) {
-    const bool other_tags = policy.tags_anew;
+    const bool other_tags = policy.retags;
     policy_ = std::move(policy);
     index_.protect(policy_.compiled->protection);
     if (other_tags) retag_all();
@@ -66,18 +66,18 @@ void Stage::use(ReplayPolicy policy) {
 
 void Stage::use(TagData tag_data) {
     tag_data_ = std::move(tag_data);
-    if (policy_.tags_anew) retag_all();
+    if (policy_.retags) retag_all();
 }
 
 std::optional<std::string> Stage::unknown_tag() const {
-    if (!policy_.tags_anew) return std::nullopt;
+    if (!policy_.retags) return std::nullopt;
     for (const std::string& tag : policy_.compiled->tagger_inputs().project_tags)
         if (!tag_data_.projects_by_tag.contains(tag)) return tag;
     return std::nullopt;
 }
 
 void Stage::tag(Host& host) const {
-    if (!policy_.tags_anew || !policy_.compiled) return;
+    if (!policy_.retags || !policy_.compiled) return;
     for (Server& server : host.servers) reaper::tag(server, policy_.compiled->taggers, tag_data_);
 }
 

@@ -51,15 +51,15 @@ bool refused_at_once(const WeekRequest& request) {
            request.outcome->safeguard.empty();
 }
 
-/// Another request, or another reaper, tells of it.
-bool told_elsewhere(const WeekRequest& request) {
+/// Another request, or another reaper, reports it.
+bool reported_elsewhere(const WeekRequest& request) {
     return !request.choice && request.outcome &&
            (request.outcome->kind == OutcomeKind::superseded ||
             request.outcome->kind == OutcomeKind::handed_over);
 }
 
 void count(const WeekRequest& request, WeekReport& week) {
-    if (!somebody_waits(request.request.source)) {
+    if (!is_awaited(request.request.source)) {
         ++week.own;
     } else if (request.request.source == RequestSource::operator_) {
         ++week.asked;
@@ -113,7 +113,7 @@ StoppedByLimits stopped_in(const std::vector<WeekRequest>& requests, const Limit
     return stopped_by(limits, planned, sum);
 }
 
-/// The first failure that an outcome tells of.
+/// The first failure that an outcome reports.
 std::string first_failure(const WeekReport& week) {
     for (const WeekRequest& request : week.input.requests)
         if (request.outcome && request.outcome->kind == OutcomeKind::failed)
@@ -212,7 +212,7 @@ WeekInput week_of(const std::vector<RequestRecord>& records) {
 
 WeekReport report_week(WeekInput input) {
     std::erase_if(input.requests, [&](const WeekRequest& request) {
-        return request.at < input.since || request.at >= input.until || told_elsewhere(request);
+        return request.at < input.since || request.at >= input.until || reported_elsewhere(request);
     });
     std::stable_sort(input.requests.begin(), input.requests.end(),
                      [](const WeekRequest& a, const WeekRequest& b) { return a.at < b.at; });

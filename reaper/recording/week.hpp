@@ -1,4 +1,4 @@
-// What switching on would have meant: the report that a week of looking on ends in.
+// What switching on would have meant: the report at the end of a week of observing.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ struct WeekInput {
     std::string source;  ///< `recording DIR` or `journal FILE`
     TimePoint since{}, until{};
     std::optional<TimePoint> begins;  ///< what it is made from; none: with `since`
-    bool recorded = false;            ///< else the journal told it
+    bool recorded = false;            ///< else the journal reported it
     bool dry_run = false;
     std::vector<WeekRequest> requests;
     std::optional<config::Policy> policy;
@@ -57,7 +57,7 @@ struct WeekReport {
     int helped = 0;                         ///< by deleting servers
     int no_room = 0;                        ///< all revocable servers together are not enough
     int refused = 0;                        ///< the requester is revocable, ...
-    int unknown = 0;                        ///< nobody looked at the cloud for them
+    int unknown = 0;                        ///< the cloud was not read for them
     std::map<std::string, int> held_back;   ///< by safeguard
     int victims = 0;
     double lost_hours = 0, lost_vcpu_hours = 0;

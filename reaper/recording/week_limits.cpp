@@ -33,7 +33,7 @@ std::string_view why_stopped(const LimitSettings& limits, const PlannedHarm& nex
                              const Before& sum, int revocable) {
     const Request& request = *next.request;
     const int all = revocable + sum.all;
-    const bool waits = somebody_waits(request.source);
+    const bool waits = is_awaited(request.source);
     const bool too_many =
         limits.victims_per_request > 0 && next.victims > limits.victims_per_request;
     const bool too_large = waits && limits.share_per_request > 0 &&

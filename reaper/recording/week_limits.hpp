@@ -26,7 +26,7 @@ struct StoppedByLimits {
     int revocable = 0;                    ///< servers by which shares are counted
 };
 
-/// `planned` by time; `revocable`: servers of which shares are, as far as plans tell, so that more
+/// `planned` by time; `revocable`: servers of which shares are, as far as plans show, so that more
 /// may be stopped here than would have been.
 StoppedByLimits stopped_by(const LimitSettings& limits, const std::vector<PlannedHarm>& planned,
                            int revocable);

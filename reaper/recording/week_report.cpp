@@ -60,7 +60,7 @@ std::string lines_text(const WeekReport& week, const report::RenderOptions& opti
     row(held_back(week), "held back by safeguards: " + words(week.held_back));
     row(week.no_room, "not helped: all revocable servers together are not enough");
     row(week.refused, "not helped: the requester is revocable itself, or no room can help");
-    row(week.unknown, "not known: nobody looked at the cloud for them");
+    row(week.unknown, "not known: the cloud was not read for them");
     return table.text(0, static_cast<std::size_t>(options.width), report::Paint{options.color});
 }
 
@@ -131,8 +131,8 @@ std::string render_week(const WeekReport& week, const report::RenderOptions& opt
                 counted(week.deleted, "server") + " deleted.\n";
     const std::string subject =
         input.happened() ? "calls for a change" : "stands against switching on";
-    text += week.against.empty() ? "\nNothing that is known here " + subject + ".\n"
-                                 : "\nWhat " + subject + ":\n";
+    text +=
+        week.against.empty() ? "\nNo known fact " + subject + ".\n" : "\nWhat " + subject + ":\n";
     for (const std::string& doubt : week.against)
         text += report::wrapped("- " + report::safe(doubt), 2, width);
     for (const std::string& remark : input.remarks)

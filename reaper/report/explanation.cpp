@@ -77,11 +77,11 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 /// Of the whole request, and of the steps of the servers that were asked about.
-std::vector<Moment> times_of(const RequestRecord& record,
-                             const std::vector<ExplainedServer>& servers) {
+std::vector<TimelineEntry> times_of(const RequestRecord& record,
+                                    const std::vector<ExplainedServer>& servers) {
     std::map<ServerId, std::string> names;
     for (const auto& server : servers) names[server.victim.server] = name_of(server);
-    std::vector<Moment> times;
+    std::vector<TimelineEntry> times;
     const TimePoint sent = record.request.sent_at;
     if (sent != TimePoint{} && sent != record.received_at) times.push_back({sent, "asked for"});
     times.push_back({record.received_at, "received"});
@@ -91,10 +91,10 @@ std::vector<Moment> times_of(const RequestRecord& record,
     for (const auto& step : record.steps) {
         const auto name = names.find(step.server);
         if (name == names.end()) continue;
-        const bool told_already = is_sending(step.step);  // the reason, by the plan
+        const bool already_reported = is_sending(step.step);  // the reason, by the plan
         times.push_back(
             {step.at, with_reason(std::string{to_string(step.step)} + " " + name->second,
-                                  told_already ? "" : step.detail)});
+                                  already_reported ? "" : step.detail)});
     }
     if (record.outcome)
         times.push_back(
@@ -103,7 +103,7 @@ std::vector<Moment> times_of(const RequestRecord& record,
         times.push_back({record.freed_room->at,
                          "freed room: " + std::string{to_string(record.freed_room->kind)}});
     std::stable_sort(times.begin(), times.end(),
-                     [](const Moment& a, const Moment& b) { return a.at < b.at; });
+                     [](const TimelineEntry& a, const TimelineEntry& b) { return a.at < b.at; });
     return times;
 }
 
@@ -125,8 +125,9 @@ void neighbours_not_known(const HostPlan& host, bool correction,
         unknown.push_back("which other revocable servers were on " + host.host_name +
                           ": a correction names the servers that have to go, and weighs no others");
     } else if (!host.spared_in_all) {
-        unknown.push_back("which other revocable servers were on " + host.host_name +
-                          ", and why they stayed: the reaper that made this plan recorded it not");
+        unknown.push_back(
+            "which other revocable servers were on " + host.host_name +
+            ", and why they stayed: the reaper that made this plan did not record it");
     } else if (const int more = *host.spared_in_all - static_cast<int>(host.spared.size());
                more > 0) {
         unknown.push_back(counted(more, "more revocable server") + " that stayed on " +
@@ -157,8 +158,8 @@ void room_not_known(const Explanation& told, std::vector<std::string>& unknown) 
                      std::any_of(told.others.begin(), told.others.end(), sent);
     if (!told.outcome)
         unknown.push_back("how it ends: the request is under way");
-    else if (any && !told.freed_room && !somebody_waits(told.request.source))
-        unknown.push_back("who took the room: nobody waited for it, so it was not watched");
+    else if (any && !told.freed_room && !is_awaited(told.request.source))
+        unknown.push_back("who took the room: no server waited for it, so it was not watched");
     else if (any && !told.freed_room)
         unknown.push_back("who took the room: it was not seen, or not yet");
 }

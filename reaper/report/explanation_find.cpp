@@ -1,4 +1,4 @@
-// Where a journal tells of a server, and which of two journals tells more of it.
+// Where a journal reports a server, and which of two journals knows more about it.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace reaper::report {
 namespace {
 
-/// Other places where the journal has the server are told up to so many.
+/// At most this many other places in the journal are listed.
 constexpr int most_chosen = 100;
 /// A journal of years has more, and reads each for a name that it does not know.
 constexpr int most_waiting_read = 10'000;
@@ -95,8 +95,8 @@ std::optional<TimePoint> last_deletion(const Explanation& told) {
     return sent;
 }
 
-/// It tells of a server that waited, and that no plan chose.
-bool tells_who_waited(const Explanation& told) {
+/// It reports a server that waited, and that no plan chose.
+bool shows_waiter(const Explanation& told) {
     return waiting_server(told.request, told.asked).has_value() &&
            std::none_of(told.servers.begin(), told.servers.end(),
                         [&](const auto& server) { return is_asked(told, server); });
@@ -116,7 +116,7 @@ std::optional<ServerId> waiting_server(const Request& request, const std::string
     return std::nullopt;
 }
 
-/// As the journal has it; those whose time is over end in a moment.
+/// As the journal has it; those whose time is over end shortly.
 static ResultTask<std::optional<Explanation>> with_protections(JournalReader& journal,
                                                                Explanation told) {
     auto protections = co_await journal.protections();
@@ -161,13 +161,12 @@ static ResultTask<std::optional<Explanation>> find_in_requests(JournalReader& jo
 }
 
 bool goes_before(const Explanation& one, const Explanation& other) {
-    if (tells_who_waited(one) && tells_who_waited(other))
-        return one.received_at > other.received_at;
+    if (shows_waiter(one) && shows_waiter(other)) return one.received_at > other.received_at;
     return last_deletion(one) > last_deletion(other);
 }
 
 void add_other_waits(const Explanation& other, Explanation& told) {
-    if (!tells_who_waited(told) || !tells_who_waited(other)) return;
+    if (!shows_waiter(told) || !shows_waiter(other)) return;
     std::vector<ChosenServer> more = other.also;
     if (auto waited = waited_for(other.request, other.received_at, other.asked))
         more.push_back(std::move(*waited));
@@ -184,7 +183,7 @@ std::string not_explained(const std::string& asked) {
     return "the journal knows no request " + in_quotes(asked) +
            ", and no server of that id or name that a plan chose, or that waited for one of the "
            "newest 10000 requests; 'reaper history' and 'reaper history victims' list what it "
-           "knows; with --api the daemon tells of any server of the cloud";
+           "knows; with --api the daemon explains any server of the cloud";
 }
 
 }  // namespace reaper::report

@@ -26,9 +26,9 @@ constexpr auto explained_fields = fields_of<ExplainedServer>([](auto& io, auto& 
     io.required("gone_at", server.gone_at);
 });
 
-constexpr auto moment_fields = fields_of<Moment>([](auto& io, auto& moment) {
-    io.required("at", moment.at);
-    io.required("what", moment.what);
+constexpr auto timeline_fields = fields_of<TimelineEntry>([](auto& io, auto& entry) {
+    io.required("at", entry.at);
+    io.required("what", entry.what);
 });
 
 constexpr auto chosen_fields = fields_of<ChosenServer>([](auto& io, auto& chosen) {
@@ -61,7 +61,7 @@ constexpr auto explanation_fields = fields_of<Explanation>([](auto& io, auto& to
     io.lenient("decision", told.decision, JsonCoder<PlanEntry>{to_json, plan_entry_in});
     io.lenient("outcome", told.outcome, JsonCoder<Outcome>{to_json, outcome_in});
     io.lenient("freed_room", told.freed_room, JsonCoder<FreedRoomResult>{to_json, freed_room_in});
-    io.required("times", told.times, moment_fields);
+    io.required("times", told.times, timeline_fields);
     io.required("unknown", told.unknown);
     io.required("also", told.also, chosen_fields);
     io.optional("protections", told.protections, protection_fields);

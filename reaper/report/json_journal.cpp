@@ -1,4 +1,4 @@
-// The JSON of what the journal tells, there and back: records, messages, victims, events, totals.
+// What the journal reports, to JSON and back: records, messages, victims, events, totals.
 #include "reaper/json/fields.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_values.hpp"

@@ -1,5 +1,5 @@
-// Replaces what names somebody or something in what the reaper knows of a cloud, each kind of name
-// by a rule of the caller's. What it does not know to be harmless is replaced, or left out.
+// Replaces the names of users and things in what the reaper knows of a cloud, each kind of name
+// by a rule of the caller's. What is not known to be safe is replaced, or left out.
 #pragma once
 
 #include <functional>

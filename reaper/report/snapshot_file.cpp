@@ -78,7 +78,7 @@ json to_json(const SnapshotFile& file) {
 }
 
 void write_snapshot(std::ostream& out, const SnapshotFile& file) {
-    // What the file is comes first, so that its beginning tells.
+    // What the file is comes first, so that its beginning identifies it.
     out << "{\n\"format\": \"reaper-snapshot\"";
     const json members = frame(file);
     for (const auto& [name, value] : members.items())

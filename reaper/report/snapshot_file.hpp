@@ -25,7 +25,7 @@ std::string more_remarks(std::size_t count);
 struct SnapshotFile {
     Snapshot snapshot;
     TagData tag_data;  ///< the answers that the servers' `revocable_because` stands on
-    Ledger ledger;     ///< as the journal tells it: nothing expired yet
+    Ledger ledger;     ///< as the journal shows it: nothing expired yet
     bool anonymous = false;
 };
 
@@ -36,10 +36,10 @@ nlohmann::json to_json(const SnapshotFile& file);
 void write_snapshot(std::ostream& out, const SnapshotFile& file);
 
 /// The inverse. `bad_input` with the place (`hosts[3].servers[17].created: ...`) for text that is
-/// no JSON, another format or version, a field that is missing, twice there or of another shape,
-/// and for what would make no sense (a host without a provider, a server twice, more held than
-/// used). Members that it does not know are passed over. Builds one host at a time, at most 16
-/// levels deep; time and memory stay in proportion to the text, whatever it says.
+/// not JSON, has another format or version, or whose fields are missing, duplicate or of another
+/// type. The same for contradictions (a host without a provider, a duplicate server, more held than
+/// used). Unknown members are skipped. Builds one host at a time, at most 16 levels deep; time and
+/// memory stay in proportion to the text.
 Result<SnapshotFile> read_snapshot(std::string_view text);
 
 }  // namespace reaper::report

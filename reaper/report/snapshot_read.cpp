@@ -35,7 +35,7 @@ void check_format(const json& document) {
     check_version(top["version"].value());
 }
 
-/// Nobody twice: hosts, providers and servers have ids of their own.
+/// No duplicates: hosts, providers and servers have ids of their own.
 void check_ids(const Snapshot& snapshot) {
     std::set<ProviderId> providers;
     std::set<ServerId> servers;
@@ -124,7 +124,7 @@ json read_parts(std::string_view text, std::vector<Host>& hosts) {
     return read_json_parts(text, parts);
 }
 
-/// Who holds something, or is, on which host of the snapshot.
+/// The holders and servers on each host of the snapshot.
 std::map<HostId, std::set<ServerId>> holders_of(const Snapshot& snapshot) {
     std::map<HostId, std::set<ServerId>> holders;
     for (const Host& host : snapshot.hosts) {

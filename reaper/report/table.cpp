@@ -1,7 +1,6 @@
 #include "reaper/report/table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -12,23 +11,16 @@
 namespace reaper::report {
 namespace {
 
-std::string in_small_letters(std::string_view text) {
-    std::string small{text};
-    std::transform(small.begin(), small.end(), small.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return small;
-}
-
 std::optional<std::size_t> find_column(const Table& table, std::string_view name) {
     for (std::size_t i = 0; i < table.columns.size(); ++i)
-        if (in_small_letters(table.columns[i].name) == in_small_letters(name)) return i;
+        if (to_lower(table.columns[i].name) == to_lower(name)) return i;
     return std::nullopt;
 }
 
 Error no_column(const Table& table, const std::string& option, std::string_view name) {
     std::string known;
     for (const Column& each : table.columns)
-        known += (known.empty() ? "" : ", ") + in_small_letters(each.name);
+        known += (known.empty() ? "" : ", ") + to_lower(each.name);
     return Error{Errc::bad_input, option + ": there is no column " +
                                       in_quotes(printable(name, 60)) + "; there are: " + known};
 }

@@ -60,9 +60,9 @@ struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;  ///< as many cells as columns
     std::size_t key = 0;                  ///< the column that names a row
-    std::string none;                     ///< told instead of an empty table
-    std::string title, summary;           ///< told above and below it; may be empty
-    std::vector<std::string> remarks;     ///< told apart from it
+    std::string none;                     ///< shown instead of an empty table
+    std::string title, summary;           ///< shown above and below it; may be empty
+    std::vector<std::string> remarks;     ///< distinguished from it
 };
 
 /// Small steps to put a table together.
@@ -78,8 +78,8 @@ Result<std::vector<std::size_t>> order_of(const Table& table, std::string_view h
 /// In that order.
 Table ordered(Table table, const std::vector<std::size_t>& order);
 
-/// Only these columns, in this order, each beside the others. Names as in tables; capital and small
-/// letters are the same. `bad_input` lists the columns.
+/// Only these columns, in this order, each beside the others. Names as in tables; upper and lower
+/// case are the same. `bad_input` lists the columns.
 Result<Table> with_columns(Table table, const std::vector<std::string>& names);
 
 }  // namespace reaper::report

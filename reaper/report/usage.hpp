@@ -2,7 +2,7 @@
 //
 //  usage {version, from, to, usage: [{project, project_name (where it is known), type: "regular" or
 //         "revocable", servers, reclaimed, hours, resource_hours{class: hours}}],
-//         oversubscribed{class: {published, used, free, wanted (or null), hosts}}, which is as of
+//         oversubscribed{class: {published, used, free, wanted (or null), hosts}}, as it is
 //         now}
 #pragma once
 

@@ -14,7 +14,7 @@ TimePoint first_of_month(TimePoint time) {
 
 }  // namespace
 
-/// Who tells of a server first is believed, and whoever saw it reclaimed.
+/// The first report of a server counts, and any report that it was reclaimed.
 void UsageSum::add(ServerRun run) {
     const auto [at, is_new] = known_.emplace(run.server, each_.size());
     if (is_new) {

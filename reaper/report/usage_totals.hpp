@@ -2,7 +2,7 @@
 //
 // Pure: who ran when, holding what, comes from outside (the cloud's servers, those that ended, the
 // journal); this sums it up. A server counts from its launch to its end, with what it holds now or
-// held last: an earlier flavor of a resized server is not known any more.
+// held last: an earlier flavor of a resized server is no longer known.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,8 @@ struct UsageLine {
 /// runs of one server that of the first is taken, marked as reclaimed if any of them is.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
-/// The same in steps, for who does something else between them: first all runs, then the sum.
+/// The same in steps, for a caller that does something else between them: first all runs, then the
+/// sum.
 class UsageSum {
 public:
     UsageSum(TimePoint from, TimePoint to) : from_(from), to_(to) {}

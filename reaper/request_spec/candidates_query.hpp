@@ -1,5 +1,5 @@
 // What a client of Placement asked for in `GET /allocation_candidates`: the inverse of
-// placement_query.hpp, and a request in its terms. The query has what no message tells: a forced
+// placement_query.hpp, and a request in its terms. The query has what no message contains: a forced
 // host, what ports and device profiles ask for, aggregates that Nova chose.
 #pragma once
 

@@ -59,7 +59,7 @@ bool is_resource_class(std::string_view name) {
 
 std::string custom_name(std::string_view name) {
     std::string text;
-    for (const char c : in_capitals(name)) {
+    for (const char c : to_upper(name)) {
         const bool kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         if (kept || !text.ends_with('_')) text += kept ? c : '_';
     }

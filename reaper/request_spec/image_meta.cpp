@@ -22,13 +22,13 @@ constexpr Word network_models[] = {
     {"virtualpcnet32", "pcnet"}, {"virtualsriovethernetcard", "sriov"},
     {"virtualvmxnet", "vmxnet"}, {"virtualvmxnet3", "vmxnet3"}};
 
-/// In small letters, and the usual word.
+/// In lower case, and the usual word.
 template <std::size_t n>
 void put_usual(ImageProperties& properties, const char* name, const Word (&words)[n]) {
     const auto at = properties.find(name);
     if (at == properties.end()) return;
     std::string& value = at->second;
-    value = in_small_letters(value);
+    value = to_lower(value);
     for (const auto& [other, usual] : words)
         if (value == other) value = usual;
 }

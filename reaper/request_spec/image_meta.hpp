@@ -6,7 +6,7 @@
 
 namespace reaper {
 
-/// Properties by name, as Glance or Nova's messages tell them; `disk_format` is one of them.
+/// Properties by name, as Glance or Nova's messages report them; `disk_format` is one of them.
 using ImageProperties = std::map<std::string, std::string>;
 
 /// With Nova's own names and words: old names (`architecture`, `vmware_adaptertype`) become the

@@ -10,7 +10,7 @@
 namespace reaper {
 namespace {
 
-/// `[scheduler] max_placement_results`, if nobody changed it.
+/// `[scheduler] max_placement_results`, the default.
 constexpr const char* usual_limit = "1000";
 
 std::string all_of(const std::set<std::string>& words) {
@@ -33,7 +33,7 @@ std::string resources_text(const Resources& resources) {
     return joined(words);
 }
 
-/// Aggregates of which one will do; none if the wish binds nobody.
+/// Aggregates of which one will do; none if the wish binds no request.
 template <class Wanted>
 std::set<std::string> uuids(const std::vector<AggregateRecord>& aggregates, Wanted wanted) {
     std::set<std::string> found;
@@ -103,7 +103,7 @@ PlacementQuery query_of(const Request& request, const SchedulerRules& rules,
                         const std::vector<HypervisorRecord>& hosts) {
     Query query{request};
     query.add_shape();
-    // The search for hosts tells those of the zone and the project too.
+    // The search for hosts shows those of the zone and the project too.
     std::set<std::set<std::string>> sets;
     const auto one_of = [&](const std::set<std::string>& any_of) {
         if (!any_of.empty() && sets.insert(any_of).second)

@@ -15,10 +15,10 @@
 namespace reaper {
 namespace {
 
-/// Between Nova's clocks, and for what it takes to write a failure down and to tell it.
+/// Between Nova's clocks, and for what it takes to record a failure and to report it.
 constexpr Duration clock_difference{60'000};
 
-/// A migration, when Nova doesn't tell which: only a resize has another flavor than the server,
+/// A migration, when Nova doesn't say which: only a resize has another flavor than the server,
 /// and only a live migration has none in its notice.
 Operation guess_migration(const FailureNotice& notice, const RequesterFacts& facts) {
     if (!notice.flavor) return Operation::live_migrate;
@@ -90,7 +90,7 @@ std::variant<Wanted, Refused> wanted(const FailureNotice& notice, const Requeste
 }
 
 /// What was taken over of the image when the server was made, where something else than the image
-/// service tells it; null if that does. Nova's API goes before everything. Of a boot the image is
+/// service reports it; null if that does. Nova's API goes before everything. Of a boot the image is
 /// as old as the message, which then has no say; of a server that ran before, the image may have
 /// changed.
 const ImageProperties* image_taken_over(const FailureNotice& notice, const RequesterFacts& facts,
@@ -144,24 +144,24 @@ std::optional<Refused> ask(const ServerSpec& spec, const SchedulerRules& rules, 
     return std::nullopt;
 }
 
-/// Where it may land, of what the server and the search for hosts tell.
+/// Where it may land, of what the server and the search for hosts show.
 void land(const RequesterFacts& facts, Request& request) {
     if (const auto& schedule = facts.schedule) {
         request.placement = schedule->placement;
-        // The message of a live migration or an unshelve tells none.
+        // The message of a live migration or an unshelve has none.
         if (!request.availability_zone) request.availability_zone = schedule->availability_zone;
         for (const auto& host : schedule->ignored_hosts)
-            request.excluded_hosts.emplace(host, "the scheduler was told to ignore it");
+            request.excluded_hosts.emplace(host, "the request excludes it");
     }
-    // Where Nova tells the wishes itself, no message does.
+    // Where Nova reports the wishes itself, no message does.
     if (facts.zone) request.availability_zone = facts.zone;
     if (!facts.same_host.empty()) request.placement.with = facts.same_host;
     if (!facts.different_host.empty()) request.placement.apart_from = facts.different_host;
     if (facts.group.apart() || facts.group.together()) request.placement.group = facts.group;
 }
 
-/// Who waits: of several servers of one request those that Nova knows, and no more than were asked
-/// for.
+/// The requesters: of several servers of one request those that Nova knows, at most as many as
+/// asked for.
 void add_requesters(const FailureNotice& notice, const RequesterFacts& facts, Request& request) {
     request.requesters = {notice.server};
     request.slots = 1;

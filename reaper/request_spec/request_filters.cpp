@@ -38,7 +38,7 @@ constexpr ImageTrait image_type{"disk_format", "COMPUTE_IMAGE_TYPE_",
 
 /// The trait of a value; none if there is no such trait.
 std::optional<Trait> trait_of(const ImageTrait& row, std::string_view value) {
-    std::string word = in_capitals(value);
+    std::string word = to_upper(value);
     std::replace(word.begin(), word.end(), '-', '_');
     const bool known = !word.empty() && word.find(' ') == std::string::npos &&
                        row.known.find(" " + word + " ") != std::string_view::npos;
@@ -73,7 +73,7 @@ Result<void> add_ephemeral_encryption(const Wishes& wishes, std::set<Trait>& tra
     auto format = wishes.of_either("ephemeral_encryption_format", {"plain", "luks", "luksv2"});
     if (!format) return format.error();
     if (*format && !(*format)->empty())
-        traits.emplace("COMPUTE_EPHEMERAL_ENCRYPTION_" + in_capitals(**format));
+        traits.emplace("COMPUTE_EPHEMERAL_ENCRYPTION_" + to_upper(**format));
     return {};
 }
 
@@ -85,7 +85,7 @@ Result<void> add_sound(const Wishes& wishes, std::set<Trait>& traits) {
     return {};
 }
 
-/// Who may read the secret of a server's TPM: the flavor says, for servers that have one.
+/// Which users may read the secret of a server's TPM: the flavor says, for servers that have one.
 Result<void> add_tpm_secret(const Wishes& wishes, std::set<Trait>& traits) {
     if (wishes.of_flavor("tpm_version").value_or("").empty() &&
         wishes.of_image("tpm_version").value_or("").empty())
@@ -94,7 +94,7 @@ Result<void> add_tpm_secret(const Wishes& wishes, std::set<Trait>& traits) {
     if (security.empty()) security = "user";
     if (security != "user" && security != "host" && security != "deployment")
         return not_one_of("hw:tpm_secret_security", security, {"user", "host", "deployment"});
-    traits.emplace("COMPUTE_SECURITY_TPM_SECRET_SECURITY_" + in_capitals(security));
+    traits.emplace("COMPUTE_SECURITY_TPM_SECRET_SECURITY_" + to_upper(security));
     return {};
 }
 

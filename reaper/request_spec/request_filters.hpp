@@ -15,7 +15,7 @@ namespace reaper {
 /// this image.
 ///
 /// Not known from outside: what ports ask of their networks (routed networks, SmartNICs, bandwidth)
-/// and the resources of device profiles, which Neutron and Cyborg tell.
+/// and the resources of device profiles, which come from Neutron and Cyborg.
 Result<std::set<Trait>> root_traits(const ServerSpec& spec, const SchedulerRules& rules);
 
 }  // namespace reaper

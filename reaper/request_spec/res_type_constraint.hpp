@@ -29,8 +29,8 @@ namespace reaper {
 /// Names of the constraint wherever it may stand; some places know no hyphen.
 inline constexpr std::string_view res_type_keys[] = {"res-type", "res_type"};
 
-/// What one text says. Several constraints in it are told apart by commas, semicolons and blanks.
-/// `bad_input` in one line, with the text.
+/// What one text says. Several constraints in it are distinguished by commas, semicolons and
+/// blanks. `bad_input` in one line, with the text.
 Result<Phases> phases_of(std::string_view constraint);
 
 /// The same of all that is written in one place: nothing means regular, more than one is an error.

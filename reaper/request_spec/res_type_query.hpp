@@ -8,7 +8,7 @@
 //     trait:CUSTOM_RES_TYPE_ANY=required                res-type==*
 //
 // `forbidden` means `!=` (res_type_constraint.hpp). They are words of ours, that no provider needs
-// to have: who asks Placement itself must take them out.
+// to have: a caller that queries Placement itself must remove them.
 #pragma once
 
 #include <optional>

@@ -28,13 +28,13 @@ constexpr std::string_view standard_traits[] = {"COMPUTE_", "HW_", "MISC_", "OWN
 
 std::string class_of(const PciRequest& request) {
     if (request.resource_class.empty())
-        return in_capitals("CUSTOM_PCI_" + request.vendor + "_" + request.product);
-    const std::string name = in_capitals(request.resource_class);
+        return to_upper("CUSTOM_PCI_" + request.vendor + "_" + request.product);
+    const std::string name = to_upper(request.resource_class);
     return is_resource_class(name) ? name : custom_name(name);
 }
 
 std::string trait_name(std::string_view text) {
-    const std::string name = in_capitals(text);
+    const std::string name = to_upper(text);
     const bool standard =
         std::any_of(std::begin(standard_traits), std::end(standard_traits),
                     [&](std::string_view start) { return text.starts_with(start); });

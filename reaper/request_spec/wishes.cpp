@@ -25,7 +25,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> w
 }  // namespace
 
 bool means_yes(std::string_view text) {
-    return is_one_of(in_small_letters(trimmed(text)), {"1", "t", "true", "on", "y", "yes"});
+    return is_one_of(to_lower(trimmed(text)), {"1", "t", "true", "on", "y", "yes"});
 }
 
 Error not_one_of(const std::string& key, std::string_view value,

@@ -24,9 +24,8 @@ MessageEntry entry_for(const TriggeredRequest& triggered, TimePoint at) {
 }
 
 const char* const id_is_taken =
-    "no servers deleted: a request with this id is known, and it is not of this plan; a new plan "
-    "needs "
-    "an id of its own";
+    "no servers deleted: a request with this id is known, and it does not belong to this plan; a "
+    "new plan needs its own id";
 
 /// Did a person approve another plan than that which is known by this id?
 bool another_plan(const Request& request, const std::optional<Approval>& known) {
@@ -40,7 +39,7 @@ bool not_served(const RequestRecord& record) {
             record.outcome->kind == OutcomeKind::failed);
 }
 
-/// Did the gateway not come to an end with it, or look only at the hosts that it had offered?
+/// Did the gateway not finish it, or consider only the hosts that it had offered?
 /// Nova's message of the same failure has a time of its own, and all hosts.
 bool only_the_gateways(const RequestRecord& record, const TriggeredRequest& triggered) {
     if (record.request.source != RequestSource::gateway ||
@@ -98,7 +97,7 @@ Task<bool> RequestCoordinator::until_journaled(std::string what, Write write) {
                                  std::move(write), &journal_trouble_);
 }
 
-// ---- who waits for what ----
+// ---- waiting requests ----
 
 void RequestCoordinator::submit(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
@@ -125,7 +124,7 @@ void RequestCoordinator::begin(TriggeredRequest triggered) {
     spawn_(serve(std::move(triggered)));
 }
 
-/// It is told the outcome of the request that it joins.
+/// It receives the outcome of the request that it joins.
 void RequestCoordinator::join(InFlight& known, TriggeredRequest triggered) {
     MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
     const bool again = !known.events.insert(triggered.event_id).second;
@@ -186,7 +185,7 @@ void RequestCoordinator::refuse_unserved(TriggeredRequest triggered, std::string
     outcome.kind = OutcomeKind::refused;
     outcome.reason = entry.reason;
     outcome.at = entry.at;
-    spawn_(note_and_tell(std::move(entry), std::move(triggered.done), std::move(outcome)));
+    spawn_(note_and_report(std::move(entry), std::move(triggered.done), std::move(outcome)));
 }
 
 std::optional<std::string> RequestCoordinator::why_not_leased(const RequestId& id) const {
@@ -226,9 +225,9 @@ Task<void> RequestCoordinator::note_only(MessageEntry entry) {
     co_await note(std::move(entry));
 }
 
-Task<void> RequestCoordinator::note_and_tell(MessageEntry entry,
-                                             std::function<void(const Outcome&)> done,
-                                             Outcome outcome) {
+Task<void> RequestCoordinator::note_and_report(MessageEntry entry,
+                                               std::function<void(const Outcome&)> done,
+                                               Outcome outcome) {
     const bool noted = co_await note(std::move(entry));
     if (noted && done) done(outcome);
 }
@@ -270,7 +269,7 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
         // Nova found hosts when its search was answered, and took none.
         if (failed && triggered.had_hosts) {
             RequestId refused = id;
-            co_await services_.tracker.refused_all_the_same(std::move(refused));
+            co_await services_.tracker.refused_anyway(std::move(refused));
         }
         if (settled && noted) {
             let_settle(id, *record, triggered);
@@ -290,7 +289,8 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
     co_await close(id, std::move(ended));
 }
 
-/// What the journal has of the request; none if nothing, or if that can't be told before the stop.
+/// What the journal has of the request; none if nothing, or if that can't be determined before the
+/// stop.
 Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
     std::optional<RequestRecord> known;
     const auto look = [&]() -> ResultTask<void> {
@@ -304,7 +304,7 @@ Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
     co_return known;
 }
 
-/// No outcome: stopping, or nothing can be journaled; nobody is told.
+/// No outcome: stopping, or nothing can be journaled; it is not reported.
 Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest triggered, Known known) {
     Ended ended;
     if (services_.stopping) co_return ended;
@@ -363,16 +363,16 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
 /// A request is served by the policy that holds when it begins: it begins when it is known whom
 /// that protects. What is not known when its time is over, or the reaper stops; none if all is.
 Task<std::optional<std::string>> RequestCoordinator::until_policy_known(const Request& request) {
-    constexpr Duration moment{250};
+    constexpr Duration poll_interval{250};
     const TimeLeft time_left{request, services_.cloud.clock};
     while (auto unknown = services_.preconditions.not_known_yet()) {
         if (services_.stopping || time_left.over()) co_return unknown;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     co_return std::nullopt;
 }
 
-/// What its source can tell of it, asked until it answers or the request's time is over.
+/// What its source knows of it. Asks until it answers or the request's time is over.
 ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     const TriggeredRequest& triggered) {
     if (!triggered.complete) co_return std::variant<Request, Refused>{triggered.request};
@@ -389,11 +389,11 @@ ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     }
 }
 
-/// `recorded`: what the journal has of it is not what its source tells of it now.
+/// `recorded`: what the journal has of it is not what its source reports now.
 Task<bool> RequestCoordinator::admit(Request request, bool recorded) {
     const auto write = [&]() -> ResultTask<void> {
         if (recorded)
-            co_return co_await services_.journal.admit_anew(request, services_.cloud.clock.now());
+            co_return co_await services_.journal.readmit(request, services_.cloud.clock.now());
         auto admitted = co_await services_.journal.admit(request, services_.cloud.clock.now());
         if (!admitted) co_return admitted.error();
         co_return Result<void>{};
@@ -438,16 +438,16 @@ void RequestCoordinator::settle(const Ended& ended) {
     const bool culled =
         outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
     const bool found = outcome.kind == OutcomeKind::already_there;
-    // A reservation takes its room by itself, as soon as that is promised to nobody.
+    // A reservation takes its room by itself, as soon as that is no longer promised.
     const bool reserved = ended.request.source == RequestSource::reservation;
     services_.rooms.ended(id, (culled || found) && !reserved, outcome.at, cull.promise);
-    const bool awaited = somebody_waits(ended.request.source);
+    const bool awaited = is_awaited(ended.request.source);
     if (!culled || !awaited) services_.safeguards.on_no_cull(id);
     if (!awaited) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
-    // Where nothing is written, reserved room is not there for whoever is told of it.
-    const bool told_only = services_.settings.dry_run && services_.settings.reservations.enabled;
-    if (found && !told_only)
+    // Where nothing is written, reserved room is not available to the recipient of this answer.
+    const bool report_only = services_.settings.dry_run && services_.settings.reservations.enabled;
+    if (found && !report_only)
         services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
 }
 

@@ -12,8 +12,8 @@ namespace reaper {
 ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     const config::Cull& cull = services_.settings.cull;
     const TimePoint now = services_.cloud.clock.now();
-    // Further back than anything is promised or watched: what became of culls that ended right
-    // before a long pause is told now.
+    // Further back than anything is promised or watched: what happened to culls that ended right
+    // before a long pause is reported now.
     const TimePoint since = now - std::max(cull.promise, cull.watch) - std::chrono::days{1};
     auto recent = co_await services_.journal.culls_since(since);
     if (!recent) co_return recent.error();
@@ -21,7 +21,7 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     if (!unfinished) co_return unfinished.error();
     services_.rooms.restore(ledger_of(*unfinished, *recent, now, cull.promise));
     for (const auto& record : *recent) {
-        if (!somebody_waits(record.request.source)) continue;
+        if (!is_awaited(record.request.source)) continue;
         const bool culled = record.outcome->kind == OutcomeKind::freed ||
                             record.outcome->kind == OutcomeKind::incomplete;
         // As for the ledger, where the clock was set back.
@@ -43,8 +43,8 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     co_return Result<void>{};
 }
 
-/// Of a former process, perhaps of long ago. Where the clock was set back since, its age can't be
-/// told: it counts as too old, rather than to be waited for until the clock is where it was.
+/// Of a former process, perhaps of long ago. Where the clock was set back since, its age is
+/// unknown: it counts as too old, rather than to be waited for until the clock is where it was.
 TimePoint RequestCoordinator::deadline_of(const Request& request) const {
     constexpr Duration clocks_differ = std::chrono::minutes{2};
     const TimePoint now = services_.cloud.clock.now();
@@ -73,9 +73,9 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
 }
 
 /// What the journal has of it may never have been confirmed: nothing is done before its source
-/// tells it again.
+/// sends it again.
 Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
-    constexpr Duration moment{250};
+    constexpr Duration poll_interval{250};
     const RequestId id = record.request.id;
     Request request = record.request;
     request.deadline = deadline_of(request);
@@ -87,7 +87,7 @@ Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
         for (auto& triggered : told) submit(std::move(triggered));
         if (!told.empty() && in_flight_.contains(id)) co_return;
         in_flight_[id];  // those were too old
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     Ended ended;
     ended.request = std::move(record.request);

@@ -42,7 +42,7 @@ ResultTask<Decision> FreshDecision::decide_correction(std::shared_ptr<const Comp
         if (!locked) co_return locked.error();
         if (!*locked) co_return decision;
     }
-    co_return Error{Errc::conflict, "the cloud is read anew all the time"};
+    co_return Error{Errc::conflict, "the cloud is being read again all the time"};
 }
 
 }  // namespace reaper

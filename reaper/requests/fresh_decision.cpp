@@ -96,7 +96,7 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
 ReservationController::Search FreshDecision::search_under(
     std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too,
     std::map<ServerId, std::string> skipped, Giving giving) {
-    const bool looks = giving == Giving::look || reservations_->looks_only();
+    const bool looks = giving == Giving::look || reservations_->is_read_only();
     ReservationController::Search search;
     search.suitable = [this, policy, in_cooldown_too](const Request& asked) {
         std::map<HostId, std::string> cooling;
@@ -117,7 +117,7 @@ ReservationController::Search FreshDecision::search_under(
             std::erase_if(view.snapshot.hosts,
                           [&](const Host& host) { return cooling.contains(host.id); });
         view.tag_data = refresher_.cache().tag_data();
-        // What it finds is decided anew, under all limits; or else it is the answer.
+        // What it finds is decided again, under all limits; or else it is the answer.
         if (looks)
             return reaper::decide(*policy, asked, view, rooms_.ledger(), safeguards_, skipped);
         return reaper::decide(*policy, asked, view, rooms_.ledger());
@@ -126,7 +126,7 @@ ReservationController::Search FreshDecision::search_under(
 }
 
 /// In place of the decision.
-Task<ReservationController::LetGo> FreshDecision::release_reserved(
+Task<ReservationController::Release> FreshDecision::release_reserved(
     std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
     std::map<ServerId, std::string> skipped, Giving giving) {
     const std::size_t most_victims = victims_of(decision);
@@ -136,10 +136,10 @@ Task<ReservationController::LetGo> FreshDecision::release_reserved(
                                                   most_victims, giving);
 }
 
-Task<ReservationController::LetGo> FreshDecision::borrow(
+Task<ReservationController::Release> FreshDecision::borrow(
     std::shared_ptr<const CompiledPolicy> policy, Request request, Giving giving) {
-    std::map<ServerId, std::string> nobody;
-    auto search = search_under(std::move(policy), true, std::move(nobody), giving);
+    std::map<ServerId, std::string> no_servers;
+    auto search = search_under(std::move(policy), true, std::move(no_servers), giving);
     co_return co_await reservations_->lend_to(std::move(request), std::move(search), giving);
 }
 
@@ -165,8 +165,8 @@ Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Re
     return own;
 }
 
-/// Under all limits, by the cache and the ledger as they are. Whoever was skipped for a protection
-/// that the cache knows by now is left out for that, so that a refusal can tell of it.
+/// Under all limits, by the cache and the ledger as they are. A server that was skipped for a
+/// protection that the cache knows by now is left out for that, so that a refusal can mention it.
 Decision FreshDecision::decide_now(const CompiledPolicy& policy, const Request& request,
                                    std::map<ServerId, std::string> skipped) {
     const CloudCache& cache = refresher_.cache();
@@ -187,7 +187,7 @@ bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& re
            why_requester_revocable(policy, request, cache.index(), cache.tag_data());
 }
 
-/// An administrator's lock counts, its owner's does not, and only Nova tells which it is: asked
+/// An administrator's lock counts, its owner's does not, and only Nova says which it is: asked
 /// where a victim is locked, about all locked servers of its host. Those that stay are skipped.
 /// True if something was asked: the decision is older than the answer.
 ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<ServerId>& asked,
@@ -217,7 +217,7 @@ ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<S
 
 void FreshDecision::decided(const Request& request, const Decision& decision) {
     const auto* const plan = std::get_if<Plan>(&decision);
-    const bool by_role = somebody_waits(request.source);
+    const bool by_role = is_awaited(request.source);
     if (reservations_ != nullptr && plan != nullptr && by_role)
         reservations_->on_plan(request.role, *plan);
     const auto* const nothing = std::get_if<NothingToDo>(&decision);
@@ -225,7 +225,7 @@ void FreshDecision::decided(const Request& request, const Decision& decision) {
         reservations_->keep_free_for(request, nothing->hosts);
 }
 
-/// Before the reservations are known, nobody has a role. A loan's request has its own.
+/// Before the reservations are known, no request has a role. A loan's request has its own.
 Task<void> FreshDecision::learn_role(Request& request) {
     if (reservations_ == nullptr) co_return;
     co_await reservations_->until_known();
@@ -259,7 +259,7 @@ ResultTask<bool> FreshDecision::read_together(Together what, HostDepth depth) {
     co_return std::move(*changed);
 }
 
-/// Which of the unfinished ones count, the tags tell.
+/// The tags show which of the unfinished ones count.
 ResultTask<bool> FreshDecision::read_tags_then_unfinished(
     std::shared_ptr<const CompiledPolicy> tags_by, bool unfinished) {
     if (tags_by) {
@@ -284,7 +284,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     Request request = asked;
     const bool lends = reservations_ != nullptr && reservations_->lends();
     if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
-    // Whose projects are tagged is read beside the hosts, but where it tells where to begin.
+    // Whose projects are tagged is read beside the hosts, except where it says where to begin.
     bool tags_known = !request.from_host.empty();
     if (tags_known) {
         auto tag_data = co_await refresher_.refresh_tag_data(policy);
@@ -297,8 +297,8 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
         auto read = co_await refresher_.read_hosts(std::move(left), HostDepth::state);
         if (!read) co_return read.error();
     }
-    // What a plan rests on beside the room, its victims, is looked at before anybody is deleted. If
-    // some of them did not stand that look, the events told too little.
+    // What a plan rests on beside the room, its victims, is checked before any server is deleted.
+    // If some of them fail that check, the events reported too little.
     HostDepth depth = depth_for(request, policy->scheduler);
     if (depth == HostDepth::state && skipped.empty()) depth = HostDepth::room;
     const bool bound = by_aggregates(request, *policy);
@@ -311,7 +311,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     std::set<HostId> fresh;
     std::uint64_t build = refresher_.build();
     std::uint64_t aggregates_known = build > builds_before ? build : 0;  // by which bulk reading
-    bool unfinished_known = build > builds_before;                       // deletions, likewise
+    bool unfinished_known = build > builds_before;                       // deletions, as above
     for (int round = 0; round < max_read_rounds; ++round) {
         if (build != refresher_.build()) {
             // A bulk reading in the background took the place of what was read for this decision.
@@ -333,7 +333,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
                        cache.index().changes(), now);
         request.borrows = lends && would_borrow(*policy, request);
         rooms_.admits(request);
-        if (reservations_ != nullptr) reservations_->tell_ledger();
+        if (reservations_ != nullptr) reservations_->update_ledger();
         safeguards_.see_several_cells(refresher_.several_cells());
         const auto began = thread_cpu_time();
         Decision decision = decide_now(*policy, request, skipped);
@@ -341,7 +341,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
         // No servers are deleted while deletions that a reaper left unfinished bring the room.
         const bool takes_room = std::holds_alternative<Plan>(decision);
         const bool refused = std::holds_alternative<NotEnough>(decision);
-        // Nobody is refused for what the events did not tell.
+        // No request is refused for what the events did not report.
         if (refused && depth == HostDepth::room) {
             depth = HostDepth::state;
             fresh.clear();
@@ -413,7 +413,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
             auto services = co_await refresher_.refresh_aggregates();
             if (!services) co_return services.error();
         } else if (refused) {
-            // Nobody is refused for a cache that missed something; but not for every one a
+            // No request is refused for a cache that missed something; but not for every one a
             // reading of the whole cloud.
             third_look = false;
             auto again = co_await refresher_.rebuild_unless_recent();

@@ -15,7 +15,7 @@ std::optional<std::string> FreshDecision::why_without_reservations() const {
     return why->what;
 }
 
-/// The role is known then; no wait but Keystone's, and nobody else is kept from asking.
+/// The role is known then; no wait but Keystone's, and other callers are not blocked.
 Task<void> FreshDecision::look_up_role(Request& request) {
     if (reservations_ == nullptr || reservations_->why_not_known()) co_return;
     ProjectId project = request.project;
@@ -41,20 +41,20 @@ Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPoli
     co_await look_up_role(request);
     if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
     // No pause from here on: what the question may have is in the ledger only while it is asked.
-    if (reservations_ != nullptr) reservations_->tell_ledger();
+    if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
     const auto skipped = refresher_.kept_by_locks();
     Decision decision = decide_now(*policy, request, skipped);
-    ReservationController::LetGo given;
+    ReservationController::Release given;
     if (request.borrows && std::holds_alternative<Refused>(decision)) {
         Request borrower = request;
         given = co_await borrow(std::move(policy), std::move(borrower), Giving::look);
     } else if (reservations_ != nullptr && !std::holds_alternative<NothingToDo>(decision)) {
-        std::map<ServerId, std::string> nobody;
+        std::map<ServerId, std::string> no_servers;
         Request for_role = request;
         given = co_await release_reserved(std::move(policy), std::move(for_role), decision,
-                                          std::move(nobody), Giving::look);
+                                          std::move(no_servers), Giving::look);
     }
     if (given.would) co_return std::move(*given.would);
     co_return decision;
@@ -64,7 +64,7 @@ Task<RoomAnswer> FreshDecision::room_on_cache(std::shared_ptr<const CompiledPoli
                                               Request request) {
     co_await look_up_role(request);
     if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
-    if (reservations_ != nullptr) reservations_->tell_ledger();
+    if (reservations_ != nullptr) reservations_->update_ledger();
     request.borrows = would_borrow(*policy, request);
     const RoomKeeper::Question question{rooms_, request};
     const auto skipped = refresher_.kept_by_locks();

@@ -1,4 +1,4 @@
-// Which request of a server is the newest: an older one has no say any more.
+// Which request of a server is the newest: an older one no longer counts.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace reaper {
 
-/// Remembers the last `most` servers that were met; what is forgotten is nobody's newer request.
+/// Remembers the last `most` servers that were met; a forgotten server has no newer request.
 class NewestRequests {
 public:
     explicit NewestRequests(std::size_t most = 20'000) : max_(most) {}
 
     /// It is a request of its requesters.
     void note(const Request& request);
-    /// Somebody says so, and it is being looked into, until `drop_claim`.
+    /// A message says so, and it is being checked, until `drop_claim`.
     void claim(const Request& request);
     void drop_claim(const Request& request);
 

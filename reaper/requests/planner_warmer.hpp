@@ -1,4 +1,4 @@
-// Lets the planner search in advance for what is likely to be asked, while nobody asks.
+// Lets the planner search in advance for likely requests, while there are none.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ public:
     /// Between two calls of `warm_up`.
     static constexpr Duration step{500};
 
-    /// Who asks for a shape is likely to ask for it again.
+    /// A shape that was requested once is likely to be requested again.
     void expect(const Request& request);
     /// Some milliseconds of work, until nothing is left to search; again when the cache has
     /// changed.

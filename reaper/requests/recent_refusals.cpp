@@ -23,8 +23,8 @@ void RecentRefusals::note(const Request& request, const NotEnough& answer, Polic
                           Duration now) {
     Refusal refusal{request, answer, std::move(policy), now};
     refusal.answer.rejected.clear();
-    refusal.answer.reason +=
-        " (decided for " + printable(request.id.str(), 64) + " a moment before, the same for this)";
+    refusal.answer.reason += " (decided for " + printable(request.id.str(), 64) +
+                             " just before; the same answer holds for this)";
     refusals_.push_front(std::move(refusal));
     if (refusals_.size() > most) refusals_.pop_back();
 }

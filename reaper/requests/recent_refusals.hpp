@@ -1,4 +1,4 @@
-// Refusals of the last moment: when many like requests come at once, one answer serves them all.
+// Refusals of the last second: when many similar requests come at once, one answer serves them all.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,8 @@
 
 namespace reaper {
 
-/// A refusal deletes nothing, so an answer a moment old does no harm; a plan is always made afresh.
+/// A refusal deletes nothing, so a slightly older answer does no harm; a plan is always made
+/// afresh.
 class RecentRefusals {
 public:
     static constexpr Duration fresh_for{1000};

@@ -20,8 +20,8 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, Evi
 }
 
 /// Between two looks whether a wait is over.
-constexpr Duration moment{250};
-/// Between two questions to Nova whether somebody waits.
+constexpr Duration poll_interval{250};
+/// Between two questions to Nova whether a requester waits.
 constexpr Duration between_questions{2'000};
 
 /// Whatever the reason: a request that is decided so often will not end well.
@@ -31,7 +31,7 @@ std::string deletions_text(int count) {
     return count == 0 ? "no servers deleted" : counted(count, "server") + " deleted";
 }
 
-/// What the journal tells about the victims of the last plan.
+/// What the journal shows about the victims of the last plan.
 std::map<ServerId, Progress> progress_of(const RequestRecord& record) {
     std::map<ServerId, Progress> known;
     for (const auto& step : record.steps) {
@@ -96,7 +96,7 @@ Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
     auto known = progress_of(record);
     const Plan* const last = last_plan(record);
     if (last != nullptr && !known.empty()) {
-        // Only what was sent: whether the rest is still needed, a new plan must tell.
+        // Only what was sent: a new plan must show whether the rest is still needed.
         Plan sent = what_was_sent(*last, known);
         const bool all = sent.victims().size() == last->victims().size();
         for (const auto& victim : last->victims())
@@ -148,11 +148,11 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         if (!last_reason_.empty()) late = last_reason_;
         co_return late;
     }
-    if (request_.correction) co_return std::nullopt;  // nobody waits for it
-    // Whether a newer request is one is known in a moment.
+    if (request_.correction) co_return std::nullopt;  // no requester waits for it
+    // Whether a newer request is one is known shortly.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
            !services_.stopping && !out_of_time())
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     if (const auto newer = newest_.superseding(request_))
         co_return "request " + newer->str() + " of the same server is newer";
     co_return co_await who_left();
@@ -185,7 +185,7 @@ ResultTask<std::optional<std::string>> RequestRunner::who_left() {
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestRunner::rounds() {
-    while (in_vain_ < settings_.cull.max_rounds && round_ < max_plan_rounds) {
+    while (failed_plans_ < settings_.cull.max_rounds && round_ < max_plan_rounds) {
         std::optional<Outcome> ended;
         const bool allowed = co_await until_allowed(ended);
         if (!allowed) co_return ended;
@@ -230,7 +230,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
             co_return false;
         }
         if (unknown) {
-            co_await services_.cloud.clock.sleep(moment);
+            co_await services_.cloud.clock.sleep(poll_interval);
             continue;
         }
         if (active_.is_given_up(request_.id)) {
@@ -244,7 +244,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
                                   "the queue dropped its message");
             co_return false;
         }
-        // Whose user gave up is not told again.
+        // A request whose user gave up is not sent again.
         if (is_answered() && services_.cloud.clock.steady() - asked_at_ >= between_questions) {
             auto left = co_await who_left();
             if (left && *left && request_.slots == 0) {
@@ -254,14 +254,14 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
         }
         if (!told)
             log_about(about(request_), spdlog::level::info,
-                      "{}: waiting until it is told again: {}", request_.id.str(),
+                      "{}: waiting until it is delivered again: {}", request_.id.str(),
                       not_ours.value_or("not ours"));
         // If another finishes it, the room is promised no longer than that one promises it.
         const TimePoint now = services_.cloud.clock.now();
         if (!told && deleted_ > 0)
             services_.rooms.waits(request_.id, now, now + settings_.cull.promise);
         told = true;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
 }
 
@@ -290,7 +290,7 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
 }
 
 /// A search waits for what becomes of the room that was freed for others of its project: then it
-/// may be served. (Nobody waits for the answer to a message.)
+/// may be served. (No client waits for the answer to a message.)
 Task<bool> RequestRunner::until_proven(const NotEnough& less) {
     const auto waits = [this] {
         return services_.safeguards.safeguards().waits_for_proof(request_,
@@ -301,7 +301,7 @@ Task<bool> RequestRunner::until_proven(const NotEnough& less) {
     while (waits()) {
         if (out_of_time() || services_.stopping || active_.is_given_up(request_.id))
             co_return false;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     co_return true;
 }
@@ -326,7 +326,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
         request_.correction && !plan.note.empty() ? "; " + plan.note : std::string{};
     auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known));
     deleted_ += execution.deleted;
-    // What was deleted was deleted for regular room: nothing else ends the request well any more.
+    // What was deleted was deleted for regular room: only that can still end the request well.
     if (deleted_ > 0) request_.phases = Phases{};
     skipped_.insert(execution.skipped.begin(), execution.skipped.end());
     switch (execution.end) {
@@ -339,7 +339,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
             if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
             break;
         case Execution::End::blocked: break;
-        case Execution::End::replan: ++in_vain_; break;
+        case Execution::End::replan: ++failed_plans_; break;
         case Execution::End::failed:
             // Not the plan's fault: tried again as long as the request is worth it.
             if (out_of_time()) co_return cut_short(OutcomeKind::failed, execution.reason);

@@ -26,7 +26,7 @@ std::vector<std::string> culled_hosts(const Decision& decision) {
     return names;
 }
 
-/// `for project web (8d3f...), flavor m1.small: `; nothing if it is not told whose it is.
+/// `for project web (8d3f...), flavor m1.small: `; nothing if its owner is unknown.
 std::string for_whom(const Request& request) {
     if (request.project.empty()) return "";
     const std::string flavor =
@@ -107,14 +107,14 @@ ResultTask<void> RequestRunner::refresh_group() {
 ResultTask<void> RequestRunner::prepare_search() {
     auto grouped = co_await refresh_group();
     if (!grouped) co_return grouped.error();
-    // One that a newer request has overtaken meanwhile takes nobody's room.
+    // One that a newer request has overtaken meanwhile takes no room.
     const bool overtaken = newest_.superseding(request_).has_value();
     if (!overtaken) co_await services_.tracker.make_way_for(request_, !arrival_.had_hosts);
     services_.warmer.expect(request_);
     co_return Result<void>{};
 }
 
-/// From the cache; or, if a like request was refused a moment ago, the same answer.
+/// From the cache; or, if a like request was refused just now, the same answer.
 ResultTask<Decision> RequestRunner::consult() {
     const bool searches = !request_.correction;
     const bool first = round_ == 0 && skipped_.empty() && searches;
@@ -127,15 +127,15 @@ ResultTask<Decision> RequestRunner::consult() {
         auto prepared = co_await prepare_search();
         if (!prepared) co_return prepared.error();
     }
-    // Whose loan it was, and who holds it, the journal does not tell.
+    // The journal does not say whose loan it was, nor who holds it.
     if (request_.source == RequestSource::reservation && request_.victims_among.empty())
-        co_return Decision{Refused{"interrupted: the reservation looks at its loans anew"}};
+        co_return Decision{Refused{"interrupted: the reservation checks its loans again"}};
     auto skipped = skipped_;
     planned_under_ = settings_.policy;  // refreshing may have taken a while
     auto decided =
         co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
     if (!decided) co_return decided.error();
-    // A reload may have come in between: as it is written, the policy protects everybody.
+    // A reload may have come in between: as it is written, the policy protects all servers.
     if (const auto unknown = services_.preconditions.not_known_yet())
         co_return Error{Errc::unreachable, *unknown};
     const bool would_delete = std::holds_alternative<Plan>(*decided);
@@ -163,8 +163,8 @@ std::optional<std::string> RequestRunner::served_by_another() {
            printable(came.begin()->str(), 64) + ", came since: another reaper served it";
 }
 
-/// Why none of its requesters waits any more; none if one may.
-ResultTask<std::optional<std::string>> RequestRunner::nobody_waits() {
+/// Why its requesters no longer wait; none if one may.
+ResultTask<std::optional<std::string>> RequestRunner::all_have_left() {
     std::vector<ServerId> asked = request_.requesters;
     auto records = co_await read_requesters(services_.cloud.compute, std::move(asked));
     if (!records) co_return records.error();
@@ -216,7 +216,7 @@ ResultTask<Decision> RequestRunner::decide_now() {
         co_return Error{Errc::timeout, std::move(why)};
     }
     if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0) {
-        auto why = co_await nobody_waits();
+        auto why = co_await all_have_left();
         if (!why) co_return why.error();
         if (*why) co_return Decision{Refused{std::move(**why)}};
     }

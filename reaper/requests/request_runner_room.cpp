@@ -10,10 +10,10 @@ namespace reaper {
 
 Task<bool> RequestRunner::hold_room(std::vector<HostId> hosts) {
     auto classes = settings_.policy->held_classes();
-    // Who asks for one of it would be kept off, too.
+    // A requester of one slot would be kept off, too.
     std::erase_if(classes,
                   [&](const ResourceClass& held) { return request_.resources.get(held) > 0; });
-    // Kept room is held against everybody, and could not be where the class is reserved.
+    // Kept room is held against all others, and could not be where the class is reserved.
     // Of a correction nothing is to be kept.
     if (request_.correction || classes.empty() || blocked_reason() || keeps_room()) co_return false;
     std::vector<InventoryReserver::Place> places;
@@ -37,11 +37,11 @@ bool RequestRunner::keeps_room() const {
 }
 
 /// What of the plan's slots on a host is free already, if its root provider has all of it; where
-/// that can't be told, nothing.
+/// that can't be determined, nothing.
 Resources RequestRunner::free_part(const HostPlan& plan) const {
     const Host* const host = services_.refresher.cache().find(plan.host);
     if (host == nullptr || host->providers.empty() || !request_.groups.empty()) return {};
-    // How much of what is free is another's can't be told while some of it is on its way.
+    // How much of what is free is another's can't be determined while some of it is on its way.
     if (others_free_room_on(plan.host) &&
         !services_.rooms.ledger().promised_to_others(plan.host, request_.id).empty())
         return {};
@@ -85,14 +85,14 @@ Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostP
         HostId host = plan.host;
         const bool taken = co_await services_.kept_rooms.take_free(
             std::move(request), std::move(host), std::move(amounts));
-        // Then it can't be told whether all of it is free by now.
+        // Then it can't be determined whether all of it is free by now.
         if (!taken && !others_free_room_on(plan.host))
             co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
     }
     co_return std::nullopt;
 }
 
-/// Who waits in the gateway is handed it.
+/// A requester in the gateway receives it.
 Task<bool> RequestRunner::keep_room(ServerId victim, HostId host, Allocations held) {
     if (!keeps_room()) co_return true;
     RequestId request = request_.id;
@@ -106,7 +106,7 @@ Task<std::optional<Outcome>> RequestRunner::take_room(NothingToDo nothing) {
         std::vector<HostPlan> hosts = nothing.hosts;
         auto taken = co_await take_free_room(std::move(hosts));
         if (taken) {
-            ++in_vain_;
+            ++failed_plans_;
             last_reason_ = std::move(*taken);
             log_about(about(request_), spdlog::level::info, "{}: planning again: {}",
                       request_.id.str(), last_reason_);

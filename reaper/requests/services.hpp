@@ -34,8 +34,8 @@ struct RequestServices {
     FreedRoomTracker& tracker;
     InventoryReserver& reserver;
     KeptRooms& kept_rooms;
-    Turns&
-        planning;  ///< a plan is entered before the next one is made; who is waited for goes first
+    Turns& planning;  ///< a plan is entered before the next one is made; a request that others wait
+                      ///< for goes first
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const LiveSettings& settings;
     const bool& stopping;
@@ -45,9 +45,9 @@ struct RequestServices {
 class ActiveRequests {
 public:
     virtual ~ActiveRequests() = default;
-    /// Why the right to act for it is not surely ours, for people; none if it is.
+    /// Why the right to act for it may not be ours, as text; none if it surely is.
     virtual std::optional<std::string> why_not_leased(const RequestId& id) const = 0;
-    /// Whoever waited for its outcome has left for good.
+    /// The client that waited for its outcome has left for good.
     virtual bool is_given_up(const RequestId& id) const = 0;
 };
 

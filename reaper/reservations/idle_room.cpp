@@ -265,9 +265,10 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
     return above_none(of_slot);
 }
 
-std::optional<ReservedAllocations> let_go_of(const Host& host, const HostReservations& reservations,
-                                             const ReservationRecords& records,
-                                             const GivenRoom& given, Resources lacking) {
+std::optional<ReservedAllocations> room_to_release(const Host& host,
+                                                   const HostReservations& reservations,
+                                                   const ReservationRecords& records,
+                                                   const GivenRoom& given, Resources lacking) {
     std::vector<std::pair<ReservationId, Resources>> giving(given.begin(), given.end());
     std::stable_sort(giving.begin(), giving.end(), [&](const auto& a, const auto& b) {
         return reservations.at(a.first).identity.role.depth() >

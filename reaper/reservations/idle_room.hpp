@@ -66,8 +66,9 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
 
 /// What each that gives something holds then, so that `lacking` is free; those farthest down the
 /// path of roles give first. None: they can't give as much.
-std::optional<ReservedAllocations> let_go_of(const Host& host, const HostReservations& reservations,
-                                             const ReservationRecords& records,
-                                             const GivenRoom& given, Resources lacking);
+std::optional<ReservedAllocations> room_to_release(const Host& host,
+                                                   const HostReservations& reservations,
+                                                   const ReservationRecords& records,
+                                                   const GivenRoom& given, Resources lacking);
 
 }  // namespace reaper

@@ -32,7 +32,7 @@ Result<RecordChanges> changes_on(const Host& host, const ReservationRecords& rec
 /// What becomes of what is held on a host that is not there any more.
 enum class OnGone {
     stays,
-    let_go,  ///< else the provider could not be removed; the record stays
+    release,  ///< else the provider could not be removed; the record stays
 };
 /// The same on such a host.
 Result<RecordChanges> changes_on_gone(const ReservationRecords& records,

@@ -194,8 +194,8 @@ public:
     std::vector<HostId> hosts_kept_for(const RequestId& request) const;
     std::vector<const Promise*> promises_of(const RequestId& request) const;
     /// Of promises that were just entered: see RoomPromise.
-    void mark_let_go(const RequestId& request) {
-        for (const auto number : promises_.of(request)) promises_.change(number).let_go = true;
+    void mark_released(const RequestId& request) {
+        for (const auto number : promises_.of(request)) promises_.change(number).released = true;
     }
     bool has_evictions_of(const RequestId& request) const {
         return evictions_of_.contains(request);

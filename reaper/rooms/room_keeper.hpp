@@ -37,7 +37,8 @@ public:
     /// Reserved room is let go of for the request, whose decision comes next: if it waits in the
     /// gateway, the room is promised to it from now on, unless something is already, or servers go
     /// for it.
-    void let_go_for(const Request& request, const std::vector<HostPlan>& plans, TimePoint now);
+    void promise_released(const Request& request, const std::vector<HostPlan>& plans,
+                          TimePoint now);
     /// The decision could not be journaled: it does not count.
     void not_journaled(const RequestId& request, const Decision& decision, bool somebody_died);
     /// The plan ended without all of its room, and another one is made.

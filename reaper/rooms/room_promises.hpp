@@ -43,7 +43,7 @@ struct RoomPromise {
     /// Of a reservation: others have the room now.
     bool occupied = false;
     /// A reservation lets go of it for the request, which decides next.
-    bool let_go = false;
+    bool released = false;
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
 

@@ -13,7 +13,7 @@ public:
     virtual TimePoint now() const = 0;
     /// What the wall clock shows, though a step of it may not be noticed yet (watched_clock.hpp).
     virtual TimePoint shown() const { return now(); }
-    /// Since some moment before: never steps, for deadlines, ages and intervals.
+    /// Since some earlier time: never steps, for deadlines, ages and intervals.
     virtual Duration steady() const = 0;
     /// Returns when `duration` has passed.
     virtual Task<void> sleep(Duration duration) = 0;

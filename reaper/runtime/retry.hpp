@@ -10,10 +10,10 @@
 
 namespace reaper {
 
-/// Whether somebody waits for the journal to take what has to be written, and why it does not.
+/// Whether a caller waits for the journal to take a write, and why it does not.
 class JournalTrouble {
 public:
-    /// While it lives, somebody waits.
+    /// While it lives, a caller waits.
     class Wait {
     public:
         Wait(JournalTrouble& trouble, std::string why) : trouble_(trouble) {
@@ -27,7 +27,7 @@ public:
     private:
         JournalTrouble& trouble_;
     };
-    /// None if nobody waits.
+    /// None if no caller waits.
     std::optional<std::string> why() const {
         return waiting_ > 0 ? std::optional{why_} : std::nullopt;
     }
@@ -38,8 +38,8 @@ private:
 };
 
 /// Calls `write` (a callable that returns ResultTask<void>) until it succeeds. False: `stopping`
-/// became true, and it still fails. `clock`, `stopping` and `trouble`, which is told of the wait,
-/// must outlive the call.
+/// became true, and it still fails. `clock`, `stopping` and `trouble`, which is informed of the
+/// wait, must outlive the call.
 template <class Write>
 Task<bool> retry_until_journaled(Clock& clock, const bool& stopping, std::string what, Write write,
                                  JournalTrouble* trouble = nullptr) {

@@ -1,6 +1,6 @@
 // The service's time: the wall clock's, which may be set forward or back under it. A step counts
-// from the moment at which it is noticed, and all that is remembered moves with it then: until that
-// moment time goes on as before, so that no promise lapses and nothing gets younger by a step.
+// from the time at which it is noticed, and all that is remembered moves with it then: until that
+// point, time goes on as before, so that no promise lapses and nothing gets younger by a step.
 #pragma once
 
 #include <optional>

@@ -41,7 +41,7 @@ std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request
     if (worth == CullWorth::helped) {
         wasted_ = lost_ = 0;
         projects_.clear();
-        // That room was taken does not tell that deletions work again; a try does.
+        // Taken room does not prove that deletions work again; a try does.
         if (state == CircuitState::closed || (state == CircuitState::open && by_deletions_))
             return std::nullopt;
         reset();
@@ -56,12 +56,12 @@ std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request
     const bool enough = state == CircuitState::half_open || wasted_ >= settings_.wasted;
     if (settings_.wasted == 0 || !enough || !several) return std::nullopt;
     by_deletions_ = false;
-    Change change = open("the room of " + counted(wasted_, "slot") + " in a row went unused, of " +
-                             counted(static_cast<int>(projects_.size()), "project") +
-                             last_for(request) + of_lost(lost_) +
-                             "; look at `reaper history`, find what keeps servers off the freed "
-                             "room",
-                         at);
+    Change change =
+        open("the room of " + counted(wasted_, "slot") + " in a row went unused, of " +
+                 counted(static_cast<int>(projects_.size()), "project") + last_for(request) +
+                 of_lost(lost_) +
+                 "; see `reaper history`, and find what keeps servers off the freed room",
+             at);
     projects_.clear();
     return change;
 }
@@ -74,10 +74,10 @@ std::optional<Breaker::Change> Breaker::note_deletion(bool succeeded, const Requ
     if (succeeded || state == CircuitState::open || settings_.failed == 0 || !enough)
         return std::nullopt;
     by_deletions_ = true;
-    return open(counted(failed_, "deletion") + " in a row failed" + last_for(request) +
-                    "; look at `reaper history` and at Nova, find what keeps servers from being "
-                    "deleted",
-                at);
+    return open(
+        counted(failed_, "deletion") + " in a row failed" + last_for(request) +
+            "; see `reaper history` and Nova, and find what keeps servers from being deleted",
+        at);
 }
 
 void Breaker::open_again(TimePoint at) {

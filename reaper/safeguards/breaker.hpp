@@ -1,5 +1,5 @@
 // The circuit breaker of the whole cloud: opens when culls of several projects keep going unused,
-// or deletions keep failing, and tries again by itself. It only tells; stopping, and going on, is
+// or deletions keep failing, and tries again by itself. It only decides; stopping, and going on, is
 // its owner's.
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace reaper {
 
-/// What became of the room of a cull.
+/// What happened to the room of a cull.
 enum class CullWorth {
-    helped,    ///< it was taken by whom it was freed for
+    helped,    ///< its requester took it
     needless,  ///< says nothing of the next cull: they found room elsewhere, or another regular
                ///< request took it
-    wasted,    ///< nobody took the room
+    wasted,    ///< no server took the room
     lost,      ///< new revocable servers took it, which held room would have prevented
 };
 
@@ -38,14 +38,14 @@ public:
                                           CullWorth worth, int slots, TimePoint at);
     std::optional<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
 
-    /// Somebody has looked (`reaper resume`): counting begins anew.
+    /// An operator has checked (`reaper resume`): counting begins again.
     void reset() { *this = Breaker{settings_}; }
     CircuitState state(TimePoint now) const { return circuit_.state(now); }
     /// Until when it is open; none if it is not, or never tries again by itself.
     std::optional<TimePoint> until() const { return circuit_.until(); }
     /// Why it opened the last time.
     const std::string& reason() const { return reason_; }
-    /// It was open when the last process ended, which nothing else tells: open from now on.
+    /// It was open when the last process ended, which nothing else shows: open from now on.
     void open_again(TimePoint at);
     void shift(Duration by) { circuit_.shift(by); }
     /// Slots, and deletions, in a row so far.

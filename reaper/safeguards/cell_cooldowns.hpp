@@ -1,4 +1,4 @@
-// Moves that stay in their server's cell, where the configuration tells no cells: room that was
+// Moves that stay in their server's cell, where the configuration has no cells: room that was
 // freed for one and not taken may be in another cell, and so may be the next host's. Such moves are
 // not culled for again for a while: from the same host, or, where Nova's lists show that there are
 // several cells, from any.
@@ -15,13 +15,13 @@ namespace reaper {
 
 class CellCooldowns {
 public:
-    /// At least so long, whatever `host_cooldown` is.
+    /// The minimum, whatever `host_cooldown` is.
     static constexpr Duration least{1'800'000};
 
     /// Room that was freed for a move from this service host (empty: it is not known) was not
     /// taken.
     void note_wasted(const std::string& from_host, const RequestId& request, TimePoint at);
-    /// It was taken: what came before says nothing any more.
+    /// It was taken: earlier results no longer count.
     void note_helped(const std::string& from_host) { wasted_.erase(from_host); }
 
     /// Why no server is deleted for a move from there now; none if some may be.

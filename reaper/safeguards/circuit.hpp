@@ -1,6 +1,6 @@
 // A circuit that opens when something goes wrong and tries again by itself: open, it lets nothing
 // through; after a while it is half open, and lets one try through, whose end closes it or opens it
-// again, for twice as long. Pure; times are told.
+// again, for twice as long. Pure; the caller passes all times.
 #pragma once
 
 #include <optional>

@@ -70,7 +70,7 @@ std::vector<CullCircuits::Open> CullCircuits::open(TimePoint now) const {
     return all;
 }
 
-/// A pause after the last one is over, what was before says nothing any more.
+/// A pause after the last one is over, earlier results no longer count.
 void CullCircuits::prune(TimePoint now) {
     const Duration quiet = std::max<Duration>(settings_.max_retry_after, settings_.retry_after);
     std::erase_if(known_, [&](const auto& each) {

@@ -20,7 +20,7 @@ public:
     void add(const ProjectId& project, int slots, TimePoint at) {
         taken_[project].emplace_back(at, slots);
     }
-    /// Its room went unused: what came before says nothing any more.
+    /// Its room went unused: earlier results no longer count.
     void forget(const ProjectId& project) { taken_.erase(project); }
     void clear() { taken_.clear(); }
 

@@ -5,7 +5,7 @@
 namespace reaper {
 namespace {
 
-/// Parts are told apart by their length: no text of a user's can look like two.
+/// Parts are distinguished by their length: no text of a user's can look like two.
 void add(std::string& shape, char kind, const std::string& text) {
     shape += kind + std::to_string(text.size()) + ':' + text;
 }

@@ -8,9 +8,9 @@
 
 namespace reaper {
 
-/// Resources and extra specs of the flavor, image, zone, traits, places; not who asks, nor how many
-/// slots, nor aggregates: they follow from the rest, and a notification does not tell them. Equal
-/// texts, equal shapes.
+/// Resources and extra specs of the flavor, image, zone, traits, places; not the requester, nor how
+/// many slots, nor aggregates: they follow from the rest, and a notification does not contain them.
+/// Equal texts, equal shapes.
 std::string request_shape(const Request& request);
 
 /// For people: `VCPU=4 MEMORY_MB=8192, image ..., zone ...`.

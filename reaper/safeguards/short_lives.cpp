@@ -97,7 +97,7 @@ void ShortLives::prune(TimePoint now) {
         while (!account.empty() && now - account.front().at >= settings_.window)
             account.pop_front();
     std::erase_if(accounts_, [](const auto& each) { return each.second.empty(); });
-    // Whoever was to tell of it is gone.
+    // The source that was to report it is gone.
     std::erase_if(young_, [&](const auto& each) {
         return now - each.second.at > settings_.lived + settings_.window;
     });

@@ -1,4 +1,4 @@
-// Who was deleted lately: what the limits and the safeguard on thrashing count.
+// Recent victims: what the limits and the safeguard on thrashing count.
 //
 // Fed from the journal at the start, and with each deletion as it is sent. Bounded: beyond
 // `max_kept` victims the oldest are forgotten, which no limit can tell (each is smaller). A time
@@ -69,7 +69,7 @@ public:
 private:
     using ByTime = std::multimap<TimePoint, PastVictim>;
 
-    /// The victims after a moment, by workload.
+    /// The victims after a time, by workload.
     struct Counted {
         TimePoint since{};
         int least = 0;

@@ -1,5 +1,6 @@
 // Trigger: servers have to go from a host that is loaded too much, or that sold more than it has.
-// They go by the same way as other victims, under all limits; the room that they leave is nobody's.
+// They go by the same way as other victims, under all limits; the room that they leave is promised
+// to no request.
 #pragma once
 
 #include <functional>
@@ -22,13 +23,13 @@ public:
         const bool& stopping;
         bool dry_run = false;  ///< it stands beside who serves
     };
-    /// What is not begun by then is found out anew.
+    /// What is not begun by then is found out again.
     static constexpr Duration valid_for = std::chrono::seconds{60};
 
     explicit CorrectionTrigger(Dependencies dependencies) : dependencies_(dependencies) {}
 
-    /// False, and nothing happens: there are no servers, or this reaper does not serve; whoever
-    /// does finds out for himself. `done` is told the outcome; not if the reaper stops first.
+    /// False, and nothing happens: there are no servers, or this reaper does not serve; the one
+    /// that does finds out by itself. `done` receives the outcome, unless the reaper stops first.
     bool submit(Correction correction, CorrectionSource source,
                 std::function<void(const Outcome&)> done);
 

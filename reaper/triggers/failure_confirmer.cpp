@@ -27,7 +27,7 @@ constexpr std::size_t most_singly = 16;
 constexpr std::size_t many_of_one = 3;
 /// Of Nova's clock and ours.
 constexpr Duration clocks_differ = std::chrono::minutes{2};
-/// Nova writes a failure down before it tells it; its database may show it that much later.
+/// Nova records a failure before it reports it; its database may show it that much later.
 constexpr Duration written_within = std::chrono::seconds{3};
 
 /// Of a number that is counted as long as it lives.
@@ -42,7 +42,7 @@ private:
     std::size_t& number_;
 };
 
-/// Lists in a row that have to say the same; of a fresh message, moments apart.
+/// Lists in a row that have to say the same; of a fresh message, shortly after each other.
 constexpr int lists_of_fresh = 3;
 constexpr int lists_of_old = 2;
 constexpr Duration between_lists{250};
@@ -63,7 +63,7 @@ Doubt no_action(const ServerId& server) {
 
 }  // namespace
 
-/// A message that waits for lists; it is told when they say enough.
+/// A message that waits for lists; it resumes when they say enough.
 struct FailureConfirmer::Waiting {
     Waiting(const asio::any_io_executor& executor, const FailureNotice& notice,
             std::uint64_t number, bool is_fresh)

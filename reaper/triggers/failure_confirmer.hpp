@@ -1,9 +1,10 @@
 // Is a failure message true? Nova is asked about the server and the action that it names.
 //
-// Whoever may publish to Nova's exchange can send any number of messages. A few are looked into one
-// by one. While more wait, one list of the servers that changed lately tells for all of them which
-// can't be true: a failure changes its server. Of a server that many of them name, the list of its
-// actions tells the same. What is left is read by itself, that of the newest message first.
+// Any user who may publish to Nova's exchange can send any number of messages. A few are looked
+// into one by one. While more wait, one list of the servers that changed lately shows for all of
+// them which can't be true: a failure changes its server. Of a server that many of them name, the
+// list of its actions shows the same. What is left is read by itself, that of the newest message
+// first.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +30,9 @@ public:
     FailureConfirmer(CloudPorts cloud, const config::Trigger& settings, Spawn spawn)
         : cloud_(cloud), settings_(settings), spawn_(std::move(spawn)) {}
 
-    /// What Nova tells of the failure; refused if it does not confirm the message. Nova may write
-    /// down what it tells a moment later: right after the message, it is asked a few times. An
-    /// error if it can't be asked, and while it is still at the action. `arrival` grows with each
-    /// message.
+    /// What Nova reports about the failure; refused if it does not confirm the message. Nova may
+    /// write it down shortly after: right after the message, it is asked a few times. An error if
+    /// it can't be asked, and while it is still at the action. `arrival` grows with each message.
     ResultTask<std::variant<RequesterFacts, Refused>> confirm(FailureNotice notice,
                                                               std::uint64_t arrival);
 

@@ -1,4 +1,4 @@
-// What messages of one request claim that Nova's API does not tell: the flavor of a failed resize.
+// What messages of one request claim that Nova's API does not say: the flavor of a failed resize.
 // Nova sends one message of it; where a second one names another flavor, one of them is not Nova's,
 // and neither is believed. Messages of other servers, whatever their request id, contradict none.
 #pragma once

@@ -38,7 +38,7 @@ Operation operation_of(FailureEvent event) {
     return Operation::build;
 }
 
-/// The request as far as the notice alone tells.
+/// The request as far as the notice alone shows.
 Request bare_request(const FailureNotice& notice, const RequestId& key, TimePoint now,
                      Duration max_age) {
     Request request;
@@ -48,7 +48,7 @@ Request bare_request(const FailureNotice& notice, const RequestId& key, TimePoin
     request.slots = notice.num_instances;
     request.requesters.push_back(notice.server);
     request.source = RequestSource::nova_failure;
-    // One from the future would be tried for ever.
+    // One from the future would be tried forever.
     request.sent_at = std::min(notice.sent_at, now + clock_difference);
     request.deadline = request.sent_at + max_age;
     if (notice.flavor) {
@@ -172,7 +172,7 @@ ResultTask<std::optional<Refused>> NovaFailures::served_by_gateway(FailureNotice
 }
 
 /// What the scheduler was asked. Its message came before that of the failure, but by another queue:
-/// where there must be one, it is waited for a moment.
+/// where there must be one, it is waited briefly.
 Task<std::optional<Schedule>> NovaFailures::schedule_of(FailureNotice notice) {
     constexpr Duration step{50};
     constexpr int max_steps = 20;

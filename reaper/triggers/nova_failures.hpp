@@ -33,7 +33,7 @@ public:
         const config::Trigger& settings;
         std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
         const ScheduleMemory& schedules;
-        /// Nova's INFO notifications come in: a search for hosts is told there before its failure.
+        /// Nova's INFO notifications come in: they report a search for hosts before its failure.
         std::function<bool()> events_flow;
         /// Its search for a host had some, as the gateway saw.
         std::function<bool(const RequestId&)> had_hosts;

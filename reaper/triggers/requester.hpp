@@ -14,8 +14,8 @@ namespace reaper {
 /// hints.
 RequesterFacts facts_of(const ServerRecord& record);
 
-/// What Nova tells of the server and the action: enough to know whether the notice is true. One
-/// that is gone says nothing; what can't be asked now is an error.
+/// What Nova reports about the server and the action: enough to know whether the notice is true.
+/// One that is gone says nothing; what can't be asked now is an error.
 ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice);
 
 /// The rest of what a request is made of: Nova's release, server groups, the servers of the same

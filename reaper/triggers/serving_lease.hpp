@@ -1,6 +1,6 @@
-// The lease of what is told by no message of the broker's: ours while the broker serves the queue
-// to us without interruption, so that of several reapers one acts, and none goes on with what
-// another may have done meanwhile.
+// The lease of a request that comes by no message of the broker's. It is ours while the broker
+// serves the queue to us without interruption. So only one of several reapers acts, and none
+// continues what another may have done meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ private:
     std::uint64_t epoch_;
 };
 
-/// The lease of what nobody but this reaper knows, whatever happened in between: ours whenever the
+/// The lease of what only this reaper knows, whatever happened in between: ours whenever the
 /// broker serves the queue to us.
 class WhileServingLease final : public Lease {
 public:

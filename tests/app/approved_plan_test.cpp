@@ -215,7 +215,7 @@ TEST_F(Approved, AnIdThatIsKnownIsNotThatOfAnotherPlan) {
     const auto all = victims;
     victims.pop_back();
     EXPECT_EQ(applied(body_of(victims)).safeguard, "stale-plan");
-    EXPECT_THAT(told(body_of(all)), HasSubstr("a new plan needs an id of its own"));
+    EXPECT_THAT(told(body_of(all)), HasSubstr("a new plan needs its own id"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_THAT(told(body_of(victims)), HasSubstr("the approved plan is stale"));
 }

@@ -19,23 +19,23 @@ std::string summary(const std::string& provider, const std::string& root,
 TEST(HostsAtAGlance, AreTheRootsEachOnce) {
     const std::string body = R"({"provider_summaries": {)" + summary("a", "a") + ", " +
                              summary("a-numa", "a") + ", " + summary("b", "b") + "}}";
-    EXPECT_THAT(hosts_at_a_glance(body, 8), ElementsAre(HostId{"a"}, HostId{"b"}));
-    EXPECT_THAT(hosts_at_a_glance(body, 1), ElementsAre(HostId{"a"}));
-    EXPECT_THAT(hosts_at_a_glance(R"({"root_provider_uuid":"c"})", 8), ElementsAre(HostId{"c"}));
+    EXPECT_THAT(quick_hosts_of(body, 8), ElementsAre(HostId{"a"}, HostId{"b"}));
+    EXPECT_THAT(quick_hosts_of(body, 1), ElementsAre(HostId{"a"}));
+    EXPECT_THAT(quick_hosts_of(R"({"root_provider_uuid":"c"})", 8), ElementsAre(HostId{"c"}));
 }
 
 TEST(HostsAtAGlance, SharedRoomCannotBeToldSo) {
     const std::string body =
         summary("a", "a") + summary("s", "s", R"("MISC_SHARES_VIA_AGGREGATE")");
-    EXPECT_THAT(hosts_at_a_glance(body, 8), IsEmpty());
+    EXPECT_THAT(quick_hosts_of(body, 8), IsEmpty());
 }
 
 TEST(HostsAtAGlance, WhatBreaksOffTellsNoMore) {
     const std::string whole = summary("a", "a") + summary("b", "b");
     for (std::size_t size = 0; size < whole.size(); ++size)
-        EXPECT_LE(hosts_at_a_glance(std::string_view(whole).substr(0, size), 8).size(), 2U);
-    EXPECT_THAT(hosts_at_a_glance(whole.substr(0, whole.size() - 2), 8), ElementsAre(HostId{"a"}));
-    EXPECT_THAT(hosts_at_a_glance("", 8), IsEmpty());
+        EXPECT_LE(quick_hosts_of(std::string_view(whole).substr(0, size), 8).size(), 2U);
+    EXPECT_THAT(quick_hosts_of(whole.substr(0, whole.size() - 2), 8), ElementsAre(HostId{"a"}));
+    EXPECT_THAT(quick_hosts_of("", 8), IsEmpty());
 }
 
 }  // namespace

@@ -55,11 +55,11 @@ TEST(KeptConsumer, ItsIdTellsWhose) {
 
 TEST(KeptConsumer, WhatWasFreeIsNamedAfterRequestAndHost) {
     const RequestId request{"req-0f000000-0000-4000-8000-0000000000ff"};
-    const auto nobody = nobody_on(request, HostId{"11111111-1111-4111-8111-1111111111f1"});
+    const auto nobody = stand_in_on(request, HostId{"11111111-1111-4111-8111-1111111111f1"});
     EXPECT_EQ(nobody.value().str(), "1e111111-1111-4111-0111-11111111110e");
     EXPECT_TRUE(keeper_of(*nobody));
-    EXPECT_FALSE(nobody_on(request, HostId{"rp-host1"}));
-    EXPECT_FALSE(nobody_on(RequestId{"req-1"}, HostId{server.str()}));
+    EXPECT_FALSE(stand_in_on(request, HostId{"rp-host1"}));
+    EXPECT_FALSE(stand_in_on(RequestId{"req-1"}, HostId{server.str()}));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_F(FreshCheck, OnlyAnAdministratorsLockCounts) {
     lock_ = LockHolder::unknown;
     EXPECT_EQ(judge().kind, Kind::unfit) << "nobody can say that it was its owner";
     protect_.owners = true;
-    lock_ = LockHolder::nobody;  // not asked
+    lock_ = LockHolder::none;  // not asked
     EXPECT_EQ(judge().reason, "it is locked");
 }
 

@@ -143,7 +143,7 @@ TEST_F(OwnersTest, ALockThatNovaDoesNotExplainIsTakenToBeAnAdministrators) {
     const auto* const less = std::get_if<NotEnough>(&plans.back().decision);
     ASSERT_NE(less, nullptr);
     ASSERT_FALSE(less->rejected.empty());
-    EXPECT_THAT(less->rejected.front().reason, HasSubstr("Nova does not tell by whom"));
+    EXPECT_THAT(less->rejected.front().reason, HasSubstr("Nova does not show by whom"));
 }
 
 /// An administrator locks over its owner's lock, which Nova's list shows as before.

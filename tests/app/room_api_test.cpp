@@ -138,7 +138,7 @@ TEST_F(RoomApi, APlanTakesAFlavorToo) {
                 HasSubstr("flavor: there is no flavor 'huge'"));
     EXPECT_THAT(
         why(plan(400, R"({"project": "regular", "flavor": "m1.two", "resources": "VCPU=1"})")),
-        HasSubstr("beside a flavor"));
+        HasSubstr("with a flavor"));
     EXPECT_THAT(why(plan(404, R"({"project": "regular", "flavor": "m1.two",
                                   "traits": ["CUSTOM_NOPE=required"]})")),
                 HasSubstr("'CUSTOM_NOPE'"));

@@ -291,7 +291,7 @@ TEST(CloudsYaml, WhatABraceNamesMustBeThere) {
 
 // ---- every key that OpenStack's tools know ----
 
-/// What becomes of a key with that value: `read` or idle (nothing is told), told, or refused.
+/// What becomes of a key with that value: `read` or idle (not reported), reported, or refused.
 std::string fate_of(const std::string& line) {
     World world = world_with_cloud("    auth_url: 'https://k/'\n    " + line + "\n");
     world.files["pem"] = {"pem", false};

@@ -47,7 +47,7 @@ TEST_F(SystemFiles, ThatCantBeReadSayWhy) {
     EXPECT_EQ(large.error().what, "larger than 1 MiB");
 }
 
-/// `sudo -u reaper` in root's home: what is there is not ours, and not in the way.
+/// `sudo -u reaper` in root's home: its content is not ours, and not in the way.
 TEST_F(SystemFiles, InAFolderThatMayNotBeLookedIntoAreNotThere) {
     const std::string hidden = write("clouds.yaml", "clouds: {}\n", 0600);
     const std::string closed = folder_ + "-closed";

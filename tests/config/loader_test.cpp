@@ -127,9 +127,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "to 4096 bytes"},
         Mistake{"MergeKey", "http: {<<: {max_retries: 1}}\n",
                 "reaper.yaml:9: http.<<: merge keys are not known here; expected plain keys"},
-        Mistake{"AdminForEverybody", "admin: {listen: '0.0.0.0:8787'}\n",
-                "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\", and no client shows who it is; "
-                "expected an address on loopback, such as 127.0.0.1:8787; or admin.auth"},
+        Mistake{
+            "AdminForEverybody", "admin: {listen: '0.0.0.0:8787'}\n",
+            "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\", and clients do not authenticate; "
+            "expected an address on loopback, such as 127.0.0.1:8787; or admin.auth"},
         Mistake{"TokensInTheClear", "admin: {listen: '0.0.0.0:8787', auth: keystone}\n",
                 "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\" without TLS; expected an address "
                 "on loopback, such as 127.0.0.1:8787; or admin.tls"},
@@ -236,7 +237,7 @@ TEST(Loader, WhoIsRevocableIsWrittenNotAssumed) {
     std::string text = minimal();
     text.resize(text.find("taggers"));
     EXPECT_THAT(world.errors(text),
-                ElementsAre(HasSubstr("reaper.yaml: taggers: is not there: nothing says which "
+                ElementsAre(HasSubstr("reaper.yaml: taggers: is missing: nothing says which "
                                       "servers are revocable; expected a list such as")));
 }
 
@@ -395,8 +396,8 @@ TEST(Loader, OurQueueIsNeverNovas) {
     World world;
     const std::string text = minimal("  queue: versioned_notifications.error\n");
     EXPECT_THAT(world.errors(text),
-                ElementsAre("reaper.yaml:9: broker.queue: is Nova's own queue; its messages belong "
-                            "to others; expected a name of our own, such as reaper"));
+                ElementsAre("reaper.yaml:9: broker.queue: is Nova's own queue; its messages are "
+                            "for other programs; expected a name of our own, such as reaper"));
     EXPECT_THAT(world.errors(minimal("  queue: q\n  dead_letter_queue: q\n")),
                 ElementsAre(HasSubstr("reaper.yaml:10: broker.dead_letter_queue: is the same")));
     EXPECT_THAT(world.errors(minimal("  queue: amq.mine\n")), ElementsAre(HasSubstr("amq.")));

@@ -136,9 +136,9 @@ TEST(RequestList, AFlavorStandsForResourcesAndGroups) {
     EXPECT_EQ(read[0].flavor, "m1.two");
     EXPECT_EQ(read[0].resources, "");
     EXPECT_THAT(errors("- {project: web, flavor: a, resources: VCPU=1}\n"),
-                ElementsAre(HasSubstr("resources: stands beside a flavor")));
+                ElementsAre(HasSubstr("resources: is given with a flavor")));
     EXPECT_THAT(errors("- {project: web, flavor: a, groups: [VGPU=1]}\n"),
-                ElementsAre(HasSubstr("groups: stands beside a flavor")));
+                ElementsAre(HasSubstr("groups: is given with a flavor")));
     EXPECT_THAT(errors("- {project: web, flavor: []}\n"),
                 ElementsAre(HasSubstr("flavor: not a text")));
     EXPECT_THAT(errors("- {project: web}\n"), ElementsAre(HasSubstr("resources: missing")));

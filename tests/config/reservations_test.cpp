@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"TooMuch", "static", "[{role: a, hosts: [h], resources: {VCPU: 2147483648}}]",
                 "[0].resources.VCPU: is \"2147483648\""},
         Mistake{"NoClass", "static", "[{role: a, hosts: [h], resources: {vcpu: 1}}]",
-                "[0].resources.vcpu: is no resource class"},
+                "[0].resources.vcpu: is not a resource class"},
         Mistake{"OversubscribedRoom", "static",
                 "[{role: a, hosts: [h], resources: {CUSTOM_REVOCABLE_VCPU: 1}}]",
                 "[0].resources.CUSTOM_REVOCABLE_VCPU: can't be kept: CUSTOM_REVOCABLE_VCPU is "
@@ -219,7 +219,7 @@ TEST(ReservationsOfTheFile, MayBeAlikeOnDifferentHostsOrWithDifferentLabels) {
     EXPECT_EQ(read.reservations.static_ones.size(), 5U);
     const auto nobody =
         world.good(minimal("reservations: {acl: {reserve: [{principals: ['*'], roles: []}]}}\n"));
-    EXPECT_EQ(nobody.reservations.acl.reserve.size(), 1U) << "nobody may reserve";
+    EXPECT_EQ(nobody.reservations.acl.reserve.size(), 1U) << "no principal may reserve";
 }
 
 }  // namespace

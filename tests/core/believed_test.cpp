@@ -91,7 +91,7 @@ TEST(WhyNotBelieved, ABootThatDidNotFail) {
     EXPECT_DOUBT(notice(), building, Then::look_again, "is 'BUILD', not failed");
     auto untold = unborn();
     untold.fault.reset();
-    EXPECT_DOUBT(notice(), untold, Then::look_again, "tells no failure");
+    EXPECT_DOUBT(notice(), untold, Then::look_again, "shows no failure");
 }
 
 TEST(WhyNotBelieved, ABootThatFailedForAnotherReason) {
@@ -120,7 +120,7 @@ TEST(WhyNotBelieved, AMoveThatIsUnderWayOrDidNotFail) {
     known.action->cause = FailureCause::other;
     known.action->message = "Disk is full";
     EXPECT_DOUBT(given, known, Then::refuse, "'Disk is full'");
-    known.action->cause = FailureCause::not_told;
+    known.action->cause = FailureCause::not_reported;
     EXPECT_FALSE(doubt(given, known)) << "not every user is shown the reason";
 }
 

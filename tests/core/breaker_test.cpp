@@ -28,7 +28,7 @@ protected:
         settings.retry = {10min, 40min};
     }
     void begin() { breaker = Breaker{settings}; }
-    /// What became of a cull of `project` at a minute; why it opened, "closed", or nothing.
+    /// The result of a cull of `project` at a minute; why it opened, "closed", or nothing.
     std::string note(int minute, CullWorth worth, const std::string& project = "p") {
         return text(breaker.note_freed_room(request(minute), ProjectId{project}, worth, 1,
                                             at(minute * 60)));

@@ -1,4 +1,5 @@
-// Nova's cells: who may go where, what is refused, and what cools down where nobody tells them.
+// Nova's cells: which servers may go where, what is refused, and what cools down where they are
+// unknown.
 #include "reaper/planner/cells.hpp"
 
 #include <gmock/gmock.h>
@@ -81,7 +82,7 @@ class Moves : public ::testing::TestWithParam<Operation> {};
 
 TEST_P(Moves, StayInTheirCell) {
     EXPECT_THAT(victim_ids(plan(moved(GetParam(), "e1"), three_hosts())), ElementsAre("w1-1"))
-        << "what happens where nobody tells the cells";
+        << "what happens where the cells are unknown";
     const SchedulerRules rules = rules_with(both);
     const auto decision = plan_with(moved(GetParam(), "e1"), rules);
     if (GetParam() == Operation::unshelve)
@@ -156,7 +157,7 @@ TEST(Cells, WhereItsOwnIsNotKnownAMoveIsRefused) {
     Safeguards nothing;
     const auto policy = policy_with(both);
     EXPECT_THAT(refusal(decided(policy, moved(Operation::unshelve, ""), nothing)),
-                HasSubstr("its server stays in its cell, and is on no host, and nobody tells its"));
+                HasSubstr("its server stays in its cell, and is on no host, and its last host is"));
     EXPECT_THAT(refusal(decided(policy, moved(Operation::evacuate, "x9"), nothing)),
                 HasSubstr("was last on 'x9', which is in no cell of scheduler.cells"));
     // A host that is gone from the cloud is known by its name.
@@ -181,7 +182,7 @@ TEST(Cells, WithoutAWordOnThemAMoveInVainCoolsDownItsHost) {
     EXPECT_THAT(victim_ids(decided(policy, other, safeguards)), ElementsAre("w1-1"));
     safeguards.see_several_cells(true);
     EXPECT_TRUE(std::holds_alternative<NotEnough>(decided(policy, other, safeguards)));
-    // New servers, and those whose cells are told, are not held back.
+    // New servers, and those whose cells are known, are not held back.
     EXPECT_THAT(victim_ids(decided(policy, request(half), safeguards)), ElementsAre("w1-1"));
     EXPECT_THAT(victim_ids(decided(policy_with(both), wanted, safeguards)),
                 ElementsAre("e2-1", "e2-2"));

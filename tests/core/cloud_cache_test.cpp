@@ -551,7 +551,7 @@ TEST(Estimate, GivesEachServerWhatItsFlavorSaysAndKeepsTheUseThatPlacementTold) 
 }
 
 /// Who holds the class is known by it: where it is reserved to the last unit, as for freed room
-/// that is held, nobody stops being revocable.
+/// that is held, no server stops being revocable.
 TEST(Estimate, WhatIsReservedToTheLastUnitIsHeldAllTheSame) {
     auto records = bulk_records();
     auto summaries = bulk_summaries();

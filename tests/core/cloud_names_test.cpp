@@ -89,7 +89,8 @@ TEST(CloudNames, AProtectedProjectThatIsNotThereHoldsEverythingBack) {
     EXPECT_THAT(resolved.obstacle(), Optional(HasSubstr("protect.projects")));
     const auto compiled = compile_policy(resolved.policy);
     ASSERT_TRUE(compiled);
-    EXPECT_TRUE((*compiled)->protection.protects(Server{})) << "nor does the policy spare anybody";
+    EXPECT_TRUE((*compiled)->protection.protects(Server{}))
+        << "nor does the policy spare any server";
 }
 
 TEST(CloudNames, PrioritiesAreOfProjectsByAnyNameAndOfFlavors) {
@@ -107,7 +108,7 @@ TEST(CloudNames, PrioritiesAreOfProjectsByAnyNameAndOfFlavors) {
     EXPECT_EQ(finding(resolved, "batch").level, Level::found);
     EXPECT_EQ(finding(resolved, "large").level, Level::found);
     EXPECT_EQ(finding(resolved, "nobody").level, Level::missing);
-    EXPECT_EQ(resolved.obstacle(), std::nullopt) << "nobody is less protected for it";
+    EXPECT_EQ(resolved.obstacle(), std::nullopt) << "no server is less protected for it";
     EXPECT_THAT(
         std::get<std::vector<std::string>>(resolved.policy.strategy.parameters.at("priorities")),
         ElementsAre("b1=10", "batch=10", "large=5", "nobody=1"));

@@ -235,7 +235,7 @@ TEST(ConstraintChecker, ASoftDeletedServerIsOnItsHostAsBefore) {
     EXPECT_THAT(hosts_of(plan(together, cloud)), ::testing::ElementsAre("c"));
 }
 
-/// Nova takes no host where the server is not any more.
+/// Nova takes no host that the server has left.
 TEST(ConstraintChecker, WhomARequestIsToBeWithDoesNotDieForIt) {
     Request with = request(half);
     with.placement.with = {ServerId{"a-1"}};

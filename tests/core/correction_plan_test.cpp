@@ -95,7 +95,7 @@ TEST_F(CorrectionPlanTest, WhoMayNotGoStaysWithTheReasonAndTheOthersGoAllTheSame
     EXPECT_THAT(note, HasSubstr("name-of-kept (kept) stays: "));
     EXPECT_THAT(note, HasSubstr("name-of-young (young) stays: "));
     EXPECT_THAT(note, HasSubstr("name-of-regular (regular) stays: it is not revocable"));
-    EXPECT_THAT(note, HasSubstr("moved: it is not on compute-1 any more"));
+    EXPECT_THAT(note, HasSubstr("moved: it is no longer on compute-1"));
 }
 
 TEST_F(CorrectionPlanTest, WhereNoneMayGoTheSafeguardIsNamed) {
@@ -112,13 +112,13 @@ TEST_F(CorrectionPlanTest, WhereNoneIsLeftThereIsNothingToDo) {
     correct({"moved", "going"});
     const Decision decision = decide();
     const auto& nothing = std::get<NothingToDo>(decision);
-    EXPECT_THAT(nothing.reason, HasSubstr("moved: it is not on compute-1 any more"));
+    EXPECT_THAT(nothing.reason, HasSubstr("moved: it is no longer on compute-1"));
     EXPECT_THAT(nothing.reason, HasSubstr("(going): it is being deleted already"));
     EXPECT_THAT(nothing.hosts, IsEmpty());
     wanted.correction->host = HostId{"compute-9"};
     wanted.correction->host_name = "compute-9";
     const Decision gone = decide();
-    EXPECT_EQ(std::get<NothingToDo>(gone).reason, "there is no host compute-9 any more");
+    EXPECT_EQ(std::get<NothingToDo>(gone).reason, "host compute-9 no longer exists");
 }
 
 TEST_F(CorrectionPlanTest, WhoIsEvictedForAnotherRequestIsNotEvictedTwice) {

@@ -62,7 +62,7 @@ TEST(EdgeOrder, IsThatOfAPlainSet) {
                 const Edge edge = *some;
                 order.remove(edge);
                 plain.erase(some);
-                // And now and then there it is again.
+                // And sometimes it comes back.
                 if (rng.below(4) == 0 && plain.insert(edge).second) order.add(edge);
             }
             if (rng.below(4) > 0) continue;

@@ -24,10 +24,10 @@ TEST(EventMemory, AnOlderEventAndOneOfAServerThatIsGoneAreNotBelieved) {
 TEST(EventMemory, AReadingThatWasBegunAfterTheEventHasIt) {
     EventMemory memory;
     memory.remember(server, start, start, false);
-    EXPECT_TRUE(memory.told_since(server, start));
-    EXPECT_FALSE(memory.told_since(server, start + seconds{1}));
+    EXPECT_TRUE(memory.heard_since(server, start));
+    EXPECT_FALSE(memory.heard_since(server, start + seconds{1}));
     memory.forget_before(start + seconds{1});
-    EXPECT_FALSE(memory.told_since(server, start));
+    EXPECT_FALSE(memory.heard_since(server, start));
 }
 
 TEST(EventMemory, WhatIsGoneStaysGoneUntilNoEventIsSoLate) {
@@ -47,8 +47,8 @@ TEST(EventMemory, FollowsAClockThatIsSetBack) {
     memory.remember(server, start, start, false);
     memory.shift(-hours{1});
     const TimePoint now = start - hours{1} + seconds{5};
-    EXPECT_FALSE(memory.told_since(server, now)) << "else each reading would leave it out";
-    EXPECT_TRUE(memory.told_since(server, start - hours{1}));
+    EXPECT_FALSE(memory.heard_since(server, now)) << "else each reading would leave it out";
+    EXPECT_TRUE(memory.heard_since(server, start - hours{1}));
 }
 
 }  // namespace

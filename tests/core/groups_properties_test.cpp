@@ -42,7 +42,7 @@ Host random_host(const std::string& name) {
             if (upto(1) == 0) capacity.set(ResourceClass{each}, 1 + upto(3));
         give_traits(nest(made, name + "-" + std::to_string(i), capacity));
     }
-    // Servers take what is there, from one provider or from two.
+    // Servers take the available room, from one provider or from two.
     const int servers = 2 + upto(5);
     for (int i = 0; i < servers; ++i) {
         Server each = upto(4) == 0 ? server(name + "-s" + std::to_string(i), made.id, {}, i)

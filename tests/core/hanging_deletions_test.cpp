@@ -31,7 +31,7 @@ protected:
     void end(const std::string& server, Duration after) {
         deletions.ended(ServerId{server}, start + after);
     }
-    /// So many deletions took so long.
+    /// This many deletions took this time.
     void usual(int count, Duration took) {
         for (int i = 0; i < count; ++i) {
             const std::string server = "usual-" + std::to_string(i);
@@ -109,7 +109,7 @@ TEST_F(HangingDeletionsTest, WhoIsThereNoMoreIsGone) {
     EXPECT_THAT(hanging(40s), UnorderedElementsAre(Key(HostId{"h1"}), Key(HostId{"h2"})));
     there.servers.clear();
     see(50s);
-    EXPECT_THAT(hanging(50s), ElementsAre(Key(HostId{"h2"}))) << "of h2 nothing is told";
+    EXPECT_THAT(hanging(50s), ElementsAre(Key(HostId{"h2"}))) << "h2 is not reported";
 }
 
 TEST_F(HangingDeletionsTest, WhereTheyHangEverywhereItIsNoMatterOfHosts) {

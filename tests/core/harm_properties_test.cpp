@@ -43,7 +43,7 @@ public:
         safeguards_.note_cull(request);
         open_.push_back({request, slots * victims_for_each});
     }
-    /// The oldest one's room is taken, and given back after so long; or it goes unused.
+    /// The oldest one's room is taken, and given back after this time; or it goes unused.
     void end(bool used, Duration lived) {
         if (open_.empty()) return;
         const Cull cull = open_.front();

@@ -44,7 +44,7 @@ TEST(HostLabel, InventoryOfARevocableClassIsARoomOffered) {
     nest(one, "h-slots", {{"CUSTOM_PREEMPTIBLE", 4}});
     EXPECT_EQ(label_of(one, slots), HostLabel::any);
     EXPECT_EQ(label_of(one, {}), HostLabel::regular);
-    // Reserved to the last: nothing is offered any more.
+    // Reserved to the last: nothing is offered.
     one.providers.back().inventories[slot_class].reserved = 4;
     EXPECT_EQ(label_of(one, slots), HostLabel::regular);
     put(one, labeled("batch", one));
@@ -70,7 +70,7 @@ TEST(HostLabel, AHostThatHoldsAndCanHoldRevocableServersAloneIsRevocable) {
     EXPECT_EQ(labelled({.total = 8}), HostLabel::any) << "a deletion makes regular room";
     EXPECT_EQ(labelled({.total = 8, .reserved = 8}), HostLabel::revocable);
     EXPECT_EQ(labelled({.total = 8, .reserved = 6, .min_unit = 4}), HostLabel::revocable)
-        << "the 2 that are left are too few for anybody";
+        << "the 2 that are left are too few for any server";
     EXPECT_EQ(labelled({.total = 8, .reserved = 5, .step_size = 4}), HostLabel::revocable);
     EXPECT_EQ(labelled({.total = 8, .reserved = 4, .min_unit = 3, .step_size = 4}), HostLabel::any);
 }

@@ -1,4 +1,4 @@
-// Who borrowed, and what the journal is told of loans and debts.
+// Borrowers, and what the journal gets of loans and debts.
 #include "reaper/reservations/host_loans.hpp"
 
 #include <gmock/gmock.h>
@@ -91,7 +91,7 @@ TEST_F(HostLoansTest, TheNextProcessKnowsSinceWhenTheyBorrow) {
     EXPECT_TRUE(loans_.had_by(ServerId{"one"}, at(1)));
     EXPECT_FALSE(loans_.had_by(ServerId{"two"}, at(1)));
     EXPECT_TRUE(loans_.had_by(ServerId{"two"}, at(2)));
-    EXPECT_EQ(lent(4), "") << "it was told";
+    EXPECT_EQ(lent(4), "") << "it was reported";
     lent(0);
     begin();
     EXPECT_FALSE(loans_.had_by(ServerId{"one"}, at(99)));
@@ -105,7 +105,7 @@ TEST_F(HostLoansTest, WhoHasWhatIsOwedIsToldWhenItStays) {
     EXPECT_EQ(taken(2), "");
     begin();
     EXPECT_EQ(taken(2), "");
-    EXPECT_EQ(taken(2), "") << "it was told";
+    EXPECT_EQ(taken(2), "") << "it was reported";
     EXPECT_THAT(taken(0), EndsWith("nothing is owed any more"));
     EXPECT_EQ(taken(0), "");
     begin();

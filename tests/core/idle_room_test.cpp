@@ -13,7 +13,7 @@ namespace {
 
 using namespace reaper::testing;
 
-/// Hosts that are full, each with room that its reservation may let go of.
+/// Hosts that are full, each with room that its reservation may release.
 class IdleRoomTest : public ::testing::Test {
 protected:
     void add(Amount idle, Amount total = 8) {
@@ -157,7 +157,7 @@ TEST_F(IdleRoomTest, FewAreDeletedWhereNothingFitsWithout) {
     put_on(20, 2, 1);
     put_on(150, 1, 2);
     want(4);
-    EXPECT_TRUE(find().empty()) << "nobody may be deleted";
+    EXPECT_TRUE(find().empty()) << "no server may be deleted";
     wish_.most_victims = 1;
     EXPECT_EQ(names(find()), std::vector<std::string>{"h150"});
     wish_.most_victims = 2;
@@ -200,7 +200,7 @@ TEST(LackingRoom, WhatOthersVictimsBringIsNotLetGoOfForABorrower) {
     a.providers.front().other_consumers.clear();  // gone, and the other has not come yet
     a.providers.front().used = cpus(2);
     EXPECT_EQ(lacking_on(a, here, wish, ledger), cpus(1));
-    a.providers.front().used = cpus(4);  // somebody took its room
+    a.providers.front().used = cpus(4);  // another server took its room
     EXPECT_EQ(lacking_on(a, here, wish, ledger), cpus(3));
 }
 

@@ -1,7 +1,7 @@
 // The ledger's promise over any interleaving: requests that come and go, victims that go sooner,
 // later or never, users that delete their own, revocable servers that start where there is room.
-// The cloud is one that behaves: whoever is promised room boots when all that its plan waits for is
-// gone, and it must find the room, whatever the others did.
+// The cloud is one that behaves: a server with promised room boots when all that its plan waits for
+// is gone, and it must find the room, whatever the others did.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -25,7 +25,7 @@ const ResourceClass memory{"MEMORY_MB"};
 struct UnderWay {
     Request request;
     std::vector<HostPlan> hosts;
-    bool deserted = false;  // nobody waits for it any more
+    bool deserted = false;  // its requester no longer waits
 };
 
 class World {
@@ -119,7 +119,7 @@ private:
                !ledger_.given_up(server.id);
     }
 
-    /// What is not on its way out, by the rules' words.
+    /// Servers that are not being deleted, by the rules.
     Amount occupied(const Host& host, const ResourceClass& name) const {
         Amount sum = 0;
         for (const auto& server : host.servers)
@@ -142,7 +142,7 @@ private:
                 ledger_));
     }
 
-    /// They hold what they are to hold, and the ledger knows what they lack and who borrows.
+    /// They hold what they are to hold, and the ledger knows what they lack and the borrowers.
     void keep(Host& host) {
         if (!with_reservations_) return;
         std::map<ReservationId, Resources> next;
@@ -183,7 +183,7 @@ private:
         known.asked = upto(3) == 0 ? Resources{} : known.asked + some_slot();
     }
 
-    /// A reservation lets go of room, and a revocable server takes it.
+    /// A reservation releases room, and a revocable server takes it.
     void borrow() {
         Host& host = some_host();
         const Resources slot = some_slot();
@@ -200,8 +200,8 @@ private:
         }
     }
 
-    /// What is reserved for the request's role is let go of, before anybody is deleted.
-    void let_go_for(const Request& request) {
+    /// Room reserved for the request's role is released before any server is deleted.
+    void promise_released(const Request& request) {
         for (Host& host : cloud_.hosts) {
             ReservedAllocations then = held_[host.id];
             std::erase_if(then, [&](const auto& each) {
@@ -213,7 +213,7 @@ private:
 
     // ---- what may happen ----
 
-    /// Nova does not know of promises; we only let it start servers where nobody waits for the
+    /// Nova does not know of promises; we only let it start servers where no request waits for the
     /// room.
     void start(bool as_revocable) {
         Host& host = some_host();
@@ -260,7 +260,7 @@ private:
 
     bool decide(UnderWay& one) {
         ledger_.admit(one.request);
-        if (!one.request.role.empty()) let_go_for(one.request);
+        if (!one.request.role.empty()) promise_released(one.request);
         const auto decision =
             plan(one.request, cloud_, {}, ledger_, upto(1) == 0 ? "cost" : "strict");
         const Amount there = slots_there(one.request);
@@ -305,7 +305,7 @@ private:
         }
     }
 
-    /// True if the slots fit when only `gone` go, and nobody else's promise is touched: what a
+    /// True if the slots fit when only `gone` go, and no other promise is touched: what a
     /// request's own victims bring stands for its promise first.
     bool rests_on(const Request& request, const HostPlan& on_host, const std::set<ServerId>& gone) {
         const Host& host = host_of(on_host.host);

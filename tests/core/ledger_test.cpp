@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 
 const Resources slot{{"VCPU", 2}, {"MEMORY_MB", 1024}};
 const HostId on_a{"a"};
-const RequestId nobody{"req-nobody"};
+const RequestId no_request{"req-none"};
 
 Plan plan_on(const std::string& host, int slots, const std::vector<std::string>& victims) {
     HostPlan on_host;
@@ -55,9 +55,9 @@ TEST(Ledger, PlanMakesVictimsEvictingAndSlotsPromised) {
     EXPECT_THAT(ledger.evicting_on(on_a), ElementsAre(ServerId{"v"}, ServerId{"w"}));
     EXPECT_THAT(ledger.evicting_on(HostId{"b"}), IsEmpty());
     EXPECT_TRUE(ledger.evicting(ServerId{"v"}));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot * 2);
     EXPECT_EQ(ledger.promised_to_others(on_a, RequestId{"req-1"}), Resources{});
-    EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, nobody), Resources{});
+    EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, no_request), Resources{});
 }
 
 TEST(Ledger, FurtherPlanAddsEvictionsAndReplacesPromises) {
@@ -67,8 +67,8 @@ TEST(Ledger, FurtherPlanAddsEvictionsAndReplacesPromises) {
     ledger.enter(wanted, plan_on("b", 2, {"w"}), at(1));
     EXPECT_TRUE(ledger.evicting(ServerId{"v"}));
     EXPECT_TRUE(ledger.evicting(ServerId{"w"}));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), Resources{});
-    EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, nobody), slot * 2);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), Resources{});
+    EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, no_request), slot * 2);
 }
 
 TEST(Ledger, AHostReadBeforeTheEndOfACullStillCountsItsVictimsAsEvicting) {
@@ -89,7 +89,7 @@ TEST(Ledger, SettledPromisesHoldUntilTheirTime) {
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(0));
     ledger.settle(RequestId{"req-1"}, at(10), at(60));
     ledger.expire(cloud({}), at(59));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot);
     ledger.expire(cloud({}), at(60));
     EXPECT_TRUE(ledger.empty());
 }
@@ -108,12 +108,12 @@ TEST(Ledger, AClaimedSlotIsNotPromisedBesides) {
     claimed.hosts.front().providers.front().other_consumers = {{ServerId{"one"}, slot},
                                                                {ServerId{"stranger"}, slot}};
     EXPECT_EQ(open_with(claimed), 1);
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot * 2);
     // The scheduler takes it back.
     EXPECT_EQ(open_with(cloud({})), 2);
     EXPECT_EQ(open_with(claimed), 1);
     EXPECT_EQ(open_with(cloud({second_try("one", 15)})), 1) << "it is there";
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot);
     EXPECT_EQ(open_with(claimed), 1) << "Nova lists it no more; the other's slot is promised";
 }
 
@@ -142,12 +142,12 @@ TEST(Ledger, ASlotOfWhoHasRoomElsewhereIsNotPromised) {
     ledger.enter(wanted, plan_on("a", 2, {}), at(0));
     ledger.claim(id, ServerId{"one"}, {on_a});
     ledger.claim(id, ServerId{"stranger"}, {HostId{"b"}});
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot * 2);
     ledger.claim(id, ServerId{"two"}, {HostId{"b"}});
     ledger.claim(id, ServerId{"two"}, {HostId{"c"}});
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot);
     ledger.unclaim(id, ServerId{"two"});
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * 2);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot * 2);
 }
 
 TEST(Ledger, TellsWhatBecameOfSettledSlots) {
@@ -172,7 +172,7 @@ TEST(Ledger, ALikeServerThatWasThereBeforeThePlanTakesNoSlotWhateverItsSecond) {
     });
     ledger.settle(RequestId{"req-1"}, at(110), at(200));
     EXPECT_THAT(ledger.expire(before, at(120)), IsEmpty());
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot);
     const auto after = cloud({second_try("neighbour", 100), second_try("new", 100)});
     EXPECT_THAT(ledger.expire(after, at(130)),
                 ElementsAre(Ledger::Settled{RequestId{"req-1"}, on_a, ServerId{"new"}, 1}));
@@ -209,7 +209,7 @@ TEST(Ledger, PromiseOfACullUnderWayNeverExpires) {
     Ledger ledger;
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(0));
     ledger.expire(cloud({second_try("n", 10)}), at(1'000'000));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot);
 }
 
 TEST(Ledger, ReleaseForgetsTheRequestAndNoOther) {
@@ -219,7 +219,7 @@ TEST(Ledger, ReleaseForgetsTheRequestAndNoOther) {
     ledger.release(RequestId{"req-1"});
     EXPECT_FALSE(ledger.evicting(ServerId{"v"}));
     EXPECT_TRUE(ledger.evicting(ServerId{"w"}));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot);
 }
 
 struct PlacementConstraints {
@@ -237,7 +237,7 @@ TEST_P(LedgerLanding, TakesAPromisedSlotOrNot) {
     ledger.enter(wanted, plan_on("a", 2, {}), at(100));
     ledger.settle(RequestId{"req-1"}, at(110), at(200));
     for (int again = 0; again < 2; ++again) ledger.expire(cloud({GetParam().server}), at(150));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot * (GetParam().takes ? 1 : 2));
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot * (GetParam().takes ? 1 : 2));
 }
 
 Server moved_there() {
@@ -273,9 +273,9 @@ TEST(Ledger, Rule4OneServerTakesOneSlotOfOnePromise) {
     }
     const auto cache = cloud({second_try("new", 120)});
     for (int again = 0; again < 3; ++again) ledger.expire(cache, at(150));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), slot);
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot);
     ledger.expire(cloud({second_try("new", 120), second_try("newer", 130)}), at(151));
-    EXPECT_EQ(ledger.promised_to_others(on_a, nobody), Resources{});
+    EXPECT_EQ(ledger.promised_to_others(on_a, no_request), Resources{});
 }
 
 TEST(Ledger, ALikeServerDoesNotTakeTheSlotOfAKnownRequester) {
@@ -293,14 +293,14 @@ TEST(Ledger, ALikeServerDoesNotTakeTheSlotOfAKnownRequester) {
 }
 
 TEST(RoomKeeper, APlanThatCouldNotBeJournaledLeavesNoEarlierPromise) {
-    for (const bool somebody_died : {false, true}) {
+    for (const bool victims_deleted : {false, true}) {
         RoomKeeper rooms{true};
         Request waiting = request(slot, 1, "req-1");
         waiting.source = RequestSource::gateway;
-        rooms.let_go_for(waiting, plan_on("a", 1, {}).hosts, at(10));
+        rooms.promise_released(waiting, plan_on("a", 1, {}).hosts, at(10));
         ASSERT_THAT(rooms.ledger().promises_of(waiting.id), SizeIs(1));
-        rooms.not_journaled(waiting.id, plan_on("a", 1, {"v"}), somebody_died);
-        EXPECT_THAT(rooms.ledger().promises_of(waiting.id), SizeIs(somebody_died ? 1 : 0))
+        rooms.not_journaled(waiting.id, plan_on("a", 1, {"v"}), victims_deleted);
+        EXPECT_THAT(rooms.ledger().promises_of(waiting.id), SizeIs(victims_deleted ? 1 : 0))
             << "what earlier rounds freed stays its own";
     }
 }

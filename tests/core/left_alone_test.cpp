@@ -33,7 +33,7 @@ protected:
         settings.breaker = {5, 2, 5, {30min, 8h}};
     }
     void begin() { safeguards = Safeguards{settings}; }
-    /// A cull and what became of it; the kinds of what it changed.
+    /// A cull and its result; the kinds of what it changed.
     std::vector<std::string> cull(const Request& by, CullWorth worth, int minute) {
         safeguards.note_cull(by);
         std::vector<std::string> kinds;
@@ -143,7 +143,7 @@ TEST_F(LeftAloneTest, WhatRevocableServersTookCountsAgainstTheProjectNotTheShape
     EXPECT_TRUE(safeguards.left_alone(at(0)).size() == 1);
 }
 
-/// A plan may be for the fallback; what became of its room is the request's.
+/// A plan may be for the fallback; the result of its room is the request's.
 TEST_F(LeftAloneTest, AFallbackIsTheSameShape) {
     begin();
     Request pinned = request("r1");

@@ -57,9 +57,9 @@ private:
     glp_prob* problem_;
 };
 
-/// For each host: x for each candidate, e further slots, z whether anybody dies. Each class has
-/// free + gains >= amount * (ready + e); e <= open * z; x <= z; all e together are the open slots.
-/// The first level of the objective is the cost: base(ready) * z - need * e + victims.
+/// For each host: x for each candidate, e further slots, z whether any server is deleted. Each
+/// class has free + gains >= amount * (ready + e); e <= open * z; x <= z; all e together are the
+/// open slots. The first level of the objective is the cost: base(ready) * z - need * e + victims.
 std::optional<double> least_by_mip(const ProblemOn& on, const Objective& objective) {
     const Problem& problem = on.problem();
     Mip mip;

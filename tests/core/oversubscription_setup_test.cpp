@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 const ResourceClass room{"CUSTOM_REVOCABLE_VCPU"};
 
-/// Two hosts, nothing set up; somebody's flavor.
+/// Two hosts, nothing set up; a flavor of a user.
 RoomView empty_cloud() {
     RoomView view;
     for (const char* name : {"h1", "h2"}) {

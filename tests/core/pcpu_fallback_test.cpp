@@ -97,7 +97,7 @@ TEST(PcpuFallback, PcpuGoesFirstWhereItCostsNoMore) {
     ASSERT_TRUE(std::holds_alternative<Plan>(decision)) << summary(decision);
     EXPECT_EQ(std::get<Plan>(decision).hosts[0].host_name, "b")
         << "two servers are fewer than four";
-    // Room that is there takes nobody's.
+    // Free room takes no server's room.
     decision =
         decided(dedicated(), {full("a", pinned_host, pinned_small), host("b", shared_host)}, true);
     const auto* const nothing = std::get_if<NothingToDo>(&decision);

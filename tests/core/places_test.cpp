@@ -67,7 +67,7 @@ TEST(Places, ServersToBeApartFromGoIfAllOfAHostMay) {
         {}};
     const auto decision = plan(wanted, cloud);
     EXPECT_THAT(victim_ids(decision), ElementsAre("v1", "v2"));
-    // The places are nobody's resources.
+    // No server holds the places as resources.
     const auto& made = std::get<Plan>(decision).hosts.at(0);
     EXPECT_EQ(made.victims.at(0).resources, one_cpu);
     EXPECT_EQ(made.free_before, (Resources{{"VCPU", 6}}));

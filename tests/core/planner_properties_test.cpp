@@ -89,7 +89,7 @@ Case random_case() {
     return c;
 }
 
-bool on_its_way_out(const Server& server, const Case& c) {
+bool is_being_deleted(const Server& server, const Case& c) {
     const bool deleting = server.task_state == "deleting" && server.status != "SOFT_DELETED";
     return (deleting || c.ledger.evicting(server.id)) && !c.ledger.given_up(server.id);
 }
@@ -107,7 +107,7 @@ Amount slots_on(const Host& host, const Case& c, const std::set<ServerId>& gone)
             ++providers;
             Amount room = provider.inventories.at(name).capacity() - provider.used.get(name);
             for (const auto& server : host.servers)
-                if ((gone.contains(server.id) || on_its_way_out(server, c)) &&
+                if ((gone.contains(server.id) || is_being_deleted(server, c)) &&
                     server.allocations.contains(provider.id))
                     room += server.allocations.at(provider.id).get(name);
             rooms.push_back(room);
@@ -224,7 +224,7 @@ TEST(PlannerProperties, Rule4PromisedRoomIsNeverCounted) {
                         at != provider.inventories.end())
                         room += at->second.capacity() - provider.used.get(name);
                 for (const auto& server : host->servers)
-                    if (gone.contains(server.id) || on_its_way_out(server, c))
+                    if (gone.contains(server.id) || is_being_deleted(server, c))
                         room += server.resources().get(name);
                 if (host->providers.size() == 1) RC_ASSERT(room >= amount * on_host.slots);
             }

@@ -89,7 +89,7 @@ TEST(Protection, IsByTagMetadataKeyOrProject) {
     EXPECT_THAT(protection.why(golden, nowhere), Optional(HasSubstr("its project Gold (gold)")));
 }
 
-/// Nobody can say whom it means: everybody it might.
+/// Its meaning is unknown: it protects all that it might mean.
 TEST(Protection, AProjectThatIsNotKnownProtectsEverybody) {
     ProtectSettings settings;
     settings.projects = {"gold", "gould"};

@@ -131,7 +131,7 @@ TEST(Publication, IsClosedWhileTheHostIsTooBusy) {
     auto published = host.see(0s, 8);
     EXPECT_TRUE(published.closed);
     EXPECT_EQ(published.total, 1);
-    EXPECT_EQ(published.excess, 0) << "nobody has to go for it";
+    EXPECT_EQ(published.excess, 0) << "no server is evicted for it";
     EXPECT_EQ(published.why, "nothing new while the host is too busy: so it was measured");
     EXPECT_EQ(host.see(1min, 4).excess, 2) << "but for the estimate";
     EXPECT_TRUE(host.see_nothing(2min).closed);

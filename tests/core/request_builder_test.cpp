@@ -420,7 +420,7 @@ TEST(BuildRequest, WhatNovaTookOverOfTheImageGoesBeforeWhatItIsNow) {
                 ElementsAre(Trait{"COMPUTE_SECURITY_TPM_2_0"}, Trait{"CUSTOM_IMAGE"}));
     known.schedule.reset();
     request = built(given, known);
-    EXPECT_EQ(request.resources.get(ResourceClass{"PCPU"}), 4) << "nobody else told";
+    EXPECT_EQ(request.resources.get(ResourceClass{"PCPU"}), 4) << "there is no other source";
     auto boot = facts("create");
     boot.image_properties = known.image_properties;
     auto forged = notice();

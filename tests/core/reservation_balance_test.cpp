@@ -118,7 +118,7 @@ TEST(ReservationBalanceTest, WhatIsMissingIsLentAsFarAsItIsNotFree) {
     EXPECT_EQ(balance_of(reservations, use).at(ids[0]).owed, cpus(2));
     use.free = {};
     use.waiting = cpus(4);
-    EXPECT_EQ(balance_of(reservations, use).at(ids[0]).lent, cpus(2)) << "4 are left for somebody";
+    EXPECT_EQ(balance_of(reservations, use).at(ids[0]).lent, cpus(2)) << "4 are left for others";
     EXPECT_TRUE(balance_of(reservations, use).at(ids[0]).next == cpus(2));
 }
 

@@ -76,7 +76,7 @@ TEST_F(ReservationChangeTest, OversubscribedRoomIsNotReserved) {
 
 TEST_F(ReservationChangeTest, WhatIsOwedToOthersIsNotUnreserved) {
     EXPECT_EQ(reserve(reserve_order("ads", cpus(16))), std::nullopt);
-    // A part of it is lent, and the tenant leaves: the room is theirs before anybody's.
+    // A part of it is lent, and the tenant leaves: the room is theirs before any other's.
     use_.held.begin()->second = cpus(10);
     use_.free = cpus(6);
     EXPECT_EQ(reserve(reserve_order("eng", cpus(1))), Errc::conflict);

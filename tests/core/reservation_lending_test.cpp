@@ -1,4 +1,4 @@
-// Who borrows reserved room, and what the ledger makes of it.
+// Borrowers of reserved room, and how the ledger accounts for them.
 #include "reaper/reservations/reservation_lending.hpp"
 
 #include <gmock/gmock.h>
@@ -65,8 +65,8 @@ protected:
         }
         return id;
     }
-    /// All that reservations hold is let go of.
-    void let_go() {
+    /// Releases all that reservations hold.
+    void release_all() {
         for (const auto& each : held) host.providers.front().used -= each.second.at(reserved_host);
         host.providers.front().other_consumers.clear();
         held.clear();
@@ -188,7 +188,7 @@ TEST_F(ReservationLendingTest, TheRoomOfATenantThatLeavesIsOwed) {
     add("regular", "nobody", 2, false);
     reserve_for("eng", 4, 2);
     host.servers.front().task_state = "deleting";
-    EXPECT_THAT(room().tenants, IsEmpty()) << "nobody takes its place";
+    EXPECT_THAT(room().tenants, IsEmpty()) << "no server takes its place";
     EXPECT_THAT(victims(request("", 2)), ElementsAre("other"));
 }
 
@@ -197,8 +197,8 @@ TEST_F(ReservationLendingTest, WhatOneLacksIsNotTakenFromAnother) {
     add("stranger", "nobody", 4, false);
     reserve_for("ads", 4, 0);
     reserve_for("eng", 4, 4);
-    let_go();
-    // The room that eng let go of for its own request, which is there by now.
+    release_all();
+    // The room that eng released for its own request, which exists by now.
     ReservedRoom owed = room();
     for (auto& missing : owed.missing) missing.free = {};
     ledger.reserve(host.id, owed);
@@ -210,7 +210,7 @@ TEST_F(ReservationLendingTest, WhatOneLacksIsNotTakenFromAnother) {
     EXPECT_EQ(ledger.promised_to_others(host.id, nobody.id), cpus(8));
 }
 
-// Between two plans nothing is promised to a request; what it freed is its own all the same.
+// Between two plans nothing is promised to a request; what it freed is still its own.
 TEST_F(ReservationLendingTest, WhatARequestFreesIsNotOwedToAReservation) {
     add("tenant", "spot", 4, true, minutes{2});
     add("other", "spot", 4, true, minutes{1});
@@ -285,7 +285,7 @@ TEST_F(ReservationLendingTest, WhatComesForALenderIsNotLent) {
     ASSERT_TRUE(std::holds_alternative<Plan>(decision));
     ASSERT_THAT(std::get<Plan>(decision).victims(), SizeIs(1));
     ledger.enter(lender, std::get<Plan>(decision), TimePoint{});
-    EXPECT_THAT(room().tenants, IsEmpty()) << "the one that stays is nobody's tenant";
+    EXPECT_THAT(room().tenants, IsEmpty()) << "the one that stays is not a tenant";
     EXPECT_THAT(victims(request("", 4, "req-2")), SizeIs(1));
 }
 
@@ -301,8 +301,8 @@ TEST_F(ReservationLendingTest, UnnecessaryReject) {
     Request tenant = request("", 2, "req-2");
     EXPECT_TRUE(refused(tenant));
     // What it holds is idle, and lent.
-    let_go();
-    EXPECT_TRUE(refused(tenant)) << "to nobody else";
+    release_all();
+    EXPECT_TRUE(refused(tenant)) << "to no other request";
     tenant.lent_by = {id};
     EXPECT_TRUE(std::holds_alternative<NothingToDo>(decide(tenant)));
     tenant.resources = cpus(4);
@@ -316,7 +316,7 @@ TEST_F(ReservationLendingTest, WhatIsPromisedToALenderIsNotOwedBesides) {
     reserve_for("eng", 4, 0);
     const Request lender = request("eng", 4, "req-1");
     ledger.enter(lender, std::get<Plan>(decide(lender)), TimePoint{});
-    // The other half of the host comes free: for everybody, and not for the reservation.
+    // The other half of the host comes free: for all servers, and not for the reservation.
     host.servers.pop_back();
     host.providers.front().used -= cpus(4);
     EXPECT_TRUE(balance_of(reservations, use()).begin()->second.next.empty());

@@ -27,10 +27,10 @@ std::vector<ReservationOrder> all_of_it() {
     back.resources = cpus(3);
     UnreserveOrder with_tenants = back;
     with_tenants.lent_too = true;
-    UnreserveOrder to_eng = back, to_nobody = back;
+    UnreserveOrder to_eng = back, to_unknown = back;
     to_eng.refines = wanted.refines = ReservationName{role("eng"), {{"team", "core"}}};
-    to_nobody.unrefined = true;
-    return {wanted, kept, back, with_tenants, to_eng, to_nobody};
+    to_unknown.unrefined = true;
+    return {wanted, kept, back, with_tenants, to_eng, to_unknown};
 }
 
 TEST(ReservationOrderText, IsReadBackAsItWas) {

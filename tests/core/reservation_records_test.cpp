@@ -1,4 +1,4 @@
-// What Placement is told of a host's reservations.
+// What Placement receives of a host's reservations.
 #include "reaper/reservations/reservation_records.hpp"
 
 #include <gmock/gmock.h>
@@ -115,14 +115,14 @@ TEST_F(ReservationRecordsTest, OnAHostThatIsGoneWhatTheyHoldStays) {
 
 TEST_F(ReservationRecordsTest, OnAHostThatIsGoneForGoodOnlyTheRecordsStay) {
     apply(changes(4));
-    const auto let_go = changes_on_gone(records_, before_, asked_, OnGone::let_go, {}).value();
-    ASSERT_THAT(let_go.changes, SizeIs(1));
-    EXPECT_THAT(held_on_host(let_go.changes[0].wanted), IsEmpty());
-    EXPECT_THAT(let_go.changes[0].wanted.holds, SizeIs(1)) << "its unit in the register";
-    EXPECT_EQ(let_go.changes[0].wanted.generation, 7);
+    const auto released = changes_on_gone(records_, before_, asked_, OnGone::release, {}).value();
+    ASSERT_THAT(released.changes, SizeIs(1));
+    EXPECT_THAT(held_on_host(released.changes[0].wanted), IsEmpty());
+    EXPECT_THAT(released.changes[0].wanted.holds, SizeIs(1)) << "its unit in the register";
+    EXPECT_EQ(released.changes[0].wanted.generation, 7);
     records_.clear();
     const auto again = changes_on_gone(records_, before_, asked_, OnGone::stays, {}).value();
-    ASSERT_THAT(again.changes, SizeIs(1)) << "a record that somebody deleted";
+    ASSERT_THAT(again.changes, SizeIs(1)) << "a record that another client deleted";
     EXPECT_EQ(again.changes[0].wanted.generation, std::nullopt);
 }
 

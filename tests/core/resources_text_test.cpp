@@ -49,7 +49,7 @@ TEST(ParseResources, SaysWhichPartIsWrong) {
               "the amount of MEMORY_MB is '2GB'; expected a whole number from 1 to 2147483647");
     EXPECT_EQ(parse_resources("VCPU=1,VCPU=1").error().what,
               "VCPU is given twice; expected each class once");
-    // Found by fuzzing: a script may pass on what somebody else typed.
+    // Found by fuzzing: a script may pass on what another user typed.
     EXPECT_EQ(parse_resources("\x1b[2J=1").error().what.find('\x1b'), std::string::npos);
 }
 

@@ -48,14 +48,14 @@ struct Holder {
 };
 
 /// What is in use, and what holders of oversubscribed room hold.
-struct Moment {
+struct UsageSample {
     TimePoint at{};
     double whole = 0;
     double regular = 0;
     Amount held = 0;
 };
 
-/// Use is measured over so long.
+/// The span over which use is measured.
 constexpr Duration metrics_span = minutes{2};
 
 std::string text(double value) {
@@ -200,7 +200,8 @@ private:
         const double whole = std::min(runnable(), size_.cores);
         const double regular = std::min(regular_use(), size_.cores);
         recent_.push_back({now_, whole, regular, held()});
-        std::erase_if(recent_, [&](const Moment& each) { return now_ - each.at > metrics_span; });
+        std::erase_if(recent_,
+                      [&](const UsageSample& each) { return now_ - each.at > metrics_span; });
         for (auto at = holders_.begin(); at != holders_.end();)
             at = at->second.killed && *at->second.killed <= now_ ? holders_.erase(at) : ++at;
     }
@@ -226,9 +227,9 @@ private:
     }
 
     /// As metrics have it: of the last minutes together. Of holders, the most that there were.
-    Moment measured() const {
-        Moment mean{now_, 0, 0, 0};
-        for (const Moment& each : recent_) {
+    UsageSample measured() const {
+        UsageSample mean{now_, 0, 0, 0};
+        for (const UsageSample& each : recent_) {
             mean.whole += each.whole / static_cast<double>(recent_.size());
             mean.regular += each.regular / static_cast<double>(recent_.size());
             mean.held = std::max(mean.held, each.held);
@@ -238,7 +239,7 @@ private:
 
     /// What the metrics tell; of their troubles the reader of metrics keeps some off, but not all.
     std::optional<ToldLoad> read() {
-        const Moment mean = measured();
+        const UsageSample mean = measured();
         double whole = mean.whole;
         double regular = mean.regular;
         TimePoint at = now_ - seconds{chance_.between(0, 3)};
@@ -263,7 +264,7 @@ private:
         UsageOf used{told.least, told.most};
         if (!per_server_) used = usage_of_whole(whole, mean.held);
         EXPECT_EQ(usage_->add({at, used}), fit);
-        // The same load is told again, too, or an older one.
+        // The same load is reported again, too, or an older one.
         if (!fit)
             return std::isfinite(whole) && whole >= 0 ? std::optional{load_at(at)} : std::nullopt;
         rooms_->tell(told);
@@ -411,8 +412,8 @@ private:
     std::optional<faults::LoadJudge> loads_;
     std::optional<UsageHistory> usage_;
     std::optional<faults::ToldHistory> true_use_;  ///< of regular servers alone
-    std::deque<Moment> recent_;
-    bool lied_ = false;  ///< more than all cores was told to be in use
+    std::deque<UsageSample> recent_;
+    bool lied_ = false;  ///< use of more than all cores was reported
     std::optional<faults::LoadHistory> load_;
     faults::LoadAverages averages_;
     PublishedState state_;

@@ -1,4 +1,4 @@
-// Room that comes free by others' doing: deletions that somebody else began, evictions of other
+// Room that others free: deletions that other clients began, evictions of other
 // requests; and the three cases of Mesos' design for lent reservations, in which a reckoning
 // without `evicting` goes wrong.
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ void enter(Ledger& ledger, const Request& request, const Decision& decision) {
         ledger.enter(request, hosts_of(decision), at(0));
 }
 
-// ---- deletions that somebody else began ----
+// ---- deletions that other clients began ----
 
 TEST(RoomOnItsWay, AServerThatSomebodyDeletesCountsAsComingFree) {
     const auto a =
@@ -155,7 +155,7 @@ TEST(RoomOnItsWay, WhatIsGivenUpOnCountsAsOccupiedUntilTheHostShowsItOtherwise) 
     ledger.expire(cloud({changed}), at(31));
     EXPECT_TRUE(ledger.empty());
     EXPECT_TRUE(std::holds_alternative<NothingToDo>(plan(request(two), cloud({a}), {}, ledger)))
-        << "somebody deletes it once more";
+        << "a client deletes it once more";
 }
 
 TEST(RoomOnItsWay, GivingUpOnAVictimOfAnotherRequestDoesNotMakeItAVictimOfTwo) {
@@ -327,7 +327,7 @@ TEST(MesosCases, Case3ARevocableServerOnRoomJustFreedIsNeitherRefusedNorKilledWi
     EXPECT_EQ(room_for_revocable(), 1);
     put(a, revocable("n", on_a, two, 10));
     EXPECT_EQ(room_for_revocable(), 0);
-    // It runs beside what is promised, so nobody needs its room.
+    // It runs beside what is promised, so no request needs its room.
     EXPECT_TRUE(std::holds_alternative<NothingToDo>(plan(launch, cloud({a}), {}, ledger)));
     ledger.settle(launch.id, at(11), at(60));
     Server booted = server("first", on_a, two, 12);

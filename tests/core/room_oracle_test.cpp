@@ -155,9 +155,9 @@ TEST(RoomOracle, AfterItsVictimsTheyBootAndNoVictimCouldStay) {
             gone.insert(victim.server);
         }
         const auto policy = policy_with();
-        TagData nobody;
+        TagData no_tags;
         const CloudIndex hosts{c.cloud, policy->protection};
-        RC_ASSERT(decide(*policy, c.wanted, hosts, nobody, Ledger{}, at(0)) == c.answer.decision);
+        RC_ASSERT(decide(*policy, c.wanted, hosts, no_tags, Ledger{}, at(0)) == c.answer.decision);
     });
 }
 
@@ -297,7 +297,7 @@ TEST(WhyUnknown, AZoneAndAClassThatNoHostHas) {
               "there is no availability zone 'mars' with hosts in this cloud; there are: 'nova'");
     Request odd = request(quarter + Resources{{"CUSTOM_GPU", 1}});
     EXPECT_EQ(why_unknown(odd, hosts),
-              "there is no resource class 'CUSTOM_GPU' in this cloud: no host offers it");
+              "there is not a resource class 'CUSTOM_GPU' in this cloud: no host offers it");
 }
 
 TEST(WhyUnknown, ATraitThatNoHostHasIfNoFlavorDemandsIt) {

@@ -48,7 +48,7 @@ TEST(ServerState, NoStateThatItsOwnerCanHoldItInKeepsItFromGoing) {
         EXPECT_TRUE(may_be_victim(in_state(status))) << status;
         EXPECT_EQ(why_no_victim(in_state(status)), std::nullopt) << status;
     }
-    // Snapshots, reboots and the like, one after the other, for ever.
+    // Snapshots, reboots and the like, one after the other, forever.
     for (const char* task : {"image_snapshot", "image_uploading", "reboot_started", "rebuilding",
                              "pausing", "rescuing", "shelving_image_uploading", "powering-off"})
         EXPECT_TRUE(may_be_victim(in_state("ACTIVE", task))) << task;

@@ -32,8 +32,8 @@ protected:
         made.resources = Resources{{"VCPU", 8}};
         return made;
     }
-    /// Servers that had run so long are deleted for the next request of the project, whose server
-    /// takes the room at that minute, and keeps it for so long. The kinds of what it changed.
+    /// Servers that had run this long are deleted for the next request of the project, whose server
+    /// takes the room at that minute, and keeps it for this long. The kinds of what it changed.
     std::vector<std::string> boot(int minute, int victims, Duration lived,
                                   const std::string& project = "p", Duration had_run = 0min) {
         const Request by = request("r" + std::to_string(++requests), project);
@@ -81,7 +81,7 @@ TEST_F(ShortLivesTest, WhoBootsAndDeletesAgainAndAgainIsLeftAloneWithinADozenVic
     EXPECT_EQ(held(minute, "another"), "");
     EXPECT_THAT(safeguards.why_not_now(request("next"), at(minute * 60))->reason,
                 AllOf(HasSubstr("project p gave freed room back within minutes again and again"),
-                      HasSubstr("it has room that is free"), HasSubstr("until ")));
+                      HasSubstr("it gets free room"), HasSubstr("until ")));
     const auto left = safeguards.left_alone(at(minute * 60));
     ASSERT_EQ(left.size(), 1U);
     EXPECT_EQ(left[0].safeguard, "short-lived");
@@ -105,7 +105,7 @@ TEST_F(ShortLivesTest, ShortJobsNowAndThenAreNothing) {
     for (int minute = 0; minute < 600; minute += 15) boot(minute, 2, 5min);
     EXPECT_EQ(held(600), "") << "eight in two hours, each for half of the time that is enough";
     for (int minute = 600; minute < 1'200; ++minute) boot(minute, 8, 10min);
-    EXPECT_EQ(held(1'200), "") << "room that is used for so long was worth it";
+    EXPECT_EQ(held(1'200), "") << "room that is used for this long was worth it";
 }
 
 TEST_F(ShortLivesTest, RoomThatIsUsedPaysForRoomThatIsNot) {
@@ -136,7 +136,7 @@ TEST_F(ShortLivesTest, ThePausesDoubleWhileItGoesOnAndOneCullIsTried) {
     minute += 120;
     EXPECT_THAT(boot(minute, 4, 10min), ElementsAre("short-lived-over"));
     EXPECT_EQ(held(minute + 10), "");
-    EXPECT_THAT(boot(minute + 11, 4, 0s), IsEmpty()) << "it begins anew";
+    EXPECT_THAT(boot(minute + 11, 4, 0s), IsEmpty()) << "it begins again";
 }
 
 TEST_F(ShortLivesTest, WhatCameBeforeThePauseIsNotTheTry) {

@@ -59,7 +59,7 @@ TEST(Strict, TiesGoByHostNameThenServerId) {
 
 TEST(Strict, SlotsOnOneHostShareTheirVictims) {
     // One slot: the server of 5 leaves 1, the one of 6 leaves 2. Two slots: both leave 3, but the
-    // server of 8 leaves nothing. A host's victims are found anew for each number of slots.
+    // server of 8 leaves nothing. A host's victims are found again for each number of slots.
     Host a = host("a", {{"VCPU", 19}});
     put(a, revocable("five", a.id, {{"VCPU", 5}}));
     put(a, revocable("six", a.id, {{"VCPU", 6}}));

@@ -92,7 +92,7 @@ TEST(UsagePeriod, ASpanCountsFromNow) {
     is(usage_period({}, hours{24}, {}, now), at(216), now);
     is(usage_period(at(1), {}, {}, now), at(1), now);
     is(usage_period(at(1), hours{24}, at(48), now), at(1), at(48));
-    // This month; the month that ends then; nothing is told of what has not been yet.
+    // This month; the month that ends then; nothing is reported of the future.
     is(usage_period({}, {}, {}, now), midnight, now);
     is(usage_period({}, {}, midnight, now), midnight - hours{31 * 24}, midnight);
     is(usage_period({}, {}, now + hours{1}, now), midnight, now);

@@ -1,4 +1,4 @@
-// Who waits for room no more.
+// Servers that no longer wait for room.
 #include "reaper/request_spec/waiting.hpp"
 
 #include <gmock/gmock.h>

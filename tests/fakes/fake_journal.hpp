@@ -32,7 +32,7 @@ public:
     std::optional<Error> events_fail;  ///< of one kind can't be read
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
-    ResultTask<void> admit_anew(Request request, TimePoint now) override;
+    ResultTask<void> readmit(Request request, TimePoint now) override;
     ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override;
     ResultTask<void> add_plan(RequestId id, PlanEntry plan) override;
     ResultTask<void> add_step(RequestId id, StepEntry step) override;

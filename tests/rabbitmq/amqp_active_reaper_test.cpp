@@ -1,4 +1,4 @@
-// Who serves the queue tells whoever asks, on a real RabbitMQ.
+// The reaper that serves the queue answers any client, on a real RabbitMQ.
 #include "clients/amqp/active_reaper.hpp"
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
@@ -80,7 +80,7 @@ TEST(AmqpActiveReaper, AQueueOfSomebodyElsesGetsNoAnswer) {
     ASSERT_EQ(amqp_basic_publish((*connection)->raw(), amqp::scratch_channel, amqp_empty_bytes,
                                  amqp::bytes(serving), 0, 0, &properties, amqp::bytes(body)),
               0);
-    // Whoever asks after it is answered, so that it was looked at.
+    // A client that asks after it is answered, so that it was handled.
     ASSERT_TRUE(run.until([&] { return run.source->serving() != 0; }));
     const auto answer = ask_for_active_reaper(settings, patience);
     ASSERT_TRUE(answer) << answer.error().what;

@@ -236,9 +236,9 @@ TEST(AmqpEvents, FlowAgainAfterABrokerRestart) {
 }
 
 /// The executor does not run while messages come: no more is read than the bound allows, the
-/// publisher is not held up, the oldest of the queue give way to the newest, and we are told. How
-/// many fit into TCP's buffers and the broker's own is up to the machine, so they come until the
-/// broker has dropped some.
+/// publisher is not held up, the oldest of the queue give way to the newest, and we are notified.
+/// How many fit into TCP's buffers and the broker's own is up to the machine, so they come until
+/// the broker has dropped some.
 TEST(AmqpEvents, ASlowExecutorBoundsWhatIsReadAndTheOldestAreLost) {
     const auto& broker = BrokerPlace::get();
     BrokerAdmin admin;
@@ -413,7 +413,7 @@ TEST(AmqpEvents, TheSourceMayBeDestroyedWhileItWorks) {
     run.source.reset();
     run.context.restart();
     run.context.run_for(std::chrono::milliseconds(20));
-    EXPECT_EQ(run.numbers.size(), 1U) << "nothing comes any more";
+    EXPECT_EQ(run.numbers.size(), 1U) << "nothing more comes";
 }
 
 /// Prints what one core makes of a flood; asserts nothing about time.

@@ -39,7 +39,7 @@ TEST(AmqpOutage, AfterACutTheUnacknowledgedComeAgainUnderNewTickets) {
     EXPECT_NE(run.messages[3].ticket, run.messages[1].ticket);
 
     run.source->acknowledge(run.messages[1].ticket);       // stale: of no effect
-    run.source->set_aside(run.messages[2], "stale, too");  // likewise
+    run.source->set_aside(run.messages[2], "stale, too");  // as above
     run.source->acknowledge(run.messages[3].ticket);
     ASSERT_TRUE(run.stop());
     EXPECT_TRUE(until_ready(admin, settings.queue, 1));

@@ -39,7 +39,7 @@ TEST(AmqpRights, ThoseOfTheReadmeAreEnough) {
     admin.publish("", settings.queue, "m");
     EXPECT_THAT(missing(settings), IsEmpty());
     ASSERT_TRUE(admin.look(settings.queue));
-    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what is there stays as it is";
+    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what exists stays unchanged";
 }
 
 TEST(AmqpRights, AQueueOfAnotherNameIsNotOurs) {
@@ -83,7 +83,7 @@ TEST(AmqpRights, TheRightToReadAQueueThatIsThereIsTried) {
     admin.publish("", settings.queue, "m");
     EXPECT_THAT(missing(settings),
                 Contains(HasSubstr("lacks the right read on queue '" + settings.queue + "'")));
-    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what is there stays as it is";
+    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what exists stays unchanged";
     BrokerPlace::get().run("ctl", "-q set_permissions -p / limited '^$' '^$' '.*'");
 }
 

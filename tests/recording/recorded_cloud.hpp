@@ -162,7 +162,7 @@ public:
             root.used += server.resources();
             host.servers.push_back(server);
         }
-        // What is left belongs to somebody else.
+        // The rest belongs to another client.
         const Amount others = 24 - root.used.get(ResourceClass{"VCPU"}) - pick(2);
         if (others > 0) {
             root.other_consumers[ServerId{"other-" + std::to_string(number)}] = {{"VCPU", others}};

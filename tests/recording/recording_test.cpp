@@ -117,13 +117,14 @@ TEST(Lines, WhatADecisionSawComesBack) {
 }
 
 TEST(Lines, WhatMakesNoSenseIsNamed) {
-    for (const auto& [text, why] : {std::pair{"", "no JSON"},
-                                    {"[]", "no JSON object"},
-                                    {"{}", "line"},
-                                    {R"({"line":"begin","format":"x"})", "not of a recording"},
-                                    {R"({"line":"gone","host":""})", "host"},
-                                    {R"({"line":"host","host":{"id":"x"}})", "host"},
-                                    {R"({"line":"seen","at":"soon"})", "at"}}) {
+    for (const auto& [text, why] :
+         {std::pair{"", "no JSON"},
+          {"[]", "no JSON object"},
+          {"{}", "line"},
+          {R"({"line":"begin","format":"x"})", "does not belong to a recording"},
+          {R"({"line":"gone","host":""})", "host"},
+          {R"({"line":"host","host":{"id":"x"}})", "host"},
+          {R"({"line":"seen","at":"soon"})", "at"}}) {
         const auto line = line_from(text);
         ASSERT_FALSE(line) << text;
         EXPECT_THAT(line.error().what, HasSubstr(why));
@@ -323,12 +324,12 @@ TEST(Recording, AServerThatAnotherTaggerCallsRegularStays) {
         cloud.build(2);
         cloud.decide(6, 1);
     }
-    const PolicyFor anew = [](const PolicyLine&) -> Result<ReplayPolicy> {
+    const PolicyFor recompiled = [](const PolicyLine&) -> Result<ReplayPolicy> {
         config::Policy other = config::standard_policy();
         other.taggers = {{"flavor", {}}};
         return ReplayPolicy{compile_policy(other).value(), true};
     };
-    const auto again = replay(scratch.path(), recorded_with(), anew);
+    const auto again = replay(scratch.path(), recorded_with(), recompiled);
     ASSERT_TRUE(again) << again.error().what;
     EXPECT_TRUE(again->requests[0].recorded->frees());
     EXPECT_TRUE(std::holds_alternative<NotEnough>(again->requests[0].asked->decision));

@@ -95,10 +95,10 @@ TEST(JournalNews, ALookThatGoesFartherBackTellsNothingAgain) {
     const RequestSummary oldest = summary_of("req-0", 0);
     const RequestSummary first = summary_of("req-1", 1);
     const RequestSummary second = summary_of("req-2", 2);
-    RequestSummary third = summary_of("req-3", 2);  // in the same moment
+    RequestSummary third = summary_of("req-3", 2);  // at the same time
     EXPECT_THAT(news.look({second, first}), SizeIs(2));
     EXPECT_THAT(told(news.look({third, second})), ElementsAre("received req-3"));
-    EXPECT_THAT(news.look({third, second, first}), IsEmpty()) << "the first was told";
+    EXPECT_THAT(news.look({third, second, first}), IsEmpty()) << "the first was reported";
     EXPECT_THAT(news.look({third, second, first, oldest}), IsEmpty()) << "it was before the look";
     RequestSummary ended = oldest;
     ended.outcome = Outcome{OutcomeKind::freed, "", noon(50)};

@@ -11,12 +11,6 @@
 namespace reaper::cli {
 namespace {
 
-std::string in_small_letters(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return text;
-}
-
 /// Of so many, at most, Nova is asked who locked them.
 constexpr std::size_t locks_asked = 200;
 
@@ -29,10 +23,9 @@ void tell_mark(const CloudCheck& check, const std::string& key, const std::strin
     const auto exact = carriers.find(word);
     const std::size_t count = exact == carriers.end() ? 0 : exact->second;
     for (const auto& [other, number] : carriers)
-        if (other != word && in_small_letters(other) == in_small_letters(word))
+        if (other != word && to_lower(other) == to_lower(word))
             check.warn(what, "does not protect the " + reaper::counted(number, "server") +
-                                 " with " + in_quotes(other) +
-                                 ": capital letters and small ones are not the same");
+                                 " with " + in_quotes(other) + ": names are case-sensitive");
     check.ok(what, reaper::counted(count, "server") + (count == 1 ? " carries it" : " carry it"));
 }
 

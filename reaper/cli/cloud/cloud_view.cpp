@@ -82,7 +82,7 @@ Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
     terminal.end_progress();
     if (!cache) return cache;
     mark_locked(io, cloud, policy, cache->snapshot);
-    for (Host& host : cache->snapshot.hosts) tell_protected(policy.protection, host);
+    for (Host& host : cache->snapshot.hosts) note_protection(policy.protection, host);
     cache->snapshot.project_names = names_told(io, names, terminal);
     return cache;
 }

@@ -46,12 +46,12 @@ void find_protected(config::Policy& policy, const recording::PolicyLine& line) {
 }
 
 Result<recording::ReplayPolicy> compiled(config::Policy policy, const recording::PolicyLine& line,
-                                         bool tags_anew) {
+                                         bool retags) {
     if (policy.taggers.empty()) policy.taggers = config::standard_policy().taggers;
     find_protected(policy, line);
     auto made = compile_policy(policy);
     if (!made) return made.error();
-    return recording::ReplayPolicy{std::move(*made), tags_anew};
+    return recording::ReplayPolicy{std::move(*made), retags};
 }
 
 Loaded loaded(const std::string& name, const std::string& text,

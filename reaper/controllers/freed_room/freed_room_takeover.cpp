@@ -43,7 +43,7 @@ constexpr std::size_t max_asked = 4;
 }  // namespace
 
 /// None if that can't be told.
-Task<std::optional<bool>> FreedRoomTracker::somebody_waits(const Request& request) {
+Task<std::optional<bool>> FreedRoomTracker::is_awaited(const Request& request) {
     if (request.requesters.empty()) co_return std::nullopt;
     std::vector<ServerId> asked = request.requesters;
     auto records = co_await read_requesters(dependencies_.cloud.compute, std::move(asked));
@@ -103,7 +103,7 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
     co_await take_over(request);
 }
 
-Task<void> FreedRoomTracker::refused_all_the_same(RequestId id) {
+Task<void> FreedRoomTracker::refused_anyway(RequestId id) {
     if (!watched_.contains(id)) co_return;
     std::string reason = "Nova refused the request though its search was told of the room";
     co_await conclude(std::move(id), std::move(reason));
@@ -208,7 +208,7 @@ Task<void> FreedRoomTracker::take_over(const Request& request) {
     for (const auto& id : asked_anew) hand_over(id, request.id, "its server asks anew");
     for (const auto& id : to_ask_about(under_way)) {
         const Duration asked_at = dependencies_.cloud.clock.steady();
-        const auto waits = co_await somebody_waits(under_way.at(id));
+        const auto waits = co_await is_awaited(under_way.at(id));
         if (!waits) continue;
         if (*waits)
             saw_waiting(id, asked_at);

@@ -66,7 +66,7 @@ public:
     /// `refused`: Nova found no host for it, so that room which it could have had is no use.
     Task<void> make_way_for(const Request& request, bool refused);
     /// Nova was told of the freed room, and refused the request: something else keeps it off.
-    Task<void> refused_all_the_same(RequestId id);
+    Task<void> refused_anyway(RequestId id);
     /// Nova failed the request, whose room stays promised from now on.
     void came_to_nothing(const RequestId& id);
     /// Freed room was handed to the request.
@@ -121,7 +121,7 @@ private:
     Task<void> conclude(RequestId id, std::string why_now);
     Task<bool> read_again(const Watched& watched);
     Task<std::string> found_elsewhere(const Watched& watched);
-    Task<std::optional<bool>> somebody_waits(const Request& request);
+    Task<std::optional<bool>> is_awaited(const Request& request);
     std::vector<RequestId> to_ask_about(const std::map<RequestId, Request>& under_way) const;
     Task<void> take_over(const Request& request);
     Task<std::vector<RequestId>> given_up(const Request& request);

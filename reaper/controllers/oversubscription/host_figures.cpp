@@ -12,7 +12,7 @@ constexpr Duration clocks_may_differ = std::chrono::seconds{30};
 
 std::string why_no_figure(double value, std::string_view what) {
     const bool good = std::isfinite(value) && value >= 0;
-    return good ? std::string{} : std::string{what} + " is no number from 0 on";
+    return good ? std::string{} : std::string{what} + " is not a number of 0 or more";
 }
 
 }  // namespace

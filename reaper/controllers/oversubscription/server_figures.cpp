@@ -64,10 +64,10 @@ std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& sam
         const auto host = names.find(host_label->second);
         if (!host || server_label->second.empty()) continue;
         ServerFigures& measured = all[*host];
-        const ServerId server{in_small_letters(server_label->second)};
+        const ServerId server{to_lower(server_label->second)};
         const std::string of = std::string{what} + " of server " + printable(server.str(), 64);
         if (!std::isfinite(sample.value) || sample.value < 0)
-            measured.why = of + " is no number from 0 on";
+            measured.why = of + " is not a number of 0 or more";
         else if (!measured.values.try_emplace(server, sample.value).second)
             measured.why = of + " is told twice";
     }

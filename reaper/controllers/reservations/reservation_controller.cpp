@@ -62,15 +62,15 @@ ReservationController::ReservationController(const boost::asio::any_io_executor&
 ResultTask<void> ReservationController::check() {
     if (!dependencies_.settings.enabled || dependencies_.serving() == 0) {
         known_for_ = 0;
-        tell_ledger();
+        update_ledger();
         co_return Result<void>{};
     }
     if (!dependencies_.refresher.built()) co_return Result<void>{};
-    auto known = co_await know();
+    auto known = co_await load();
     if (!known) co_return known.error();
     if (known_for_ == 0) co_return Result<void>{};  // there is no register
-    if (!dependencies_.looks_only) co_await configure_all();
-    if (!dependencies_.looks_only) {
+    if (!dependencies_.is_read_only) co_await configure_all();
+    if (!dependencies_.is_read_only) {
         co_await know_orders();
         co_await settle_begun();
     }
@@ -80,12 +80,12 @@ ResultTask<void> ReservationController::check() {
         co_await look_at(host);
     }
     co_await try_waiting();
-    tell_ledger();
+    update_ledger();
     co_return Result<void>{};
 }
 
 ResultTask<void> ReservationController::read_now() {
-    auto known = co_await know();
+    auto known = co_await load();
     if (!known) co_return known.error();
     std::vector<HostId> hosts;
     for (const auto& each : books_) hosts.push_back(each.first);
@@ -93,17 +93,17 @@ ResultTask<void> ReservationController::read_now() {
         auto learned = co_await learn_roles_on(std::move(host));
         if (!learned) co_return learned.error();
     }
-    tell_ledger();
+    update_ledger();
     co_return Result<void>{};
 }
 
 /// Reads the register, if it is not known or for long.
-ResultTask<void> ReservationController::know() {
+ResultTask<void> ReservationController::load() {
     const Duration now = dependencies_.cloud.clock.steady();
     const std::uint64_t serving = dependencies_.serving();
     // Who looks only is not told of what another one writes.
     const Duration anew_after =
-        dependencies_.looks_only ? dependencies_.settings.interval : between_readings;
+        dependencies_.is_read_only ? dependencies_.settings.interval : between_readings;
     if (known_for_ == serving && now - known_at_ < anew_after) co_return Result<void>{};
     if (known_for_ == 0 && now < look_again_at_) co_return Result<void>{};
     written_.clear();
@@ -165,7 +165,7 @@ ResultTask<void> ReservationController::know() {
     for (const auto& [host, book] : before)
         for (const auto& [id, reservation] : book.reservations) {
             // Who looks only is not told of what the other one unreserved.
-            if (anew || dependencies_.looks_only || written_.contains(id)) continue;
+            if (anew || dependencies_.is_read_only || written_.contains(id)) continue;
             const auto unsure = book.unsure.find(id);
             const bool maybe_removed =
                 unsure != book.unsure.end() && unsure->second == Unsure::removed;
@@ -176,10 +176,10 @@ ResultTask<void> ReservationController::know() {
             changed_.insert(host);
         }
     configured_at_ = Duration{};
-    if (anew && !dependencies_.looks_only) co_await find_lost();
+    if (anew && !dependencies_.is_read_only) co_await find_lost();
     if (anew) co_await know_roles_of_promises();
     if (anew) co_await know_calm();
-    if (anew) co_await know_loans();
+    if (anew) co_await load_loans();
     co_return Result<void>{};
 }
 
@@ -328,10 +328,10 @@ Task<void> ReservationController::look_at(HostId host) {
     }
     // What was just written shows with the next reading.
     const bool as_before = !*settled;
-    if (as_before) co_await tell_loans(host);
-    if (as_before) co_await tell_debts(host);
+    if (as_before) co_await report_loans(host);
+    if (as_before) co_await report_debts(host);
     end_loans(host);
-    co_await tell_health(host);
+    co_await report_health(host);
     book.trouble.clear();
     book.retry_at = {};
     book.pause = GrowingPause{first_pause, longest_pause};

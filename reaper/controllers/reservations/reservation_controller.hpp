@@ -99,7 +99,7 @@ public:
         std::function<void(const EndedLoan&)> take_back;
         const bool& stopping;
         /// Nothing is written: what is there is known, and told to who decides.
-        bool looks_only = false;
+        bool is_read_only = false;
     };
     ReservationController(const boost::asio::any_io_executor& executor, Dependencies dependencies);
 
@@ -128,17 +128,17 @@ public:
     /// `most_victims`. No reservation takes any of that room, be it let go of or free, within
     /// `promise`, nor while it is promised to the request.
     /// Nothing: there is none, or it can't be: the log says why, and nobody waits for it.
-    struct LetGo {
+    struct Release {
         std::set<ReservationId> by;     ///< they let go of it
         std::optional<Decision> would;  ///< where nothing is written: what would be decided then
     };
     /// `look`: what would be decided, by the cache as it is; nothing is read or written.
     enum class Giving { write, look };
-    Task<LetGo> release_for(Request request, Search search, std::size_t most_victims,
-                            Giving giving = Giving::write);
+    Task<Release> release_for(Request request, Search search, std::size_t most_victims,
+                              Giving giving = Giving::write);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
     /// over.
-    Task<LetGo> lend_to(Request request, Search search, Giving giving = Giving::write);
+    Task<Release> lend_to(Request request, Search search, Giving giving = Giving::write);
     /// The request was told that this room is free for it: the same holds for it.
     void keep_free_for(const Request& request, const std::vector<HostPlan>& plans);
     /// The hosts where reservations would let go of something for the request (of its role, or lent
@@ -148,14 +148,14 @@ public:
     /// serve has to read it.
     Task<void> until_known();
     /// Nothing is written: what it finds is told as what would be decided.
-    bool looks_only() const noexcept { return dependencies_.looks_only; }
+    bool is_read_only() const noexcept { return dependencies_.is_read_only; }
     /// Might any reservation lend anything?
     bool lends() const;
     /// The role of a project; empty: of none, or it can't be told. Whoever only looks keeps nobody
     /// else from asking Keystone.
     Task<Role> role_of(ProjectId project, Giving giving = Giving::write);
     /// Before a decision: the ledger has what reservations lack and lend, as the cache has it now.
-    void tell_ledger();
+    void update_ledger();
     /// Service hosts with tenants of reservations that are open to the role.
     std::set<std::string> hosts_lent_by(const Role& role) const;
     /// Servers are to be deleted for a request of the role: tenants among them may not come back at
@@ -237,7 +237,7 @@ private:
         std::vector<ConsumerChange> changes;
     };
     using HostChanges = std::map<HostId, HostChange>;
-    ResultTask<void> know();
+    ResultTask<void> load();
     Task<void> configure_all();
     std::map<ReservationId, Reservation> configured_on(const Host& host) const;
     std::vector<HostId> due();
@@ -267,12 +267,12 @@ private:
     FoundRoom find_room(const Wish& wish, const Search& search, const std::set<HostId>& among,
                         const std::set<HostId>& unfit) const;
     void follow_cache();
-    ResultTask<LetGo> let_go(Wish wish, Search search);
-    static LetGo as_if(const Request& request, const Search& search, const FoundRoom& found,
-                       const std::vector<std::string>& told);
-    Task<void> tell_loans(HostId host);
-    Task<void> tell_debts(HostId host);
-    Task<void> know_loans();
+    ResultTask<Release> release_room(Wish wish, Search search);
+    static Release as_if(const Request& request, const Search& search, const FoundRoom& found,
+                         const std::vector<std::string>& told);
+    Task<void> report_loans(HostId host);
+    Task<void> report_debts(HostId host);
+    Task<void> load_loans();
     void note_borrowers(const Host& host);
     void end_loans(const HostId& host);
     bool roles_known_on(const Host& host) const;
@@ -292,8 +292,8 @@ private:
         GrowingPause pause{first_pause, longest_waiting_pause};
     };
     void take_in(const HostId& host, const ReservationId& id, Consumer read);
-    Task<void> tell_drift(HostId host);
-    Task<void> tell_health(HostId host);
+    Task<void> report_drift(HostId host);
+    Task<void> report_health(HostId host);
     std::string name_of(const HostId& host) const;
     void note_whether_gone(const HostId& host);
     std::string why_gone(const HostId& host) const;

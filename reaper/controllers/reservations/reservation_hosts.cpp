@@ -46,7 +46,7 @@ HostUse ReservationController::use_now(const HostId& id) const {
 
 bool ReservationController::may_write() const {
     return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping &&
-           !dependencies_.looks_only;
+           !dependencies_.is_read_only;
 }
 
 /// What is to be written for these reservations, as things are now.
@@ -62,7 +62,7 @@ Result<RecordChanges> ReservationController::wanted_now(const HostId& id,
         const bool for_long = book.gone_since && now - *book.gone_since >= gone_for_good &&
                               dependencies_.refresher.build() > book.gone_build;
         return changes_on_gone(book.records, book.reservations, reservations,
-                               for_long ? OnGone::let_go : OnGone::stays, mark);
+                               for_long ? OnGone::release : OnGone::stays, mark);
     }
     std::map<ReservationId, Resources> next;
     for (auto& [each, balance] : balance_of(reservations, use_now(id))) next[each] = balance.next;
@@ -126,7 +126,7 @@ void ReservationController::take_in(const HostId& host, const ReservationId& id,
     book.records.insert_or_assign(id, std::move(read));
 }
 
-Task<void> ReservationController::tell_drift(HostId host) {
+Task<void> ReservationController::report_drift(HostId host) {
     const auto book = books_.find(host);
     if (book == books_.end()) co_return;
     const std::vector<std::string> drift = std::exchange(book->second.drift, {});
@@ -214,7 +214,7 @@ ResultTask<bool> ReservationController::settle(HostId host) {
         if (!wanted) co_return wanted.error();
         changed = !wanted->changes.empty();
     }
-    co_await tell_drift(host);
+    co_await report_drift(host);
     if (changed) {
         if (!may_write()) co_return false;
         HostChanges changes;

@@ -17,7 +17,7 @@ constexpr int most_loan_events = 20'000;
 }  // namespace
 
 /// What the ledger is to know follows from the cache, which may have changed.
-void ReservationController::tell_ledger() {
+void ReservationController::update_ledger() {
     const CloudCache& cache = dependencies_.refresher.cache();
     const bool lost = !cache.index().changes().read(told_seen_, [&](const HostId& host) {
         if (books_.contains(host)) to_tell_.insert(host);
@@ -107,7 +107,7 @@ Task<void> ReservationController::know_calm() {
         co_return;
     }
     for (const RequestRecord& record : *culls) {
-        if (!somebody_waits(record.request.source) || record.plans.empty() ||
+        if (!is_awaited(record.request.source) || record.plans.empty() ||
             now < record.plans.back().at)
             continue;
         ProjectId project = record.request.project;
@@ -198,7 +198,7 @@ void ReservationController::note_borrowers(const Host& host) {
 }
 
 /// Loans that begin or end are told once.
-Task<void> ReservationController::tell_loans(HostId id) {
+Task<void> ReservationController::report_loans(HostId id) {
     const Host* const host = dependencies_.refresher.cache().find(id);
     const auto book = books_.find(id);
     if (host == nullptr || book == books_.end()) co_return;
@@ -212,7 +212,7 @@ Task<void> ReservationController::tell_loans(HostId id) {
 }
 
 /// Room that others hold and that is a reservation's: who has it, and that it is collected.
-Task<void> ReservationController::tell_debts(HostId id) {
+Task<void> ReservationController::report_debts(HostId id) {
     const Host* const host = dependencies_.refresher.cache().find(id);
     const auto at = books_.find(id);
     if (host == nullptr || at == books_.end()) co_return;
@@ -227,7 +227,7 @@ Task<void> ReservationController::tell_debts(HostId id) {
 }
 
 /// What was told before this process began: who borrowed, since when, and what is owed.
-Task<void> ReservationController::know_loans() {
+Task<void> ReservationController::load_loans() {
     const auto events = co_await dependencies_.journal.events(most_loan_events);
     if (!events) {
         spdlog::warn("reservations: who borrowed before can't be told, and stays: {}",

@@ -15,7 +15,7 @@ namespace {
 
 /// So often, where the host or its records change in between.
 constexpr int max_tries = 4;
-constexpr Duration glance{50};
+constexpr Duration poll_interval{50};
 
 std::string written(const ReservationOrder& order, const std::string& host_name) {
     const bool reserves = std::holds_alternative<ReserveOrder>(order);
@@ -237,7 +237,7 @@ Task<void> ReservationController::until_known() {
             awaited_since_ = now;
         }
         if (now >= awaited_since_ + longest_reading) co_return;
-        co_await dependencies_.cloud.clock.sleep(glance);
+        co_await dependencies_.cloud.clock.sleep(poll_interval);
     }
 }
 
@@ -252,7 +252,7 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
                                                    std::vector<ReservationOrder> orders,
                                                    bool dry_run) {
     if (auto why = why_not_known()) co_return std::move(*why);
-    if (dependencies_.looks_only && !dry_run)
+    if (dependencies_.is_read_only && !dry_run)
         co_return Error{Errc::conflict, "this is a dry run, which changes nothing"};
     if (orders.empty()) co_return Error{Errc::bad_input, "nothing is ordered"};
     OrderRecord record;
@@ -378,7 +378,7 @@ Task<void> ReservationController::note(const std::string& kind, const std::strin
 }
 
 /// That a host with reservations serves nobody, or does again, is told once.
-Task<void> ReservationController::tell_health(HostId id) {
+Task<void> ReservationController::report_health(HostId id) {
     const Host* const host = dependencies_.refresher.cache().find(id);
     const auto at = books_.find(id);
     if (host == nullptr || at == books_.end() || at->second.reservations.empty()) co_return;

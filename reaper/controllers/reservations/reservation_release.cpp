@@ -134,16 +134,16 @@ Task<Role> ReservationController::role_of(ProjectId project, Giving giving) {
     co_return roles_.role_of(project).value_or(Role{});
 }
 
-Task<ReservationController::LetGo> ReservationController::release_for(Request request,
-                                                                      Search search,
-                                                                      std::size_t most_victims,
-                                                                      Giving giving) {
-    LetGo nothing;
+Task<ReservationController::Release> ReservationController::release_for(Request request,
+                                                                        Search search,
+                                                                        std::size_t most_victims,
+                                                                        Giving giving) {
+    Release nothing;
     const Duration now = dependencies_.cloud.clock.steady();
     if (request.role.empty() || why_not_known() || now < release_again_at_) co_return nothing;
     const std::string id = printable(request.id.str());
     Wish wish{{std::move(request), false, most_victims}, giving == Giving::look};
-    auto released = co_await let_go(std::move(wish), std::move(search));
+    auto released = co_await release_room(std::move(wish), std::move(search));
     if (released) co_return std::move(*released);
     if (giving == Giving::look) co_return nothing;
     release_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
@@ -162,13 +162,13 @@ bool ReservationController::lends() const {
     });
 }
 
-Task<ReservationController::LetGo> ReservationController::lend_to(Request request, Search search,
-                                                                  Giving giving) {
-    LetGo none;
+Task<ReservationController::Release> ReservationController::lend_to(Request request, Search search,
+                                                                    Giving giving) {
+    Release none;
     if (!lends() || dependencies_.cloud.clock.steady() < lend_again_at_) co_return none;
     const std::string id = printable(request.id.str());
     Wish wish{{std::move(request), true, 0}, giving == Giving::look};
-    auto lent = co_await let_go(std::move(wish), std::move(search));
+    auto lent = co_await release_room(std::move(wish), std::move(search));
     if (lent) co_return std::move(*lent);
     if (giving == Giving::look) co_return none;
     lend_again_at_ = dependencies_.cloud.clock.steady() + release_pause;
@@ -182,15 +182,15 @@ void ReservationController::follow_cache() {
     const CloudCache& cache = dependencies_.refresher.cache();
     dependencies_.rooms.observe([&cache](const HostId& id) { return cache.find(id); },
                                 cache.index().changes(), dependencies_.cloud.clock.now());
-    tell_ledger();
+    update_ledger();
 }
 
 /// What would be decided where the room is found.
-ReservationController::LetGo ReservationController::as_if(const Request& request,
-                                                          const Search& search,
-                                                          const FoundRoom& found,
-                                                          const std::vector<std::string>& told) {
-    LetGo given;
+ReservationController::Release ReservationController::as_if(const Request& request,
+                                                            const Search& search,
+                                                            const FoundRoom& found,
+                                                            const std::vector<std::string>& told) {
+    Release given;
     given.would = search.decide(request, found.hosts);
     std::string how;
     for (const std::string& each : told) how += (how.empty() ? "" : ", ") + each;
@@ -257,8 +257,9 @@ Result<ReservationController::Giveaway> ReservationController::giveaway_for(
         }
         const Book& book = at->second;
         all.left.emplace(plan.host, room_left_for(wish, plan, *host, book));
-        auto then = let_go_of(*host, book.reservations, book.records, given_on(wish, plan.host),
-                              lacking_on(*host, plan, wish, dependencies_.rooms.ledger()));
+        auto then =
+            room_to_release(*host, book.reservations, book.records, given_on(wish, plan.host),
+                            lacking_on(*host, plan, wish, dependencies_.rooms.ledger()));
         if (!then) {
             unfit.insert(plan.host);
             continue;
@@ -282,8 +283,9 @@ Result<ReservationController::Giveaway> ReservationController::giveaway_for(
 }
 
 /// Nothing: none can, or all of it is free as it is.
-ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish, Search search) {
-    const LetGo nothing;
+ResultTask<ReservationController::Release> ReservationController::release_room(Wish wish,
+                                                                               Search search) {
+    const Release nothing;
     const Request& request = wish.request;
     // Who only looks does so without a pause, and changes nothing.
     std::optional<AsyncSemaphore::Permit> turn;
@@ -323,7 +325,7 @@ ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish
             continue;
         }
         if (giveaway->changes.empty()) co_return nothing;  // it is free as it is
-        if (wish.look || dependencies_.looks_only)
+        if (wish.look || dependencies_.is_read_only)
             co_return as_if(request, search, found, giveaway->told);
         if (!may_write()) co_return nothing;
         std::vector<HostId> hosts;
@@ -334,7 +336,7 @@ ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish
             to_tell_.insert(host);
         }
         const bool promises_nothing = dependencies_.rooms.ledger().promises_of(request.id).empty();
-        dependencies_.rooms.let_go_for(request, found.plans, dependencies_.cloud.clock.now());
+        dependencies_.rooms.promise_released(request, found.plans, dependencies_.cloud.clock.now());
         ++writes;
         auto done = co_await write(std::move(giveaway->changes));
         if (!done && done.error().code == Errc::conflict) {
@@ -360,7 +362,7 @@ ResultTask<ReservationController::LetGo> ReservationController::let_go(Wish wish
         }
         auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
         if (!read) co_return read.error();
-        LetGo given;
+        Release given;
         given.by = std::move(giveaway->by);
         co_return given;
     }

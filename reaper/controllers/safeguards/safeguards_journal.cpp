@@ -94,7 +94,7 @@ bool may_still_help(const RequestRecord& record, TimePoint now) {
         [](const PlanEntry& entry) { return std::holds_alternative<Plan>(entry.decision); });
     if (!planned || record.freed_room) return false;
     if (!record.outcome) return true;
-    if (!somebody_waits(record.request.source)) return false;
+    if (!is_awaited(record.request.source)) return false;
     const bool culled = record.outcome->kind == OutcomeKind::freed ||
                         record.outcome->kind == OutcomeKind::incomplete;
     return culled && now - record.outcome->at < std::chrono::days{1};

@@ -155,7 +155,7 @@ TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
         nobody.err,
         "reaper: the journal knows no request 'no\\x0abody', and no server of that id or name "
         "that a plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
-        "and 'reaper history victims' list what it knows; with --api the daemon tells of any "
+        "and 'reaper history victims' list what it knows; with --api the daemon explains any "
         "server of the cloud\n");
     const auto none = run_program({"--config",
                                    directory_.write("other.yaml",
@@ -164,7 +164,7 @@ TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
                                                         directory_.file("no.db") + "}\n"),
                                    "explain", "v-1"});
     EXPECT_EQ(none.exit_code, 1);
-    EXPECT_THAT(none.err, HasSubstr("there is none yet"));
+    EXPECT_THAT(none.err, HasSubstr("does not exist yet"));
 }
 
 TEST_F(ExplainProgram, HistoryIsFilteredBeforeItIsCut) {
@@ -249,7 +249,7 @@ TEST_F(ExplainProgram, FollowingWithoutAJournalFails) {
                                                         directory_.file("no.db") + "}\n"),
                      "history", "-f"});
     EXPECT_EQ(none.exit_code, 1);
-    EXPECT_THAT(none.err, HasSubstr("there is none yet"));
+    EXPECT_THAT(none.err, HasSubstr("does not exist yet"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Who died, what became of the room, what the reaper did to itself, and how much of everything.
+// Victims, what happened to the room, events of the reaper itself, and counts of everything.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <utility>

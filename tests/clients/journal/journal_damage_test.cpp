@@ -144,7 +144,7 @@ TEST(DamagedJournal, WithATableThatWasNotMadeSoIsSetAside) {
     write_closed(folder, 5);
     Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
         "ALTER TABLE step RENAME COLUMN detail TO detajl");
-    expect_replaced(folder, "its tables are not those");
+    expect_replaced(folder, "its tables are not the ones");
 }
 
 TEST(DamagedJournal, WithStepsOfNoRequestIsSetAside) {
@@ -210,7 +210,7 @@ TEST(JournalLog, OfGarbageSetsTheJournalAside) {
         const Folder folder;
         write_killed(folder);
         put(folder.path() + "-wal", std::string(size, 'x'));
-        expect_replaced(folder, "write-ahead log is none");
+        expect_replaced(folder, "write-ahead log is invalid");
         EXPECT_THAT(aside(folder), testing::Contains(testing::EndsWith("-wal")));
     }
 }
@@ -268,7 +268,7 @@ TEST(JournalLog, WithoutItsJournalIsSetAside) {
         const Folder folder;
         write_killed(folder);
         gone ? static_cast<void>(fs::remove(folder.path())) : fs::resize_file(folder.path(), 0);
-        expect_replaced(folder, "the file itself is not");
+        expect_replaced(folder, "the file itself does not");
     }
 }
 

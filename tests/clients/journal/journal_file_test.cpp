@@ -127,7 +127,7 @@ TEST(JournalFile, ReadersAreToldWhenThereIsNoneYet) {
     const auto none = open_journal_for_reading(folder.path());
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().code, Errc::not_found);
-    EXPECT_THAT(none.error().what, HasSubstr("there is none yet"));
+    EXPECT_THAT(none.error().what, HasSubstr("does not exist yet"));
     EXPECT_FALSE(std::filesystem::exists(folder.path()));
     std::ofstream{folder.path()}.close();
     EXPECT_EQ(open_journal_for_reading(folder.path()).error().code, Errc::not_found);

@@ -45,7 +45,7 @@ TEST_F(KeystoneTest, AProjectWithoutTheTagIsNotTakenEvenIfItIsListed) {
     EXPECT_EQ(cloud.run(keystone().projects_with_tag("preemptible"))->size(), 1U);
 }
 
-/// Nobody can say any more what its servers are for: they are left alone.
+/// The purpose of its servers is no longer known: they are left alone.
 TEST_F(KeystoneTest, ADisabledProjectIsNotTakenEvenIfItIsListed) {
     json body = recorded_answer("keystone-projects-preemptible");
     body["projects"].push_back(body["projects"][0]);
@@ -114,7 +114,7 @@ TEST_F(KeystoneTest, FindsAProjectByIdBeforeName) {
     const auto search = cloud.run(keystone().find_project("p1"));
     ASSERT_TRUE(search) << search.error().what;
     ASSERT_TRUE(search->found);
-    EXPECT_EQ(search->found->name, "n") << "nobody takes it over by a name";
+    EXPECT_EQ(search->found->name, "n") << "a name does not take it over";
 }
 
 TEST_F(KeystoneTest, FindsAProjectByName) {

@@ -376,7 +376,7 @@ TEST_F(NovaTest, AServerThatIsListedAndNotShownIsNotGone) {
                 HasSubstr("\"context_is_admin\": \"role:admin or role:ROLE\""));
     cloud.on(list_path + "&uuid=c", json_reply(403, "{}"));
     EXPECT_EQ(cloud.run(nova().server(ServerId("c"))).error().code, Errc::forbidden)
-        << "what can't be told is no answer";
+        << "an unknown fact is no answer";
 }
 
 TEST_F(NovaTest, ToAnAdministratorWhatIsNotShownIsGone) {
@@ -667,7 +667,7 @@ TEST_F(NovaTest, AShortPageOfHypervisorsIsNotTheEnd) {
     EXPECT_EQ(hypervisors->size(), 3U);
 }
 
-// ---- what became of an action ----
+// ---- the result of an action ----
 
 ActionRecord action_of(const std::string& body) {
     const auto read = openstack::read_action(body, "nova");
@@ -724,7 +724,7 @@ TEST(ReadServer, TheCauseOfAFailureIsNovasException) {
     EXPECT_EQ(cause("Exceeded maximum number of retries. Exhausted all hosts", ""),
               FailureCause::retries_exhausted);
     EXPECT_EQ(cause("Port 1 is in use", "nova.exception.PortInUse: Port 1"), FailureCause::other);
-    EXPECT_EQ(cause("", ""), FailureCause::not_told);
+    EXPECT_EQ(cause("", ""), FailureCause::not_reported);
 }
 
 TEST_F(NovaTest, TheServersOfOneRequest) {

@@ -230,7 +230,7 @@ TEST_F(SessionTest, RefusedCredentialsAreNotSentAgainForAWhile) {
     EXPECT_EQ(tries_within(1h), 1U);
     cloud.auth_failure = Reply{};
     cloud.clock.advance(1h);
-    EXPECT_TRUE(cloud.run(parts.compute->compute_services())) << "until it is mended";
+    EXPECT_TRUE(cloud.run(parts.compute->compute_services())) << "until it is fixed";
 }
 
 TEST_F(SessionTest, AWrongAddressOfKeystoneIsNamed) {

@@ -259,7 +259,7 @@ TEST_F(PrometheusTest, WarningsWithoutEndAreNotAllLogged) {
         ASSERT_TRUE(query());
     }
     EXPECT_THAT(log.text(), AllOf(HasSubstr("number 99"), Not(HasSubstr("number 100")),
-                                  HasSubstr("other remarks are not logged")));
+                                  HasSubstr("further remarks are not logged")));
 }
 
 TEST_F(PrometheusTest, TlsIsVerifiedWithTheAuthorityThatIsSet) {

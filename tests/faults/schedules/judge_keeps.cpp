@@ -62,7 +62,7 @@ bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const
             const Demand* const demand = truth_.demand(id.str());
             for (const PlanEntry& entry : record.plans) {
                 for (const HostPlan& host : host_plans(entry.decision)) {
-                    const auto its = nobody_on(id, host.host);
+                    const auto its = stand_in_on(id, host.host);
                     if (its && its->str() == nobody.text() && demand != nullptr &&
                         held.fits_in(demand->slot * host.slots))
                         return true;
@@ -75,7 +75,7 @@ bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const
 
 Resources Checker::kept_for(const std::string& request, const cloudsim::Host& host,
                             const HostState& state) const {
-    const auto nobody = nobody_on(RequestId{request}, HostId{host.provider->uuid.text()});
+    const auto nobody = stand_in_on(RequestId{request}, HostId{host.provider->uuid.text()});
     Resources sum;
     for (const auto& [id, room] : state.kept) {
         const std::string server = id.text();

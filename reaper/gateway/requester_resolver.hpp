@@ -36,19 +36,20 @@ struct NotCertain {
     bool others_fit = false;
 };
 
-class WhoAsks {
+class RequesterResolver {
 public:
     /// What is known of the aggregates that a query names, by their UUIDs.
     using Aggregates = std::function<HostAggregates(const CandidatesQuery&)>;
     /// `rules` tells how nova-scheduler is set up, by now.
-    WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules, Aggregates aggregates);
-    WhoAsks(const WhoAsks&) = delete;  // its lists know its place
-    WhoAsks& operator=(const WhoAsks&) = delete;
+    RequesterResolver(CloudPorts cloud, std::function<SchedulerRules()> rules,
+                      Aggregates aggregates);
+    RequesterResolver(const RequesterResolver&) = delete;  // its lists know its place
+    RequesterResolver& operator=(const RequesterResolver&) = delete;
 
     /// While it lives, a call of this request waits for its answer.
     class Waiting {
     public:
-        Waiting(WhoAsks& who, RequestId call) : who_(who), call_(std::move(call)) {
+        Waiting(RequesterResolver& who, RequestId call) : who_(who), call_(std::move(call)) {
             who_.calls_.began(call_);
         }
         ~Waiting() { who_.calls_.ended(call_); }
@@ -56,7 +57,7 @@ public:
         Waiting& operator=(const Waiting&) = delete;
 
     private:
-        WhoAsks& who_;
+        RequesterResolver& who_;
         RequestId call_;
     };
 

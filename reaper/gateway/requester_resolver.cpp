@@ -1,4 +1,4 @@
-#include "reaper/gateway/who_asks.hpp"
+#include "reaper/gateway/requester_resolver.hpp"
 
 #include <algorithm>
 #include <spdlog/spdlog.h>
@@ -95,7 +95,8 @@ std::optional<FailureEvent> event_of(const std::string& action) {
 
 }  // namespace
 
-WhoAsks::WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules, Aggregates aggregates)
+RequesterResolver::RequesterResolver(CloudPorts cloud, std::function<SchedulerRules()> rules,
+                                     Aggregates aggregates)
     : cloud_(cloud),
       rules_(std::move(rules)),
       aggregates_(std::move(aggregates)),
@@ -106,7 +107,7 @@ WhoAsks::WhoAsks(CloudPorts cloud, std::function<SchedulerRules()> rules, Aggreg
                }),
       moving_(cloud.clock, [this] { return read_moves(); }) {}
 
-ResultTask<std::vector<ServerRecord>> WhoAsks::read_moves() {
+ResultTask<std::vector<ServerRecord>> RequesterResolver::read_moves() {
     std::optional<Result<std::vector<ServerRecord>>> moved, shelved;
     const TimePoint lately = cloud_.clock.now() - shelved_within;
     std::vector<Task<void>> parts;
@@ -123,15 +124,15 @@ ResultTask<std::vector<ServerRecord>> WhoAsks::read_moves() {
 }
 
 /// What was found out about servers that wait for a host no more.
-void WhoAsks::forget_others(const SharedList::Servers& booting,
-                            const std::set<RequestId>& known_before) {
+void RequesterResolver::forget_others(const SharedList::Servers& booting,
+                                      const std::set<RequestId>& known_before) {
     const std::set<ServerId> there = ids_of(booting);
     std::erase_if(built_, [&](const auto& each) { return !there.contains(each.first); });
     std::erase_if(by_others_, [&](const auto& each) { return !there.contains(each.first); });
     calls_.forget(known_before, there);
 }
 
-ResultTask<WhoAsks::Servers> WhoAsks::look_at_boots() {
+ResultTask<RequesterResolver::Servers> RequesterResolver::look_at_boots() {
     const std::set<RequestId> known_before = calls_.all();
     auto seen = co_await booting_.read();
     if (!seen) co_return seen.error();
@@ -142,7 +143,7 @@ ResultTask<WhoAsks::Servers> WhoAsks::look_at_boots() {
     co_return Servers{std::move(scheduled)};
 }
 
-ResultTask<bool> WhoAsks::may_want_more(CandidatesQuery query, Amount places) {
+ResultTask<bool> RequesterResolver::may_want_more(CandidatesQuery query, Amount places) {
     auto boots = co_await look_at_boots();
     if (!boots) co_return boots.error();
     const auto groups = by_reservation(**boots);
@@ -164,14 +165,14 @@ ResultTask<bool> WhoAsks::may_want_more(CandidatesQuery query, Amount places) {
 }
 
 /// Of several who would ask Nova about a server, one does; the others find its answer then.
-Task<std::unique_ptr<Turn<ServerId>>> WhoAsks::turn_for(ServerId server) {
+Task<std::unique_ptr<Turn<ServerId>>> RequesterResolver::turn_for(ServerId server) {
     while (asking_.contains(server)) co_await cloud_.clock.sleep(between_answers);
     std::set<ServerId> one{std::move(server)};
     co_return std::make_unique<Turn<ServerId>>(asking_, std::move(one));
 }
 
 /// Nova tells groups and hints only where one server is asked for: each is, once.
-ResultTask<bool> WhoAsks::goes_by_others(ServerId server) {
+ResultTask<bool> RequesterResolver::goes_by_others(ServerId server) {
     const auto turn = co_await turn_for(server);
     const auto known = by_others_.find(server);
     if (known != by_others_.end()) co_return known->second;
@@ -190,7 +191,8 @@ ResultTask<bool> WhoAsks::goes_by_others(ServerId server) {
     co_return choosy;
 }
 
-ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, Duration patience) {
+ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, CandidatesQuery query,
+                                                              Duration patience) {
     const Duration began = cloud_.clock.steady();
     NotCertain unknown{"nobody waits for it, as far as Nova tells"};
     std::optional<FirstLook> first;
@@ -230,8 +232,8 @@ ResultTask<WhoAsks::Answer> WhoAsks::find(RequestId id, CandidatesQuery query, D
 
 // ---- operations on servers that there are ----
 
-ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::move_of(RequestId id, CandidatesQuery query,
-                                                            Servers moving) {
+ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of(
+    RequestId id, CandidatesQuery query, Servers moving) {
     std::size_t asked = 0;
     for (const auto& record : *moving) {
         if (++asked > most_actions) {
@@ -250,8 +252,8 @@ ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::move_of(RequestId id, Candid
     co_return std::optional<Answer>{};
 }
 
-ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::move_of_server(RequestId id, ServerId server,
-                                                                   CandidatesQuery query) {
+ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::move_of_server(
+    RequestId id, ServerId server, CandidatesQuery query) {
     ServerId moved = server;
     auto action = co_await cloud_.compute.action(std::move(moved), id);
     if (!action) co_return action.error();
@@ -264,8 +266,9 @@ ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::move_of_server(RequestId id,
     co_return std::optional<Answer>{std::move(*answer)};
 }
 
-ResultTask<WhoAsks::Answer> WhoAsks::of_move(ServerRecord record, ActionRecord action,
-                                             CandidatesQuery query) {
+ResultTask<RequesterResolver::Answer> RequesterResolver::of_move(ServerRecord record,
+                                                                 ActionRecord action,
+                                                                 CandidatesQuery query) {
     const auto event = event_of(action.name);
     if (!event) co_return Answer{NotCertain{"the action '" + printable(action.name, 32) + "'"}};
     FailureNotice notice;
@@ -292,8 +295,8 @@ ResultTask<WhoAsks::Answer> WhoAsks::of_move(ServerRecord record, ActionRecord a
 }
 
 /// The id of the flavor to which a server is resized: nobody tells it, but the query fits it.
-ResultTask<std::variant<std::string, NotCertain>> WhoAsks::new_flavor(ServerRecord record,
-                                                                      CandidatesQuery query) {
+ResultTask<std::variant<std::string, NotCertain>> RequesterResolver::new_flavor(
+    ServerRecord record, CandidatesQuery query) {
     using Found = std::variant<std::string, NotCertain>;
     auto flavors = co_await cloud_.compute.all_flavors();
     if (!flavors) co_return flavors.error();
@@ -318,8 +321,8 @@ ResultTask<std::variant<std::string, NotCertain>> WhoAsks::new_flavor(ServerReco
 // ---- servers to boot ----
 
 /// Those that the query fits.
-ResultTask<std::vector<WhoAsks::Built>> WhoAsks::boots_for(RequestId id, CandidatesQuery query,
-                                                           Servers booting) {
+ResultTask<std::vector<RequesterResolver::Built>> RequesterResolver::boots_for(
+    RequestId id, CandidatesQuery query, Servers booting) {
     std::vector<Built> found;
     const HostAggregates named = aggregates_(query);
     const auto of_others = calls_.of_others(id, ids_of(*booting));
@@ -337,8 +340,8 @@ ResultTask<std::vector<WhoAsks::Built>> WhoAsks::boots_for(RequestId id, Candida
 }
 
 /// What became known of other calls meanwhile.
-void WhoAsks::leave_others_out(const RequestId& id, std::vector<Built>& boots,
-                               const SharedList::Servers& booting) const {
+void RequesterResolver::leave_others_out(const RequestId& id, std::vector<Built>& boots,
+                                         const SharedList::Servers& booting) const {
     const auto of_others = calls_.of_others(id, ids_of(booting));
     std::erase_if(boots, [&](const Built& each) {
         const auto* const request = std::get_if<Request>(&each);
@@ -349,7 +352,7 @@ void WhoAsks::leave_others_out(const RequestId& id, std::vector<Built>& boots,
 
 /// Those that it was asked for with, if it is being scheduled. One that was asked for alone is
 /// known by one call.
-ResultTask<SharedList::Servers> WhoAsks::booting_with(ServerId server) {
+ResultTask<SharedList::Servers> RequesterResolver::booting_with(ServerId server) {
     SharedList::Servers together;
     ServerId asked = server;
     auto found = co_await cloud_.compute.server(std::move(asked));
@@ -366,8 +369,8 @@ ResultTask<SharedList::Servers> WhoAsks::booting_with(ServerId server) {
     co_return together;
 }
 
-ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, ServerId server,
-                                                              CandidatesQuery query) {
+ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::of_server(
+    RequestId id, ServerId server, CandidatesQuery query) {
     auto together = co_await booting_with(server);
     if (!together) co_return together.error();
     if (together->empty())
@@ -383,7 +386,7 @@ ResultTask<std::optional<WhoAsks::Answer>> WhoAsks::of_server(RequestId id, Serv
 
 /// From now on it is known whose call this is: one of these, for which no other call is taken if
 /// possible.
-WhoAsks::Answer WhoAsks::one_of(const RequestId& id, std::vector<Built> alike) {
+RequesterResolver::Answer RequesterResolver::one_of(const RequestId& id, std::vector<Built> alike) {
     if (auto* const refused = std::get_if<Refused>(&alike.front())) return std::move(*refused);
     const auto free = std::find_if(alike.begin(), alike.end(), [&](const Built& each) {
         const auto& requesters = std::get<Request>(each).requesters;
@@ -402,8 +405,8 @@ WhoAsks::Answer WhoAsks::one_of(const RequestId& id, std::vector<Built> alike) {
 }
 
 /// Nova is asked once about them, also when several searches wait for the answer.
-ResultTask<WhoAsks::Built> WhoAsks::known_of(RequestId id, Booting servers,
-                                             std::optional<ServerRecord> read_alone) {
+ResultTask<RequesterResolver::Built> RequesterResolver::known_of(
+    RequestId id, Booting servers, std::optional<ServerRecord> read_alone) {
     std::sort(servers.begin(), servers.end(),
               [](const auto& a, const auto& b) { return a.server.id < b.server.id; });
     const ServerId first = servers.front().server.id;
@@ -418,8 +421,8 @@ ResultTask<WhoAsks::Built> WhoAsks::known_of(RequestId id, Booting servers,
 }
 
 /// Of servers to boot there is no action to ask for: Nova lists them as being scheduled.
-ResultTask<WhoAsks::Built> WhoAsks::built(RequestId id, Booting servers,
-                                          std::optional<ServerRecord> read_alone) {
+ResultTask<RequesterResolver::Built> RequesterResolver::built(
+    RequestId id, Booting servers, std::optional<ServerRecord> read_alone) {
     const ServerRecord& first = servers.front();
     FailureNotice notice;
     notice.event = FailureEvent::build_instances;
