@@ -10,6 +10,7 @@ import json
 import os
 import threading
 import time
+import traceback
 
 API = os.environ["REAPER_LAB_API"]
 RECORD = os.open(os.environ["REAPER_LAB_ACCESS_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -87,7 +88,13 @@ def recorded(application):
             os.write(RECORD, json.dumps(entry).encode() + b"\n")
             return start_response(status, headers, *rest)
 
-        return application(environ, start)
+        try:
+            return application(environ, start)
+        except Exception:
+            # As Apache does. uwsgi's router would leave the client without an answer for ten minutes.
+            traceback.print_exc()
+            start("500 Internal Server Error", [("Content-Type", "text/plain")])
+            return [b"unhandled error"]
 
     return wrapped
 
