@@ -1,4 +1,3 @@
-#include "config/key_targets.hpp"
 #include "config/keys.hpp"
 #include "config/oversubscription.hpp"
 #include "config/reservations.hpp"

@@ -10,12 +10,25 @@
 #include <utility>
 #include <variant>
 #include <vector>
+#include <yaml-cpp/yaml.h>
 
 #include "config/environment.hpp"
-#include "config/error.hpp"
+#include "config/findings.hpp"
+#include "config/keys.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::config {
+
+// Keys of the file as variables of the environment, for containers: `cull.deadline` is
+// REAPER_CULL_DEADLINE. The file overrules them. Values are as the file would say them; of a
+// secret, the variable is as one that K_env names.
+
+std::string variable_of(const Section& section, const Key& key);
+
+/// Into the document what variables say of keys that it lacks. A variable that is empty says
+/// nothing. What can't be understood is a mistake of the variable; the findings remember which keys
+/// are whose.
+void add_variables(YAML::Node& root, const Environment& environment, Findings& findings);
 
 using LoadResult = std::variant<Settings, std::vector<ConfigError>>;
 

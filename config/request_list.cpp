@@ -5,7 +5,6 @@
 
 #include "config/document.hpp"
 #include "config/values.hpp"
-#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::config {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "config/error.hpp"
+#include "config/findings.hpp"
 
 namespace reaper::config {
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <tuple>
 
-#include "config/entries.hpp"
 #include "config/values.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/reservations/reservation_record.hpp"

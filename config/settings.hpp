@@ -16,7 +16,6 @@
 #include "reaper/model/role.hpp"
 #include "reaper/oversubscription/publication.hpp"
 #include "reaper/reservations/reservation.hpp"
-#include "reaper/reservations/reservation_acl.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper::config {

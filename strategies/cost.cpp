@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "reaper/model/parameters.hpp"
-#include "strategies/builtin.hpp"
 #include "strategies/goal_strategy.hpp"
-#include "strategies/goal_text.hpp"
 #include "strategies/leftover_parameters.hpp"
+#include "strategies/objective.hpp"
+#include "strategies/strategy_table.hpp"
 
 namespace reaper {
 namespace {

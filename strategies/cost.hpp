@@ -8,7 +8,7 @@
 #include <compare>
 #include <cstddef>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 
 namespace reaper {
 

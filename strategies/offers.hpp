@@ -14,7 +14,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "strategies/bound_tables.hpp"
 #include "strategies/bounds.hpp"
 #include "strategies/cover.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
-#include "tagging/builtin.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 namespace {

@@ -3,7 +3,7 @@
 // been read yet, what its servers hold follows from their flavors (`resources:` extra specs).
 #include <algorithm>
 
-#include "tagging/builtin.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 namespace {

@@ -15,9 +15,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>
 
-#include "clients/amqp/tuning.hpp"
+#include "clients/amqp/amqp_connection.hpp"
 #include "config/settings.hpp"
-#include "reaper/ports/event_source.hpp"
+#include "reaper/ports/message_source.hpp"
 
 namespace reaper {
 

@@ -12,12 +12,12 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
-#include "clients/amqp/command_queue.hpp"
+#include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outbox.hpp"
 #include "clients/amqp/serving_token.hpp"
-#include "clients/amqp/topology_monitor.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::amqp {

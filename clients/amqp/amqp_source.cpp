@@ -5,9 +5,9 @@
 
 #include "clients/amqp/amqp_session.hpp"
 #include "clients/amqp/amqp_worker.hpp"
-#include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/connection_thread.hpp"
 #include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/outbox.hpp"
 #include "clients/amqp/publisher.hpp"
 

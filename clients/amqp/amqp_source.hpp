@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "clients/amqp/tuning.hpp"
+#include "clients/amqp/amqp_connection.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/message_source.hpp"
 

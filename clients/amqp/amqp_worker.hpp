@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/topology_monitor.hpp"
-#include "clients/amqp/wakeup.hpp"
+#include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "config/broker_url.hpp"
 #include "config/settings.hpp"
 #include "reaper/runtime/backoff.hpp"

@@ -14,9 +14,8 @@
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/compression.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
-#include "clients/amqp/tuning.hpp"
-#include "clients/amqp/wakeup.hpp"
 
 namespace reaper {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/model/error.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 

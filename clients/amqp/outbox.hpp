@@ -12,9 +12,8 @@
 #include <optional>
 #include <string>
 
-#include "clients/amqp/command_queue.hpp"
-#include "clients/amqp/content.hpp"
-#include "clients/amqp/wakeup.hpp"
+#include "clients/amqp/executor_bridge.hpp"
+#include "clients/amqp/frame_assembler.hpp"
 
 namespace reaper::amqp {
 

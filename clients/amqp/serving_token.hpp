@@ -23,13 +23,33 @@
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/consumer_lease.hpp"
+#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outbox.hpp"
-#include "clients/amqp/wakeup.hpp"
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {
+
+// The question who serves the queue, and its answer, as messages. Internal to clients/amqp; used by
+// the connection's thread only.
+
+/// Is it the question, and may it be answered? Answers go to mailboxes of the broker's alone: a
+/// queue of another client that a message names gets nothing from us.
+bool is_serving_question(const ContentProperties& properties);
+
+/// Puts the question into the queue of the serving token. The channel must consume its mailbox
+/// already.
+Outcome ask_who_serves(Connection& connection, amqp_channel_t channel, const std::string& queue,
+                       std::chrono::milliseconds patience);
+/// Consumes the mailbox of the channel.
+Outcome open_mailbox(Connection& connection, amqp_channel_t channel);
+/// Says who we are to the client that asked, on an open channel.
+Outcome answer_who_serves(Connection& connection, amqp_channel_t channel,
+                          const std::string& mailbox, const ActiveReaper& who);
+/// None if it is something else.
+std::optional<ActiveReaper> read_answer(const ContentProperties& properties);
 
 /// No two have the same id.
 ContentProperties new_serving_token();

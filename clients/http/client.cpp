@@ -12,9 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "clients/http/keeping.hpp"
-#include "clients/http/retry.hpp"
-#include "clients/http/text.hpp"
+#include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"
 #include "clients/http/url.hpp"
 #include "reaper/model/time_text.hpp"

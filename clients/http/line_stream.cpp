@@ -11,8 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "clients/http/client.hpp"
 #include "clients/http/dial.hpp"
-#include "clients/http/local_client.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/wire.hpp"
 #include "reaper/runtime/run_task.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "clients/http/client.hpp"
-#include "clients/http/local_client.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::http {

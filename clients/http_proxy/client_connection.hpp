@@ -10,7 +10,6 @@
 #include "clients/http/socket_stream.hpp"
 #include "clients/http_proxy/message.hpp"
 #include "clients/http_proxy/proxy.hpp"
-#include "clients/http_proxy/target.hpp"
 #include "clients/http_proxy/upstream.hpp"
 #include "clients/http_server/tls.hpp"
 

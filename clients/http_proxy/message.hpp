@@ -6,6 +6,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,9 +14,51 @@
 #include <type_traits>
 #include <vector>
 
+#include "clients/http/failure.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/ports/http_handler.hpp"
+#include "reaper/ports/proxy_handler.hpp"
+
+namespace reaper {
+
+// What a proxy allows its clients and its upstream.
+
+struct HttpProxyLimits {
+    std::size_t connections = 512;         ///< of clients, open at once
+    std::size_t body_bytes = 1024 * 1024;  ///< of a request that the handler decides
+    Duration head{30'000};                 ///< from a request's first byte to the end of its head
+    Duration body{60'000};                 ///< between two pieces of a request's body
+    Duration write{60'000};                ///< for each step of sending an answer to the client
+    Duration idle{75'000};                 ///< between two requests
+    Duration connect{5'000};               ///< to the upstream: name, TCP and TLS
+    Duration upstream{300'000};            ///< until the upstream answers; between two pieces of it
+    Duration upstream_idle{4'000};         ///< a connection to the upstream is kept so long
+    /// A request that must not be sent twice goes out on a kept connection only if that was used
+    /// within this time: its server won't close it just then.
+    Duration surely_alive{1'000};
+};
+
+}  // namespace reaper
 
 namespace reaper::proxy {
+
+// From the target of a client's request to that of the upstream's.
+
+/// Both without a slash at the end; empty: the root.
+struct PathPrefixes {
+    std::string ours;      ///< under which clients ask
+    std::string upstream;  ///< under which the upstream answers
+};
+
+/// `/placement` of `/placement/` and of `placement`; empty for `/`.
+std::string path_prefix(std::string_view path);
+
+/// Only the prefix is exchanged; everything else stays. None: the target is
+/// not under our prefix, or may lead out of it (`..`).
+std::optional<std::string> upstream_target(const PathPrefixes& prefixes, std::string_view target);
+
+/// For logs: path and query, without the values of keys such as `token`.
+std::string shown(std::string_view target);
 
 struct RequestHead {
     std::string method;
@@ -150,5 +193,17 @@ std::string chunk_head(std::size_t size);
 constexpr std::string_view chunk_tail = "\r\n";
 constexpr std::string_view last_chunk = "0\r\n\r\n";
 constexpr std::string_view tail_and_last_chunk = "\r\n0\r\n\r\n";
+
+// What the proxy answers by itself, in the style of OpenStack's APIs.
+
+/// `Service Unavailable` of 503; empty for one that has no usual words.
+std::string_view usual_reason(int status);
+
+/// `{"errors": [{"status": 503, "title": "Service Unavailable", "detail": ...}]}`
+OwnAnswer error_answer(int status, std::string_view detail);
+
+/// 504 for what took too long, 503 for what could not be reached, 502 for an answer that is none.
+int status_of(const http::Failure& failure);
+int status_of(Errc code);
 
 }  // namespace reaper::proxy

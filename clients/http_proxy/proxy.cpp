@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "clients/http_proxy/client_connection.hpp"
-#include "clients/http_server/listening.hpp"
+#include "clients/http_server/address.hpp"
 #include "clients/http_server/tls.hpp"
 
 namespace reaper {

@@ -29,7 +29,7 @@
 
 #include "clients/http/client.hpp"
 #include "clients/http/url.hpp"
-#include "clients/http_proxy/limits.hpp"
+#include "clients/http_proxy/message.hpp"
 #include "clients/http_server/server.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/ports/proxy_handler.hpp"

@@ -21,10 +21,9 @@
 #include <variant>
 
 #include "clients/http/failure.hpp"
-#include "clients/http/idle_connections.hpp"
 #include "clients/http/socket_stream.hpp"
 #include "clients/http/tls.hpp"
-#include "clients/http_proxy/limits.hpp"
+#include "clients/http/transport.hpp"
 #include "clients/http_proxy/message.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 

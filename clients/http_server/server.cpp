@@ -17,7 +17,6 @@
 
 #include "clients/http_server/address.hpp"
 #include "clients/http_server/connection.hpp"
-#include "clients/http_server/listening.hpp"
 #include "clients/http_server/tls.hpp"
 
 namespace reaper {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/ports/http_handler.hpp"
 
 namespace reaper {

@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "clients/journal/options.hpp"
+#include "clients/journal/schema.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper {

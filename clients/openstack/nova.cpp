@@ -1,21 +1,58 @@
 // Nova as the Compute port.
 #include <chrono>
 #include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
-#include "clients/openstack/nova_flavors.hpp"
 #include "clients/openstack/nova_format.hpp"
 #include "clients/openstack/parts.hpp"
 #include "clients/openstack/reading.hpp"
+#include "clients/openstack/service.hpp"
+#include "reaper/model/flavor.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::openstack {
+
+/// All flavors by id, all pages; those that are not public too, where we may see them.
+ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> nova);
+
+namespace {
+
+constexpr int flavors_on_a_page = 1000;
+constexpr int max_flavor_pages = 1000;
+
+}  // namespace
+
+ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> nova) {
+    std::map<std::string, Flavor> flavors;
+    std::string marker;
+    // A page that adds nothing is the end, whatever the links say.
+    for (int number = 0; number < max_flavor_pages; ++number) {
+        std::string path =
+            "/flavors/detail?is_public=None&limit=" + std::to_string(flavors_on_a_page);
+        if (!marker.empty()) path += "&marker=" + http::escape(marker);
+        auto answer = co_await get(nova, std::move(path));
+        // The flavor at the end of the last page is gone: what follows is not known.
+        if (answer && answer->response.status == 400 && !marker.empty())
+            co_return Error{Errc::conflict, answer->where + ": the list of flavors changes"};
+        auto page = record_in(answer, read_flavors, *nova);
+        if (!page) co_return page.error();
+        const std::size_t before = flavors.size();
+        flavors.merge(page->flavors);
+        if (flavors.size() == before) co_return flavors;
+        marker = page->last_id;
+    }
+    co_return Error{Errc::bad_answer, "nova: the list of flavors does not end"};
+}
 
 namespace {
 
@@ -550,6 +587,86 @@ private:
 
 std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova, Clock& clock) {
     return std::make_unique<Nova>(std::move(nova), clock);
+}
+
+// Nova as the FlavorSetup port.
+
+namespace {
+
+Error refused_by_nova(const Service& nova, const Answer& answer, const char* policy) {
+    Error error = nova.refusal(answer);
+    if (answer.response.status == 403)
+        error.what += std::string{"; this needs Nova's policy "} + policy;
+    return error;
+}
+
+ResultTask<std::string> post_flavor(std::shared_ptr<Service> nova, Flavor wanted) {
+    const nlohmann::json flavor = {{"name", wanted.name},
+                                   {"vcpus", wanted.vcpus},
+                                   {"ram", wanted.memory_mb},
+                                   {"disk", wanted.root_gb},
+                                   {"swap", wanted.swap_mb},
+                                   {"OS-FLV-EXT-DATA:ephemeral", wanted.ephemeral_gb},
+                                   {"os-flavor-access:is_public", true}};
+    ServiceCall call;
+    call.method = http::Method::post;
+    call.path = "/flavors";
+    call.body = nlohmann::json{{"flavor", flavor}}.dump();
+    auto answer = co_await nova->call(std::move(call));
+    if (!answer) co_return answer.error();
+    if (answer->response.status != 200)
+        co_return refused_by_nova(*nova, *answer, "os_compute_api:os-flavor-manage:create");
+    co_return read_flavor_id(answer->response.body, answer->where);
+}
+
+ResultTask<void> post_extra_specs(std::shared_ptr<Service> nova, std::string id,
+                                  std::map<std::string, std::string> specs) {
+    ServiceCall call;
+    call.method = http::Method::post;
+    call.path = "/flavors/" + http::escape(id) + "/os-extra_specs";
+    call.body = nlohmann::json{{"extra_specs", specs}}.dump();
+    auto answer = co_await nova->call(std::move(call));
+    if (!answer) co_return answer.error();
+    if (answer->response.status == 200) co_return Result<void>{};
+    co_return refused_by_nova(*nova, *answer, "os_compute_api:os-flavor-extra-specs:create");
+}
+
+ResultTask<void> delete_flavor(std::shared_ptr<Service> nova, std::string id) {
+    ServiceCall call;
+    call.method = http::Method::del;
+    call.path = "/flavors/" + http::escape(id);
+    call.repeat = http::Repeat::safe;
+    auto answer = co_await nova->call(std::move(call));
+    if (!answer) co_return answer.error();
+    const int status = answer->response.status;
+    if (status == 202 || status == 204 || status == 404) co_return Result<void>{};
+    co_return refused_by_nova(*nova, *answer, "os_compute_api:os-flavor-manage:delete");
+}
+
+/// Its calls keep the service: they may go on when it is destroyed.
+class ServiceFlavors final : public FlavorSetup {
+public:
+    explicit ServiceFlavors(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+
+    ResultTask<std::string> create_flavor(Flavor wanted) override {
+        return post_flavor(service_, std::move(wanted));
+    }
+    ResultTask<void> set_extra_specs(std::string id,
+                                     std::map<std::string, std::string> specs) override {
+        return post_extra_specs(service_, std::move(id), std::move(specs));
+    }
+    ResultTask<void> remove_flavor(std::string id) override {
+        return delete_flavor(service_, std::move(id));
+    }
+
+private:
+    std::shared_ptr<Service> service_;
+};
+
+}  // namespace
+
+std::unique_ptr<FlavorSetup> make_flavor_setup(std::shared_ptr<Service> nova) {
+    return std::make_unique<ServiceFlavors>(std::move(nova));
 }
 
 }  // namespace reaper::openstack

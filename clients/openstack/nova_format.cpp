@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "clients/openstack/answer.hpp"
+#include "clients/openstack/reading.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::openstack {

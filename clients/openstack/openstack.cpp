@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "clients/http/client.hpp"
-#include "clients/http/keeping.hpp"
+#include "clients/http/transport.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "clients/openstack/glance.hpp"
 #include "clients/openstack/parts.hpp"

@@ -16,11 +16,10 @@
 #include "clients/http/client.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/compute.hpp"
-#include "reaper/ports/flavor_setup.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/images.hpp"
 #include "reaper/ports/placement.hpp"
-#include "reaper/ports/placement_setup.hpp"
+#include "reaper/ports/setup_ports.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
 

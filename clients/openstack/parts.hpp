@@ -7,10 +7,9 @@
 #include "clients/openstack/service.hpp"
 #include "clients/openstack/session.hpp"
 #include "reaper/ports/compute.hpp"
-#include "reaper/ports/flavor_setup.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/placement.hpp"
-#include "reaper/ports/placement_setup.hpp"
+#include "reaper/ports/setup_ports.hpp"
 
 namespace reaper::openstack {
 

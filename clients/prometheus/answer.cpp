@@ -7,9 +7,9 @@
 #include <optional>
 #include <tuple>
 
-#include "clients/http/refusal.hpp"
-#include "clients/http/text.hpp"
-#include "clients/prometheus/request.hpp"
+#include "clients/http/failure.hpp"
+#include "clients/http/url.hpp"
+#include "clients/prometheus/prometheus.hpp"
 #include "reaper/json/json_parts.hpp"
 
 namespace reaper::prometheus {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "reaper/api/routes.hpp"
@@ -62,5 +63,11 @@ Result<bool> cut_to_page(std::vector<Thing>& all, const PageAsked& page, const I
 
 /// `[{rel: "next", href: PATH?...}]`: the same question from `marker` on.
 nlohmann::json next_link(const ApiRequest& request, const std::string& marker);
+
+// The project that a query names.
+
+/// The project of this id or name: the daemon has it in its cache, or Keystone is asked. Else why
+/// there is none: 404, 400 where several have the name, 503 while Keystone can't be asked.
+Task<std::variant<ProjectId, HttpResponse>> project_of(const Backend& backend, std::string written);
 
 }  // namespace reaper::api

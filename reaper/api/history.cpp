@@ -1,19 +1,138 @@
 #include "reaper/api/history.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/api/history_query.hpp"
 #include "reaper/api/settled_query.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/model/error.hpp"
 #include "reaper/model/named_records.hpp"
+#include "reaper/model/request_record.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/report/explanation.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/runtime/clock.hpp"
 
 namespace reaper::api {
+
+// What is asked of the journal over the API, and where a page of it begins.
+
+/// `since`: a time, or how long ago; none: from the beginning. `bad_input` for anything else.
+Result<std::optional<TimePoint>> since_of(const Query& query, Clock* clock);
+
+/// The filters that are there: outcome, project, flavor, host, server, since, until. `bad_input`
+/// names the one that is not understood.
+Result<JournalQuery> journal_query_of(const Query& query, Clock* clock);
+
+/// Where a page of entries without an id of their own begins: `seen` of those at that time were on
+/// the pages before, as was all that is later. What is written meanwhile moves no page.
+struct TimeMarker {
+    std::optional<TimePoint> at;  ///< none: the first page
+    std::size_t seen = 0;
+};
+/// `2024-05-01T12:00:00.000Z~2`; empty: the first page. `bad_input` for anything else.
+Result<TimeMarker> time_marker_of(const std::string& text);
+std::string to_string(const TimeMarker& marker);
+
+/// Only what the marker leaves.
+void narrow(JournalQuery& query, const TimeMarker& marker);
+
+/// After these lines of a page, newest first and at least one, which `former` began.
+template <class Lines>
+TimeMarker marker_after(const Lines& lines, const TimeMarker& former) {
+    TimeMarker next{lines.back().at, 0};
+    for (const auto& line : lines) next.seen += line.at == *next.at ? 1 : 0;
+    if (former.at == next.at) next.seen += former.seen;
+    return next;
+}
+
+namespace {
+
+constexpr std::string_view unfinished_ones = "none";
+constexpr int most_at_one_time = 1'000'000;
+
+Error bad(const std::string& why) {
+    return Error{Errc::bad_input, why};
+}
+
+}  // namespace
+
+Result<std::optional<TimePoint>> since_of(const Query& query, Clock* clock) {
+    const std::string& since = query.text("since");
+    if (since.empty()) return std::optional<TimePoint>{};
+    std::optional<TimePoint> at = parse_time_or_date(since);
+    const auto ago = parse_duration(since);
+    if (ago && clock != nullptr) at = clock->now() - *ago;
+    if (at) return at;
+    return bad("since: expected a time or a duration, such as 2024-05-01T12:00:00Z or 2h; found " +
+               in_quotes(since));
+}
+
+Result<JournalQuery> journal_query_of(const Query& query, Clock* clock) {
+    JournalQuery asked;
+    asked.project = query.text("project");
+    asked.flavor = query.text("flavor");
+    asked.host = query.text("host");
+    asked.server = query.text("server");
+    const std::string& outcome = query.text("outcome");
+    asked.under_way = outcome == unfinished_ones;
+    if (!outcome.empty() && !asked.under_way) {
+        asked.outcome = outcome_kind_from(outcome);
+        if (!asked.outcome)
+            return bad("outcome: there is no " + in_quotes(outcome) +
+                       "; expected one such as freed, not-enough or refused, or none");
+    }
+    if (const std::string& planned = query.text("planned"); !planned.empty()) {
+        asked.planned = planned == "true";
+        if (!asked.planned && planned != "false")
+            return bad("planned: expected true or false, found " + in_quotes(planned));
+    }
+    if (const std::string& until = query.text("until"); !until.empty()) {
+        asked.until = parse_time_or_date(until);
+        if (!asked.until)
+            return bad("until: expected a time such as 2024-05-01T12:00:00Z, found " +
+                       in_quotes(until));
+    }
+    auto since = since_of(query, clock);
+    if (!since) return since.error();
+    asked.since = *since;
+    if (asked.since && asked.until && *asked.since >= *asked.until)
+        return bad("since: must be before until; a duration counts from now");
+    return asked;
+}
+
+Result<TimeMarker> time_marker_of(const std::string& text) {
+    if (text.empty()) return TimeMarker{};
+    const std::size_t mark = text.find('~');
+    const auto at = parse_time_or_date(text.substr(0, mark));
+    std::size_t seen = 0;
+    bool counted = mark != std::string::npos && mark + 1 < text.size() && text.size() - mark < 9;
+    for (std::size_t i = mark + 1; counted && i < text.size(); ++i) {
+        counted = text[i] >= '0' && text[i] <= '9';
+        seen = seen * 10 + static_cast<std::size_t>(text[i] - '0');
+    }
+    if (at && counted && seen <= most_at_one_time) return TimeMarker{at, seen};
+    return bad("marker: " + in_quotes(text) + " is of no page; follow the link of the page before");
+}
+
+std::string to_string(const TimeMarker& marker) {
+    return marker.at ? iso_time(*marker.at) + "~" + std::to_string(marker.seen) : std::string{};
+}
+
+void narrow(JournalQuery& query, const TimeMarker& marker) {
+    if (!marker.at) return;
+    const TimePoint before = *marker.at + Duration{1};
+    query.until = query.until ? std::min(*query.until, before) : before;
+    query.skip = static_cast<int>(marker.seen);
+}
+
 namespace {
 
 using nlohmann::json;
@@ -176,6 +295,38 @@ Task<HttpResponse> get_request(const Backend& backend, ApiRequest request) {
     if (!*record) co_return refuse(404, "the journal knows no request " + in_quotes(request.id));
     if (const auto view = backend.daemon.view()) add_names(view->cache.project_names(), **record);
     co_return answered(report::to_json(**record));
+}
+
+namespace {
+
+/// Of a server of the cloud, by its id or name; else why nothing is told.
+HttpResponse never_chosen(const Backend& backend, const std::string& asked) {
+    if (const auto view = backend.daemon.view())
+        for (const Host* const host : view->cache.hosts())
+            for (const Server& server : host->servers)
+                if (server.id.str() == asked || server.name == asked)
+                    return answered(
+                        {{"asked", asked},
+                         {"server", server.id.str()},
+                         {"name", server.name},
+                         {"host", host->service_host},
+                         {"never_chosen",
+                          report::why_never_chosen(server, *host, view->policy.protection)}});
+    return refuse(404, report::not_explained(asked));
+}
+
+}  // namespace
+
+Task<HttpResponse> get_explanation(const Backend& backend, ApiRequest request) {
+    const Query query{request, {}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    std::string asked = request.id;
+    auto told = co_await report::find_explanation(backend.journal, std::move(asked));
+    if (!told) co_return refuse(503, "the journal can't be read: " + told.error().what);
+    if (!*told) co_return never_chosen(backend, request.id);
+    if (const auto view = backend.daemon.view())
+        report::add_names(view->cache.project_names(), **told);
+    co_return answered(report::to_json(**told));
 }
 
 }  // namespace reaper::api

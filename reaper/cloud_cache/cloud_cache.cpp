@@ -3,15 +3,97 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "reaper/cloud_cache/estimate.hpp"
 #include "reaper/cloud_cache/host_parts.hpp"
-#include "reaper/cloud_cache/host_room.hpp"
 
 namespace reaper {
+namespace {
+
+/// Far longer than any event is late.
+constexpr Duration retention = std::chrono::duration_cast<Duration>(std::chrono::minutes{15});
+
+}  // namespace
+
+bool EventMemory::remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone) {
+    const auto [at, is_new] = told_.try_emplace(server, Told{sent, arrived, gone});
+    if (is_new) return true;
+    Told& last = at->second;
+    if (last.gone || (!gone && sent < last.sent)) return false;
+    last = Told{sent, arrived, gone};
+    return true;
+}
+
+bool EventMemory::heard_since(const ServerId& server, TimePoint began) const {
+    const auto at = told_.find(server);
+    return at != told_.end() && at->second.arrived >= began;
+}
+
+bool EventMemory::is_gone(const ServerId& server) const {
+    const auto at = told_.find(server);
+    return at != told_.end() && at->second.gone;
+}
+
+void EventMemory::forget_before(TimePoint began) {
+    std::erase_if(told_, [&](const auto& t) { return !t.second.gone && t.second.arrived < began; });
+}
+
+bool EventMemory::forget_old(TimePoint now) {
+    if (now - forgot_at_ < retention / 2) return false;
+    forgot_at_ = now;
+    std::erase_if(told_, [&](const auto& t) { return now - t.second.arrived > retention; });
+    return true;
+}
+
+void EventMemory::shift(Duration by) {
+    for (auto& [server, told] : told_) told.arrived += by;
+    forgot_at_ += by;
+}
+
+namespace {
+
+const HostId& first_of_all() {
+    static const HostId id;
+    return id;
+}
+
+}  // namespace
+
+std::vector<HostId> ReadingOrder::due(std::size_t count, TimePoint settled,
+                                      TimePoint expired) const {
+    std::vector<HostId> found;
+    const auto until = [&](Kind kind) {
+        if (kind == Kind::touched) return settled + Duration{1};
+        return kind == Kind::estimated ? TimePoint::max() : expired;
+    };
+    for (const Kind kind : {Kind::touched, Kind::estimated, Kind::exact}) {
+        const Place first{kind, TimePoint::min(), {}, &first_of_all()};
+        for (auto at = order_.lower_bound(first); found.size() < count; ++at) {
+            if (at == order_.end() || at->kind != kind || at->since >= until(kind)) break;
+            found.push_back(*at->host);
+        }
+    }
+    return found;
+}
+
+TimePoint ReadingOrder::oldest_read_at(TimePoint none) const {
+    if (order_.empty()) return none;
+    TimePoint oldest = TimePoint::max();
+    for (const auto& place : order_) {
+        if (place.kind != Kind::touched) break;
+        oldest = std::min(oldest, place.read_at);
+    }
+    for (const Kind kind : {Kind::estimated, Kind::exact}) {
+        const auto at = order_.lower_bound(Place{kind, TimePoint::min(), {}, &first_of_all()});
+        if (at != order_.end()) oldest = std::min(oldest, at->read_at);
+    }
+    return oldest;
+}
+
 namespace {
 
 /// From the lists of a bulk reading to Placement's report of use; and Nova cuts seconds off.
@@ -579,6 +661,76 @@ std::vector<Resources> CloudCache::common_shapes(std::size_t count) const {
     for (const auto& [servers, flavor] : order)
         if (shapes.size() < count) shapes.push_back(by_flavor.at(flavor).resources);
     return shapes;
+}
+
+// What resizes left behind on the hosts that servers came from, until they are confirmed: held in
+// Placement by consumers that Nova's list of migrations names.
+
+namespace {
+
+bool waits(const Server& server) {
+    return server.status == "VERIFY_RESIZE" && !server.being_deleted();
+}
+
+Allocations held_by(const ServerId& consumer, const Host& host) {
+    Allocations held;
+    for (const auto& provider : host.providers)
+        if (const auto at = provider.other_consumers.find(consumer);
+            at != provider.other_consumers.end() && !at->second.empty())
+            held.emplace(provider.id, at->second);
+    return held;
+}
+
+}  // namespace
+
+bool CloudCache::has_unconfirmed() const {
+    return std::any_of(hosts_.begin(), hosts_.end(), [](const auto& each) {
+        const auto& servers = each.second.host->servers;
+        return std::any_of(servers.begin(), servers.end(), [](const Server& server) {
+            return server.revocable() && waits(server);
+        });
+    });
+}
+
+void CloudCache::set_resizes(std::vector<UnconfirmedResize> resizes) {
+    std::sort(resizes.begin(), resizes.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.server, a.holder) < std::pair(b.server, b.holder);
+    });
+    resizes_ = std::move(resizes);
+}
+
+bool CloudCache::link_resizes() {
+    if (resizes_.empty() && left_behind_on_.empty()) return false;
+    std::map<HostId, std::vector<Server>> wanted;
+    for (const HostId& host : left_behind_on_) wanted.try_emplace(host);
+    for (const auto& resize : resizes_) {
+        const Server* const server = find(resize.server);
+        if (server == nullptr || !waits(*server)) continue;
+        const auto [first, last] = by_service_.equal_range(resize.source_host);
+        for (auto at = first; at != last; ++at) {
+            const Host* const source = find(at->second);
+            if (source == nullptr) continue;
+            Server left = *server;
+            left.allocations = held_by(resize.holder, *source);
+            if (left.allocations.empty()) continue;
+            left.host = source->service_host;
+            left.held_by = resize.holder;
+            wanted[source->id].push_back(std::move(left));
+        }
+    }
+    bool news = false;
+    for (auto& [id, left] : wanted) {
+        const auto at = hosts_.find(id);
+        if (at == hosts_.end() || left.empty()) left_behind_on_.erase(id);
+        if (at == hosts_.end()) continue;
+        if (!left.empty()) left_behind_on_.insert(id);
+        Host& host = *at->second.host;
+        if (host.left_behind == left) continue;
+        host.left_behind = std::move(left);
+        index_.put(host);
+        news = true;
+    }
+    return news;
 }
 
 }  // namespace reaper

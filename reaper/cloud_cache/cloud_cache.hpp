@@ -22,15 +22,81 @@
 #include <vector>
 
 #include "reaper/cloud_cache/assemble.hpp"
-#include "reaper/cloud_cache/event_memory.hpp"
-#include "reaper/cloud_cache/host_reading.hpp"
-#include "reaper/cloud_cache/reading_order.hpp"
+#include "reaper/cloud_cache/host_parts.hpp"
 #include "reaper/model/cloud_event.hpp"
+#include "reaper/model/ids.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/project_names.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/planner/cloud_index.hpp"
 
 namespace reaper {
+
+// Recent events about single servers: a reading that was begun before must not undo it.
+
+class EventMemory {
+public:
+    /// `sent` by Nova, on its clock; `arrived` on ours. False if the event is not to be believed:
+    /// an older one, or one of a server that is gone.
+    bool remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone);
+    bool heard_since(const ServerId& server, TimePoint began) const;
+    bool is_gone(const ServerId& server) const;
+
+    /// The whole cloud was read, beginning at `began`: what events reported before is in it. What
+    /// is gone stays gone.
+    void forget_before(TimePoint began);
+    /// Of events that are older than any is late. False: it is not long since it was done.
+    bool forget_old(TimePoint now);
+    /// Our clock was set forward by so much (or back).
+    void shift(Duration by);
+
+private:
+    struct Told {
+        TimePoint sent;
+        TimePoint arrived;
+        bool gone = false;
+    };
+    std::unordered_map<ServerId, Told> told_;
+    TimePoint forgot_at_{};
+};
+
+// In which order the hosts of the cache are read again: kept up to date host by host, so that the
+// next ones are found without a look at all.
+
+class ReadingOrder {
+public:
+    /// Where a host stands: first those to which something happened since they were read, then
+    /// those never read exactly, then the others.
+    enum class Kind : unsigned char { touched, estimated, exact };
+    struct Place {
+        Kind kind = Kind::exact;
+        TimePoint since{};  ///< touched: when something happened last; else when it was read
+        TimePoint read_at{};
+        const HostId* host = nullptr;
+    };
+
+    /// `place.host` must stay where it is until the host is taken out or all are.
+    void put(const Place& place) { order_.insert(place); }
+    void take(const Place& place) { order_.erase(place); }
+    void clear() { order_.clear(); }
+
+    /// At most `count` of the hosts that are due: touched, but not after `settled`; estimated; read
+    /// before `expired`. O(count), and O(touched hosts) for those that are not settled.
+    std::vector<HostId> due(std::size_t count, TimePoint settled, TimePoint expired) const;
+    /// When the host was read that was not read for longest; `none` without hosts.
+    TimePoint oldest_read_at(TimePoint none) const;
+
+private:
+    struct Before {
+        bool operator()(const Place& a, const Place& b) const {
+            if (a.kind != b.kind) return a.kind < b.kind;
+            if (a.since != b.since) return a.since < b.since;
+            return *a.host < *b.host;
+        }
+    };
+
+    std::set<Place, Before> order_;
+};
 
 /// How old the cache is, for people and for deciding what to read.
 struct CacheAges {

@@ -24,7 +24,7 @@
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/cloud_ports.hpp"
-#include "reaper/ports/event_source.hpp"
+#include "reaper/ports/message_source.hpp"
 #include "reaper/runtime/async.hpp"
 
 namespace reaper {

@@ -15,7 +15,6 @@
 #include "reaper/api/backend.hpp"
 #include "reaper/daemon/service.hpp"
 #include "reaper/monitoring/api_counters.hpp"
-#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/metrics.hpp"

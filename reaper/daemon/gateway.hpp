@@ -15,7 +15,7 @@
 #include "clients/http_proxy/proxy.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
-#include "reaper/daemon/daemon_work.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 
 namespace reaper {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "clients/amqp/active_reaper.hpp"
+#include "clients/amqp/broker_probe.hpp"
 #include "clients/journal/worker.hpp"
 #include "reaper/runtime/machine.hpp"
 

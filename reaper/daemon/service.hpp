@@ -8,12 +8,11 @@
 #include <string>
 
 #include "reaper/api/daemon.hpp"
-#include "reaper/daemon/daemon_work.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/decision/decision_observer.hpp"
 #include "reaper/decision/live_settings.hpp"
-#include "reaper/monitoring/daemon_state.hpp"
+#include "reaper/monitoring/daemon_values.hpp"
 #include "reaper/ports/cloud_ports.hpp"
-#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/metrics.hpp"

@@ -1,6 +1,6 @@
 // The inside of the service: its parts, and what it does with them. Its methods are in service.cpp
-// (its life), service_tasks.cpp (what is done again and again, and what comes from the broker) and
-// service_state.cpp (what it tells of itself).
+// (its life), service.cpp (what is done again and again, and what comes from the broker) and
+// service.cpp (what it tells of itself).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,9 +28,9 @@
 #include "reaper/requests/coordinator.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/periodic.hpp"
 #include "reaper/runtime/turns.hpp"
-#include "reaper/runtime/watched_clock.hpp"
 #include "reaper/triggers/ended_loan.hpp"
 #include "reaper/triggers/nova_failures.hpp"
 #include "reaper/triggers/operator.hpp"

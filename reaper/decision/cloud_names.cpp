@@ -5,7 +5,7 @@
 
 #include "reaper/model/text.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 namespace {

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "config/settings.hpp"
-#include "reaper/decision/oversubscription_policy.hpp"
 #include "reaper/decision/policy.hpp"
 
 namespace reaper {

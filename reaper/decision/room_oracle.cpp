@@ -8,12 +8,10 @@
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/aggregate_rules.hpp"
-#include "reaper/model/name_list.hpp"
-#include "reaper/model/nearest.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/planner/places.hpp"
 #include "reaper/planner/planner.hpp"
-#include "reaper/planner/slots_there.hpp"
 
 namespace reaper {
 namespace {

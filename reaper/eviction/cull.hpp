@@ -1,19 +1,120 @@
 // One plan on its way: where each victim stands, and what stopped the rest.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud_reader/lock_holders.hpp"
+#include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/plan_executor.hpp"
-#include "reaper/eviction/recheck.hpp"
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log_about.hpp"
+#include "reaper/safeguards/protection.hpp"
 
 namespace reaper {
+
+// The last look at the victims of one cull: what Nova, Placement and Keystone say of them now, and
+// what the policy in force makes of it.
+
+// Rule 1: the last look at a victim, on data read just before the deletion.
+
+/// What a fresh read means for the deletion of a victim.
+struct FreshVerdict {
+    enum class Kind {
+        fit,           ///< as planned: delete it
+        going,         ///< somebody deletes it already: nothing to send, its room is on the way
+        soft_deleted,  ///< deleted, but it keeps its room until it is reclaimed
+        vanished,      ///< gone, and it holds nothing
+        unfit,         ///< must live; `reason` says why
+    };
+    Kind kind{};
+    std::string reason;
+};
+
+/// Who may be a victim at all.
+struct FreshRules {
+    const Taggers& taggers;
+    const TagData& tag_data;  ///< the answers to the taggers' questions
+    const Protection& protection;
+    Duration min_run_time{};
+    const std::vector<AggregateRecord>& aggregates;  ///< if the protection goes by them
+};
+
+/// What was read of a victim.
+struct FreshSight {
+    const std::optional<ServerRecord>& record;  ///< none: Nova knows it no more
+    const Allocations& allocations;             ///< what is to come free, by Placement
+    const Allocations& own;                     ///< what the server itself holds
+    LockHolder lock = LockHolder::unknown;      ///< of a locked one
+};
+
+/// Judges `victim` by what was read at `now`.
+FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const FreshRules& rules,
+                         TimePoint now);
+
+/// A verdict, and what it rests on.
+struct RecheckResult {
+    FreshVerdict verdict;
+    Duration began{};  ///< when its first question went out; steady
+    std::shared_ptr<const CompiledPolicy> policy;
+    std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
+    Allocations held{};
+};
+
+/// The ports and the settings must outlive it, and it its coroutines.
+class Recheck {
+public:
+    Recheck(boost::asio::any_io_executor executor, CloudPorts cloud, const LiveSettings& settings);
+
+    Task<Result<RecheckResult>> at(const Victim& victim);
+    /// The same where Placement was asked already, at `began`.
+    Task<Result<RecheckResult>> at(const Victim& victim, Allocations held, Duration began);
+    /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that, or the
+    /// policy changes all the time.
+    Task<Result<RecheckResult>> fresh_at(const Victim& victim);
+    /// The same, and `earlier` does if it was begun a moment ago and would still be made so.
+    Task<Result<RecheckResult>> fresh_at(const Victim& victim,
+                                         std::optional<RecheckResult> earlier);
+    /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
+    /// Keystone has told something else since.
+    bool is_fresh(const RecheckResult& look) const;
+
+private:
+    /// What Nova has of it, and who holds its lock.
+    struct Seen {
+        std::optional<ServerRecord> record{};  ///< none: Nova knows it no more
+        LockHolder lock = LockHolder::none;
+        std::optional<Allocations> own{};  ///< if another consumer holds the room of the victim
+    };
+    ResultTask<Seen> read_server(ServerId server);
+    Task<Result<Seen>> see(const Victim& victim);
+    RecheckResult judge(const Victim& victim, Allocations held, const Seen& seen,
+                        Duration began) const;
+    ResultTask<LockHolder> read_lock(const std::optional<ServerRecord>& record);
+    Task<Result<void>> read_tag_data_after(std::uint64_t reading);
+
+    CloudPorts cloud_;
+    const LiveSettings& settings_;
+    AsyncSemaphore reading_;  ///< one reading of tag data at a time
+    std::shared_ptr<const CompiledPolicy> asked_by_;
+    TagData tag_data_;
+    std::vector<AggregateRecord> aggregates_;
+    std::uint64_t begun_ = 0;   ///< readings of tag data so far
+    std::uint64_t read_ = 0;    ///< the one that the answers are of
+    std::uint64_t number_ = 0;  ///< grows with each answer that is not the one before
+};
 
 /// For logs: its id, name and host.
 std::string label(const Victim& victim);

@@ -22,7 +22,7 @@
 
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/cull.hpp"
-#include "reaper/eviction/eviction_guard.hpp"
+#include "reaper/eviction/plan_executor.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/rooms/room_keeper.hpp"

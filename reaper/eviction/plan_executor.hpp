@@ -2,13 +2,62 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
+
+// What a cull must ask before it deletes: may we still, and does anybody still need it?
+
+/// Of one request. Outlives the executor that asks it.
+class EvictionGuard {
+public:
+    virtual ~EvictionGuard() = default;
+    /// Asked right before each write goes out: why it must not (the reaper is paused, another
+    /// reaper may serve the request by now); none if it may. Cheap; reads no cloud.
+    virtual std::optional<std::string> blocked_reason() const = 0;
+    /// Asked right before each deletion of a planned victim goes out, too: why the plan must not be
+    /// carried on (it was made under another policy than the one in force); none if it may.
+    virtual std::optional<std::string> outdated_reason() const = 0;
+    /// Asked before the first deletion of a plan: why the plan
+    /// is not needed as it is (the requester is gone, or runs elsewhere by now); none if somebody
+    /// waits for all of its slots. An error if that can't be told.
+    virtual ResultTask<std::optional<std::string>> still_needed() = 0;
+    /// Asked now and then once deletions went out: why not all of the slots have somebody who
+    /// waits, as far as servers are gone or run elsewhere.
+    virtual ResultTask<std::optional<std::string>> who_left() = 0;
+    /// It was told since the last answer that somebody who waits may have left. Cheap.
+    virtual bool may_have_left() const = 0;
+    /// Somebody is to be answered when the room is there, and has no use for an answer if all who
+    /// wait are gone by then.
+    virtual bool is_answered() const = 0;
+    /// Before anybody is deleted on these hosts: keeps newcomers off the room that comes free.
+    /// False: there was nothing to do for that.
+    virtual Task<bool> hold_room(std::vector<HostId> hosts) = 0;
+
+    /// Before anybody is deleted: takes the room that the plan counts on and that is free already.
+    /// Why not, if somebody has it by now: the plan does not hold.
+    virtual Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) = 0;
+    /// Right before the deletion of the victim goes out: keeps what it holds for who needs it.
+    /// False: that is something else than `held`, what the last look told; nothing was done.
+    virtual Task<bool> keep_room(ServerId victim, HostId host, Allocations held) = 0;
+
+    /// Nova told that the server is gone. That proves nothing: it is time to ask.
+    virtual bool told_gone(const ServerId& server) const = 0;
+
+    /// The deletion of the victim goes out now.
+    virtual void on_sent(const Victim& victim, const HostId& host) = 0;
+    /// It did not happen after all: Nova refused it, or never heard of it.
+    virtual void on_not_done(const Victim& victim) = 0;
+    /// How a deletion ended: the room came free, or Nova refused it or did not do it in time.
+    virtual void on_deletion(const Victim& victim, bool succeeded) = 0;
+};
 
 /// How far a victim already was when a former process of ours ended.
 enum class Progress {

@@ -52,10 +52,10 @@
 
 #include "config/settings.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/candidates.hpp"
 #include "reaper/gateway/gateway_call.hpp"
 #include "reaper/gateway/promised_room.hpp"
-#include "reaper/gateway/request_ids.hpp"
 #include "reaper/gateway/requester_resolver.hpp"
 #include "reaper/gateway/turn.hpp"
 #include "reaper/gateway/waiting_room.hpp"

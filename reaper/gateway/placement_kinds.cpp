@@ -6,7 +6,6 @@
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/res_type_constraint.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
 
 namespace reaper {

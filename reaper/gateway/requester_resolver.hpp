@@ -7,6 +7,8 @@
 // alike, they are looked at again, as those of others go on.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,16 +19,108 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/gateway/known_calls.hpp"
-#include "reaper/gateway/shared_list.hpp"
 #include "reaper/gateway/turn.hpp"
+#include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/ports/cloud_ports.hpp"
-#include "reaper/request_spec/candidates_query.hpp"
+#include "reaper/request_spec/placement_query.hpp"
+#include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
+
+// A list of Nova's that several wait for: whoever asks gets one that was begun after, and one
+// reading serves all who asked before it began.
+
+class SharedList {
+public:
+    using Servers = std::vector<ServerRecord>;
+    using Read = std::function<ResultTask<Servers>()>;
+
+    /// `clock` must outlive it.
+    SharedList(Clock& clock, Read read) : clock_(clock), read_(std::move(read)) {}
+
+    ResultTask<std::shared_ptr<const Servers>> read() {
+        constexpr Duration poll_interval{10};
+        const std::uint64_t wanted = begun_ + 1;
+        while (done_ < wanted) {
+            if (reading_) {
+                co_await clock_.sleep(poll_interval);
+                continue;
+            }
+            reading_ = true;
+            ++begun_;
+            auto found = co_await read_();
+            failed_.reset();
+            if (found)
+                last_ = std::make_shared<const Servers>(std::move(*found));
+            else
+                failed_ = found.error();
+            done_ = begun_;
+            reading_ = false;
+        }
+        if (failed_) co_return *failed_;
+        co_return last_;
+    }
+
+private:
+    Clock& clock_;
+    Read read_;
+    std::uint64_t begun_ = 0;
+    std::uint64_t done_ = 0;
+    bool reading_ = false;
+    std::shared_ptr<const Servers> last_;
+    std::optional<Error> failed_;
+};
+
+// Which requests to boot the calls of nova-scheduler's are known to be for. Pure.
+//
+// Of several that are alike nobody can tell which one a call is for: it is one of them. Where as
+// many calls are known as there are requests that they may be for, none of these is left for
+// others.
+
+class KnownCalls {
+public:
+    /// Of one request to boot, or of any.
+    using Servers = std::set<ServerId>;
+
+    /// A call of this request begins to wait for its answer; it may have several at once.
+    void began(const RequestId& call) { ++waiting_[call]; }
+    void ended(const RequestId& call);
+
+    /// From now on it is known that the call is for one of these, of which it is taken for the
+    /// first. Replaces what was known.
+    void known(const RequestId& call, std::vector<Servers> one_of);
+    /// Servers that no call but others can be for. `listed`: those that wait for a host.
+    Servers of_others(const RequestId& call, const Servers& listed) const;
+    /// May the call be for the server, as far as it was found out?
+    bool may_be(const RequestId& call, const ServerId& server) const;
+    /// Is another call taken for the one that this server belongs to?
+    bool taken_for(const RequestId& call, const ServerId& server) const;
+
+    /// All that something is known of.
+    std::set<RequestId> all() const;
+    /// Of these calls only those stay that are for servers of the list.
+    void forget(const std::set<RequestId>& calls, const Servers& listed);
+
+private:
+    struct Known {
+        std::vector<Servers> one_of;  ///< never empty
+        bool may_be(const ServerId& server) const;
+    };
+    /// Calls of which each may be for what another may be for, and what they may be for.
+    struct Linked {
+        std::set<Servers> requests;
+        std::size_t calls = 0;
+        std::size_t waiting = 0;
+    };
+    std::vector<Linked> linked(const RequestId& besides) const;
+
+    std::map<RequestId, Known> known_;
+    std::map<RequestId, std::size_t> waiting_;  ///< calls
+};
 
 /// Why it is not certain who asks; for people. And who may.
 struct NotCertain {

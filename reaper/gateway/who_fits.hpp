@@ -8,7 +8,7 @@
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/request_spec/candidates_query.hpp"
+#include "reaper/request_spec/placement_query.hpp"
 
 namespace reaper {
 

@@ -13,7 +13,7 @@
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 

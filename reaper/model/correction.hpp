@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -30,5 +31,13 @@ struct Correction {
 
     friend bool operator==(const Correction&, const Correction&) = default;
 };
+
+// The ids of requests that carry out corrections say who found out.
+
+/// `qos-1800000000000-1`, `estimator-1800000000000-2`: `number` is another one each time.
+RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned number);
+
+/// Is it one of a QoS controller's?
+bool is_of_qos(const RequestId& request);
 
 }  // namespace reaper

@@ -68,7 +68,7 @@ struct SchedulerRules {
     /// `trait:T=required` takes only requests that require T.
     bool trait_isolation = false;
     /// nova-scheduler's filter AggregateInstanceExtraSpecsFilter is on: a flavor's wishes on the
-    /// metadata of aggregates (spec_match.hpp) bind.
+    /// metadata of aggregates (constraint_checker.hpp) bind.
     bool extra_specs_filter = false;
     /// What it asks Placement for depends on its release; none: as Nova's API indicates.
     std::optional<NovaRelease> release;

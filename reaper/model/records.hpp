@@ -7,13 +7,82 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
+
+// Orders of reservations, and the reservations that they made, as the journal has them.
+
+/// How far an order came.
+enum class OrderProgress {
+    begun,     ///< Placement may have received it; the outcome is unknown
+    waiting,   ///< for tenants to go
+    applied,   ///< it is done
+    failed,    ///< it waited, and is not done
+    not_done,  ///< begun, but not done: if given again, it is tried again
+};
+std::string_view to_string(OrderProgress progress);
+/// The inverse; what is not known is `begun`.
+OrderProgress order_progress_of(std::string_view word);
+
+/// Orders that were given together.
+struct OrderRecord {
+    std::int64_t number = 0;  ///< the journal's; 0: it has none yet
+    std::string key;          ///< may be empty
+    std::string principal;
+    std::string content;  ///< what is ordered, to be read again
+    std::string mark;     ///< in the records that it changes
+    std::string removes;  ///< the ids of reservations that end with it, separated by commas
+    OrderProgress progress{};
+    std::string reason;  ///< one line for people; may be empty
+    TimePoint given_at{};
+    TimePoint changed_at{};
+
+    friend bool operator==(const OrderRecord&, const OrderRecord&) = default;
+};
+
+/// A dynamic reservation as this reaper saw it in Placement last.
+struct KnownReservation {
+    ReservationId id;
+    std::string project, user;  ///< of its consumer: all of what it is
+    TimePoint at{};
+
+    friend bool operator==(const KnownReservation&, const KnownReservation&) = default;
+};
+
+// Who paused the reaper, and why.
+
+struct PauseNote {
+    std::string by;         ///< empty if it is not said
+    std::string reason;     ///< empty if it is not said
+    TimePoint at{};         ///< of a file without a word of its own: when it was last changed
+    std::string trouble{};  ///< why by whom and why is not known; else empty
+
+    /// `by alice since 2024-05-01T12:00:00.000Z: kernel update`
+    std::string line() const;
+};
+
+// An operator's word that one server stays (`reaper protect`).
+
+struct ServerProtection {
+    ServerId server;
+    std::string name;  ///< of the server then; empty: not known
+    TimePoint since{};
+    std::optional<TimePoint> until{};  ///< none: until an operator ends it
+    std::string by;                    ///< who said so
+    std::string reason;                ///< one line; may be empty
+
+    friend bool operator==(const ServerProtection&, const ServerProtection&) = default;
+};
+
+/// `until 2026-11-27T08:00:00.000Z, by alice: it moves tonight`
+std::string protection_text(const ServerProtection& protection);
 
 /// Why Nova could not place something, by its own record.
 enum class FailureCause {

@@ -14,13 +14,12 @@
 
 #include "reaper/model/parameters.hpp"
 #include "reaper/modules/interface.hpp"
-#include "reaper/oversubscription/estimator_table.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
-#include "reaper/oversubscription/qos_evict.hpp"
-#include "reaper/oversubscription/qos_table.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
+#include "reaper/oversubscription/qos_controller.hpp"
 #include "strategies/goal_strategy.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 

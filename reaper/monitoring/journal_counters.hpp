@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "reaper/ports/journal_observer.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace prometheus {
 class Registry;

@@ -13,7 +13,7 @@
 
 #include "reaper/api/health.hpp"
 #include "reaper/monitoring/api_counters.hpp"
-#include "reaper/monitoring/daemon_state.hpp"
+#include "reaper/monitoring/daemon_values.hpp"
 #include "reaper/monitoring/exposition.hpp"
 #include "reaper/monitoring/journal_counters.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reaper/oversubscription/estimator.hpp"
-#include "reaper/safeguards/circuit.hpp"
+#include "reaper/safeguards/breaker.hpp"
 
 namespace reaper {
 

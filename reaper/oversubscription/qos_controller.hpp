@@ -4,14 +4,17 @@
 // passes all times.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/parameters.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -100,5 +103,32 @@ QosState after_correction(QosState state, Amount vcpus, TimePoint at);
 /// A load average follows slowly: so much of what was shed is still in it, if it was one
 /// runnable thread for each vCPU (Linux damps the averages by e in 5 and 15 minutes).
 ShedLoad shed_load(const QosState& state, TimePoint now);
+
+// What the QoS controllers that evict have in common: after how many measurements, how many servers
+// at a time, and how long they wait for an effect.
+
+struct QosEvict {
+    bool all = false;    ///< every revocable server of the host; else step by step
+    Duration settle{0};  ///< between two corrections of a host
+};
+
+/// The parameters `evict` and `settle`.
+ParameterSpec evict_spec();
+ParameterSpec settle_spec();
+/// `for`, a number of measurements.
+ParameterSpec in_a_row_spec(std::int64_t standard);
+std::variant<int, ParameterError> in_a_row_of(const Parameters& parameters);
+std::variant<QosEvict, ParameterError> qos_evict_of(const Parameters& parameters);
+
+/// Whether this measurement is to be looked at: it is known, and newer than the last one. If not,
+/// the verdict says why. It remembers the measurement.
+bool is_news(const HostLoad& load, QosVerdict& verdict);
+
+/// Whether the last correction is still to show its effect.
+bool settles(const QosState& state, TimePoint now, Duration settle);
+
+/// At least 1 vCPU, and all that is `over`, which is above 0.
+HostCorrection correction_of(const HostId& host, const QosEvict& evict, double over,
+                             std::string why);
 
 }  // namespace reaper

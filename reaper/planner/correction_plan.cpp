@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reaper/model/text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/rooms/room.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "reaper/model/standard_traits.hpp"
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/rooms/host_packing.hpp"
 
 namespace reaper {

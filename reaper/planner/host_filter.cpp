@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "reaper/model/amount.hpp"
-#include "reaper/model/standard_traits.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/model/res_type.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 
 namespace reaper {
 namespace {

@@ -1,9 +1,9 @@
 // Which hosts can give slots to a request, out of all hosts of the cloud, from their
 // rows alone where these are exact (tens of nanoseconds a host; what is outstanding is in them, see
-// ledger_rows.hpp), from the host itself where they are not: several providers of a class, groups,
+// cloud_index.hpp), from the host itself where they are not: several providers of a class, groups,
 // room that is promised to the request itself, skipped servers. Where a victim filter keeps some
 // servers, the host is read once more without them: some microseconds, once for those that are kept
-// for their run time (spared_rows.hpp), else for each such host and decision.
+// for their run time (spared_servers.hpp), else for each such host and decision.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,9 @@
 #include <limits>
 #include <numeric>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/model/server_state.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/planner/victim_filter.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/room.hpp"

@@ -26,7 +26,7 @@ class Ledger;
 class VictimFilter;
 
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
-/// that may go (eligibility.hpp) and are not protected; room is capacity - used, what is being
+/// that may go (suitable_hosts.hpp) and are not protected; room is capacity - used, what is being
 /// deleted taken off the use.
 struct ClassRow : NeedSketch {
     std::uint16_t limits = 0;    ///< number of its unit limits

@@ -35,7 +35,7 @@ struct PlanOptions {
     /// How the cloud's scheduler is set up, and which hosts are watched; null: nothing special.
     const SchedulerRules* scheduler = nullptr;
     /// What the limits leave; null: no limit. A choice of the strategy that takes more is made
-    /// again within them (budgeted_selection.hpp).
+    /// again within them (budgets.hpp).
     const Budgets* budgets = nullptr;
 };
 

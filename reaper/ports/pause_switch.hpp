@@ -5,7 +5,7 @@
 #include <string>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/pause_note.hpp"
+#include "reaper/model/records.hpp"
 
 namespace reaper {
 

@@ -3,7 +3,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/render_parts.hpp"
 

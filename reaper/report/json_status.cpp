@@ -4,7 +4,7 @@
 
 #include "reaper/json/fields.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/report/json_values.hpp"
+#include "reaper/report/json.hpp"
 
 namespace reaper::report {
 namespace {

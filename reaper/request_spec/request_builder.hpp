@@ -3,17 +3,32 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "reaper/model/failure_notice.hpp"
+#include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/schedule.hpp"
-#include "reaper/request_spec/image_meta.hpp"
+#include "reaper/request_spec/resource_request.hpp"
+#include "reaper/request_spec/wishes.hpp"
 
 namespace reaper {
+
+// What nova-scheduler's request filters add to the query for Placement, aggregates aside: traits
+// of the host itself.
+//
+// Source: nova.scheduler.request_filter of Zed to 2026.2.
+
+/// Traits that the host's root provider must have. `bad_input`: Nova would refuse the flavor with
+/// this image.
+///
+/// Not known from outside: what ports ask of their networks (routed networks, SmartNICs, bandwidth)
+/// and the resources of device profiles, which come from Neutron and Cyborg.
+Result<std::set<Trait>> root_traits(const ServerSpec& spec, const SchedulerRules& rules);
 
 /// What the notification loses and the server itself still shows.
 struct RequesterFacts {

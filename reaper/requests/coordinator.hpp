@@ -24,7 +24,7 @@
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/requests/request_runner.hpp"
-#include "reaper/runtime/retry.hpp"
+#include "reaper/runtime/backoff.hpp"
 
 namespace reaper {
 

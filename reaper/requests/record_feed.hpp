@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/ports/journal_observer.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace reaper {
 

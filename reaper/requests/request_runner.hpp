@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 
-#include "reaper/eviction/eviction_guard.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/requests/services.hpp"
 #include "reaper/requests/time_left.hpp"

@@ -20,7 +20,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -73,5 +73,36 @@ void add_mark(Reservation& reservation, const std::string& mark);
 
 /// For people: `engineering/backend on host-3`, with its labels.
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name);
+
+// Who may reserve for which roles, and who may unreserve what whom reserved.
+//
+// The first rule that names the principal decides. Where none does, everything is allowed, or
+// nothing (`permissive`). Principals and roles are patterns: `*` stands for any text, so that
+// `engineering/*` is every role below engineering; a principal that is not known is the empty text.
+//
+// Source: Mesos' ACLs reserve_resources and unreserve_resources.
+
+struct ReserveRule {
+    std::vector<std::string> principals;
+    std::vector<std::string> roles;  ///< for these alone; empty: for none
+    friend bool operator==(const ReserveRule&, const ReserveRule&) = default;
+};
+
+struct UnreserveRule {
+    std::vector<std::string> principals;
+    std::vector<std::string> of;  ///< what these reserved; empty: nothing
+    friend bool operator==(const UnreserveRule&, const UnreserveRule&) = default;
+};
+
+struct ReservationAcl {
+    std::vector<ReserveRule> reserve{};
+    std::vector<UnreserveRule> unreserve{};
+    bool permissive = true;
+    friend bool operator==(const ReservationAcl&, const ReservationAcl&) = default;
+};
+
+bool may_reserve(const ReservationAcl& acl, const std::string& principal, const Role& role);
+bool may_unreserve(const ReservationAcl& acl, const std::string& principal,
+                   const std::string& reserver);
 
 }  // namespace reaper

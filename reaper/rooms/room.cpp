@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/rooms/host_packing.hpp"
 

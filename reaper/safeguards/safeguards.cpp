@@ -6,7 +6,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/safeguards/request_shape.hpp"
+#include "reaper/safeguards/short_lives.hpp"
 
 namespace reaper {
 namespace {

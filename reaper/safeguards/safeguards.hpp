@@ -1,6 +1,6 @@
 // The safeguards on culls, as one thing: what happened lately (victims, hosts in cooldown, failures
 // in a row), and what the operator has set. The decision under them is
-// reaper/decision/guarded_plan.hpp.
+// reaper/decision/decide.hpp.
 //
 // Pure, one thread. To be fed from the journal at the start (`memory` says how far back), and with
 // everything that happens then; the caller passes all times.
@@ -15,14 +15,11 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/safeguards/breaker.hpp"
-#include "reaper/safeguards/cell_cooldowns.hpp"
-#include "reaper/safeguards/cull_circuits.hpp"
+#include "reaper/safeguards/cooldowns.hpp"
 #include "reaper/safeguards/hanging_deletions.hpp"
-#include "reaper/safeguards/host_cooldowns.hpp"
 #include "reaper/safeguards/protection.hpp"
-#include "reaper/safeguards/proven_slots.hpp"
 #include "reaper/safeguards/settings.hpp"
 #include "reaper/safeguards/short_lives.hpp"
 #include "reaper/safeguards/unproven_culls.hpp"

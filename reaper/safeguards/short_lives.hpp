@@ -13,10 +13,22 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/safeguards/cull_circuits.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/safeguards/breaker.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper {
+
+// What room of a request was freed for, as far as it decides where Nova lets it go: requests of one
+// project and shape fail or fit alike.
+
+/// Resources and extra specs of the flavor, image, zone, traits, places; not the requester, nor how
+/// many slots, nor aggregates: they follow from the rest, and a notification does not contain them.
+/// Equal texts, equal shapes.
+std::string request_shape(const Request& request);
+
+/// For people: `VCPU=4 MEMORY_MB=8192, image ..., zone ...`.
+std::string shape_text(const Request& request);
 
 class ShortLives {
 public:

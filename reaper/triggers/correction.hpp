@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "reaper/model/correction_id.hpp"
+#include "reaper/model/correction.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/runtime/clock.hpp"

@@ -6,7 +6,7 @@
 #include "config/request_list.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/res_type_constraint.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 
 namespace reaper {
 namespace {

@@ -7,7 +7,6 @@
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/requester.hpp"
-#include "reaper/triggers/serving_lease.hpp"
 
 namespace reaper {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "app/api_house.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/report/snapshot_parts.hpp"
+#include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::test::api_test {
 namespace {

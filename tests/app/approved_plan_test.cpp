@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/api_house.hpp"
-#include "reaper/api/approval.hpp"
+#include "reaper/api/plan.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::test::approved_plan_test {

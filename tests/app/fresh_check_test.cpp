@@ -1,10 +1,9 @@
 // Rule 1, on the last look: what the safeguards protect lives, whatever the plan said.
-#include "reaper/eviction/fresh_check.hpp"
-
 #include <chrono>
 #include <gtest/gtest.h>
 
-#include "tagging/tagger_table.hpp"
+#include "reaper/eviction/cull.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper::fresh_check_test {
 namespace {

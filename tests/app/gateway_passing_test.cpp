@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
-#include "reaper/cli/daemon/gateway_state.hpp"
+#include "reaper/cli/daemon/status_report.hpp"
 
 namespace reaper::test::gateway_passing_test {
 namespace {

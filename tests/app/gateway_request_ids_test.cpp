@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
-#include "reaper/gateway/request_ids.hpp"
+#include "reaper/gateway/call_words.hpp"
 
 namespace reaper::test::gateway_request_ids_test {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
-#include "reaper/gateway/known_calls.hpp"
+#include "reaper/gateway/requester_resolver.hpp"
 
 namespace reaper::test::gateway_who_test {
 namespace {

@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "reaper/controllers/oversubscription/held_lately.hpp"
-#include "reaper/controllers/oversubscription/server_figures.hpp"
+#include "reaper/controllers/oversubscription/metrics_reader.hpp"
 
 namespace reaper::host_figures_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "app/full_house.hpp"
-#include "reaper/cli/daemon/recording_daemon.hpp"
+#include "reaper/cli/daemon/run_command.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/recording/replay.hpp"
 

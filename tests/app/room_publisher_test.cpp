@@ -1,4 +1,6 @@
 // Oversubscribed room in Placement: what is published, and when.
+#include "reaper/controllers/oversubscription/room_publisher.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +8,6 @@
 
 #include "app/oversold_house.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/controllers/oversubscription/left_alone_hosts.hpp"
 #include "reaper/report/json.hpp"
 #include "tests/support/log_capture.hpp"
 

@@ -1,8 +1,8 @@
 // Who got freed room before its request did.
-#include "reaper/controllers/freed_room/room_takers.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 
 namespace reaper::test::room_takers_test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "config/keys.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 #include "tests/config/world.hpp"
 
 namespace reaper::config::test::sample_test {

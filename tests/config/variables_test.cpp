@@ -1,10 +1,9 @@
 // Keys of the file as variables of the environment.
-#include "config/variables.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
 
+#include "config/loader.hpp"
 #include "config/visit.hpp"
 #include "tests/config/world.hpp"
 

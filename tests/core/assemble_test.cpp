@@ -6,7 +6,7 @@
 
 #include "cloud_builder.hpp"
 #include "reaper/reservations/reservation_record.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper::assemble_test {
 namespace {

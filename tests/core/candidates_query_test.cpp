@@ -1,9 +1,9 @@
 // What a client of Placement asked for. All of Nova's recorded queries are read in
 // tests/app/placement_queries_test.cpp.
-#include "reaper/request_spec/candidates_query.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "reaper/request_spec/placement_query.hpp"
 
 namespace reaper::candidates_query_test {
 namespace {

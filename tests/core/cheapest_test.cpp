@@ -1,11 +1,10 @@
 // Slots over several hosts against plain enumeration, and what a plan tells about its search.
-#include "strategies/cheapest.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "small_cloud.hpp"
-#include "strategies/goal_text.hpp"
+#include "strategies/goal_strategy.hpp"
+#include "strategies/objective.hpp"
 
 namespace reaper::cheapest_test {
 namespace {

@@ -7,7 +7,7 @@
 #include "cloud_builder.hpp"
 #include "reaper/cloud_cache/estimate.hpp"
 #include "reaper/request_spec/request_builder.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper::live_picture_test {
 namespace {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/planner/spec_match.hpp"
 
 namespace reaper::places_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <regex>
 
-#include "reaper/request_spec/res_type_constraint.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 #include "seeded.hpp"
 
 namespace reaper::constraint_test {

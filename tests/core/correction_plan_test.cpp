@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/decision/guarded_plan.hpp"
+#include "reaper/decision/decide.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::correction_plan_test {

@@ -11,8 +11,8 @@
 #include "reaper/planner/host_filter.hpp"
 #include "seeded.hpp"
 #include "strategies/bounds.hpp"
-#include "strategies/goal_text.hpp"
 #include "strategies/leftover_parameters.hpp"
+#include "strategies/objective.hpp"
 #include "strategies/seeded_rng.hpp"
 
 namespace reaper::cover_test {

@@ -1,12 +1,11 @@
 // Edges in order, as far as they are asked for, against a plain sorted set.
-#include "strategies/edge_order.hpp"
-
 #include <gtest/gtest.h>
 #include <set>
 #include <tuple>
 #include <vector>
 
 #include "strategies/seeded_rng.hpp"
+#include "strategies/shares.hpp"
 
 namespace reaper::edge_order_test {
 namespace {

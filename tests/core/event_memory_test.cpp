@@ -1,6 +1,6 @@
-#include "reaper/cloud_cache/event_memory.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reaper/cloud_cache/cloud_cache.hpp"
 
 namespace reaper::event_memory_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/decision/guarded_plan.hpp"
+#include "reaper/decision/decide.hpp"
 
 namespace reaper::hanging_deletions_test {
 namespace {

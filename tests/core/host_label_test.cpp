@@ -9,7 +9,7 @@
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "seeded.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper::host_label_test {
 namespace {

@@ -1,9 +1,8 @@
-#include "strategies/kind_gains.hpp"
-
 #include <algorithm>
 #include <gtest/gtest.h>
 
 #include "strategies/seeded_rng.hpp"
+#include "strategies/sketch.hpp"
 
 namespace reaper::kind_gains_test {
 namespace {

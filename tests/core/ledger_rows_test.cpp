@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "cloud_builder.hpp"
-#include "reaper/planner/eligibility.hpp"
 #include "reaper/planner/host_filter.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reservation_builder.hpp"
 #include "seeded.hpp"
 

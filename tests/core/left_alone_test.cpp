@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/safeguards/request_shape.hpp"
 #include "reaper/safeguards/safeguards.hpp"
+#include "reaper/safeguards/short_lives.hpp"
 
 namespace reaper::left_alone_test {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "small_cloud.hpp"
-#include "strategies/cheapest.hpp"
-#include "strategies/goal_text.hpp"
+#include "strategies/goal_strategy.hpp"
+#include "strategies/objective.hpp"
 
 namespace reaper::many_slots_test {
 namespace {

@@ -1,6 +1,6 @@
-#include "reaper/model/name_list.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reaper/model/text.hpp"
 
 namespace reaper::name_list_test {
 namespace {

@@ -1,7 +1,7 @@
-#include "reaper/model/named_host.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "reaper/model/named_records.hpp"
 
 namespace reaper::test::named_host_test {
 namespace {

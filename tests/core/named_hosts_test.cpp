@@ -1,9 +1,8 @@
-#include "reaper/oversubscription/named_hosts.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "oversubscription_builder.hpp"
+#include "reaper/oversubscription/host_facts.hpp"
 
 namespace reaper::named_hosts_test {
 namespace {

@@ -1,6 +1,6 @@
-#include "reaper/model/nearest.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reaper/model/text.hpp"
 
 namespace reaper::test::nearest_test {
 namespace {

@@ -1,7 +1,7 @@
-#include "reaper/cloud_cache/reading_order.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "reaper/cloud_cache/cloud_cache.hpp"
 
 namespace reaper {
 namespace {

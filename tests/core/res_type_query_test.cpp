@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/request_spec/candidates_query.hpp"
-#include "reaper/request_spec/res_type_constraint.hpp"
+#include "reaper/request_spec/placement_query.hpp"
 
 namespace reaper::res_type_query_test {
 namespace {

@@ -1,7 +1,6 @@
-#include "reaper/reservations/reservation_acl.hpp"
-
 #include <gtest/gtest.h>
 
+#include "reaper/reservations/reservation.hpp"
 #include "reservation_builder.hpp"
 
 namespace reaper::reservation_acl_test {

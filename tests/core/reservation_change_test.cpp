@@ -1,8 +1,7 @@
-#include "reaper/reservations/reservation_change.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reaper/reservations/reservation_order.hpp"
 #include "reservation_builder.hpp"
 #include "seeded.hpp"
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/request_spec/request_filters.hpp"
+#include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper::resource_request_test {
 namespace {

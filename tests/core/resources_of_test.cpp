@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "reaper/request_spec/cpu_list.hpp"
 #include "reaper/request_spec/request_builder.hpp"
+#include "reaper/request_spec/resource_request.hpp"
 
 namespace reaper::resources_of_test {
 namespace {

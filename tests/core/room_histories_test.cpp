@@ -15,9 +15,8 @@
 #include "faults/room/room_judge.hpp"
 #include "faults/schedules/chance.hpp"
 #include "reaper/oversubscription/correction.hpp"
-#include "reaper/oversubscription/estimator_table.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/oversubscription/publication.hpp"
-#include "reaper/oversubscription/qos_table.hpp"
 
 namespace reaper::testing::room_histories {
 

@@ -6,8 +6,7 @@
 #include <set>
 
 #include "cloud_builder.hpp"
-#include "reaper/decision/guarded_plan.hpp"
-#include "reaper/decision/run_times.hpp"
+#include "reaper/decision/decide.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 #include "seeded.hpp"
 #include "small_cloud.hpp"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cloud_builder.hpp"
-#include "reaper/decision/guarded_plan.hpp"
+#include "reaper/decision/decide.hpp"
 
 namespace reaper::safeguards_test {
 namespace {

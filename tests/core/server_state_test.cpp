@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cloud_builder.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 
 namespace reaper::server_state_test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cloud_builder.hpp"
 #include "reaper/cloud_cache/assemble.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper::tagger_test {
 namespace {

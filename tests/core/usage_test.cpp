@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "reaper/report/usage.hpp"
 
-#include "reaper/report/usage_totals.hpp"
+#include <gtest/gtest.h>
 
 namespace reaper::usage_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cloud_builder.hpp"
-#include "reaper/safeguards/host_cooldowns.hpp"
+#include "reaper/safeguards/cooldowns.hpp"
 #include "seeded.hpp"
 
 namespace reaper::victim_history_test {

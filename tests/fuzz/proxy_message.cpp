@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "clients/http_proxy/message.hpp"
-#include "clients/http_proxy/target.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

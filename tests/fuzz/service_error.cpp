@@ -3,7 +3,7 @@
 // body.
 #include "clients/openstack/service_error.hpp"
 
-#include "clients/http/refusal.hpp"
+#include "clients/http/failure.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

@@ -16,7 +16,6 @@
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/recorder.hpp"
 #include "reaper/recording/replay.hpp"
-#include "reaper/recording/segments.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 
 namespace reaper::recording::test {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reaper/recording/playback.hpp"
+#include "reaper/recording/replay.hpp"
 #include "reaper/report/json.hpp"
 #include "recording/recorded_cloud.hpp"
 #include "support/as_nobody.hpp"

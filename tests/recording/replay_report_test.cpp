@@ -3,9 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "reaper/recording/replay_sums.hpp"
 #include "reaper/recording/week.hpp"
-#include "reaper/report/table_formats.hpp"
+#include "reaper/report/table.hpp"
 #include "recording/recorded_cloud.hpp"
 
 namespace reaper::recording::test::replay_report_test {

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
-#include "reaper/cli/arguments/quiet_check.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {

@@ -5,6 +5,21 @@
 #include "reaper/model/error.hpp"
 
 namespace CLI {
+
+// The options of `reserve`, `unreserve` and `reservations`.
+
+class App;
+}  // namespace CLI
+
+namespace reaper::cli {
+
+void add_reservations(CLI::App& app, Parsed& parsed);
+/// `app`: `reserve` or `unreserve`. `bad_input` names the option.
+Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed);
+
+}  // namespace reaper::cli
+
+namespace CLI {
 class App;
 }
 

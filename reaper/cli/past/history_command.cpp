@@ -1,27 +1,118 @@
 // `reaper history`: reads the journal, also while the daemon writes it.
+#include "reaper/cli/past/history_command.hpp"
+
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "clients/http/url.hpp"
 #include "reaper/api/settled_query.hpp"
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/arguments/estimate_arguments.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
+#include "reaper/cli/arguments/room_arguments.hpp"
+#include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/history_remote.hpp"
-#include "reaper/cli/past/history_answers.hpp"
-#include "reaper/cli/past/history_follow.hpp"
+#include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/past/journals.hpp"
-#include "reaper/cli/past/now.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/report/explanation.hpp"
 #include "reaper/report/history_tables.hpp"
+#include "reaper/report/journal_news.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
+namespace {
+
+constexpr std::chrono::seconds between_looks{1};
+/// The newest entries, at which a look looks first.
+constexpr int followed = 200;
+
+/// Waits between looks, until a signal ends it.
+class Looks {
+public:
+    explicit Looks(boost::asio::io_context& io)
+        : io_(io), timer_(io), signals_(io, SIGINT, SIGTERM) {
+        signals_.async_wait([this](const boost::system::error_code& error, int) {
+            if (error) return;
+            stopped_ = true;
+            timer_.cancel();
+        });
+    }
+
+    /// False: no further one.
+    bool wait() {
+        if (stopped_) return false;
+        timer_.expires_after(between_looks);
+        timer_.async_wait([this](const boost::system::error_code&) { io_.stop(); });
+        io_.restart();
+        io_.run();
+        return !stopped_;
+    }
+
+private:
+    boost::asio::io_context& io_;
+    boost::asio::steady_timer timer_;
+    boost::asio::signal_set signals_;
+    bool stopped_ = false;
+};
+
+/// `find` asks the journal for so many, `news` knows what was there.
+template <class Find, class News>
+ExitCode follow(boost::asio::io_context& io, const Find& find, News news, std::size_t first,
+                const Terminal& terminal) {
+    Looks looks{io};
+    std::size_t most = first;
+    int limit = std::max(static_cast<int>(first), followed);
+    do {
+        auto found = run_task(io, find(limit));
+        while (found && static_cast<int>(found->size()) >= limit && limit < followed_at_most &&
+               !news.reach(*found)) {
+            limit = std::min(limit * 2, followed_at_most);
+            found = run_task(io, find(limit));
+        }
+        const bool all = found && static_cast<int>(found->size()) < limit;
+        limit = followed;
+        if (!found) return terminal.fail(ExitCode::failed, found.error());
+        tell_news(news.look(*found, all), most, terminal);
+        most = all_news;
+    } while (looks.wait());
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+void tell_news(std::vector<report::NewsLine> lines, std::size_t most, const Terminal& terminal) {
+    const std::size_t left_out = lines.size() - std::min(lines.size(), most);
+    for (std::size_t i = left_out; i < lines.size(); ++i)
+        terminal.answer((terminal.json() ? report::dump(lines[i].json) : lines[i].text) + "\n");
+}
+
+ExitCode follow_history(boost::asio::io_context& io, JournalReader& journal,
+                        HistoryCommand::What what, JournalQuery query, const Terminal& terminal) {
+    const auto first = static_cast<std::size_t>(std::max(query.limit, 0));
+    const auto victims = [&](int limit) {
+        query.limit = limit;
+        return journal.find_victims(query);
+    };
+    const auto requests = [&](int limit) {
+        query.limit = limit;
+        return journal.find_requests(query);
+    };
+    if (what == HistoryCommand::What::victims)
+        return follow(io, victims, report::VictimNews{}, first, terminal);
+    return follow(io, requests, report::RequestNews{}, first, terminal);
+}
+
 namespace {
 
 ExitCode show_record(boost::asio::io_context& io, Journals& journals, const std::string& id,
@@ -141,6 +232,50 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     }
     return answer_list(terminal, run_task(io, journal.find_requests(query)), requests_now,
                        "requests");
+}
+
+// `reaper explain`: why a server went, from the journal alone.
+
+namespace {
+
+ExitCode answer_with(const report::Explanation& told, const Terminal& terminal) {
+    return show_document(
+        terminal, [&] { return report::to_json(told); },
+        [&] { return report::render_explanation(told, terminal.render_options(now())); });
+}
+
+/// By the daemon that --api names.
+ExitCode explain_remotely(const GlobalOptions& global, const ExplainCommand& command,
+                          const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    const auto said =
+        api->get("/v1/explain/" + http::escape(command.asked), code, ExitCode::unknown);
+    if (!said) return code;
+    if (said->contains("never_chosen"))
+        return show_document(
+            terminal, [&said] { return *said; },
+            [&said] { return report::safe(said->value("never_chosen", "")) + "\n"; });
+    const auto told = taken(report::explanation_from_json(*said), *api, terminal, code);
+    return told ? answer_with(*told, terminal) : code;
+}
+
+}  // namespace
+
+ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
+                          const Terminal& terminal) {
+    if (!global.api.url.empty()) return explain_remotely(global, command, terminal);
+    boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
+    auto opened = open_journals(global, command.journal, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
+    const auto told = explained_in(io, std::get<Journals>(opened), command.asked, terminal);
+    if (!told) return terminal.fail(ExitCode::failed, told.error());
+    if (!*told) {
+        terminal.complain(report::not_explained(command.asked));
+        return ExitCode::unknown;
+    }
+    return answer_with(**told, terminal);
 }
 
 }  // namespace reaper::cli

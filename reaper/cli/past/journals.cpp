@@ -7,7 +7,7 @@
 
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
-#include "reaper/cli/past/history_answers.hpp"
+#include "reaper/cli/past/history_command.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/runtime/run_task.hpp"
 

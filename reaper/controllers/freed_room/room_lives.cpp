@@ -6,8 +6,8 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log_about.hpp"
-#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {

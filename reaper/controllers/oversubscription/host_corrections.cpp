@@ -5,9 +5,9 @@
 #include <tuple>
 #include <utility>
 
-#include "reaper/controllers/oversubscription/server_figures.hpp"
+#include "reaper/controllers/oversubscription/host_figures.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/rooms/room.hpp"
 
 namespace reaper {

@@ -8,25 +8,81 @@
 // rise.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/controllers/oversubscription/held_lately.hpp"
 #include "reaper/controllers/oversubscription/host_figures.hpp"
-#include "reaper/controllers/oversubscription/past_pieces.hpp"
-#include "reaper/controllers/oversubscription/server_figures.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/measurement.hpp"
 #include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/ports/metrics.hpp"
 
 namespace reaper {
+
+// How the past is asked for: in pieces, so that no answer is large, however many series there are.
+// Pure.
+
+/// Between two values of the past.
+inline constexpr Duration past_step = std::chrono::minutes{1};
+
+/// A part of the past: both ends are asked for.
+struct PastPiece {
+    TimePoint from{};
+    TimePoint to{};
+
+    friend bool operator==(const PastPiece&, const PastPiece&) = default;
+};
+
+/// The past in pieces, the oldest first, of no more than 100,000 values each of so many series (or
+/// one of each), and 3,000,000 together: of a longer past, its end.
+std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step, std::size_t series);
+
+/// All of a past that is too long to be read minute by minute: each value stands for the step that
+/// ends with it. As many values at most.
+struct OlderPast {
+    Duration step{};
+    std::vector<PastPiece> pieces;
+};
+OlderPast older_past(TimePoint from, TimePoint to, std::size_t series);
+
+/// A query for the highest value within each step, of values a minute apart.
+std::string highest_within(const std::string& query, Duration step);
+
+// How much oversubscribed room was held on a host lately. A rate is a mean of the past: it has the
+// use of holders that are gone in it. So the most that was held since the rate began is what may
+// have been theirs; else the use of who went would count as that of others, and more would go for
+// it. Pure; times are told.
+
+class HeldLately {
+public:
+    /// So much is held now. Times grow.
+    void note(TimePoint now, Amount held);
+    /// The most within `span` before now. While less than that is known of: more than anybody
+    /// holds.
+    Amount most(TimePoint now, Duration span);
+
+private:
+    struct Held {
+        TimePoint from{};
+        TimePoint to{};
+        Amount amount = 0;
+    };
+    std::deque<Held> held_;  // the oldest first
+};
+
+/// How far back a query looks at most: the sum of its ranges (`[2m]`, `[1h:1m]`).
+Duration reach_of(std::string_view expression);
 
 class MetricsReader {
 public:

@@ -6,7 +6,7 @@
 // load that is about to fall. Where a correction is under way when the figures are asked for, or
 // when they are there, nothing is ordered by them: they may be older than its effect. Nothing new
 // is to start on a host while it is too busy, nor before its load is known for the first time. What
-// is decided is in the log (qos_log.hpp).
+// is decided is in the log.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,73 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
-#include "reaper/controllers/oversubscription/busy_hosts.hpp"
 #include "reaper/controllers/oversubscription/host_corrections.hpp"
 #include "reaper/controllers/oversubscription/metrics_reader.hpp"
-#include "reaper/controllers/oversubscription/qos_log.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/evicted_servers.hpp"
+#include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper {
+
+// Which hosts are too busy, as a QoS controller sees it: nothing new is to start there. A figure
+// that goes up and down around its threshold is one that is above it, so a host is calm when none
+// was above for a minute. What is not known changes nothing. Pure; times are told.
+
+class BusyHosts {
+public:
+    enum class Change { none, too_busy, calm };
+    struct Seen {
+        Change change = Change::none;
+        Duration lasted{};  ///< for so long a host that is calm now was too busy
+    };
+
+    Seen look(const HostId& host, std::optional<bool> too_busy, TimePoint now);
+    bool contains(const HostId& host) const { return hosts_.contains(host); }
+    std::size_t size() const noexcept { return hosts_.size(); }
+    template <class Unwatched>
+    void forget_if(Unwatched unwatched) {
+        std::erase_if(hosts_, [&](const auto& each) { return unwatched(each.first); });
+    }
+    void clear() { hosts_.clear(); }
+    /// The wall clock was set forward by so much (or back).
+    void shift(Duration by);
+
+private:
+    struct Busy {
+        TimePoint since{};
+        std::optional<TimePoint> calm_since{};
+    };
+    std::map<HostId, Busy> hosts_;
+};
+
+// What the log tells of busy hosts: when one becomes too busy, what is done about it, and when it
+// is calm again. The same is not told again in each interval.
+
+class QosLog {
+public:
+    void look(const Host& host, const QosVerdict& verdict, const BusyHosts::Seen& seen);
+    void corrected(const Host& host, const HostCorrection& correction,
+                   const OrderedCorrection& ordered, bool dry_run);
+    /// Once for each reason, until a correction follows or the host is calm.
+    void not_corrected(const Host& host, const HostCorrection& correction, std::string why);
+    /// Nobody revocable is there any more, and it is busy still: once, until it is calm.
+    void left(const Host& host);
+    template <class Unwatched>
+    void forget_if(Unwatched unwatched) {
+        std::erase_if(not_corrected_, [&](const auto& each) { return unwatched(each.first); });
+        std::erase_if(left_, unwatched);
+    }
+    void clear();
+
+private:
+    std::map<HostId, std::string> not_corrected_;  ///< why, as it was told last
+    std::set<HostId> left_;
+};
 
 class QosLoop {
 public:

@@ -16,20 +16,92 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/oversubscription/host_corrections.hpp"
-#include "reaper/controllers/oversubscription/idle_names_log.hpp"
-#include "reaper/controllers/oversubscription/left_alone_hosts.hpp"
 #include "reaper/controllers/oversubscription/metrics_reader.hpp"
-#include "reaper/controllers/oversubscription/nested_rooms.hpp"
+#include "reaper/decision/policy.hpp"
+#include "reaper/model/cloud.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/oversubscription/publication.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace reaper {
+
+// Warns of hosts and aggregates that the settings of oversubscription name in vain
+// (reaper/oversubscription/host_facts.hpp).
+
+class IdleNamesLog {
+public:
+    /// Each is told once, until it is right in between. Nothing is looked up while the settings and
+    /// the number of hosts are the same.
+    void look(const std::shared_ptr<const OversubscriptionPolicy>& policy,
+              const std::vector<const Host*>& hosts);
+
+private:
+    std::shared_ptr<const OversubscriptionPolicy> policy_;
+    std::size_t hosts_ = 0;
+    std::set<std::string> told_;
+};
+
+// Hosts whose room went up and down too often, in the journal: so that a start of the daemon does
+// not make room rise on them at once.
+
+/// The event: the host's id, and in words for people since when and until when.
+JournalEvent left_alone_event(const HostId& host, const std::string& name, const Circuit& quiet,
+                              TimePoint now);
+
+/// What the journal has of them, by the rules of today. `storage` if it can't be read.
+ResultTask<std::map<HostId, Circuit>> left_alone_hosts(JournalReader& journal,
+                                                       PublicationRules rules, TimePoint now);
+
+// The nested providers with oversubscribed room, as exactly as they are known: as the cache has
+// them, or as they were read or written by themselves since. Bulk answers do not tell what of an
+// inventory is reserved, or that it is closed; such a host's provider is read by itself.
+
+struct NestedRoom {
+    ProviderId provider;  ///< empty: there is none
+    std::optional<Inventory> inventory{};
+    Amount used = 0;
+};
+
+/// The ports and the refresher must outlive it.
+class NestedRooms {
+public:
+    NestedRooms(CloudPorts cloud, const CacheRefresher& refresher)
+        : cloud_(cloud), refresher_(refresher) {}
+
+    /// None: it has to be read.
+    std::optional<NestedRoom> of(const Host& host, const ResourceClass& room_class) const;
+    /// Reads all that have to be; what can't be read, and why.
+    Task<std::map<HostId, std::string>> read(ResourceClass room_class);
+    /// It is so now. No provider: the one that the cache has is gone.
+    void note(const HostId& host, NestedRoom room);
+    /// The cache has providers that are gone, or has not all of them: a bulk reading is wanted.
+    bool differ_from_cache() const;
+    /// Those of hosts that the cache has no more.
+    void prune();
+    void clear() { exact_.clear(); }
+    void shift(Duration by);
+
+private:
+    struct Exact {
+        NestedRoom room;
+        TimePoint at{};
+        std::uint64_t build = 0;  ///< of the cache's bulk readings, which alone tell of providers
+        bool differs = false;     ///< the cache has not this provider, or has one that is gone
+    };
+    Task<void> read_one(HostId id, ResourceClass room_class, std::map<HostId, std::string>& failed);
+
+    CloudPorts cloud_;
+    const CacheRefresher& refresher_;
+    std::map<HostId, Exact> exact_;
+};
 
 /// One host, for people.
 struct OversubscribedHost {

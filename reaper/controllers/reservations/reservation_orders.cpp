@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "reaper/controllers/reservations/reservation_controller.hpp"
-#include "reaper/model/name_list.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"

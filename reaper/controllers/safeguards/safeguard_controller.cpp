@@ -6,7 +6,6 @@
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/runtime/backoff.hpp"
-#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {

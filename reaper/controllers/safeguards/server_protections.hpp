@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "reaper/model/server_protection.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/runtime/clock.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "reaper/cli/channel/remote_scope.hpp"
+#include "reaper/cli/channel/remote_cloud.hpp"
 
 namespace reaper::cli::daemon_api_test {
 namespace {

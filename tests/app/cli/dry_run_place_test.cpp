@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "app/cli/program.hpp"
-#include "reaper/cli/daemon/recording_daemon.hpp"
+#include "reaper/cli/daemon/run_command.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "support/as_nobody.hpp"
 #include "support/log_capture.hpp"

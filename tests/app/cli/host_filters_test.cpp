@@ -1,10 +1,9 @@
 // `reaper hosts --host ... --project ...`, and how names of hosts are put in order.
-#include "reaper/cli/cloud/host_filters.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/report/natural_order.hpp"
+#include "reaper/cli/cloud/hosts_command.hpp"
+#include "reaper/report/table.hpp"
 
 namespace reaper::cli::host_filters_test {
 namespace {

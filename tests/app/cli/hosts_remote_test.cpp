@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/cli/remote_daemon.hpp"
-#include "reaper/report/snapshot_parts.hpp"
+#include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::cli::hosts_remote_test {
 namespace {

@@ -1,9 +1,8 @@
-#include "reaper/cli/cloud/plan_input.hpp"
-
 #include <gtest/gtest.h>
 
 #include "fakes/fake_cloud.hpp"
 #include "fakes/nova_messages.hpp"
+#include "reaper/cli/cloud/planning.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::plan_input_test {

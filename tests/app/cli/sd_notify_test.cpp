@@ -1,10 +1,9 @@
-#include "reaper/daemon/sd_notify.hpp"
-
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "app/cli/notify_socket.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
 
 namespace reaper::cli::sd_notify_test {
 namespace {

@@ -1,5 +1,3 @@
-#include "reaper/cli/setup/setup_slots.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -7,6 +5,7 @@
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_cloud.hpp"
+#include "reaper/cli/setup/setup_steps.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 #include "reaper/runtime/run_task.hpp"
 

@@ -1,11 +1,10 @@
-#include "reaper/cli/cloud/usage_history.hpp"
-
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_metrics.hpp"
+#include "reaper/cli/cloud/estimate_report.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::usage_history_test {

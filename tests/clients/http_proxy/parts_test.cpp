@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "clients/http_proxy/error_answer.hpp"
 #include "clients/http_proxy/message.hpp"
-#include "clients/http_proxy/target.hpp"
 
 namespace reaper::proxy_parts_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::faults {
 

@@ -14,7 +14,6 @@
 #include "faults/schedules/timeline.hpp"
 #include "faults/schedules/trace.hpp"
 #include "reaper/notifications/cloud_event_parser.hpp"
-#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "tests/cloudsim/messages/notifications.hpp"
 
