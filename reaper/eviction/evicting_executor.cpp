@@ -11,9 +11,9 @@
 
 namespace reaper {
 
-using Kind = FreshVerdict::Kind;
-
 namespace {
+
+using Kind = FreshVerdict::Kind;
 
 /// For how long a requester that waited is taken to wait.
 constexpr Duration need_valid_for{2000};
@@ -342,8 +342,6 @@ Task<void> EvictingExecutor::skip(Cull& cull, const Victim& victim, std::string 
 
 // How a cull waits: for what it deleted, for what others delete, and for what another reaper began
 // to delete and did not finish; and the push that a deletion may need meanwhile.
-
-using Kind = FreshVerdict::Kind;
 
 /// Room that a server holds so long after Nova forgot it was left behind.
 static constexpr Duration left_behind_after{60'000};
