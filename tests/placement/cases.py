@@ -9,7 +9,7 @@ nothing more there.
 
     tests/placement/cases.py --count 3000 --seed 1 --out tests/data/placement/cases.jsonl
 
-Each line of the file is one case: see `write_case`. tests/core/placement_cases_test.cpp holds the
+Each line of the file is one case: see `write_case`. tests/core/planner/placement_cases_test.cpp holds the
 reaper's rooms and filters to it.
 
 One defect of Placement's is mended while it runs (see `mend_shared_amounts`); the last line of the

@@ -1,7 +1,7 @@
 // What later releases of Nova ask Placement for besides, and what options of its scheduler add. The
 // rows are what those releases' own functions answer (nova.scheduler.utils and request_filter of
 // 29.0.0 to 33.0.0, and of 2026.2 in the making); what Zed asks is recorded, see
-// tests/app/placement_queries_test.cpp.
+// tests/app/cloud_reader/placement_queries_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

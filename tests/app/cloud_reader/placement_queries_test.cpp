@@ -232,7 +232,7 @@ std::string page(const std::vector<Row>& rows) {
         "for it on a\nreal cloud, and what a reaper could read when it failed. "
         "`tests/openstack/placement_queries` records it\nanew (`--check` compares, in `tests/run "
         "--soak`); its cases are in `tests/openstack/query_cases.py`.\n"
-        "`tests/app/placement_queries_test.cpp` builds the reaper's own queries from it and "
+        "`tests/app/cloud_reader/placement_queries_test.cpp` builds the reaper's own queries from it and "
         "compares "
         "them field by\nfield; it also writes this page (`REAPER_UPDATE_GOLDEN=1`).\n\n"
         "`limit=1000` is left out, and `root_required=!COMPUTE_STATUS_DISABLED` where nothing else "

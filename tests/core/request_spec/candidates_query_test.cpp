@@ -1,5 +1,5 @@
 // What a client of Placement asked for. All of Nova's recorded queries are read in
-// tests/app/placement_queries_test.cpp.
+// tests/app/cloud_reader/placement_queries_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
