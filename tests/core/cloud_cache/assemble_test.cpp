@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 #include "tagging/taggers.hpp"
 

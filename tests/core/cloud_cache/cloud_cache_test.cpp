@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/cloud_cache/estimate.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "tagging/taggers.hpp"

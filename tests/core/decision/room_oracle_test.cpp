@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/decision/decide.hpp"
-#include "seeded.hpp"
 
 namespace reaper::room_oracle_test {
 namespace {

@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
+#include "core/small_cloud.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/safeguards/safeguards.hpp"
-#include "seeded.hpp"
-#include "small_cloud.hpp"
 
 namespace reaper::safeguards_properties_test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reservation_builder.hpp"
+#include "core/reservation_builder.hpp"
 
 namespace reaper::role_test {
 namespace {

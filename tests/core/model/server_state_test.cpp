@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 
 namespace reaper::server_state_test {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bursty_day.hpp"
-#include "oversubscription_builder.hpp"
+#include "core/bursty_day.hpp"
+#include "core/oversubscription_builder.hpp"
 
 namespace reaper::backtest_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "seeded.hpp"
+#include "core/seeded.hpp"
 
 namespace reaper::correction_test {
 namespace {

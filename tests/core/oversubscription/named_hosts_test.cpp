@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oversubscription_builder.hpp"
+#include "core/oversubscription_builder.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 
 namespace reaper::named_hosts_test {

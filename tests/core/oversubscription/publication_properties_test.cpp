@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "oversubscription_builder.hpp"
+#include "core/oversubscription_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/oversubscription/publication.hpp"
-#include "seeded.hpp"
 
 namespace reaper::publication_properties_test {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oversubscription_builder.hpp"
-#include "seeded.hpp"
+#include "core/oversubscription_builder.hpp"
+#include "core/seeded.hpp"
 
 namespace reaper::publication_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "oversubscription_builder.hpp"
+#include "core/oversubscription_builder.hpp"
 #include "reaper/oversubscription/evicted_servers.hpp"
 
 namespace reaper::qos_test {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "oversubscription_builder.hpp"
+#include "core/oversubscription_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/oversubscription/measurement.hpp"
-#include "seeded.hpp"
 
 namespace reaper::usage_history_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/cloud_cache/cells_seen.hpp"
 #include "reaper/decision/decide.hpp"
 

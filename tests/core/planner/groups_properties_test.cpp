@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "cloud_builder.hpp"
-#include "seeded.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 
 namespace reaper::groups_properties_test {
 namespace {

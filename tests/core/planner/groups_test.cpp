@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/planner/revocable_room.hpp"
 #include "reaper/request_spec/resource_request.hpp"

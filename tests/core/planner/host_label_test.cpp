@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/cloud_cache/assemble.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/request_spec/request_builder.hpp"
-#include "seeded.hpp"
 #include "tagging/taggers.hpp"
 
 namespace reaper::host_label_test {

@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/planner/pending_releases.hpp"
 #include "reaper/reservations/reservation_lending.hpp"
-#include "seeded.hpp"
 
 namespace reaper::ledger_properties_test {
 namespace {

@@ -5,11 +5,11 @@
 #include <map>
 #include <memory>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/reservation_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/planner/host_filter.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
-#include "reservation_builder.hpp"
-#include "seeded.hpp"
 
 namespace reaper::ledger_rows_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "cloud_builder.hpp"
-#include "seeded.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 
 namespace reaper::places_test {
 namespace {

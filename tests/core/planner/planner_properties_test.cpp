@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "cloud_builder.hpp"
-#include "seeded.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 
 namespace reaper::planner_properties_test {
 namespace {

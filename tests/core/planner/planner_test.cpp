@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 
 namespace reaper::planner_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 
 namespace reaper::spared_servers_test {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 #include <regex>
 
+#include "core/seeded.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
-#include "seeded.hpp"
 
 namespace reaper::constraint_test {
 namespace {

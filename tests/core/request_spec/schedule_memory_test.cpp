@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 
 namespace reaper::schedule_memory_test {
 namespace {

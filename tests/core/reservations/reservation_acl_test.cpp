@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "core/reservation_builder.hpp"
 #include "reaper/reservations/reservation.hpp"
-#include "reservation_builder.hpp"
 
 namespace reaper::reservation_acl_test {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "reservation_builder.hpp"
-#include "seeded.hpp"
+#include "core/reservation_builder.hpp"
+#include "core/seeded.hpp"
 
 namespace reaper::reservation_allotment_test {
 namespace {

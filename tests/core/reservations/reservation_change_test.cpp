@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/reservation_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/reservations/reservation_order.hpp"
-#include "reservation_builder.hpp"
-#include "seeded.hpp"
 
 namespace reaper::reservation_change_test {
 namespace {

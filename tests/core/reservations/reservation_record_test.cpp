@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "core/reservation_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/reservations/reservation_order.hpp"
-#include "reservation_builder.hpp"
-#include "seeded.hpp"
 
 namespace reaper::reservation_record_test {
 namespace {

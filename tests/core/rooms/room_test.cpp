@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 
 namespace reaper::room_test {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/safeguards/safeguards.hpp"
-#include "seeded.hpp"
 
 namespace reaper::harm_properties_test {
 namespace {

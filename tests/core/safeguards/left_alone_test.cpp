@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 #include "reaper/safeguards/short_lives.hpp"
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/safeguards/cooldowns.hpp"
-#include "seeded.hpp"
 
 namespace reaper::victim_history_test {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
+#include "core/seeded.hpp"
 #include "reaper/planner/host_filter.hpp"
-#include "seeded.hpp"
 #include "strategies/bounds.hpp"
 #include "strategies/leftover_parameters.hpp"
 #include "strategies/objective.hpp"

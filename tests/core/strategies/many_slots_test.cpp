@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "small_cloud.hpp"
+#include "core/small_cloud.hpp"
 #include "strategies/goal_strategy.hpp"
 #include "strategies/objective.hpp"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "strategies/seeded_rng.hpp"
 
 namespace reaper::strategies_test {

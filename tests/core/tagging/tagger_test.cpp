@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/cloud_cache/assemble.hpp"
 #include "tagging/taggers.hpp"
 
