@@ -215,7 +215,7 @@ std::optional<std::string> why_unknown(const Resources& resources, const CloudIn
     if (hosts.empty()) return std::nullopt;
     for (const auto& [resource_class, amount] : resources)
         if (!offered(resource_class, hosts))
-            return "there is not a resource class " + in_quotes(resource_class.str()) +
+            return "there is no resource class " + in_quotes(resource_class.str()) +
                    " in this cloud: no host offers it" +
                    meant_class(resource_class.str(), classes_of(hosts));
     return std::nullopt;

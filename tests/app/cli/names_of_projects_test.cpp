@@ -75,7 +75,7 @@ TEST_F(NamesOfProjectsTest, AKeystoneThatHangsIsWaitedForThreeSecondsOnly) {
     ASSERT_FALSE(names);
     EXPECT_EQ(took_, std::chrono::seconds{3});
     EXPECT_THAT(why_ids_alone(names.error()).value_or(""),
-                HasSubstr("shown alone: Keystone did not tell them within 3s"));
+                HasSubstr("their ids are shown: Keystone did not tell them within 3s"));
 }
 
 TEST_F(NamesOfProjectsTest, AReadingThatTakesLongerIsNotMadeLonger) {

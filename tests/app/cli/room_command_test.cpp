@@ -115,7 +115,7 @@ TEST(RoomOnASnapshot, AListTellsEachNameThatLeadsNowhere) {
     const auto result = run_program({"plan", "--snapshot", cloud, "--requests", "-"}, {}, list);
     EXPECT_EQ(result.exit_code, 6);
     EXPECT_EQ(result.out, "");
-    EXPECT_THAT(result.err, HasSubstr("request b: there is not a resource class 'CUSTOM_UNHEARD'"));
+    EXPECT_THAT(result.err, HasSubstr("request b: there is no resource class 'CUSTOM_UNHEARD'"));
     EXPECT_THAT(result.err, HasSubstr("request c: there is no availability zone 'mars'"));
 }
 
