@@ -284,7 +284,7 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     co_await learn_role(asked);
     Request request = asked;
     const bool lends = reservations_ != nullptr && reservations_->lends();
-    if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
+    if (lends) request.lent_by = rooms_.ledger().reserved().lent_to(request.id);
     // Whose projects are tagged is read beside the hosts, except where it says where to begin.
     bool tags_known = !request.from_host.empty();
     if (tags_known) {
