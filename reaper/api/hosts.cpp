@@ -66,7 +66,7 @@ HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reser
             use.regular += held;
             ++use.regular_servers;
         } else {
-            (ledger.lender_of(server.id) != nullptr ? use.lent : use.revocable) += held;
+            (ledger.reserved().lender_of(server.id) != nullptr ? use.lent : use.revocable) += held;
             ++use.revocable_servers;
         }
     }
@@ -198,7 +198,7 @@ json server_json(const Server& server, const Host& host, const DaemonView& view)
     json object = report::to_json(server, view.cache.project_names());
     object["resources"] = report::to_json(held_on(server, host));
     object["evicting"] = comes_free(server, ledger);
-    const Role* const lender = ledger.lender_of(server.id);
+    const Role* const lender = ledger.reserved().lender_of(server.id);
     object["lent_by"] = lender == nullptr ? json(nullptr) : json(lender->str());
     return object;
 }

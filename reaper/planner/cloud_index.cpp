@@ -13,9 +13,10 @@ constexpr std::size_t few = 64;
 bool concerns(const Ledger& ledger, const Host& host) {
     const auto goes = [&](const ServerId& server) {
         return ledger.evicting(server) || ledger.given_up(server) ||
-               ledger.lender_of(server) != nullptr;
+               ledger.reserved().lender_of(server) != nullptr;
     };
-    if (ledger.promises_anything_on(host.id) || ledger.has_tenants_on(host.id)) return true;
+    if (ledger.promises_anything_on(host.id) || ledger.reserved().has_tenants_on(host.id))
+        return true;
     for (const auto* const servers : {&host.servers, &host.left_behind})
         for (const auto& server : *servers)
             if (goes(server.id)) return true;
@@ -60,7 +61,7 @@ void LedgerRows::mark_all(const CloudIndex& cloud, const Ledger& ledger) {
         if (const auto row = cloud.row_of(host); row != CloudIndex::no_row) mark(row);
     };
     ledger.each_promise([&](const Ledger::Promise& promise) { mark_host(promise.host); });
-    ledger.each_reserved(mark_host);
+    ledger.reserved().each_host(mark_host);
 }
 
 void LedgerRows::follow(const CloudIndex& cloud, const Ledger& ledger) {
@@ -139,9 +140,10 @@ namespace {
 
 /// Is anything on the host otherwise for the role than for requests without one?
 bool concerns(const Ledger& ledger, const Host& host, const Role& role) {
-    return ledger.keeps_for(host.id, role) ||
+    const ReservedRoom& room = ledger.reserved();
+    return room.keeps_for(host.id, role) ||
            std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
-               return ledger.lender_of(server.id) != nullptr && !ledger.stays_for(server.id, role);
+               return room.lender_of(server.id) != nullptr && !room.stays_for(server.id, role);
            });
 }
 
@@ -165,8 +167,8 @@ void RoleRows::follow(const CloudIndex& cloud, const Ledger& ledger) {
     if (!known) {
         for (std::uint32_t row = 0; row < place_.size(); ++row)
             if (touched(row)) mark(row);
-        ledger.each_reserved(mark_host);
-        ledger.each_tenant([&](const ServerId& server) {
+        ledger.reserved().each_host(mark_host);
+        ledger.reserved().each_tenant([&](const ServerId& server) {
             cloud.each_row_of(server, [&](std::uint32_t row) { mark(row); });
         });
     }

@@ -28,7 +28,7 @@ HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount
       wanted_{wanted} {
     if (input_.victim_filter != nullptr && input_.victim_filter->by_run_time() != nullptr)
         spared_rows_ = &cloud_.spared_by(*input_.victim_filter->by_run_time());
-    role_ = input_.ledger.sole_role_of(input_.request.id);
+    role_ = input_.ledger.reserved().sole_role_of(input_.request.id);
     if (role_ != nullptr) role_rows_ = &cloud_.reserved_for(*role_, input_.ledger);
     prepare();
     flag_special();
@@ -91,10 +91,11 @@ void HostFilter::flag_special() {
     std::vector<HostId> reserved;
     std::vector<ServerId> tenants;
     if (role_rows_ == nullptr) {
-        reserved = input_.ledger.hosts_kept_for(id);
-        if (!input_.ledger.role_of(id).empty())
-            input_.ledger.each_tenant([&](const ServerId& server) {
-                if (!input_.ledger.stays_for(server, id)) tenants.push_back(server);
+        const ReservedRoom& room = input_.ledger.reserved();
+        reserved = room.hosts_kept_for(id);
+        if (!room.role_of(id).empty())
+            room.each_tenant([&](const ServerId& server) {
+                if (!room.stays_for(server, id)) tenants.push_back(server);
             });
     }
     // A loan that ends: no other server on any host is deleted.
@@ -243,8 +244,8 @@ bool HostFilter::has_kept(std::uint32_t row) const {
     const Host& host = *cloud_.row(row).host;
     const Ledger& ledger = input_.ledger;
     const auto stays = [&](const ServerId& server) {
-        return reserved(row) ? ledger.stays_for(server, *role_)
-                             : ledger.lender_of(server) != nullptr;
+        return reserved(row) ? ledger.reserved().stays_for(server, *role_)
+                             : ledger.reserved().lender_of(server) != nullptr;
     };
     if (cloud_.protection().protects_host(host.member_of)) return false;
     const auto kept = [&](const Server& server) {

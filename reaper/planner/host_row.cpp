@@ -103,7 +103,8 @@ void add_unlisted_room(const Host& host, const Ledger& ledger, const RowNames& n
 void take_off_promises(const Host& host, const Ledger& ledger, const Role* role,
                        const RowNames& names, std::vector<ClassRow>& classes) {
     for (const auto* const promise : ledger.promises_on(host.id)) {
-        if (promise->open() <= 0 || (role != nullptr && ledger.is_for(*promise, *role))) continue;
+        if (promise->open() <= 0 || (role != nullptr && ledger.reserved().is_for(*promise, *role)))
+            continue;
         for (const auto& [resource_class, each] : promise->slot) {
             const auto number = names.find_class(resource_class);
             if (each <= 0 || number == RowNames::none) continue;
@@ -114,8 +115,8 @@ void take_off_promises(const Host& host, const Ledger& ledger, const Role* role,
 }
 
 /// Is it a tenant that does not go for such requests?
-bool stays(const ServerId& server, const Ledger& ledger, const Role* role) {
-    return role == nullptr ? ledger.lender_of(server) != nullptr : ledger.stays_for(server, *role);
+bool stays(const ServerId& server, const ReservedRoom& room, const Role* role) {
+    return role == nullptr ? room.lender_of(server) != nullptr : room.stays_for(server, *role);
 }
 
 /// Both above 0. Small numbers are divided several times faster.
@@ -381,7 +382,7 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
     const auto offer = [&](const Server& server) {
         if (ledger != nullptr && ledger->evicting(server.id)) return;
         if (host_protected || !may_be_victim(server) || protection.protects(server)) return;
-        if (ledger != nullptr && stays(server.id, *ledger, role)) return;
+        if (ledger != nullptr && stays(server.id, ledger->reserved(), role)) return;
         if (victim_filter != nullptr && victim_filter->keeps(server, host)) return;
         const std::size_t kind = gains.add(server);
         if (kind < RowNames::max_kinds && candidates.of_kind[kind] < 255) {

@@ -74,7 +74,7 @@ void SparedRows::look(const CloudIndex& cloud, std::uint32_t row, const RunTimeF
             cloud.protection().protects(server) ||
             cloud.protection().protects_host(own.host->member_of) ||
             (ledger != nullptr ? comes_free(server, *ledger) || ledger->evicting(server.id) ||
-                                     ledger->lender_of(server.id) != nullptr
+                                     ledger->reserved().lender_of(server.id) != nullptr
                                : comes_free(server)))
             return;
         young_[row].push_back(hash_of_workload(workload_of(server, rules_.workload_key)));

@@ -35,9 +35,8 @@ Seen seen_by(const DecisionSight& sight, bool whole) {
     seen.ledger = Ledger(sight.ledger.evictions(), sight.ledger.promises());
     seen.given_up = sight.ledger.all_given_up();
     seen.skipped = sight.skipped;
-    bool reserved = !sight.request.role.empty() || sight.request.borrows;
-    sight.ledger.each_reserved([&](const HostId&) { reserved = true; });
-    seen.reserved = reserved || !sight.request.victims_among.empty();
+    seen.reserved = !sight.request.role.empty() || sight.request.borrows ||
+                    !sight.ledger.reserved().empty() || !sight.request.victims_among.empty();
     const Safeguards& safeguards = sight.safeguards;
     safeguards.history().each_since(
         TimePoint{}, [&](const PastVictim& victim) { seen.history.push_back(victim); });

@@ -271,28 +271,78 @@ ResultTask<bool> FreshDecision::read_tags_then_unfinished(
     co_return co_await refresher_.refresh_unfinished();
 }
 
+// A decision on fresh readings: four steps, from the first again until the last one confirms it.
+
+/// What is known for one decision, from round to round.
+struct FreshDecision::State {
+    std::shared_ptr<const CompiledPolicy> policy;
+    Request request;  ///< with what may be lent to it
+    std::map<ServerId, std::string> skipped;
+    std::uint64_t builds_before = 0;
+    bool lends = false;
+    bool bound = false;  ///< see `by_aggregates`
+    HostDepth depth = HostDepth::state;
+    int round = 0;
+    std::uint64_t build = 0;  ///< the bulk reading that what is known belongs to
+    std::set<HostId> fresh;
+    bool tags_known = false;
+    std::uint64_t aggregates_known = 0;  ///< by which bulk reading
+    bool unfinished_known = false;       ///< deletions
+    bool resizes_known = false;
+    bool reserved_known = false;  ///< what is idle of it was looked for
+    std::set<ServerId> lock_asked;
+    bool second_look = true;  ///< of a refusal: at the hosts that came nearest, and at services
+    bool third_look = true;   ///< at the whole cloud
+    Decision decision;        ///< of this round
+    TimePoint now{};          ///< when it was made
+
+    bool takes_room() const { return std::holds_alternative<Plan>(decision); }
+    bool refused() const { return std::holds_alternative<NotEnough>(decision); }
+    bool lacks_room() const { return takes_room() || refused(); }
+};
+
 ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
                                                     Request& asked,
                                                     std::map<ServerId, std::string> skipped,
                                                     std::optional<std::uint64_t> builds_known) {
     if (asked.correction)
         co_return co_await decide_correction(std::move(policy), asked, std::move(skipped));
-    const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
-    auto usable = co_await refresher_.ensure_usable(builds_before);
+    State state;
+    state.policy = std::move(policy);
+    state.skipped = std::move(skipped);
+    state.builds_before = builds_known.value_or(refresher_.builds_begun());
+    const auto prepared = co_await prepare(state, asked);
+    if (!prepared) co_return prepared.error();
+    for (; state.round < max_read_rounds; ++state.round) {
+        auto next = co_await decide_by_cache(state);
+        if (next && *next == Next::step) next = co_await read_what_it_rests_on(state);
+        if (next && *next == Next::step) next = co_await use_reserved_room(state);
+        if (next && *next == Next::step) next = co_await confirm_or_read(state);
+        if (!next) co_return next.error();
+        if (*next == Next::answer) co_return std::move(state.decision);
+    }
+    co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
+                                        std::to_string(max_read_rounds) +
+                                        " readings the decision still rests on other hosts"};
+}
+
+ResultTask<void> FreshDecision::prepare(State& state, Request& asked) {
+    auto usable = co_await refresher_.ensure_usable(state.builds_before);
     if (!usable) co_return usable.error();
     add_names(refresher_.cache().project_names(), asked);
     co_await learn_role(asked);
-    Request request = asked;
-    const bool lends = reservations_ != nullptr && reservations_->lends();
-    if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
+    state.request = asked;
+    state.lends = reservations_ != nullptr && reservations_->lends();
+    if (state.lends) state.request.lent_by = rooms_.ledger().reserved().lent_to(asked.id);
     // Whose projects are tagged is read beside the hosts, except where it says where to begin.
-    bool tags_known = !request.from_host.empty();
-    if (tags_known) {
-        auto tag_data = co_await refresher_.refresh_tag_data(policy);
+    state.tags_known = !asked.from_host.empty();
+    if (state.tags_known) {
+        auto tag_data = co_await refresher_.refresh_tag_data(state.policy);
         if (!tag_data) co_return tag_data.error();
     }
-    if (moves_from_revocable_room(*policy, request)) {
-        const Host* const from = host_by_service(request.from_host, refresher_.cache().index());
+    if (moves_from_revocable_room(*state.policy, state.request)) {
+        const Host* const from =
+            host_by_service(state.request.from_host, refresher_.cache().index());
         std::vector<HostId> left;
         if (from != nullptr) left.push_back(from->id);
         auto read = co_await refresher_.read_hosts(std::move(left), HostDepth::state);
@@ -300,134 +350,144 @@ ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const Compil
     }
     // What a plan rests on beside the room, its victims, is checked before any server is deleted.
     // If some of them fail that check, the events reported too little.
-    HostDepth depth = depth_for(request, policy->scheduler);
-    if (depth == HostDepth::state && skipped.empty()) depth = HostDepth::room;
-    const bool bound = by_aggregates(request, *policy);
-    bool second_look = true;
-    bool third_look = true;
-    bool reserved_known = false;
-    skipped.merge(refresher_.kept_by_locks());
-    std::set<ServerId> lock_asked;
-    bool resizes_known = false;
-    std::set<HostId> fresh;
-    std::uint64_t build = refresher_.build();
-    std::uint64_t aggregates_known = build > builds_before ? build : 0;  // by which bulk reading
-    bool unfinished_known = build > builds_before;                       // deletions, as above
-    for (int round = 0; round < max_read_rounds; ++round) {
-        if (build != refresher_.build()) {
-            // A bulk reading in the background took the place of what was read for this decision.
-            fresh.clear();
-            build = refresher_.build();
-            tags_known = false;
-        }
-        if (bound &&
-            (aggregates_known != refresher_.build() || refresher_.cache().aggregates_stale())) {
-            auto aggregates = co_await refresher_.refresh_aggregates();
-            if (!aggregates) co_return aggregates.error();
-            aggregates_known = refresher_.build();
-            if (build != refresher_.build()) continue;
-        }
-        refresher_.link_resizes();
-        const CloudCache& cache = refresher_.cache();
-        const TimePoint now = clock_.now();
-        rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
-                       cache.index().changes(), now);
-        request.borrows = lends && would_borrow(*policy, request);
-        rooms_.admits(request);
-        if (reservations_ != nullptr) reservations_->update_ledger();
-        safeguards_.see_several_cells(refresher_.several_cells());
-        const auto began = thread_cpu_time();
-        Decision decision = decide_now(*policy, request, skipped);
-        search_times_.add(thread_cpu_time() - began);
-        // No servers are deleted while deletions that a reaper left unfinished bring the room.
-        const bool takes_room = std::holds_alternative<Plan>(decision);
-        const bool refused = std::holds_alternative<NotEnough>(decision);
-        // No request is refused for what the events did not report.
-        if (refused && depth == HostDepth::room) {
-            depth = HostDepth::state;
-            fresh.clear();
-        }
-        const bool may_miss = !unfinished_known && refresher_.may_miss_unfinished();
-        Together also;
-        also.unfinished = (takes_room || refused) && (may_miss || refresher_.saw_soft_deletion());
-        if (!tags_known) also.tags_by = policy;
-        if (also.unfinished || also.tags_by) {
-            also.hosts = unread_hosts(decision, fresh, false);
-            const bool decides_again = !also.hosts.empty() || !tags_known;
-            reserved_known = reserved_known && also.hosts.empty();
-            fresh.insert(also.hosts.begin(), also.hosts.end());
-            unfinished_known = unfinished_known || also.unfinished;
-            tags_known = true;
-            const auto changed = co_await read_together(std::move(also), depth);
-            if (!changed) co_return changed.error();
-            if (*changed || decides_again) continue;
-        }
-        // What a resize left behind is room of its server, too.
-        if ((takes_room || refused) && !resizes_known) {
-            resizes_known = true;
-            const auto changed = co_await refresher_.refresh_resizes();
-            if (!changed) co_return changed.error();
-            if (*changed) continue;
-        }
-        // A revocable one may borrow.
-        const bool may_borrow =
-            request.borrows && !reserved_known && std::holds_alternative<Refused>(decision);
-        if (may_borrow) {
-            reserved_known = true;
-            Request borrower = request;
-            auto lent = co_await borrow(policy, std::move(borrower), Giving::write);
-            if (lent.would) co_return std::move(*lent.would);
-            request.lent_by = std::move(lent.by);
-            if (!request.lent_by.empty()) continue;
-        }
-        // Nor while room is idle that is reserved for it.
-        const bool by_role = request.source != RequestSource::reservation;
-        if ((takes_room || refused) && reservations_ != nullptr && !reserved_known && by_role) {
-            reserved_known = true;
-            Request for_role = request;
-            auto not_those = skipped;
-            auto released = co_await release_reserved(policy, std::move(for_role), decision,
-                                                      std::move(not_those), Giving::write);
-            if (released.would) co_return std::move(*released.would);
-            if (!released.by.empty()) continue;
-        }
-        auto unread = unread_hosts(decision, fresh, second_look);
-        const bool second_choice =
-            takes_room && request.phases.both && request.phases.first == ResType::revocable;
-        if (second_choice) add_offering(*policy, fresh, unread);
-        const bool read_for_it = refresher_.build() > builds_before;
-        if (unread.empty() && !(refused && !read_for_it && (second_look || third_look))) {
-            const auto locked = co_await skip_locked(decision, lock_asked, skipped);
-            if (!locked) co_return locked.error();
-            if (*locked) {
-                --round;  // as many as there are locks
-                continue;
-            }
-            const DecisionSight sight{*policy,     request, cache,    rooms_.ledger(),
-                                      safeguards_, skipped, decision, now};
-            if (observer_ != nullptr) observer_->on_decision(sight);
-            co_return decision;
-        }
-        if (refused && second_look) {
-            // A host that was down or disabled may be back.
-            second_look = false;
-            auto services = co_await refresher_.refresh_aggregates();
-            if (!services) co_return services.error();
-        } else if (refused) {
-            // No request is refused for a cache that missed something; but not for every one a
-            // reading of the whole cloud.
-            third_look = false;
-            auto again = co_await refresher_.rebuild_unless_recent();
-            if (!again) co_return again.error();
-        }
-        fresh.insert(unread.begin(), unread.end());
-        auto read = co_await refresher_.read_hosts(std::move(unread), depth);
-        if (!read) co_return read.error();
-        reserved_known = false;  // what seemed taken may be idle
+    state.depth = depth_for(state.request, state.policy->scheduler);
+    if (state.depth == HostDepth::state && state.skipped.empty()) state.depth = HostDepth::room;
+    state.bound = by_aggregates(state.request, *state.policy);
+    state.skipped.merge(refresher_.kept_by_locks());
+    state.build = refresher_.build();
+    state.unfinished_known = state.build > state.builds_before;
+    if (state.unfinished_known) state.aggregates_known = state.build;
+    co_return Result<void>{};
+}
+
+ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
+    if (state.build != refresher_.build()) {
+        // A bulk reading in the background took the place of what was read for this decision.
+        state.fresh.clear();
+        state.build = refresher_.build();
+        state.tags_known = false;
     }
-    co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
-                                        std::to_string(max_read_rounds) +
-                                        " readings the decision still rests on other hosts"};
+    const CloudCache& cache = refresher_.cache();
+    if (state.bound && (state.aggregates_known != refresher_.build() || cache.aggregates_stale())) {
+        auto aggregates = co_await refresher_.refresh_aggregates();
+        if (!aggregates) co_return aggregates.error();
+        state.aggregates_known = refresher_.build();
+        if (state.build != refresher_.build()) co_return Next::round;
+    }
+    refresher_.link_resizes();
+    state.now = clock_.now();
+    rooms_.observe([&cache](const HostId& id) { return cache.find(id); }, cache.index().changes(),
+                   state.now);
+    state.request.borrows = state.lends && would_borrow(*state.policy, state.request);
+    rooms_.admits(state.request);
+    if (reservations_ != nullptr) reservations_->update_ledger();
+    safeguards_.see_several_cells(refresher_.several_cells());
+    const auto began = thread_cpu_time();
+    state.decision = decide_now(*state.policy, state.request, state.skipped);
+    search_times_.add(thread_cpu_time() - began);
+    co_return Next::step;
+}
+
+/// Beside the room of its hosts, which `confirm_or_read` completes. No servers are deleted while
+/// deletions that a reaper left unfinished bring the room.
+ResultTask<FreshDecision::Next> FreshDecision::read_what_it_rests_on(State& state) {
+    // No request is refused for what the events did not report.
+    if (state.refused() && state.depth == HostDepth::room) {
+        state.depth = HostDepth::state;
+        state.fresh.clear();
+    }
+    const bool may_miss = !state.unfinished_known && refresher_.may_miss_unfinished();
+    Together also;
+    also.unfinished = state.lacks_room() && (may_miss || refresher_.saw_soft_deletion());
+    if (!state.tags_known) also.tags_by = state.policy;
+    if (also.unfinished || also.tags_by) {
+        also.hosts = unread_hosts(state.decision, state.fresh, false);
+        const bool decides_again = !also.hosts.empty() || !state.tags_known;
+        state.reserved_known = state.reserved_known && also.hosts.empty();
+        state.fresh.insert(also.hosts.begin(), also.hosts.end());
+        state.unfinished_known = state.unfinished_known || also.unfinished;
+        state.tags_known = true;
+        const auto changed = co_await read_together(std::move(also), state.depth);
+        if (!changed) co_return changed.error();
+        if (*changed || decides_again) co_return Next::round;
+    }
+    // What a resize left behind is room of its server, too.
+    if (state.lacks_room() && !state.resizes_known) {
+        state.resizes_known = true;
+        const auto changed = co_await refresher_.refresh_resizes();
+        if (!changed) co_return changed.error();
+        if (*changed) co_return Next::round;
+    }
+    co_return Next::step;
+}
+
+/// A revocable one may borrow. No servers are deleted while room is idle that is reserved for it.
+ResultTask<FreshDecision::Next> FreshDecision::use_reserved_room(State& state) {
+    const bool borrows = state.request.borrows && std::holds_alternative<Refused>(state.decision);
+    const bool by_role = state.lacks_room() && reservations_ != nullptr &&
+                         state.request.source != RequestSource::reservation;
+    if (state.reserved_known || (!borrows && !by_role)) co_return Next::step;
+    state.reserved_known = true;
+    Request request = state.request;
+    ReservationController::Release given;
+    if (borrows) {
+        given = co_await borrow(state.policy, std::move(request), Giving::write);
+        if (!given.would) state.request.lent_by = given.by;
+    } else {
+        auto not_those = state.skipped;
+        given = co_await release_reserved(state.policy, std::move(request), state.decision,
+                                          std::move(not_those), Giving::write);
+    }
+    if (given.would) {
+        state.decision = std::move(*given.would);
+        co_return Next::answer;
+    }
+    if (!given.by.empty()) co_return Next::round;
+    co_return Next::step;
+}
+
+/// What the decision rests on is fresh, or is read; of a refusal, at last the services and the
+/// whole cloud.
+ResultTask<FreshDecision::Next> FreshDecision::confirm_or_read(State& state) {
+    auto unread = unread_hosts(state.decision, state.fresh, state.second_look);
+    const auto& phases = state.request.phases;
+    const bool second_choice =
+        state.takes_room() && phases.both && phases.first == ResType::revocable;
+    if (second_choice) add_offering(*state.policy, state.fresh, unread);
+    const bool read_for_it = refresher_.build() > state.builds_before;
+    const bool looks_again =
+        state.refused() && !read_for_it && (state.second_look || state.third_look);
+    if (unread.empty() && !looks_again) co_return co_await confirm(state);
+    if (state.refused() && state.second_look) {
+        // A host that was down or disabled may be back.
+        state.second_look = false;
+        auto services = co_await refresher_.refresh_aggregates();
+        if (!services) co_return services.error();
+    } else if (state.refused()) {
+        // No request is refused for a cache that missed something; but not for every one a
+        // reading of the whole cloud.
+        state.third_look = false;
+        auto again = co_await refresher_.rebuild_unless_recent();
+        if (!again) co_return again.error();
+    }
+    state.fresh.insert(unread.begin(), unread.end());
+    auto read = co_await refresher_.read_hosts(std::move(unread), state.depth);
+    if (!read) co_return read.error();
+    state.reserved_known = false;  // what seemed taken may be idle
+    co_return Next::round;
+}
+
+ResultTask<FreshDecision::Next> FreshDecision::confirm(State& state) {
+    const auto locked = co_await skip_locked(state.decision, state.lock_asked, state.skipped);
+    if (!locked) co_return locked.error();
+    if (*locked) {
+        --state.round;  // as many as there are locks
+        co_return Next::round;
+    }
+    const DecisionSight sight{*state.policy, state.request, refresher_.cache(), rooms_.ledger(),
+                              safeguards_,   state.skipped, state.decision,     state.now};
+    if (observer_ != nullptr) observer_->on_decision(sight);
+    co_return Next::answer;
 }
 
 // What is answered to who only asks: by the cache as it is.

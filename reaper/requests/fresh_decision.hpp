@@ -75,6 +75,15 @@ private:
     ResultTask<Decision> decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
                                          Request& request, std::map<ServerId, std::string> skipped,
                                          std::optional<std::uint64_t> builds_known);
+    /// After a step: the next one, the next round from the first step on, or the answer.
+    enum class Next { step, round, answer };
+    struct State;
+    ResultTask<void> prepare(State& state, Request& asked);
+    ResultTask<Next> decide_by_cache(State& state);
+    ResultTask<Next> read_what_it_rests_on(State& state);
+    ResultTask<Next> use_reserved_room(State& state);
+    ResultTask<Next> confirm_or_read(State& state);
+    ResultTask<Next> confirm(State& state);
     /// What a decision needs read again: all of it beside each other.
     struct Together {
         std::vector<HostId> hosts{};

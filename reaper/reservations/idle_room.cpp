@@ -250,7 +250,7 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
         for (const auto& [name, inventory] : provider.inventories)
             lacking.add(name, provider.used.get(name) - provider.capacity(name, inventory));
     for (const auto* const promise : ledger.promises_on(host.id))
-        if (!ledger.is_for(*promise, request.id)) {
+        if (!ledger.reserved().is_for(*promise, request.id)) {
             const Resources promised = promise->slot * promise->open();
             // A borrower waits for nobody's deletion; what others' victims bring is theirs first.
             lacking += wish.borrowed

@@ -95,7 +95,8 @@ void leave_lost_inventories(const Host& host, Allocations& allocations) {
 /// Its room is for a request of no role, also between two plans of it.
 bool goes_for_a_stranger(const Server& server, const Ledger& ledger) {
     const Ledger::Eviction* const eviction = ledger.eviction(server.id);
-    return eviction != nullptr && !eviction->ended && ledger.role_of(eviction->request).empty();
+    return eviction != nullptr && !eviction->ended &&
+           ledger.reserved().role_of(eviction->request).empty();
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ std::map<ReservationId, std::vector<const Server*>> tenants_of(
     const Ledger& ledger);
 
 /// What the reservations keep of the host for their roles alone.
-ReservedRoom reserved_room(const Host& host, const HostReservations& reservations,
-                           const std::map<ReservationId, ReservationBalance>& balances,
-                           const Ledger& ledger);
+ReservedRoom::OnHost reserved_room(const Host& host, const HostReservations& reservations,
+                                   const std::map<ReservationId, ReservationBalance>& balances,
+                                   const Ledger& ledger);
 
 /// What a reservation takes back, without a request of its role.
 struct EndedLoan {

@@ -145,17 +145,15 @@ std::vector<ServerId> Ledger::servers_of(const RequestId& request) const {
 }
 
 void Ledger::add(Promise promise) {
-    changes_.add({promise.host, {}});
     if (promise.until) to_look_at_.insert(promise.host);
     const HostId host = promise.host;
     promises_.add(std::move(promise));
-    weigh(host);
+    promises_changed(host);
 }
 
 Ledger::Promise Ledger::take(RoomPromises::Number number) {
     Promise promise = promises_.take(number);
-    changes_.add({promise.host, {}});
-    weigh(promise.host);
+    promises_changed(promise.host);
     return promise;
 }
 
@@ -183,8 +181,7 @@ std::vector<const Ledger::Promise*> Ledger::found(const RoomPromises::Numbers& n
 
 std::vector<const Ledger::Promise*> Ledger::promises_on(const HostId& host) const {
     auto promises = found(promises_.on(host));
-    if (const auto kept = kept_.find(host); kept != kept_.end())
-        for (const Promise& each : kept->second) promises.push_back(&each);
+    for (const Promise& kept : reserved_.kept_on(host)) promises.push_back(&kept);
     return promises;
 }
 
@@ -273,8 +270,7 @@ void Ledger::claim(const RequestId& request, const ServerId& server,
         Promise& promise = promises_.change(number);
         if (!promise.is_for(server) || promise.kept() == 0) continue;
         promise.elsewhere.insert(server);
-        changes_.add({promise.host, {}});
-        weigh(promise.host);
+        promises_changed(promise.host);
         return;
     }
 }
@@ -283,8 +279,7 @@ void Ledger::unclaim(const RequestId& request, const ServerId& server) {
     for (const auto number : promises_.of(request)) {
         Promise& promise = promises_.change(number);
         if (promise.elsewhere.erase(server) == 0) continue;
-        changes_.add({promise.host, {}});
-        weigh(promise.host);
+        promises_changed(promise.host);
     }
 }
 
@@ -326,6 +321,31 @@ std::vector<ServerId> Ledger::all_given_up() const {
     return all;
 }
 
+void Ledger::reserve(const HostId& host, ReservedRoom::OnHost reserved) {
+    const auto tenants = reserved_.put(host, std::move(reserved));
+    if (!tenants) return;
+    for (const ServerId& tenant : *tenants) changes_.add({host, tenant});
+    promises_changed(host);
+}
+
+void Ledger::admit(const Request& request) {
+    if (!reserved_.admit(request)) return;
+    for (const auto number : promises_.of(request.id)) weigh(promises_[number].host);
+    reserved_.forget_rights_unless(
+        [&](const RequestId& each) { return each == request.id || !promises_.of(each).empty(); });
+}
+
+void Ledger::weigh(const HostId& host) {
+    if (!reserved_.reserves_on(host)) return;
+    reserved_.weigh(host, found(promises_.on(host)));
+    changes_.add({host, {}});
+}
+
+void Ledger::promises_changed(const HostId& host) {
+    changes_.add({host, {}});
+    weigh(host);
+}
+
 void Ledger::shift(Duration by) {
     promises_.shift(by);
     watched_.shift(by);
@@ -355,7 +375,7 @@ std::vector<ServerId> Ledger::evicting_on(const HostId& host) const {
 Resources Ledger::promised_to_others(const HostId& host, const RequestId& request) const {
     Resources promised;
     for (const Promise* const promise : promises_on(host))
-        if (!is_for(*promise, request)) promised += promise->slot * promise->kept();
+        if (!reserved_.is_for(*promise, request)) promised += promise->slot * promise->kept();
     return promised;
 }
 
@@ -363,6 +383,14 @@ Resources Ledger::promised_to_requests(const HostId& host) const {
     Resources promised;
     for (const Promise* const promise : found(promises_.on(host)))
         promised += promise->slot * promise->kept();
+    return promised;
+}
+
+std::map<Role, Resources> Ledger::promised_to_roles(const HostId& host) const {
+    std::map<Role, Resources> promised;
+    for (const Promise* const promise : found(promises_.on(host)))
+        if (const Role role = reserved_.role_of(promise->request); !role.empty())
+            promised[role] += promise->slot * promise->kept();
     return promised;
 }
 

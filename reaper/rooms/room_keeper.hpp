@@ -79,7 +79,9 @@ public:
     }
 
     /// What reservations of the host keep for their roles.
-    void reserved(const HostId& host, ReservedRoom room) { ledger_.reserve(host, std::move(room)); }
+    void reserved(const HostId& host, ReservedRoom::OnHost room) {
+        ledger_.reserve(host, std::move(room));
+    }
     /// What is reserved for its role, or lent to it, is for the request too.
     void admits(const Request& request) { ledger_.admit(request); }
 
@@ -88,7 +90,7 @@ public:
     class Question {
     public:
         Question(RoomKeeper& rooms, const Request& request)
-            : rooms_(rooms), own_(!rooms.ledger_.admitted(request.id)) {
+            : rooms_(rooms), own_(!rooms.ledger_.reserved().admitted(request.id)) {
             asked_.id = request.id;
             if (own_) rooms_.admits(request);
         }

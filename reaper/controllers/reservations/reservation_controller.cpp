@@ -212,7 +212,7 @@ Task<void> ReservationController::know_roles_of_promises() {
         request.id = id;
         ProjectId of = project;
         request.role = co_await role_of(std::move(of));
-        request.lent_by = ledger.lent_to(id);
+        request.lent_by = ledger.reserved().lent_to(id);
         dependencies_.rooms.admits(request);
     }
 }

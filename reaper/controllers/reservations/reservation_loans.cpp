@@ -34,7 +34,7 @@ void ReservationController::update_ledger() {
     for (const HostId& host : std::exchange(to_tell_, {})) {
         const auto book = books_.find(host);
         const Host* const there = cache.find(host);
-        ReservedRoom room;
+        ReservedRoom::OnHost room;
         if (!over && book != books_.end() && there != nullptr) {
             if (!roles_known_on(*there)) {
                 changed_.insert(host);  // learnt with the next look
@@ -60,13 +60,13 @@ bool ReservationController::roles_known_on(const Host& host) const {
 std::set<std::string> ReservationController::hosts_lent_by(const Role& role) const {
     std::set<std::string> hosts;
     if (role.empty()) return hosts;
-    const Ledger& ledger = dependencies_.rooms.ledger();
+    const ReservedRoom& reserved = dependencies_.rooms.ledger().reserved();
     for (const HostId& id : told_) {
         const Host* const host = dependencies_.refresher.cache().find(id);
-        if (host == nullptr || !ledger.has_tenants_on(id)) continue;
+        if (host == nullptr || !reserved.has_tenants_on(id)) continue;
         const bool own =
             std::any_of(host->servers.begin(), host->servers.end(), [&](const Server& server) {
-                const Role* const lender = ledger.lender_of(server.id);
+                const Role* const lender = reserved.lender_of(server.id);
                 return lender != nullptr && lender->is_open_to(role);
             });
         if (own) hosts.insert(host->service_host);
@@ -76,7 +76,7 @@ std::set<std::string> ReservationController::hosts_lent_by(const Role& role) con
 
 void ReservationController::on_plan(const Role& role, const Plan& plan) {
     if (role.empty()) return;
-    const Ledger& ledger = dependencies_.rooms.ledger();
+    const ReservedRoom& reserved = dependencies_.rooms.ledger().reserved();
     const Duration now = dependencies_.cloud.clock.steady();
     for (const HostPlan& host : plan.hosts) {
         const auto book = books_.find(host.host);
@@ -85,7 +85,7 @@ void ReservationController::on_plan(const Role& role, const Plan& plan) {
             const Role& lends = reservation.identity.role;
             const bool tenants =
                 std::any_of(host.victims.begin(), host.victims.end(), [&](const Victim& victim) {
-                    const Role* const lender = ledger.lender_of(victim.server);
+                    const Role* const lender = reserved.lender_of(victim.server);
                     return lender != nullptr && *lender == lends;
                 });
             if (!tenants || !lends.is_open_to(role)) continue;

@@ -128,7 +128,7 @@ TEST_F(GatewayLendingTest, WhoOnlyAsksIsToldThatItsTenantsWouldGoAndNothingIsLef
     ASSERT_TRUE(std::holds_alternative<Plan>(own));
     EXPECT_THAT(std::get<Plan>(own).victims(), SizeIs(1));
     EXPECT_FALSE(std::holds_alternative<Plan>(asks("stranger")));
-    EXPECT_FALSE(service().view()->ledger.admitted(RequestId{"a question"}));
+    EXPECT_FALSE(service().view()->ledger.reserved().admitted(RequestId{"a question"}));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_EQ(lent(), 4);
 }

@@ -454,9 +454,9 @@ TEST_F(ReservationControllerTest, WhoBeginsToServeKnowsWhoseLoanEnds) {
     rooms.decided(loan, Decision{plan}, false, clock.now(),
                   [this](const HostId& id) { return refresher->cache().find(id); });
     ASSERT_FALSE(rooms.ledger().promises_of(loan.id).empty());
-    EXPECT_TRUE(rooms.ledger().role_of(loan.id).empty()) << "nobody told of it yet";
+    EXPECT_TRUE(rooms.ledger().reserved().role_of(loan.id).empty()) << "nobody told of it yet";
     begin();
-    EXPECT_EQ(rooms.ledger().role_of(loan.id), role("eng"));
+    EXPECT_EQ(rooms.ledger().reserved().role_of(loan.id), role("eng"));
 }
 
 TEST_F(ReservationControllerTest, ARoleHoldsUntilKeystoneTellsAnother) {

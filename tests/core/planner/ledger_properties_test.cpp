@@ -273,7 +273,7 @@ private:
             ++plans_;
             for (const auto& victim : made->victims()) {
                 RC_ASSERT(!ledger_.evicting(victim.server));
-                const Role* const lender = ledger_.lender_of(victim.server);
+                const Role* const lender = ledger_.reserved().lender_of(victim.server);
                 const bool may_go = lender == nullptr || lender->is_open_to(one.request.role);
                 RC_ASSERT(may_go);
                 tenants_gone_ += lender != nullptr ? 1 : 0;

@@ -195,7 +195,7 @@ private:
     /// Reservations that lack something, and lend to servers, on some host.
     void reserve() {
         const Host& there = some_host();
-        ReservedRoom reserved;
+        ReservedRoom::OnHost reserved;
         for (int i = upto(2); i > 0; --i) {
             const ReservationId id{"r" + std::to_string(i)};
             const Role owner = some_role();

@@ -81,7 +81,7 @@ protected:
             },
             ledger);
     }
-    ReservedRoom room() const {
+    ReservedRoom::OnHost room() const {
         return reserved_room(host, reservations, balance_of(reservations, use()), ledger);
     }
     Request request(const std::string& path, Amount amount, const std::string& id = "req-1") const {
@@ -199,7 +199,7 @@ TEST_F(ReservationLendingTest, WhatOneLacksIsNotTakenFromAnother) {
     reserve_for("eng", 4, 4);
     release_all();
     // The room that eng released for its own request, which exists by now.
-    ReservedRoom owed = room();
+    ReservedRoom::OnHost owed = room();
     for (auto& missing : owed.missing) missing.free = {};
     ledger.reserve(host.id, owed);
     Request own = request("eng", 4);
@@ -227,7 +227,7 @@ TEST_F(ReservationLendingTest, WhatARequestFreesIsNotOwedToAReservation) {
 
 TEST_F(ReservationLendingTest, ATenantThatMovedIsOneUntilTheLedgerIsToldOtherwise) {
     add("tenant", "spot", 8, true);
-    ReservedRoom elsewhere;
+    ReservedRoom::OnHost elsewhere;
     elsewhere.tenants[ServerId{"tenant"}] = role("eng");
     ledger.reserve(HostId{"elsewhere"}, elsewhere);
     EXPECT_TRUE(refused(request("", 2)));
@@ -236,14 +236,14 @@ TEST_F(ReservationLendingTest, ATenantThatMovedIsOneUntilTheLedgerIsToldOtherwis
 }
 
 TEST_F(ReservationLendingTest, ATenantOfTwoHostsIsOneWhereItCameLast) {
-    ReservedRoom room;
+    ReservedRoom::OnHost room;
     room.tenants[ServerId{"tenant"}] = role("eng");
     ledger.reserve(HostId{"a"}, room);
     ledger.reserve(HostId{"b"}, room);
     ledger.reserve(HostId{"a"}, {});
-    EXPECT_NE(ledger.lender_of(ServerId{"tenant"}), nullptr);
+    EXPECT_NE(ledger.reserved().lender_of(ServerId{"tenant"}), nullptr);
     ledger.reserve(HostId{"b"}, {});
-    EXPECT_EQ(ledger.lender_of(ServerId{"tenant"}), nullptr);
+    EXPECT_EQ(ledger.reserved().lender_of(ServerId{"tenant"}), nullptr);
 }
 
 // Mesos: T1 launches a normal task while revocable ones terminate. What terminates counts once.
