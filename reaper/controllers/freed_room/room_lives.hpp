@@ -26,11 +26,11 @@ public:
         Journal& journal;
         CacheRefresher& refresher;
         const bool& stopping;
-        /// Room that is used for so long was worth it, as the configuration in force says.
+        /// Room that is used for this time was worth it; from the configuration in force.
         std::function<Duration()> long_enough;
     };
-    /// Told of each server that gave its room back after so long, or (none) has used it for long
-    /// enough. Of one that an operator removed, nothing is told.
+    /// Called for each server that gave its room back after this time, or (none) has used it for
+    /// long enough. Not called for one that an operator removed.
     using OnUse = std::function<void(const Request&, std::optional<Duration> lived)>;
 
     RoomLives(Dependencies dependencies, OnUse on_use);
