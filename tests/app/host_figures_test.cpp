@@ -52,7 +52,7 @@ TEST(HostFigures, WhatIsNoNumberOrToldTwiceIsNone) {
     EXPECT_EQ(figures.at(a.id).why, "");
     EXPECT_EQ(figures.at(b.id).why, "its use is not a number of 0 or more");
     EXPECT_EQ(figures.at(c.id).why, "its use is not a number of 0 or more");
-    EXPECT_EQ(figures.at(d.id).why, "its use is told twice");
+    EXPECT_EQ(figures.at(d.id).why, "its use is reported twice");
 }
 
 TEST(HostFigures, ClocksMayDifferByHalfAMinute) {
@@ -145,7 +145,8 @@ TEST_F(ServerFiguresTest, WhereServersAreNotReadInDetailAnyOfThemMayBeAHolder) {
 
 TEST_F(ServerFiguresTest, ContradictionsAreNotKnown) {
     server("s", 4);
-    EXPECT_THAT(use({sample("a", 1, "s"), sample("a", 1, "s")}).why, HasSubstr("is told twice"));
+    EXPECT_THAT(use({sample("a", 1, "s"), sample("a", 1, "s")}).why,
+                HasSubstr("is reported twice"));
     EXPECT_THAT(use({sample("a", -1, "s")}).why,
                 HasSubstr("server s is not a number of 0 or more"));
     EXPECT_EQ(use({sample("a", 1, "s"), sample("elsewhere", -1, "s")}).why, "");

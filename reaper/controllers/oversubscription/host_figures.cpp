@@ -34,7 +34,7 @@ std::map<HostId, Figure> figures_by_host(const std::vector<Sample>& samples, con
         if (!host) continue;
         const auto [at, is_new] = figures.try_emplace(
             *host, Figure{sample.value, sample.at, why_no_figure(sample.value, what)});
-        if (!is_new) at->second.why = std::string{what} + " is told twice";
+        if (!is_new) at->second.why = std::string{what} + " is reported twice";
     }
     return figures;
 }
@@ -89,7 +89,7 @@ OthersUse use_on(const Host& host, ServerFigures measured, Amount held,
             use.used.most += static_cast<double>(vcpus_held(server, host, room_class));
         }
     }
-    // Not there any more, or not yet.
+    // Gone, or not there yet.
     if (!host.estimated)
         for (const auto& [server, value] : measured.values) use.used.most += value;
     return use;
@@ -114,7 +114,7 @@ std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& sam
         if (!std::isfinite(sample.value) || sample.value < 0)
             measured.why = of + " is not a number of 0 or more";
         else if (!measured.values.try_emplace(server, sample.value).second)
-            measured.why = of + " is told twice";
+            measured.why = of + " is reported twice";
     }
     return all;
 }

@@ -24,13 +24,13 @@ struct Figure {
     std::string why;  ///< not empty: it is no figure, for this reason
 };
 
-/// Those of hosts that are known. What is not finite or negative, or is told twice, is no figure.
+/// Those of known hosts. A value that is not finite, negative or reported twice is no figure.
 /// `what`: its name in the reasons.
 std::map<HostId, Figure> figures_by_host(const std::vector<Sample>& samples, const HostNames& names,
                                          const std::string& host_label, std::string_view what);
 
-/// Why the times of the samples, asked for between these two moments, show that the clock of who
-/// measures differs too much from ours; none if it does not.
+/// Why the times of the samples, asked for between these two times, show that the clock of the
+/// metrics server differs too much from ours; none if it does not.
 std::optional<std::string> why_clocks_differ(const std::vector<Sample>& samples, TimePoint from,
                                              TimePoint to);
 
@@ -54,7 +54,7 @@ struct ServerFigures {
     std::string why;  ///< not empty: one of them is no figure, for this reason
 };
 
-/// Of hosts that are known. What is not finite or negative, or is told twice, is no figure. `what`:
+/// Of known hosts. A value that is not finite, negative or reported twice is no figure. `what`:
 /// its name in the reasons.
 std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& samples,
                                                   const HostNames& names,

@@ -153,9 +153,9 @@ ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
     co_return loads;
 }
 
-/// Load of longer ago is in no average any more.
+/// Older load is in no average.
 constexpr Duration load_remembers = std::chrono::hours{1};
-/// What ended at some moment is in the journal so much later at most.
+/// An end is in the journal after this time at most.
 constexpr Duration journal_may_lag = std::chrono::minutes{1};
 
 /// Bulk answers do not tell who holds which class.
@@ -236,7 +236,7 @@ void QosLoop::forget() {
     log_.clear();
 }
 
-/// What was shed of a host counts though nobody is left there: somebody may come.
+/// What was shed of a host counts even if no server is left there: one may come.
 void QosLoop::forget_unwatched(const OversubscriptionPolicy& policy) {
     const auto gone = [&](const HostId& host) {
         const Host* const found = dependencies_.refresher.cache().find(host);
@@ -322,7 +322,7 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
     const TimePoint since = known_until_
                                 ? std::max(*known_until_ - journal_may_lag, begun - load_remembers)
                                 : begun - load_remembers;
-    // What ends between the two is in both, and what is told of its end counts.
+    // What ends between the two reads is in both, and the record with its end counts.
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
     auto ended = co_await dependencies_.journal.culls_since(since);
@@ -336,7 +336,7 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
             told.insert(record.request.id);
         }
     known_until_ = std::min(begun, now);
-    // What is told again keeps the time that it has here.
+    // A record that is read again keeps the time that it has here.
     std::erase_if(evicted_, [&](const auto& each) {
         const auto& servers = each.second;
         return !told.contains(each.first) &&
