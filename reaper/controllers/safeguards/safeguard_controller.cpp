@@ -28,7 +28,7 @@ ResultTask<void> SafeguardController::restore() {
                                          dependencies_.clock.now());
     if (!read) co_return read.error();
     safeguards_ = std::move(read->safeguards);
-    restore_breaker(read->was_told);
+    restore_breaker(read->opening_was_journalled);
     was_paused_ = dependencies_.pause.paused().has_value();
     was_held_back_ = held_back().has_value();
     if (const auto why = paused_reason())
@@ -37,11 +37,11 @@ ResultTask<void> SafeguardController::restore() {
 }
 
 /// The journal tells of what opened it, its file that it is open.
-void SafeguardController::restore_breaker(bool was_told) {
+void SafeguardController::restore_breaker(bool opening_was_journalled) {
     const TimePoint now = dependencies_.clock.now();
     const auto file = dependencies_.breaker.paused();
     const bool open = safeguards_.breaker().state(now) == CircuitState::open;
-    if (open && !file && was_told) {
+    if (open && !file && opening_was_journalled) {
         safeguards_.reset_circuits();
         spawn_(note_event("resumed", "the file of the circuit breaker is gone"));
     } else if (open && !file) {
@@ -215,7 +215,7 @@ void SafeguardController::check_pause() {
         spdlog::warn("no servers are deleted from now on: {}", *why);
         spawn_(note_event("paused", *why));
     } else {
-        // Somebody has looked.
+        // An operator has looked.
         safeguards_.reset_circuits();
         spdlog::warn("the pause is over: culls go on");
         spawn_(note_event("resumed", "the pause is over"));

@@ -53,7 +53,7 @@ struct Use {
     std::optional<Duration> lived{};
 };
 
-/// Oldest first; what is still to be seen is left out.
+/// Oldest first, without those whose end is not known yet.
 std::vector<Use> uses_in(const std::vector<RequestRecord>& records, TimePoint after, TimePoint now,
                          Duration long_enough) {
     std::vector<Use> uses;
@@ -87,7 +87,7 @@ bool told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
     return opened > ended;
 }
 
-/// A cull of which it is not known what became of it, and may still be found out.
+/// A cull whose result is not known, and can still become known.
 bool may_still_help(const RequestRecord& record, TimePoint now) {
     const bool planned = std::any_of(
         record.plans.begin(), record.plans.end(),
@@ -214,7 +214,7 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
     for (const auto& record : *records) note_deletions(record, read.safeguards.deletions());
     for (const auto& record : *records)
         if (may_still_help(record, now)) read.safeguards.note_cull(record.request);
-    read.was_told = told_of_opening(*events, reset);
+    read.opening_was_journalled = told_of_opening(*events, reset);
     read.safeguards.prune(now);
     co_return read;
 }

@@ -22,7 +22,7 @@ std::optional<bool> move_taken(FreedRoomResultKind kind);
 struct JournaledSafeguards {
     Safeguards safeguards;
     /// The journal knows that the breaker opened: it was written into its file, too.
-    bool was_told = false;
+    bool opening_was_journalled = false;
 };
 
 /// Victims, hosts in cooldown, failures in a row and what they opened, as far back as they count;
