@@ -226,7 +226,7 @@ ResultTask<void> RunningService::run() {
     co_await wait_for_claims();
     report_searches();
     co_await parts_->reserver.give_all_back();
-    co_await kept_rooms_.let_all_go();
+    co_await kept_rooms_.release_all();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};
