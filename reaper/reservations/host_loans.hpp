@@ -1,6 +1,6 @@
 // What is known of a host's loans beyond what Placement shows: who borrowed and since when, and
-// what the journal was told of loans and debts. It is read from there again after a restart, so the
-// journal's lines are written and read here. Pure.
+// which loans and debts are in the journal. It is read from there after a restart, so the journal's
+// lines are written and read here. Pure.
 #pragma once
 
 #include <map>
@@ -31,9 +31,9 @@ public:
     /// borrowed did not.
     bool had_by(const ServerId& server, TimePoint then) const;
 
-    /// How much is lent, and to whom: for the journal, if that is news. `lacks`: its reservations
-    /// lack something, which may be on its way to somebody. Who is gone, or borrows no more, is
-    /// forgotten.
+    /// How much is lent, and to which servers: for the journal, if that is news. `lacks`: its
+    /// reservations lack something, which may be on its way to a server. Servers that are gone, or
+    /// no longer borrow, are forgotten.
     std::optional<std::string> news_of_loans(const Host& host, const Resources& lent, bool lacks);
     /// What others hold of a reservation's room, and who: for the journal, if that is news. More of
     /// it is news when it was there the last time too, as between two readings much seems taken.

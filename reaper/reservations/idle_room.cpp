@@ -45,7 +45,7 @@ class MostRoom {
 public:
     MostRoom(const RoomWish& wish, const Ledger& ledger) : wish_(wish), ledger_(ledger) {}
 
-    /// Could a slot fit, with so much let go of, and with so many victims?
+    /// Could a slot fit, with this much released, and with this many victims?
     bool fits(const Host& host, const Resources& given, std::size_t victims) const {
         Resources room = given;
         for (const Provider& provider : host.providers)
@@ -252,7 +252,7 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
     for (const auto* const promise : ledger.promises_on(host.id))
         if (!ledger.is_for(*promise, request.id)) {
             const Resources promised = promise->slot * promise->open();
-            // A borrower waits for nobody's deletion; what others' victims bring is theirs first.
+            // A borrower waits for no deletion; what others' victims bring is theirs first.
             lacking += wish.borrowed
                            ? above_none(promised - on_its_way_to(promise->request, host, ledger))
                            : promised;

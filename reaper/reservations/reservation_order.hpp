@@ -45,7 +45,7 @@ struct UnreserveOrder {
     HostId host;
     ReservationName name;
     Resources resources;
-    /// Of these principals alone; none: whoever made it.
+    /// Of these principals alone; none: of all principals.
     std::optional<std::set<std::string>> principals{};
     /// Of this one alone: who reserved it.
     std::optional<std::string> reserver{};
@@ -69,9 +69,9 @@ using ReservationDelta = std::map<ReservationId, Resources>;
 Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& use,
                                  const ReserveOrder& order);
 
-/// The room is its previous owner's again, or nobody's. `not_found`: there is no such reservation,
-/// or none of those principals. `conflict`: it has not so much; or so much is not idle, or is in
-/// the configuration; or it is not told to whom a part of it returns.
+/// The room goes back to its previous owner, or is free. `not_found`: there is no such reservation,
+/// or none of those principals. `conflict`: it is smaller; or that much is not idle, or is in the
+/// configuration; or it is not known to whom a part of it returns.
 Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse& use,
                                    const UnreserveOrder& order);
 
@@ -81,8 +81,8 @@ std::map<ReservationId, Resources> lent_of(const HostReservations& reservations,
                                            const UnreserveOrder& order);
 
 /// What the configuration says of a host: by reservation, what its role is to have in all, what was
-/// refined included. Its own reservations become these; what is in its way stays, and is told in
-/// the balance as owed. Returns what changed.
+/// refined included. Its own reservations become these; what is in its way stays, and is counted as
+/// owed in the balance. Returns what changed.
 ReservationDelta configure(HostReservations& reservations,
                            const std::map<ReservationId, Reservation>& wanted);
 
