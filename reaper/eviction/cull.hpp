@@ -33,8 +33,8 @@ namespace reaper {
 /// What a fresh read means for the deletion of a victim.
 struct FreshVerdict {
     enum class Kind {
-        fit,           ///< as planned: delete it
-        going,         ///< somebody deletes it already: nothing to send, its room is on the way
+        fit,    ///< as planned: delete it
+        going,  ///< another client deletes it already: nothing to send, it will free its room
         soft_deleted,  ///< deleted, but it keeps its room until it is reclaimed
         vanished,      ///< gone, and it holds nothing
         unfit,         ///< must live; `reason` says why
@@ -84,7 +84,7 @@ public:
     /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that, or the
     /// policy changes all the time.
     Task<Result<RecheckResult>> fresh_at(const Victim& victim);
-    /// The same, and `earlier` does if it was begun a moment ago and would still be made so.
+    /// The same, and `earlier` is enough if it was just begun and is still valid.
     Task<Result<RecheckResult>> fresh_at(const Victim& victim,
                                          std::optional<RecheckResult> earlier);
     /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
@@ -135,7 +135,7 @@ struct Cull {
     std::vector<HostId> hosts_of_untouched();
     /// May Nova have heard of a deletion of this process?
     bool begun() const;
-    /// No further deletion is sent; the first failure is told.
+    /// No further deletion is sent; the first failure is reported.
     void fail(Error error);
     /// What it came to.
     Execution conclude() const;
@@ -146,7 +146,7 @@ struct Cull {
     std::map<ServerId, HostId> hosts;  ///< where each victim and each pending server is
     std::map<ServerId, State> states;
     std::map<ServerId, std::string> skipped;
-    std::map<ServerId, RecheckResult> looks;  ///< at those that are fit, before anybody is deleted
+    std::map<ServerId, RecheckResult> looks;  ///< at those that are fit, before the first deletion
     Duration deadline{};                      ///< steady
     std::set<ServerId> ours;                  ///< whose deletion we sent, now or before a restart
     std::set<ServerId> unheard;               ///< of these, the ones whose answer was lost
@@ -157,16 +157,16 @@ struct Cull {
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
-    AsyncSemaphore asking;          ///< one asks at a time whether somebody waits
-    /// When the question went out to which the last answer was that somebody waits; steady.
+    AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
+    /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent
     std::vector<ServerId> pending_releases;  ///< deleted by others
     std::size_t overdue = 0;                 ///< of these, the ones that did not go in time
     std::optional<Error> failure;
-    std::optional<std::string> no_longer_needed;  ///< why nobody waits for all of it
+    std::optional<std::string> no_longer_needed;  ///< why no requester waits for all of it
     std::optional<std::string> blocked;           ///< why no more may be sent
-    std::optional<std::string> taken;             ///< why the plan's room is not there any more
+    std::optional<std::string> taken;             ///< why the plan's room is gone
 
 private:
     void add_unfinished(const PendingRelease& other);
