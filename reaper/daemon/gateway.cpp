@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// Calls under way when it stops may take so long.
+/// The longest time that calls under way may take after a stop.
 constexpr Duration longest_drain{30'000};
 constexpr Duration between_looks{1'000};
 constexpr Duration first_pause{1'000};

@@ -38,7 +38,7 @@ public:
     };
 
     /// `session` is asked where Placement is, if the settings don't say; else it may be null. It
-    /// and `io` must outlive the gateway. `on_status` is told of changes, once a second at most.
+    /// and `io` must outlive the gateway. `on_status` gets changes, once a second at most.
     Gateway(boost::asio::io_context& io, Settings settings, CloudSession* session,
             std::function<void(ServiceStatus)> on_status,
             std::shared_ptr<ProxyHandler> handler = nullptr);

@@ -220,7 +220,7 @@ ResultTask<void> RunningService::run() {
     listen_to_events();
     for (auto& task : periodic_tasks())
         spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
-                               [this](const Error& why) { return is_told(why); }));
+                               [this](const Error& why) { return handle_refusal(why); }));
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
     co_await wait_for_claims();
@@ -284,8 +284,9 @@ Task<std::optional<Error>> RunningService::cloud_trouble() {
     co_return std::nullopt;
 }
 
-/// Our credentials are refused in each call: one line tells it, at the start that of the start.
-bool RunningService::is_told(const Error& why) {
+/// Each call reports that our credentials are refused: one line is logged, at the start by the
+/// start itself. True: the caller need not log it.
+bool RunningService::handle_refusal(const Error& why) {
     if (why.code != Errc::unauthorized) return false;
     if (cloud_answered_ && parts_->probe.refused())
         spdlog::error(
@@ -311,7 +312,7 @@ Task<void> RunningService::wait_for_cloud() {
             cloud_refused_ = trouble->what;
             backoff.slow_down();
         }
-        // What refuses our credentials is told where it ends the start.
+        // Refused credentials are logged where they end the start.
         if (!cloud_refused_)
             spdlog::error("the cloud does not answer as it should, trying again: {}",
                           trouble->what);
@@ -479,7 +480,7 @@ Task<std::optional<RoomAnswer>> RunningService::room_for(Request request) {
     co_return co_await parts_->decisions.room_for(std::move(policy), std::move(request));
 }
 
-/// Why nobody who waits can be helped now; none if all is well.
+/// Why no waiting request can be served now; none if all is well.
 std::optional<std::string> RunningService::why_no_help() const {
     if (settings_.dry_run) return "a dry run changes nothing";
     if (const auto paused = parts_->safeguards.paused_reason()) return paused;
@@ -498,7 +499,7 @@ std::optional<std::string> RunningService::journal_trouble() const {
     return parts_ ? parts_->coordinator.journal_trouble() : std::nullopt;
 }
 
-/// Which service of the cloud does not answer any more.
+/// Which service of the cloud has stopped answering.
 std::optional<std::string> RunningService::cloud_silent() const {
     if (!parts_ || !cloud_answered_) return std::nullopt;
     return parts_->probe.why_silent();
@@ -698,7 +699,7 @@ void RunningService::on_events(std::vector<CloudEvent> events) {
     });
     if (events.empty()) return;
     parts_->tracker.note_left(events);
-    // Who goes took his slot before: that is counted while he is still to be seen.
+    // A server that leaves took its slot before: count that while it is still visible.
     std::vector<CloudEvent> batch;
     for (CloudEvent& event : events) {
         if (tells_end(event) && rooms_.ledger().promises_anything()) {
@@ -727,7 +728,7 @@ std::optional<JournalEvent> RunningService::notice_clock_step() {
     event.reason = "the wall clock was set " + std::string{*by > Duration{} ? "forward" : "back"} +
                    " by " + format_duration(std::chrono::abs(*by));
     event.at = ports_.cloud.clock.now();
-    spdlog::warn("{}; promises move with it, and the cloud is read anew", event.reason);
+    spdlog::warn("{}; promises move with it, and the cloud is read again", event.reason);
     rooms_.clock_stepped(*by);
     parts_->refresher.on_clock_step(*by);
     parts_->safeguards.safeguards().shift(*by);
@@ -763,7 +764,7 @@ ResultTask<void> RunningService::ask_credential_expires() {
         if (*told)
             spdlog::info("what we log in with expires at {}", iso_time(**told));
         else
-            spdlog::info("when what we log in with expires is not known any more");
+            spdlog::info("it is no longer known when what we log in with expires");
     }
     credential_expires_ = *told;
     co_return Result<void>{};
