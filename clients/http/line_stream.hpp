@@ -1,5 +1,5 @@
-// One call whose answer is told line by line, as it comes, for commands that wait for it: what a
-// daemon elsewhere does for a request, or what happens there.
+// One call whose answer is passed on line by line, as it comes, for commands that wait for it: what
+// a daemon elsewhere does for a request, or what happens there.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

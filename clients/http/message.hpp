@@ -14,7 +14,7 @@ namespace reaper::http {
 enum class Method { get, head, post, put, del };
 std::string_view to_string(Method method);
 
-/// May the call be sent again when nobody knows whether the first one arrived?
+/// May the call be sent again when it is not known whether the first one arrived?
 enum class Repeat {
     by_method,  ///< yes for GET and HEAD, no for the others
     safe,       ///< yes: the second call changes nothing that the first did not
