@@ -213,7 +213,7 @@ private:
 
     /// With what the use is now: a rise counts as the mean of it follows.
     std::string words(const HostFacts& facts, double cores, const HostUsage& usage) const {
-        const UsageOf& peak = usage.peak;
+        const UsageRange& peak = usage.peak;
         const UsageWindows& windows = parameters_.windows;
         std::string more;
         const auto add = [&](const std::string& part) {

@@ -38,7 +38,7 @@ std::optional<std::string> why_clocks_differ(const std::vector<Sample>& samples,
 // oversubscribed room. Pure.
 
 struct OthersUse {
-    UsageOf used;
+    UsageRange used;
     std::string why;  ///< not empty: it is not known, for this reason
 };
 
@@ -54,8 +54,8 @@ struct ServerFigures {
     std::string why;  ///< not empty: one of them is no figure, for this reason
 };
 
-/// Of known hosts. A value that is not finite, negative or reported twice is no figure. `what`:
-/// its name in the reasons.
+/// Of known hosts. A value that is not finite, negative or reported twice is no figure. `what`: its
+/// name in the reasons.
 std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& samples,
                                                   const HostNames& names,
                                                   const SampleLabels& labels,

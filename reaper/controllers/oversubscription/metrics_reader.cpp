@@ -428,7 +428,7 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
         if (by_server && why.empty()) why = others.at(host->id).why;
         if (!why.empty()) continue;
         known.cores = count == nullptr ? vcpus_of_root(*host) : count->value;
-        const UsageOf of_others =
+        const UsageRange of_others =
             by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
         why = why_impossible(of_others, known.cores);
         if (!why.empty()) continue;
