@@ -117,8 +117,8 @@ public:
     bool allowed() const;
     std::size_t size() const noexcept { return kept_.size(); }
 
+    // For the view.
     /// Of a server whose room is kept: all of it until Nova has released it, and then nothing.
-    /// Of a server whose room is kept: all of it until Nova has let it go, and then nothing.
     ResultTask<Allocations> held_by(ServerId server);
     /// Names the servers instead of who keeps their room, and leaves out those that are gone.
     void show(std::map<ServerId, Resources>& allocations) const;

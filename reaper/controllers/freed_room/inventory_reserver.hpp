@@ -7,9 +7,9 @@
 // is taken, expired or released, whatever the reason. Several requests on one host share a hold.
 //
 // A hold is journalled before it is set, so that the next process gives back what this one could
-// not. It protects the room but is no condition for a cull: if it can't be set, the log says so.
-// A value that another client set meanwhile stays.
-// One thread; the ports, the ledger and `stopping` must outlive it.
+// not. It protects the room but is no condition for a cull: if it can't be set, the log says so. A
+// value that another client set meanwhile stays. One thread; the ports, the ledger and `stopping`
+// must outlive it.
 #pragma once
 
 #include <map>

@@ -8,9 +8,8 @@
 // few yet are then counted from 0. On a host that is too busy nothing new may start, and no room
 // rises before its load is known, where that is watched. A host is read again before more is taken
 // off it than is free. One host that can't be read or written delays no other one. Where more is
-// held than there is, the holders are evicted
-// (`excess: evict`) or stay until they end (`drain`). A pause of the reaper lets no room rise and
-// evicts no server; a dry run logs what it would publish.
+// held than there is, the holders are evicted (`excess: evict`) or stay until they end (`drain`). A
+// pause of the reaper lets no room rise and evicts no server; a dry run logs what it would publish.
 #pragma once
 
 #include <cstdint>
