@@ -33,7 +33,7 @@ struct TlsOptions {
     std::string ca_key = "cloud.ca_file";  ///< the setting to name when verification fails
 };
 
-/// One try of a call that went out, and what came of it. What it refers to ends with the telling.
+/// One try of a call that went out, and its result. The references are valid during the callback.
 struct CallSeen {
     std::string_view service;  ///< Request::service
     Method method{};

@@ -14,7 +14,7 @@
 
 namespace reaper::http {
 
-// What an answer means to a caller who hoped for another one, in plain words. Pure.
+// The meaning of an unwanted answer for the caller, in plain words. Pure.
 
 /// The kind of failure that a status is.
 Errc failure_kind(int status);

@@ -30,7 +30,7 @@ struct Header {
 struct Request {
     Method method = Method::get;
     std::string url;      ///< absolute, http or https, without user and password
-    std::string service;  ///< who is asked, in one word for logs: `nova`, `keystone`
+    std::string service;  ///< the called service, in one word for logs: `nova`, `keystone`
     std::vector<Header> headers;
     std::string body;
     Repeat repeat = Repeat::by_method;

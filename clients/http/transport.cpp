@@ -178,7 +178,7 @@ struct PoolLimits {
     Duration idle_timeout{30'000};
 };
 
-/// The connections to one endpoint: a limit on how many work at a time, a queue of those who wait
+/// The connections to one endpoint: a limit on how many work at a time, a queue of calls that wait
 /// for one, first come first served, and idle ones kept for the next call.
 class Pool : public std::enable_shared_from_this<Pool> {
 public:

@@ -25,7 +25,8 @@ namespace reaper::proxy {
 /// A client that ends its side of the connection has left, as nginx and others see it, too.
 class ClientWatch {
 public:
-    /// From now on; told at most once, never in the destructor. The stream must outlive the watch.
+    /// From now on; calls back at most once, never in the destructor. The stream must outlive the
+    /// watch.
     ClientWatch(http::SocketStream& stream, std::function<void()> on_left);
     ~ClientWatch();
     ClientWatch(const ClientWatch&) = delete;
@@ -102,7 +103,7 @@ struct Upload {
         outcome = how;
         ended.cancel();
     }
-    /// Who has sent all of it may leave before the answer.
+    /// A client that has sent all of it may leave before the answer.
     void watch_client(http::SocketStream& stream) {
         watch.emplace(stream, [this] { guard.give_up(); });
     }

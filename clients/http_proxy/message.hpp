@@ -173,7 +173,7 @@ extern template class MessageReader<false>;
 
 /// Those that go through, in their order: not those of the connection (Connection, Keep-Alive, TE,
 /// Trailer, Transfer-Encoding, Upgrade, Proxy-*), nor those that Connection names. What says where
-/// a message ends, or whom it is for, goes through whatever Connection says.
+/// a message ends, or for which host it is, goes through whatever Connection says.
 HttpHeaders end_to_end(const HttpHeaders& headers);
 /// Writes the same, each as a line.
 void append_end_to_end(std::string& text, const HttpHeaders& headers);

@@ -151,7 +151,7 @@ public:
     /// Closes all kept connections.
     void forget_idle();
     const HttpProxyLimits& limits() const { return limits_; }
-    /// Tells the log when the upstream stops or begins to answer.
+    /// Logs when the upstream stops or begins to answer.
     void note(const http::Failure& failure);
 
 private:

@@ -115,7 +115,7 @@ std::optional<HttpResponse> refusal_of_sender(const HttpHeaders& headers,
         if (!here && !is_at_a_tunnel(origin, names))
             return refusal(403, "the Origin header names no address of this machine");
     }
-    // Who follows a link sees the answer himself, and the other page does not.
+    // A user who follows a link sees the answer, and the other page does not.
     const bool follows_link = is_only(headers, "Sec-Fetch-Mode", "navigate") &&
                               is_only(headers, "Sec-Fetch-Dest", "document");
     for (const std::string& site : values_of(headers, "Sec-Fetch-Site"))

@@ -50,8 +50,8 @@ struct HttpServerSettings {
     /// What clients may call it beside its address (and `localhost`, for one on loopback). A
     /// request under another name, or from a page of another site, is refused.
     std::vector<std::string> names{};
-    /// A Unix socket: who is in its group may connect too (a directory with the setgid bit gives it
-    /// its own).
+    /// A Unix socket: members of its group may connect too (a directory with the setgid bit gives
+    /// it its own).
     bool group_too = false;
     /// Paths that are answered when all places are taken: a daemon that has much to do is alive.
     std::vector<std::string> probes{"/healthz", "/readyz"};

@@ -31,7 +31,7 @@ public:
     TimePoint expires();
 
 private:
-    /// What tells one state of a file from another.
+    /// What distinguishes one state of a file from another.
     struct Seen {
         dev_t device = 0;
         ino_t inode = 0;
