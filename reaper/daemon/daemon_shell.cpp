@@ -87,7 +87,7 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (!was_ready_ && status.refused) return give_up(ExitCode::refused, *status.refused);
     if (!status.ready) {
         // What is waited for, and when the next try is: once each, not with every request. Of the
-        // cloud the service tells the reasons itself.
+        // cloud the service logs the reasons itself.
         const bool news = status.line != "starting" && status.line != "waiting for the cloud";
         if (status.line != last_wait_ && news) spdlog::error("{}", status.line);
         last_wait_ = status.line;

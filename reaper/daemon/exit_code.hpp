@@ -1,4 +1,4 @@
-// How the program ends; `reaper --help` tells the same.
+// How the program ends; `reaper --help` says the same.
 #pragma once
 
 namespace reaper {

@@ -78,7 +78,7 @@ private:
 };
 
 /// The service with a gateway beside it: both end before `run` does. The gateway takes calls until
-/// the service has ended: who was helped still has to claim its room.
+/// the service has ended: requesters that were helped still have to claim their room.
 class WithGateway final : public DaemonWork {
 public:
     /// Both must outlive it.

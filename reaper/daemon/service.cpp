@@ -198,15 +198,15 @@ ResultTask<void> RunningService::run() {
     if (!protections) co_return protections.error();
     use(settings_.policy);
     if (!settings_.dry_run) {
-        // What a former process reserved is given back; a dry run writes nothing to the cloud.
+        // What a previous process reserved is given back; a dry run writes nothing to the cloud.
         auto held = co_await parts_->reserver.restore();
         if (!held) co_return held.error();
         const TimePoint since = ports_.cloud.clock.now() - kept_for_at_most;
         auto kept = co_await kept_rooms_.restore(ports_.journal, since);
         if (!kept) co_return kept.error();
     }
-    // The broker tells again of what it has, and so does the look for unshelvings. Of the rest only
-    // we know.
+    // The broker delivers its messages again, and the look for unshelvings finds those again. Only
+    // we know the rest.
     RequestCoordinator::LeaseOf lease_of =
         [this](RequestSource source) -> std::shared_ptr<const Lease> {
         if (source != RequestSource::operator_ && is_awaited(source)) return nullptr;
@@ -232,7 +232,7 @@ ResultTask<void> RunningService::run() {
     co_return Result<void>{};
 }
 
-/// Who was helped by the gateway gets its answer, and claims the room that is kept for it.
+/// A requester that the gateway helped gets its answer, and claims the room that is kept for it.
 Task<void> RunningService::wait_for_claims() {
     constexpr Duration longest{10'000};
     constexpr Duration poll_interval{20};
@@ -339,7 +339,7 @@ void RunningService::spawn(Task<void> task) {
                        --self->active_;
                        if (self->active_ == 0 && self->stopping_)
                            self->parts_->idle.try_send(boost::system::error_code{});
-                       // A broken invariant: die, and let the journal resume what was under way.
+                       // A broken invariant: abort, and let the journal resume what was under way.
                        if (error) std::rethrow_exception(error);
                    });
 }
@@ -366,7 +366,7 @@ public:
         const Handler handler = handler_();
         return handler ? handler->line() : "passing everything through: not serving";
     }
-    /// A call gives back what it holds of the service when it dies: the service lives until then.
+    /// A call gives back what it holds of the service when it ends: the service lives until then.
     Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override {
         const Handler handler = handler_();
         if (!handler) co_return Error{Errc::unreachable, "the service has just ended"};
@@ -395,7 +395,7 @@ std::shared_ptr<Service> make_service(ServicePorts ports, LiveSettings settings,
                                             std::move(on_status));
 }
 
-// What the service tells of itself, and what it would do for a question.
+// What the service reports about itself, and what it would do for a question.
 
 std::optional<DaemonView> RunningService::view() const {
     if (!parts_ || !parts_->refresher.built()) return std::nullopt;
@@ -654,7 +654,7 @@ void RunningService::listen_to_messages() {
     handlers.message = [weak](Delivery delivery) {
         const auto self = weak.lock();
         if (!self || self->stopping_) return;
-        // Who sent it had the time of the wall clock, which counts for how long it is served.
+        // The sender had the time of the wall clock, which counts for how long it is served.
         if (auto step = self->notice_clock_step()) self->spawn(self->note(std::move(*step)));
         self->parts_->nova_failures.on_message(std::move(delivery));
     };
@@ -680,15 +680,15 @@ void RunningService::listen_to_events() {
     ports_.events->start(std::move(handlers));
 }
 
-/// That a server is gone, or goes for good.
+/// That a server is gone, or is being deleted.
 static bool tells_end(const CloudEvent& event) {
     const auto* const seen = std::get_if<ServerSeen>(&event);
     return std::holds_alternative<ServerGone>(event) ||
            (seen != nullptr && seen->record.server.status == "DELETED");
 }
 
-/// Searches for hosts are remembered, everything else changes the cache. Who leaves may have waited
-/// for room.
+/// Searches for hosts are remembered, everything else changes the cache. A server that leaves may
+/// have waited for room.
 void RunningService::on_events(std::vector<CloudEvent> events) {
     const TimePoint now = ports_.cloud.clock.now();
     std::erase_if(events, [&](CloudEvent& event) {
@@ -719,7 +719,7 @@ Task<void> RunningService::check_clock() {
     if (auto step = notice_clock_step()) co_await note(std::move(*step));
 }
 
-/// What is remembered moves with the wall clock. What to tell of it; none if it was not set.
+/// What is remembered moves with the wall clock. The event to journal; none if it was not set.
 std::optional<JournalEvent> RunningService::notice_clock_step() {
     const auto by = clock_.step();
     if (!by) return std::nullopt;

@@ -160,7 +160,7 @@ RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen&
     return look;
 }
 
-/// Where owners' locks count, it makes no difference who set one.
+/// Where owners' locks count, it makes no difference which user set one.
 ResultTask<LockHolder> Recheck::read_lock(const std::optional<ServerRecord>& record) {
     if (!record || settings_.policy->protection.by_owners()) co_return LockHolder::none;
     Server server = record->server;

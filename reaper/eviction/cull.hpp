@@ -43,7 +43,7 @@ struct FreshVerdict {
     std::string reason;
 };
 
-/// Who may be a victim at all.
+/// Which servers may be victims at all.
 struct FreshRules {
     const Taggers& taggers;
     const TagData& tag_data;  ///< the answers to the taggers' questions
@@ -88,11 +88,11 @@ public:
     Task<Result<RecheckResult>> fresh_at(const Victim& victim,
                                          std::optional<RecheckResult> earlier);
     /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
-    /// Keystone has told something else since.
+    /// Keystone has answered something else since.
     bool is_fresh(const RecheckResult& look) const;
 
 private:
-    /// What Nova has of it, and who holds its lock.
+    /// What Nova has of it, and which user holds its lock.
     struct Seen {
         std::optional<ServerRecord> record{};  ///< none: Nova knows it no more
         LockHolder lock = LockHolder::none;
@@ -124,7 +124,7 @@ struct Cull {
     /// softly, and we have not begun to finish that.
     enum class State { planned, unfinished, sent, forced, gone, skipped, stuck };
 
-    /// `known`: what the journal tells of its victims.
+    /// `known`: what the journal has of its victims.
     Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
          Recheck recheck, AsyncSemaphore one_asks);
 
@@ -172,7 +172,7 @@ private:
     void add_unfinished(const PendingRelease& other);
 };
 
-/// For logs: the victim, and for whom it goes.
+/// For logs: the victim, and the requester that it is deleted for.
 LogFields about(const Cull& cull, const Victim& victim);
 
 }  // namespace reaper

@@ -444,7 +444,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     Duration interval = settings_.cull.poll_interval;
     bool untold = !guard_.reported_gone(victim.server);
     std::string last = "Placement was not asked yet";
-    bool seen = false;  // Placement told, at last, that it still holds room
+    bool seen = false;  // Placement's last answer was that it still holds room
     // What was just sent, and heard, has not had its time yet, if there will be some.
     bool push = !cull.sent.contains(victim.server) || cull.unheard.contains(victim.server);
     while (true) {
@@ -516,7 +516,7 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Al
         co_await leave(cull, victim, verdict.reason);
     } else if (verdict.kind == Kind::fit && unheard) {
         cull.unheard.erase(victim.server);
-        // Of a former process: much may have changed since its plan, so that a new one decides.
+        // Of a previous process: much may have changed since its plan, so that a new one decides.
         const bool of_this_process = cull.sent.contains(victim.server);
         co_await ask_whether_needed(cull);
         if (cull.stopped || !of_this_process || !may_delete(cull))

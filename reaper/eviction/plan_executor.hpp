@@ -59,7 +59,7 @@ public:
     virtual void on_deletion(const Victim& victim, bool succeeded) = 0;
 };
 
-/// How far a victim already was when a former process of ours ended.
+/// How far a victim already was when a previous process of ours ended.
 enum class Progress {
     sent,      ///< its deletion was journalled; whether Nova heard it is not known
     gone,      ///< after that: its room is credited
@@ -86,7 +86,7 @@ struct Execution {
 class PlanExecutor {
 public:
     virtual ~PlanExecutor() = default;
-    /// `known`: what the journal tells of victims of this plan; empty for a new one.
+    /// `known`: what the journal has of victims of this plan; empty for a new one.
     virtual Task<Execution> carry_out(Request request, Plan plan,
                                       std::map<ServerId, Progress> known) = 0;
 };

@@ -149,7 +149,8 @@ Placement& KeptRooms::view() {
     return *view_;
 }
 
-/// What may be kept for a request of a former process: it is looked at before it is spoken of.
+/// What may be kept for a request of a previous process: it is read before it is used for an
+/// answer.
 void KeptRooms::expect(const RequestRecord& record) {
     const auto note = [&](const ServerId& server, const HostId& host, bool gone) {
         Entry& kept = kept_[server];
@@ -308,7 +309,7 @@ void KeptRooms::note_change(const HostId& host, const ServerId& server) {
     if (!under_way(server)) changed_.insert(host);
 }
 
-/// Of a former process, or whose last answer was lost.
+/// Of a previous process, or whose last answer was lost.
 Task<void> KeptRooms::look_if_unsure(ServerId server) {
     if (const auto at = kept_.find(server); at == kept_.end() || at->second.sure) co_return;
     co_await look(server);
@@ -563,7 +564,7 @@ void KeptRooms::try_later(const ServerId& server, const std::string& what) {
 
 ResultTask<void> KeptRooms::check() {
     std::vector<ServerId> due;
-    // Who serves now may have taken them up.
+    // The reaper that serves now may have adopted them.
     if (dependencies_.serving() == 0) co_return Result<void>{};
     const Duration now = dependencies_.cloud.clock.steady();
     for (const auto& [server, entry] : kept_)
@@ -718,7 +719,7 @@ Task<void> KeptRooms::release_all() {
 // ---- what others have left ----
 
 ResultTask<void> KeptRooms::settle_others() {
-    // Who comes while it is looked waits for that.
+    // A caller that comes during the search waits for its end.
     while (settling_) co_await dependencies_.cloud.clock.sleep(poll_interval);
     const std::uint64_t serving = dependencies_.serving();
     const Duration now = dependencies_.cloud.clock.steady();
@@ -745,8 +746,8 @@ ResultTask<void> KeptRooms::settle_others() {
     co_return Result<void>{};
 }
 
-/// What a former process may have kept, or whose last answer was lost: until it is known, room that
-/// comes free looks used.
+/// What a previous process may have kept, or whose last answer was lost: until it is known, room
+/// that comes free looks used.
 ResultTask<void> KeptRooms::look_at_unsure() {
     std::vector<ServerId> unsure;
     for (const auto& [server, entry] : kept_)
@@ -763,7 +764,7 @@ ResultTask<void> KeptRooms::look_at_unsure() {
                                            " servers' room is not known"};
 }
 
-/// Placement tells in one answer what all keepers hold.
+/// Placement reports in one answer what all keepers hold.
 ResultTask<void> KeptRooms::look_for_others() {
     std::string project = own_name;
     const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));

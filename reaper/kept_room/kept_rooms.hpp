@@ -120,7 +120,7 @@ public:
     // For the view.
     /// Of a server whose room is kept: all of it until Nova has released it, and then nothing.
     ResultTask<Allocations> held_by(ServerId server);
-    /// Names the servers instead of who keeps their room, and leaves out those that are gone.
+    /// Shows the servers instead of the keepers of their room, and leaves out those that are gone.
     void show(std::map<ServerId, Resources>& allocations) const;
     /// Takes up what others left there, so that it is shown as ours.
     Task<void> adopt_from(ProviderId provider, const std::map<ServerId, Resources>& allocations);

@@ -18,7 +18,7 @@ Amount sum_of_all(const Resources& resources) {
     return sum;
 }
 
-/// The host as if these consumers held so much, and no more, of what they held `before`.
+/// The host as if these consumers held only `then` of what they held `before`.
 Host with_less(Host host, const ReservedAllocations& before, const ReservedAllocations& then) {
     for (Provider& provider : host.providers)
         for (const auto& [id, held] : before) {
@@ -30,7 +30,7 @@ Host with_less(Host host, const ReservedAllocations& before, const ReservedAlloc
                     still != after->second.end())
                     keeps = still->second;
             const auto shown = provider.other_consumers.find(consumer_id_of(id));
-            // Of a host that is not read exactly, who holds what is not known.
+            // Of a host that is not read exactly, the consumers are not known.
             if (shown == provider.other_consumers.end() && !host.estimated) continue;
             provider.used -= here->second - keeps;
             if (shown == provider.other_consumers.end()) continue;

@@ -31,7 +31,7 @@ using GivenRoom = std::map<ReservationId, Resources>;
 /// A host whose reservations hold something that may be released.
 struct IdleRoom {
     const Host* host = nullptr;
-    Resources most;  ///< at most so much
+    Resources most;  ///< the upper limit of it
 };
 
 struct IdleRoomSearch {

@@ -40,7 +40,7 @@ struct ReservationIdentity {
     HostId host;
     Role role;
     Labels labels{};
-    std::string principal{};   ///< who reserved; may be empty
+    std::string principal{};   ///< of the order; may be empty
     bool from_config = false;  ///< static: neither the API nor refinement change it
     ReservationId refines{};   ///< the one that it was taken from, which it returns to; or none
 
@@ -74,7 +74,7 @@ void add_mark(Reservation& reservation, const std::string& mark);
 /// For people: `engineering/backend on host-3`, with its labels.
 std::string to_string(const ReservationIdentity& identity, const std::string& host_name);
 
-// Who may reserve for which roles, and who may unreserve what whom reserved.
+// Which principals may reserve for which roles, and unreserve which principals' reservations.
 //
 // The first rule that names the principal decides. Where none does, everything is allowed, or
 // nothing (`permissive`). Principals and roles are patterns: `*` stands for any text, so that

@@ -65,7 +65,7 @@ private:
 
     int times_ = 0;
     Duration length_{};
-    Duration until_ = Duration::min() / 2;  // long ago, also of who has just begun
+    Duration until_ = Duration::min() / 2;  // long ago, also in a process that has just begun
 };
 
 }  // namespace reaper

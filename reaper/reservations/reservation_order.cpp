@@ -28,7 +28,7 @@ bool is_named(const Reservation& reservation, const ReservationName& name) {
     return reservation.identity.role == name.role && reservation.identity.labels == name.labels;
 }
 
-/// Whom its room returns to: `role eng`, or empty.
+/// What its room returns to: `role eng`, or empty.
 std::string returns_to(const HostReservations& reservations, const Reservation& reservation) {
     const auto above = reservations.find(reservation.identity.refines);
     if (above == reservations.end()) return {};
@@ -42,7 +42,7 @@ void own_first(const HostReservations& reservations, const std::string& principa
     });
 }
 
-/// Those that the order may take from, who orders first.
+/// Those that the order may take from, its own principal's first.
 std::vector<ReservationId> named_by(const HostReservations& reservations,
                                     const UnreserveOrder& order) {
     std::vector<ReservationId> named;

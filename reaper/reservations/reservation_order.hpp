@@ -20,8 +20,8 @@ namespace reaper {
 //
 // Source: Mesos' operations Reserve and Unreserve, with refinement.
 
-/// Reservations of a host that are alike but for who made them: to people they are one, and how
-/// much of it is whose decides what who may unreserve.
+/// Reservations of a host that differ only in their principals: people see them as one. How much of
+/// it has which principal decides which of them may unreserve it.
 struct ReservationName {
     Role role;
     Labels labels{};
@@ -47,9 +47,9 @@ struct UnreserveOrder {
     Resources resources;
     /// Of these principals alone; none: of all principals.
     std::optional<std::set<std::string>> principals{};
-    /// Of this one alone: who reserved it.
+    /// Of this principal alone.
     std::optional<std::string> reserver{};
-    /// Of several, this one's goes first: who orders.
+    /// Of several, this principal's goes first: the one of the order.
     std::string own{};
     /// Of what was taken from this one alone, which it returns to.
     std::optional<ReservationName> refines{};
@@ -62,7 +62,7 @@ struct UnreserveOrder {
 /// What a change did, by reservation: what it has more of, or less.
 using ReservationDelta = std::map<ReservationId, Resources>;
 
-/// `conflict`: the host lacks unreserved room, or the one above has not so much that is not used.
+/// `conflict`: the host lacks unreserved room, or the one above has too little that is not used.
 /// `not_found`: there is nothing to refine. `bad_input`: the role is not below, nothing is asked
 /// for, or oversubscribed room is, more is never to be lent than is reserved, or it can't be
 /// written down in Placement.
@@ -94,7 +94,7 @@ bool any_lent_too(const std::vector<ReservationOrder>& orders);
 /// The same, of what is idle alone.
 std::vector<ReservationOrder> without_lent(std::vector<ReservationOrder> orders);
 
-/// One line for each. The principals are not in it: who orders is the same for all of them.
+/// One line for each. The principals are not in it: all of them have the same one.
 std::string text_of_orders(const std::vector<ReservationOrder>& orders);
 /// The inverse. `bad_input`: it was not written by it.
 Result<std::vector<ReservationOrder>> parse_orders(const std::string& text);

@@ -294,7 +294,7 @@ void FreedRoomTracker::note_neighbours(Watched& watched) const {
     }
 }
 
-/// What looks like the request's second try, wherever it is. Nova tells times in whole seconds: one
+/// What looks like the request's second try, wherever it is. Nova's times are whole seconds: one
 /// that was there before may be among them.
 std::set<ServerId> FreedRoomTracker::second_tries(const Request& request, TimePoint since) const {
     const TimePoint from = std::chrono::floor<std::chrono::seconds>(since);
@@ -340,7 +340,7 @@ Task<void> FreedRoomTracker::note(Request request, FreedRoomResult freed_room) {
     if (written) on_freed_room_(request, freed_room);
 }
 
-/// Who of its requesters, or of what looks like their second try, is on its hosts by now.
+/// Which of its requesters, or of what looks like their second try, are now on its hosts.
 void FreedRoomTracker::note_landed(Watched& watched) const {
     const auto& wanted = watched.request.requesters;
     for (const auto& id : watched.hosts) {
@@ -365,8 +365,7 @@ void FreedRoomTracker::note_landed(Watched& watched) const {
 
 namespace {
 
-/// Between a look of Nova's scheduler and the time that its message tells, and between its clock
-/// and ours.
+/// Between a look of Nova's scheduler and the time in its message, and between its clock and ours.
 constexpr Duration nova_looked_before{500};
 
 /// Nova refused `refused` although the room of `culled` was free: could `refused` have used it, as
@@ -592,7 +591,7 @@ void FreedRoomTracker::hand_over(const RequestId& id, const RequestId& to, const
     if (heirs_.size() > max_watched) heirs_.erase(heirs_.begin());
 }
 
-// Who still comes for freed room: whether its request's servers are searched for, failed, or left.
+// Which requesters still wait for freed room: whether they are searched for, failed, or left.
 
 namespace {
 

@@ -4,11 +4,11 @@
 // same project and shape that came later), has taken them, or `watch` has passed; what came of it
 // is journalled once. A request of the same project and shape that Nova refuses after the room was
 // freed says that something we can't see keeps servers off those hosts: then the watch ends at
-// once. The same goes for room that was there without a cull.
+// once. The same is true for room that was there without a cull.
 //
-// Of a request of the gateway it is looked who still comes for the room. As long as a requester is
-// searched for it is promised; from when it failed, for `cull.promise`, as its user is likely to
-// come back; and once all of them are gone, or have room elsewhere, it is promised no more.
+// For a request of the gateway, the requesters are checked too. The room is promised while a
+// requester is searched for, and for `cull.promise` after it failed, as its user is likely to come
+// back. The promise ends when all of them are gone, or have room elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@
 
 namespace reaper {
 
-// Who got freed room before its request did. Pure.
+// Which servers got freed room before its request did. Pure.
 
 /// Servers that came to hosts where room was freed, and without which it would be there.
 struct RoomTakers {
@@ -39,7 +39,7 @@ struct RoomTakers {
     std::vector<ServerId> regular;
 };
 
-/// Created or started since then, as far as Nova's whole seconds tell.
+/// Created or started since then, as far as Nova's whole seconds show.
 bool came_since(const Server& server, TimePoint since);
 
 /// Which servers took the room of `request` on a host since it was decided. `neighbours`: the
@@ -63,14 +63,14 @@ public:
         /// The room of the first request goes to the second.
         std::function<void(const RequestId&, const RequestId&)> handed_over;
     };
-    /// Told of each freed-room result once it is certain; `FreedRoomResult::untaken` are the hosts
-    /// in cooldown.
+    /// Called with each freed-room result once it is certain; `FreedRoomResult::untaken` are the
+    /// hosts in cooldown.
     using OnFreedRoom = std::function<void(const Request&, const FreedRoomResult&)>;
-    /// Told of hosts that have room which Nova refuses to use, though no servers were deleted for
-    /// it.
+    /// Called with hosts that have room which Nova refuses to use, though no servers were deleted
+    /// for it.
     using OnCooldown = std::function<void(const std::vector<HostId>&, const Request&)>;
 
-    /// Told of each server that is seen to have taken room which was freed.
+    /// Called with each server that is seen to have taken freed room.
     using OnTaken = std::function<void(const ServerId&)>;
 
     FreedRoomTracker(Dependencies dependencies, OnFreedRoom on_freed_room, OnCooldown on_cooldown,
@@ -92,12 +92,12 @@ public:
     void came_to_nothing(const RequestId& id);
     /// Freed room was handed to the request.
     bool is_heir(const RequestId& id) const { return heirs_.contains(id); }
-    /// Since `asked_at` (steady) an event told that one of them left; or no events flow, and that
+    /// Since `asked_at` (steady) an event showed that one of them left; or no events flow, and that
     /// is a while ago.
     bool may_have_left(const std::vector<ServerId>& requesters, Duration asked_at) const;
     /// A server waits for what the request asks: Nova said so when asked at `asked_at` (steady).
     void saw_waiting(const RequestId& request, Duration asked_at);
-    /// Who asked for room may have left, if one of these events is about it.
+    /// Notes that a requester may have left, if one of these events is about it.
     void note_left(const std::vector<CloudEvent>& events);
     /// Servers of its project and shape that are younger than `since`, as the cache shows them.
     std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
@@ -119,7 +119,7 @@ private:
         std::set<HostId> hosts;  ///< where room was freed, or is
         std::set<HostId> open;   ///< of these, with slots that no server took yet
         TimePoint decided_at{};  ///< when servers began to be chosen for it
-        std::map<HostId, std::set<ServerId>> neighbours;  ///< who was there all the time
+        std::map<HostId, std::set<ServerId>> neighbours;  ///< servers that were there all the time
         std::vector<ServerId> takers;
         std::map<ServerId, TimePoint> taken_at;
         std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
@@ -164,10 +164,10 @@ private:
     OnCooldown on_cooldown_;
     OnTaken on_taken_;
     std::map<RequestId, Watched> watched_;
-    std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
+    std::map<RequestId, std::string> handed_;  ///< culls under way: why and where their room goes
     std::set<RequestId> heirs_;                ///< requests to whom freed room was handed
     std::map<RequestId, Duration> waiting_;    ///< when a server was last seen to wait; steady
-    std::map<ServerId, Duration> left_;        ///< of whom events told, and when; steady
+    std::map<ServerId, Duration> left_;        ///< by events, and when; steady
     std::map<ServerId, Duration> failed_;      ///< the same of those that failed
 };
 

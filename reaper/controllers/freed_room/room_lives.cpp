@@ -171,7 +171,7 @@ Task<void> RoomLives::judge(Open one) {
     }
 }
 
-/// The first look that does not find it tells after how long that was.
+/// Called by the first look that does not find it; `lived` is how long it was there.
 Task<void> RoomLives::note_given_back(Open one, Duration lived) {
     Watched& watched = watched_.at(one.request);  // no other coroutine ends it meanwhile
     FreedRoomResult& result = watched.result;

@@ -1,8 +1,8 @@
 // After freed room was taken: how long is it used?
 //
-// Each server that took some is looked after until it has had it for `short_lived.lived`. Where the
-// cloud cache shows it on its host no more, or no events keep that fresh, Nova tells whether it is
-// gone, and who wanted that: room that its project gave back makes the request's result
+// Each server that took some is watched until it has had it for `short_lived.lived`. If the cloud
+// cache no longer shows it on its host, or no events keep the cache fresh, Nova is asked whether it
+// is gone and which user wanted that: room that its project gave back makes the request's result
 // `short-lived` in the journal.
 #pragma once
 
@@ -35,7 +35,7 @@ public:
 
     RoomLives(Dependencies dependencies, OnUse on_use);
 
-    /// Those that a former process looked after.
+    /// Those that a previous process watched.
     ResultTask<void> restore();
     /// Nothing happens if the room was not taken.
     void watch(Request request, FreedRoomResult taken);
@@ -54,7 +54,8 @@ private:
         FreedRoomResult result;
         std::set<ServerId> open;  ///< of which it is not known yet
         std::map<ServerId, HostId> seen_on;
-        std::map<ServerId, Duration> read_at;  ///< steady; who is not where the cache had it
+        std::map<ServerId, Duration>
+            read_at;  ///< steady; servers that are not where the cache says
     };
     enum class Fate { there, given_back, removed };
 

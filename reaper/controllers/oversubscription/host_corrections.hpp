@@ -18,7 +18,7 @@
 
 namespace reaper {
 
-/// What goes for a correction.
+/// The victims of a correction.
 struct OrderedCorrection {
     std::size_t servers = 0;  ///< 0: none may go, or the host is busy
     Amount vcpus = 0;  ///< that they hold; of an estimator's, of the oversubscribed class alone

@@ -46,7 +46,7 @@ std::optional<std::string> why_clocks_differ(const std::vector<Sample>& samples,
         const Duration behind = std::chrono::duration_cast<Duration>(from - sample.at);
         const Duration by = std::max(ahead, behind);
         if (by > clocks_may_differ)
-            return "the clock of who measures differs from ours by " + format_duration(by);
+            return "the clock of the metrics server differs from ours by " + format_duration(by);
     }
     return std::nullopt;
 }
@@ -60,7 +60,8 @@ bool runs(const Server& server) {
            server.status == "HARD_REBOOT" || server.status == "VERIFY_RESIZE";
 }
 
-/// Whom an exporter that lives would tell of. Who holds what is not known of an estimated host.
+/// Are there servers that a working exporter would report? Holders are not known of an estimated
+/// host.
 bool others_run(const Host& host, const ResourceClass& room_class) {
     return std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
         return runs(server) && (host.estimated || oversubscribed_by(server, host, room_class) == 0);

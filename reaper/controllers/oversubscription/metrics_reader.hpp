@@ -1,11 +1,12 @@
-// Asks the monitoring system, and makes of its answers what estimators and QoS controllers look at.
+// Asks the monitoring system, and turns its answers into the input of estimators and QoS
+// controllers.
 //
-// What is missing, stale, told twice, no number, or told under another clock is not known, with the
-// reason; nothing is guessed. An answer that does not come costs nothing but freshness: what was
-// read last stays, and grows old. What was measured before is asked for once, so that a restart
-// need not wait for it: in pieces, so that no answer is large, however many hosts there are, and
-// between two of them what is used now is measured on. Until all of it is there, room does not
-// rise.
+// What is missing, stale, reported twice, no number, or measured by another clock is not known,
+// with the reason; nothing is guessed. An answer that does not come costs nothing but freshness:
+// what was read last stays, and grows old. What was measured before is asked for once, so that a
+// restart need not wait for it: in pieces, so that no answer is large, however many hosts there
+// are, and between two of them what is used now is measured on. Until all of it is there, room does
+// not rise.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +68,7 @@ std::string highest_within(const std::string& query, Duration step);
 
 class HeldLately {
 public:
-    /// So much is held now. Times grow.
+    /// The amount that is held now. Times grow.
     void note(TimePoint now, Amount held);
     /// The most within `span` before now. While less than that is known: more than any host can
     /// hold.

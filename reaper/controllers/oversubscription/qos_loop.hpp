@@ -45,7 +45,7 @@ public:
         std::erase_if(hosts_, [&](const auto& each) { return unwatched(each.first); });
     }
     void clear() { hosts_.clear(); }
-    /// The wall clock was set forward by so much (or back).
+    /// The wall clock was set forward by this duration (or back).
     void shift(Duration by);
 
 private:
@@ -56,8 +56,8 @@ private:
     std::map<HostId, Busy> hosts_;
 };
 
-// What the log tells of busy hosts: when one becomes too busy, what is done about it, and when it
-// is calm again. The same is not told again in each interval.
+// The log lines about busy hosts: when one becomes too busy, what is done about it, and when it is
+// calm again. Nothing is logged again in each interval.
 
 class QosLog {
 public:
@@ -87,7 +87,7 @@ public:
         CloudPorts cloud;
         JournalReader& journal;
         CacheRefresher& refresher;
-        MetricsReader* metrics;  ///< null: there is only what Nova tells
+        MetricsReader* metrics;  ///< null: there is only what Nova reports
         HostCorrections& corrections;
         const LiveSettings& settings;
         std::function<std::uint64_t()> serving;  ///< as of RoomPublisher

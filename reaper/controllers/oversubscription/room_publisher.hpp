@@ -60,7 +60,7 @@ ResultTask<std::map<HostId, Circuit>> left_alone_hosts(JournalReader& journal,
                                                        PublicationRules rules, TimePoint now);
 
 // The nested providers with oversubscribed room, as exactly as they are known: as the cache has
-// them, or as they were read or written by themselves since. Bulk answers do not tell what of an
+// them, or as they were read or written by themselves since. Bulk answers do not say what of an
 // inventory is reserved, or that it is closed; such a host's provider is read by itself.
 
 struct NestedRoom {
@@ -92,7 +92,7 @@ private:
     struct Exact {
         NestedRoom room;
         TimePoint at{};
-        std::uint64_t build = 0;  ///< of the cache's bulk readings, which alone tell of providers
+        std::uint64_t build = 0;  ///< of the cache's bulk readings, the only ones with providers
         bool differs = false;     ///< the cache has not this provider, or has one that is gone
     };
     Task<void> read_one(HostId id, ResourceClass room_class, std::map<HostId, std::string>& failed);

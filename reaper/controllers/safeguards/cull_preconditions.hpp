@@ -26,7 +26,7 @@ namespace reaper {
 
 class CullPreconditions {
 public:
-    /// Told the policy with its names looked up.
+    /// Gets the policy with its names looked up.
     using Apply = std::function<void(std::shared_ptr<const CompiledPolicy>)>;
 
     /// `refresher` and the ports must outlive it. `on_change`: what holds changed.
@@ -37,7 +37,7 @@ public:
     /// Another policy from now on, as it is written.
     void reload(std::shared_ptr<const CompiledPolicy> policy);
 
-    /// Why it is not known yet whom the configuration protects; none if it is.
+    /// Why it is not known yet which servers the configuration protects; none if it is.
     std::optional<std::string> not_known_yet() const;
     /// Why no server may be deleted; none if they may, as far as it is known.
     std::optional<std::string> unmet() const;

@@ -36,7 +36,7 @@ ResultTask<void> SafeguardController::restore() {
     co_return Result<void>{};
 }
 
-/// The journal tells of what opened it, its file that it is open.
+/// The journal has what opened it, and its file says that it is open.
 void SafeguardController::restore_breaker(bool opening_was_journalled) {
     const TimePoint now = dependencies_.clock.now();
     const auto file = dependencies_.breaker.paused();
@@ -142,7 +142,7 @@ void SafeguardController::open_breaker(const std::string& why) {
         unwritten_ = why;
         spdlog::error("the breaker can't be kept over a restart yet: {}", kept.error().what);
     } else {
-        // Not before: the journal tells of a file that is there.
+        // Not before: the journal's entry means that the file is there.
         spawn_(note_event(breaker_opened, why));
     }
     on_change_();

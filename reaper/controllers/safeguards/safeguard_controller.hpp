@@ -1,4 +1,4 @@
-// The safeguards at work: fed with what happens, and stopping the reaper when it must be.
+// Applies the safeguards: feeds them with what happens, and stops the reaper when they say so.
 //
 // An operator's pause and the circuit breaker are files of their own: while one of them is there,
 // no server is deleted. `reaper resume` ends the pause. It also closes the breaker, which otherwise
@@ -72,8 +72,8 @@ public:
     /// Hosts whose room Nova refuses to use.
     void on_cooldown(const std::vector<HostId>& hosts, const Request& request);
 
-    /// Notices when an operator pauses or resumes, and when the breaker may try again, and tells
-    /// the journal. To be called every `step`.
+    /// Notices when an operator pauses or resumes, and when the breaker may try again, and journals
+    /// it. To be called every `step`.
     void check();
     /// Between two calls of `check`.
     static constexpr Duration step{1000};

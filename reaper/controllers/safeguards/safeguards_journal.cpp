@@ -76,7 +76,7 @@ std::vector<Use> uses_in(const std::vector<RequestRecord>& records, TimePoint af
     return uses;
 }
 
-/// Did the journal hear of the breaker's last opening, which its file tells too?
+/// Is the breaker's last opening in the journal, as it is in its file?
 bool told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
     TimePoint opened{}, ended = reset;
     for (const auto& event : events) {
@@ -118,7 +118,7 @@ std::vector<DeletionEnd> deletions_in(const std::vector<RequestRecord>& records,
     return ends;
 }
 
-/// What it tells of deletions that hang, and of how long they take.
+/// What it shows of deletions that hang, and of how long they take.
 void note_deletions(const RequestRecord& record, HangingDeletions& deletions) {
     std::map<ServerId, HostId> hosts;
     for (const PlanEntry& entry : record.plans)
@@ -166,7 +166,7 @@ std::optional<bool> move_taken(FreedRoomResultKind kind) {
         case FreedRoomResultKind::short_lived: return true;
         case FreedRoomResultKind::elsewhere:
         case FreedRoomResultKind::handed_over: return std::nullopt;
-        // Who took it proves nothing: a server that moves may not even have been able to.
+        // Which server took it proves nothing: a moving server may not even have been able to.
         case FreedRoomResultKind::taken_by_regular:
         case FreedRoomResultKind::taken_by_revocable:
         case FreedRoomResultKind::wasted: break;
