@@ -452,8 +452,8 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
                                    request, policy.scheduler, safeguards);
     };
     if (why_revocable) {
-        // Room that is there; whom a plan would delete for it does not matter. What others deleted
-        // is not waited for: it may take a deletion of ours.
+        // Room that is there; the victims of a plan for it do not matter. What others deleted is
+        // not waited for: it may take a deletion of ours.
         Decision there = search(ResType::regular);
         const auto* const nothing = std::get_if<NothingToDo>(&there);
         if (nothing != nullptr && nothing->pending_releases().empty()) return there;

@@ -1,4 +1,4 @@
-// Who wants to see what decisions rest on, as they are made: a recording.
+// Observes what decisions rest on, as they are made: for a recording.
 #pragma once
 
 #include <cstdint>

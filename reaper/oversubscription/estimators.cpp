@@ -259,7 +259,7 @@ std::variant<std::unique_ptr<Estimator>, ParameterError> make_usage_slack_estima
 EstimatorInfo usage_slack_estimator() {
     return {"usage_slack",
             "gives what is allocated on the host and was not used, even at the peak of a longer "
-            "time, as the metrics tell it",
+            "time, as the metrics report it",
             {{"margin", ParameterKind::text, std::string{"0.1"},
               "the part of the host's cores that is kept back, 0 to 0.99"},
              {"smoothing", ParameterKind::text, std::string{"1min"},
