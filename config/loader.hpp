@@ -82,9 +82,9 @@ struct LocalSettings {
     std::string pause_file;
     Admin admin;
     SafeguardSettings safeguards;  ///< the defaults where something is wrong in them
-    Broker broker;                 ///< whom to ask which reaper is active
+    Broker broker;                 ///< the one to ask which reaper is active
     std::string broker_unknown;    ///< why it can't be asked; empty if it can
-    Gateway gateway;               ///< whom to ask whether it helps
+    Gateway gateway;               ///< the one to ask whether it helps
     Record record;
     MetricsPage metrics;  ///< where a daemon without a socket can be asked how it is
     /// Where a run in the other mode keeps its journal: in a dry run the daemon's, else a dry

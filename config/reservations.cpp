@@ -179,7 +179,7 @@ StaticReservation read_static(const YAML::Node& node, const std::string& key, Fi
     return entry;
 }
 
-/// A rule of the ACL: whom it is for, and for what.
+/// A rule of the ACL: for which principals, and for which roles.
 template <class Rule>
 std::optional<Rule> read_rule(const YAML::Node& node, const std::string& key, const char* of,
                               std::vector<std::string> Rule::*into, const char* expected,

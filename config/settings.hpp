@@ -175,8 +175,8 @@ struct Admin {
     std::string listen;       ///< IP:PORT; empty: nowhere
     std::string socket;       ///< path of a Unix socket, for acting too; empty: none
     std::string look_socket;  ///< path of one for looking, for the group of its directory; or none
-    /// On the port: `none`: who reaches it looks; `keystone`: whose token has one of the roles
-    /// acts; `certificate`: who shows one of client_ca_file does.
+    /// On the port: `none`: every client that reaches it may read; `keystone`: a token with one of
+    /// the roles may act; `certificate`: a client with one of client_ca_file may.
     std::string auth = "none";
     std::vector<std::string> roles{"admin"};
     std::vector<std::string> principals;  ///< patterns: of certificates that may ask
@@ -225,7 +225,7 @@ struct StaticReservation {
     Resources resources;                  ///< on each host
     reaper::Labels labels{};
     LendingPolicy lending{};  ///< what the file does not say is as `reservations:` has it
-    std::string principal{};  ///< who reserved; empty: no particular client
+    std::string principal{};  ///< of the reservation; empty: no particular client
 
     friend bool operator==(const StaticReservation&, const StaticReservation&) = default;
 };

@@ -92,7 +92,7 @@ public:
     std::vector<const Offer*> known() const;
     /// Searches the host of one of them, and puts it where it then belongs.
     void search(std::size_t host);
-    /// It is known otherwise that one of them costs so much at least: puts it there.
+    /// It is known otherwise that one of them has at least this cost: puts it there.
     void raise(std::size_t host, const Cost& cost);
 
 private:

@@ -96,14 +96,14 @@ public:
     /// The price of a slot where so many are wanted; false if there is no way at all.
     bool find_price(std::size_t slots);
     const Price& price() const { return price_; }
-    /// Who gives how many at that price: as many as are wanted at most, and the last of them more
-    /// than are left.
+    /// The hosts and their slots at that price: as many as are wanted at most, and the last of them
+    /// more than are left.
     std::vector<Share> at_price() const;
 
     /// Those that were not searched and would come next if the price rose.
     std::vector<Share> next(std::size_t count);
 
-    /// How many slots are open at the price, and who would give a part of what it could.
+    /// How many slots are open at the price, and which host would give a part of what it could.
     Share open() const { return {hosts_[last_.at].host, slots_ - given_}; }
     /// Of those that cost least for a number of slots so many decide: no more are in use together
     /// with one of them, so that any other could be exchanged.

@@ -34,7 +34,7 @@ public:
     /// By need.
     const Amount* of(std::size_t kind) const { return &gains_[kind * steps_.size()]; }
 
-    /// Those of these kinds that gain at least so much of every need.
+    /// Those of these kinds that gain at least this much of every need.
     std::uint64_t covering(std::uint64_t kinds, const std::vector<Amount>& lack) const {
         for (std::size_t need = 0; need < steps_.size(); ++need) {
             std::uint64_t enough = ~std::uint64_t{0};
@@ -47,7 +47,7 @@ public:
 
     /// How many candidates there are of each kind.
     using Counts = std::array<std::uint8_t, max_kinds>;
-    /// No fewer of these gain so much of every need.
+    /// The least number of these that gains this much of every need.
     Amount least_number(const Counts& counts, const std::vector<Amount>& lack) const;
 
 private:
@@ -88,7 +88,7 @@ struct WorkCurve {
     std::array<std::int32_t, points> next{};  ///< start of the candidate after them
     Amount idle = 0;                          ///< gain of those that lose no work, in no point
 
-    /// Least sum of gain times running time for so much gain; never above the true one.
+    /// Least sum of gain times running time for this gain; never above the true one.
     Amount least(Amount wanted, Amount now) const {
         wanted = saturating_subtract(wanted, idle);
         if (wanted <= 0) return 0;

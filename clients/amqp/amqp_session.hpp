@@ -1,7 +1,7 @@
 // Life on one connection to the broker: declares, binds, consumes and acknowledges while this
 // reaper serves (serving_token.hpp), until the connection is lost or a stop is asked for. It
-// publishes nothing: that is the publisher's, whom the outbox tells. Internal to clients/amqp; runs
-// in the connection's thread.
+// publishes nothing: the outbox wakes the publisher for that. Internal to clients/amqp; runs in the
+// connection's thread.
 #pragma once
 
 #include <amqp.h>

@@ -74,7 +74,7 @@ Outcome look_at_queue(Connection& connection, const std::string& name, QueueCoun
 // are checked while connected too, for Nova's exchange goes with a broker restart, and the binding
 // with it. Internal to clients/amqp; used by the connection's thread only.
 
-/// Tells a state: is all well, what, and (if not) the pause before the next try.
+/// Reports a state: is all well, what, and (if not) the pause before the next try.
 using ProgressCallback = std::function<void(bool consuming, const std::string& what,
                                             std::optional<std::chrono::milliseconds> pause)>;
 

@@ -65,7 +65,7 @@ public:
     void set_blocked(bool blocked);
     void queue_missing();
     bool take_token();
-    /// Where a client waits to hear who serves.
+    /// Where a client waits to hear which reaper serves.
     std::optional<std::string> take_mailbox();
     /// What happened to the tokens that were taken.
     void token_settled(std::optional<std::string> refusal);

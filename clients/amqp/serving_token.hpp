@@ -45,7 +45,7 @@ Outcome ask_who_serves(Connection& connection, amqp_channel_t channel, const std
                        std::chrono::milliseconds patience);
 /// Consumes the mailbox of the channel.
 Outcome open_mailbox(Connection& connection, amqp_channel_t channel);
-/// Says who we are to the client that asked, on an open channel.
+/// Sends our identity to the client that asked, on an open channel.
 Outcome answer_who_serves(Connection& connection, amqp_channel_t channel,
                           const std::string& mailbox, const ActiveReaper& who);
 /// None if it is something else.

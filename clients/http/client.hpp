@@ -33,7 +33,7 @@ struct TlsOptions {
     std::string ca_key = "cloud.ca_file";  ///< the setting to name when verification fails
 };
 
-/// One try of a call that went out, and what came of it. What it refers to ends with the telling.
+/// One try of a call that went out, and its result. The references are valid during the callback.
 struct CallSeen {
     std::string_view service;  ///< Request::service
     Method method{};
@@ -58,7 +58,7 @@ struct Options {
     std::uint64_t max_body_bytes = 256ULL * 1024 * 1024;
     /// Numbers from 0 up to, not including, 1, for the jitter; empty: the client's own.
     std::function<double()> random;
-    /// Told of each try; must outlive the calls. Empty: nobody is.
+    /// Called after each try; must outlive the calls. Empty: not called.
     CallObserver on_try{};
 };
 
@@ -84,9 +84,9 @@ struct LocalAnswer {
     std::string body;  ///< what came in pieces is not in it
 };
 
-/// POSTs the JSON and waits for the end of the answer. An answer of status 200 is told line by
-/// line, as it comes. `unreachable`: nobody listens there; `forbidden`: the socket is another
-/// user's.
+/// POSTs the JSON and waits for the end of the answer. `on_line` gets each line of an answer of
+/// status 200 as it comes. `unreachable`: no process listens there; `forbidden`: the socket belongs
+/// to another user.
 Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
                                  const std::string& body,
                                  const std::function<void(const std::string&)>& on_line);
@@ -96,7 +96,7 @@ Result<LocalAnswer> get_locally(const std::string& socket, const std::string& ta
                                 const std::function<void(const std::string&)>& on_line);
 
 /// POSTs the JSON, or GETs; the answer has its whole body, whatever its status. `timeout`: nothing
-/// came for so long, for a POST a minute. `connected`: false if surely nothing was sent.
+/// came for that time, for a POST a minute. `connected`: false if surely nothing was sent.
 Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
                                  const std::string& body, bool& connected);
 Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,

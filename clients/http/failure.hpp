@@ -14,7 +14,7 @@
 
 namespace reaper::http {
 
-// What an answer means to a caller who hoped for another one, in plain words. Pure.
+// The meaning of an unwanted answer for the caller, in plain words. Pure.
 
 /// The kind of failure that a status is.
 Errc failure_kind(int status);
@@ -28,7 +28,7 @@ std::string without_tags(std::string_view body);
 /// `text` with every occurrence of `secret` taken out: a server may repeat what it was sent.
 std::string without(std::string text, const std::string& secret);
 
-/// The moment when a call or a part of it is given up; the real, steady clock.
+/// The time when a call or a part of it is given up; the real, steady clock.
 using TimeLimit = std::chrono::steady_clock::time_point;
 
 struct Failure {
@@ -47,7 +47,7 @@ Failure explain(const boost::system::error_code& error, Stage stage, std::uint64
 
 // When a call is tried again, and after which pause. Pure.
 
-/// May this request be sent a second time without knowing what became of the first?
+/// May this request be sent a second time if the result of the first one is unknown?
 bool is_repeatable(const Request& request);
 
 /// Is an answer of this status worth another try of this request?

@@ -27,7 +27,7 @@ using boost::system::error_code;
 using OnLine = std::function<void(const std::string&)>;
 using StreamParser = wire::response_parser<wire::buffer_body>;
 
-/// How long nothing may come. None: who streams may take its time between lines.
+/// How long nothing may come. None: the server may take its time between lines.
 using Patience = std::optional<Duration>;
 
 struct Asked {

@@ -62,8 +62,8 @@ public:
     /// answer lost with it. So this announces the end, and reads for a while what still comes.
     Task<void> leave();
 
-    /// False if the peer closed it, or sent something that nobody asked for. For one without
-    /// operations under way.
+    /// False if the peer closed it, or sent something unasked. For one without operations under
+    /// way.
     bool looks_alive();
     /// Has the peer ended its side? Whatever it sent before may still be unread.
     bool peer_left();

@@ -100,7 +100,7 @@ public:
     /// Sends the request and reads all of the answer. After a failure the connection is of no use.
     Task<std::variant<Exchange, Failure>> exchange(const WireRequest& request,
                                                    std::uint64_t max_body_bytes, TimeLimit limit);
-    /// False if the server closed it, or sent something that nobody asked for, since the last call.
+    /// False if the server closed it, or sent something unasked, since the last call.
     bool looks_alive() { return stream_.looks_alive(); }
 
 private:
@@ -178,7 +178,7 @@ struct PoolLimits {
     Duration idle_timeout{30'000};
 };
 
-/// The connections to one endpoint: a limit on how many work at a time, a queue of those who wait
+/// The connections to one endpoint: a limit on how many work at a time, a queue of calls that wait
 /// for one, first come first served, and idle ones kept for the next call.
 class Pool : public std::enable_shared_from_this<Pool> {
 public:
@@ -294,7 +294,7 @@ Failure not_sent(Failure failure) {
 /// Why it is not to be written now; none if it is wanted.
 std::optional<Failure> unwanted(const Outgoing& call, bool may_be_heard) {
     if (!call.request.still_wanted || call.request.still_wanted(may_be_heard)) return std::nullopt;
-    Failure failure{Errc::cancelled, "not sent: it is not wanted any more", false};
+    Failure failure{Errc::cancelled, "not sent: it is no longer wanted", false};
     failure.unwanted = true;
     return not_sent(std::move(failure));
 }
@@ -341,7 +341,7 @@ Transport::Try of_both(const Failure& stale, Transport::Try again) {
     failure->sent = true;
     if (!failure->unwanted) return again;
     Failure both = stale;
-    both.cause += "; not sent again: it is not wanted any more";
+    both.cause += "; not sent again: it is no longer wanted";
     both.retryable = false;
     return both;
 }

@@ -70,8 +70,8 @@ private:
 // Coroutines of objects that may be destroyed before they end, or even before they start.
 
 /// Does the task, which works on `owner`'s object, and keeps that alive from now until then. A
-/// coroutine that takes hold of its own object in its first line would do so too late: it runs
-/// only when somebody waits for it.
+/// coroutine that copies the pointer to its own object in its first line would do so too late: it
+/// runs only when it is awaited.
 template <class Owner, class T>
 Task<T> keeping([[maybe_unused]] std::shared_ptr<Owner> owner, Task<T> task) {
     co_return co_await std::move(task);

@@ -25,7 +25,8 @@ namespace reaper::proxy {
 /// A client that ends its side of the connection has left, as nginx and others see it, too.
 class ClientWatch {
 public:
-    /// From now on; told at most once, never in the destructor. The stream must outlive the watch.
+    /// From now on; calls back at most once, never in the destructor. The stream must outlive the
+    /// watch.
     ClientWatch(http::SocketStream& stream, std::function<void()> on_left);
     ~ClientWatch();
     ClientWatch(const ClientWatch&) = delete;
@@ -58,8 +59,8 @@ struct ClientWatch::State : std::enable_shared_from_this<ClientWatch::State> {
             on_left();
             return;
         }
-        // There is something to read, and stays there: asked again at once, it would be told again
-        // at once.
+        // There is something to read, and it stays there: without a pause, the same wait would
+        // return at once.
         later.expires_after(std::chrono::seconds{1});
         auto handler = [self = shared_from_this()](error_code error) {
             if (!error) self->look();
@@ -102,7 +103,7 @@ struct Upload {
         outcome = how;
         ended.cancel();
     }
-    /// Who has sent all of it may leave before the answer.
+    /// A client that has sent all of it may leave before the answer.
     void watch_client(http::SocketStream& stream) {
         watch.emplace(stream, [this] { guard.give_up(); });
     }
@@ -111,7 +112,7 @@ struct Upload {
     boost::asio::steady_timer ended;
     CallGuard& guard;
     std::optional<ClientWatch> watch;
-    bool stopped = false;    ///< by ourselves: the rest is of no use to anybody
+    bool stopped = false;    ///< by ourselves: the rest is of no use
     bool abandoned = false;  ///< the call is over; the guard is no more
 };
 
@@ -617,7 +618,7 @@ Result<std::string> ClientCall::head_of(const HttpRequest& request) const {
     text += "\r\n";
     for (const auto& [name, value] : end_to_end(request.headers)) {
         bad = bad || breaks_the_line(name) || breaks_the_line(value);
-        // The body is there: nobody has to be asked for it.
+        // The body is there: the client need not be asked for it.
         if (is_same_name(name, "Content-Length") || is_same_name(name, "Expect")) continue;
         append_header(text, name, value);
     }
@@ -632,8 +633,8 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask(HttpRequest request)
     auto head = head_of(request);
     if (!head) co_return head.error();
     const Outgoing out{request.method, std::move(*head), request.body};
-    const Interim nobody;
-    auto answered = co_await shared_.upstream->ask(out, guard_, nobody);
+    const Interim no_interim;
+    auto answered = co_await shared_.upstream->ask(out, guard_, no_interim);
     if (const auto* failure = std::get_if<http::Failure>(&answered))
         co_return Error{failure->code, shared_.settings.name + ": " + failure->cause};
     std::unique_ptr<UpstreamAnswer> answer =

@@ -77,7 +77,7 @@ private:
     Task<bool> serve_one(Request request);
     Task<bool> serve_call(Call& call);
 
-    // What goes to the upstream; each tells whether another may follow
+    // What goes to the upstream; each says whether another request may follow
     Task<bool> pass_on(Call& call);
     Task<bool> pass_whole(Call& call, std::string_view body);
     Task<bool> pass_piece_by_piece(Call& call, std::string_view first);
@@ -94,7 +94,7 @@ private:
     Interim interim_of(const Call& call);
     Task<bool> say_interim(const AnswerHead& head);
 
-    // What goes to the client; likewise
+    // What goes to the client; each says whether another request may follow
     Task<bool> give(Call& call, AnswerStream& answer);
     Task<bool> give(Call& call, const OwnAnswer& answer);
     Task<bool> give_failure(Call& call, const http::Failure& failure);

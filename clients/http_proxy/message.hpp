@@ -32,7 +32,7 @@ struct HttpProxyLimits {
     Duration idle{75'000};                 ///< between two requests
     Duration connect{5'000};               ///< to the upstream: name, TCP and TLS
     Duration upstream{300'000};            ///< until the upstream answers; between two pieces of it
-    Duration upstream_idle{4'000};         ///< a connection to the upstream is kept so long
+    Duration upstream_idle{4'000};         ///< how long a connection to the upstream is kept
     /// A request that must not be sent twice goes out on a kept connection only if that was used
     /// within this time: its server won't close it just then.
     Duration surely_alive{1'000};
@@ -173,7 +173,7 @@ extern template class MessageReader<false>;
 
 /// Those that go through, in their order: not those of the connection (Connection, Keep-Alive, TE,
 /// Trailer, Transfer-Encoding, Upgrade, Proxy-*), nor those that Connection names. What says where
-/// a message ends, or whom it is for, goes through whatever Connection says.
+/// a message ends, or for which host it is, goes through whatever Connection says.
 HttpHeaders end_to_end(const HttpHeaders& headers);
 /// Writes the same, each as a line.
 void append_end_to_end(std::string& text, const HttpHeaders& headers);
@@ -185,7 +185,7 @@ bool is_same_name(std::string_view one, std::string_view other);
 
 /// May another message follow on the connection?
 bool keeps_connection(int minor, const HttpHeaders& headers);
-/// Is the client waiting to be told that it may send the body?
+/// Does the client wait for a `100 Continue` before it sends the body?
 bool expects_continue(const RequestHead& head);
 
 /// The line before a chunk of so many bytes.
@@ -202,7 +202,7 @@ std::string_view usual_reason(int status);
 /// `{"errors": [{"status": 503, "title": "Service Unavailable", "detail": ...}]}`
 OwnAnswer error_answer(int status, std::string_view detail);
 
-/// 504 for what took too long, 503 for what could not be reached, 502 for an answer that is none.
+/// 504 for what took too long, 503 for what could not be reached, 502 for an invalid answer.
 int status_of(const http::Failure& failure);
 int status_of(Errc code);
 

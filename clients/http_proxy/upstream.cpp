@@ -24,7 +24,7 @@ bool is_safe(std::string_view method) {
 }
 
 Failure cancelled() {
-    return {Errc::cancelled, "nobody waits for the answer any more", false};
+    return {Errc::cancelled, "the client no longer waits for the answer", false};
 }
 
 Failure bad_answer(std::string cause) {
@@ -45,9 +45,9 @@ Upstream::Upstream(boost::asio::any_io_executor executor, std::string name, http
 
 Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
                                        const Interim& interim) {
-    bool anew = false;
+    bool new_connection = false;
     while (true) {
-        auto sent = co_await send(out, guard, anew);
+        auto sent = co_await send(out, guard, new_connection);
         if (auto* failure = std::get_if<Failure>(&sent)) co_return std::move(*failure);
         auto connection = std::get<std::shared_ptr<UpstreamConnection>>(std::move(sent));
         const bool was_kept = connection->calls > 1;
@@ -56,19 +56,20 @@ Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
         // Closed by the upstream just then: that says nothing about the upstream.
         const bool stale = failure != nullptr && was_kept && !failure->answer_began &&
                            failure->code == Errc::unreachable && is_safe(out.method);
-        anew = true;
+        new_connection = true;
         if (stale && !guard.gone()) continue;
         if (failure != nullptr) note(*failure);
         co_return answered;
     }
 }
 
-Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard, bool anew) {
+Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard,
+                                         bool new_connection) {
     const Duration freshness =
         is_safe(out.method) && out.whole ? limits_.upstream_idle : limits_.surely_alive;
     while (true) {
         if (guard.gone()) co_return cancelled();
-        auto connection = anew ? nullptr : idle_.take(freshness);
+        auto connection = new_connection ? nullptr : idle_.take(freshness);
         const bool was_kept = connection != nullptr;
         if (!was_kept) {
             auto made = co_await connect(guard);
@@ -128,7 +129,7 @@ Task<Upstream::Answered> Upstream::receive(std::shared_ptr<UpstreamConnection> c
             co_return std::make_unique<AnswerStream>(shared_from_this(), std::move(connection),
                                                      std::move(reader));
         }
-        // Upgrade is not passed on, so nobody asked for another protocol.
+        // Upgrade is not passed on, so no client asked for another protocol.
         if (head.status == 101) co_return bad_answer("the answer changes the protocol");
         if (!interim) continue;
         const bool told = co_await interim(head);
@@ -161,7 +162,7 @@ void Upstream::keep(std::shared_ptr<UpstreamConnection> connection) {
     if (!sweeping_) sweep();
 }
 
-/// Closes what is not used any more, also when nobody asks.
+/// Closes connections that are no longer used, also when no request comes.
 void Upstream::sweep() {
     sweeping_ = idle_.size() > 0;
     if (!sweeping_) return;
@@ -212,7 +213,7 @@ AnswerStream::AnswerStream(std::shared_ptr<Upstream> upstream,
 }
 
 AnswerStream::~AnswerStream() {
-    // More than was asked for belongs to nobody.
+    // What comes beyond the answer belongs to no request.
     if (reusable_ && reader_->done() && connection_->input.empty())
         upstream_->keep(std::move(connection_));
 }

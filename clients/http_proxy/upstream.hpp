@@ -49,12 +49,12 @@ struct UpstreamConnection {
 class CallGuard {
 public:
     bool gone() const { return gone_; }
-    /// Nobody waits any more: what is under way at the upstream is given up.
+    /// The client no longer waits: what is under way at the upstream is given up.
     void give_up() {
         if (std::exchange(gone_, true)) return;
         const auto connection = active_.lock();
         if (connection && connection->calls == call_) connection->stream.close();
-        if (const auto told = std::exchange(told_, nullptr)) told();
+        if (const auto told = std::exchange(on_gone_, nullptr)) told();
     }
     /// The connection that works for the call now.
     void works_on(const std::shared_ptr<UpstreamConnection>& connection) {
@@ -62,18 +62,18 @@ public:
         call_ = connection->calls;
     }
     void on_gone(std::function<void()> told) {
-        told_ = std::move(told);
+        on_gone_ = std::move(told);
         if (!gone_) return;
-        if (const auto now = std::exchange(told_, nullptr)) now();
+        if (const auto now = std::exchange(on_gone_, nullptr)) now();
     }
-    /// Whoever was told is no more.
-    void forget() { told_ = nullptr; }
+    /// The function's owner is gone: it is not called.
+    void forget() { on_gone_ = nullptr; }
 
 private:
     bool gone_ = false;
     std::weak_ptr<UpstreamConnection> active_;
     std::uint64_t call_ = 0;  ///< the connection may work for another one since
-    std::function<void()> told_;
+    std::function<void()> on_gone_;
 };
 
 /// An answer of the upstream whose body comes piece by piece.
@@ -126,7 +126,7 @@ struct Outgoing {
     bool whole = true;      ///< that is all of it
 };
 
-/// Told of answers before the answer (1xx). False: the client can't be told, and leaves.
+/// Called for interim answers (1xx). False: the client can't be reached, and leaves.
 using Interim = std::function<Task<bool>(const AnswerHead&)>;
 
 class Upstream : public std::enable_shared_from_this<Upstream> {
@@ -141,18 +141,17 @@ public:
     Task<Answered> ask(const Outgoing& out, CallGuard& guard, const Interim& interim);
 
     /// The same in two steps, for a body that is sent piece by piece. What `receive` fails with is
-    /// the caller's to note.
-    /// `anew`: on no kept connection.
-    Task<Connected> send(const Outgoing& out, CallGuard& guard, bool anew = false);
+    /// the caller's to note. `new_connection`: on no kept connection.
+    Task<Connected> send(const Outgoing& out, CallGuard& guard, bool new_connection = false);
     Task<Answered> receive(std::shared_ptr<UpstreamConnection> connection, std::string_view method,
                            CallGuard& guard, const Interim& interim);
 
     /// Takes a connection for the next request.
     void keep(std::shared_ptr<UpstreamConnection> connection);
-    /// No connection is kept any more.
+    /// Closes all kept connections.
     void forget_idle();
     const HttpProxyLimits& limits() const { return limits_; }
-    /// Tells the log when the upstream stops or begins to answer.
+    /// Logs when the upstream stops or begins to answer.
     void note(const http::Failure& failure);
 
 private:

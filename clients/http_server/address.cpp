@@ -75,7 +75,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// A socket's file stays when its process dies; nobody answers on it then.
+/// A socket's file stays when its process dies; then no process answers on it.
 void remove_left_over(const UnixEndpoint& endpoint, const asio::any_io_executor& executor) {
     stream_protocol::socket probe{executor};
     error_code error;

@@ -34,8 +34,8 @@ boost::system::error_code open_acceptor(boost::asio::ip::tcp::acceptor& acceptor
 boost::system::error_code open_acceptor(boost::asio::local::stream_protocol::acceptor& acceptor,
                                         const UnixEndpoint& endpoint, bool group_too);
 
-/// After an accept that failed: no file descriptor is left, or the like; a moment later there may
-/// be one. `name`: the server, for the log.
+/// After an accept that failed: no file descriptor is left, or the like; shortly afterwards there
+/// may be one. `name`: the server, for the log.
 Task<void> wait_after_failed_accept(boost::asio::any_io_executor executor, std::string name,
                                     boost::system::error_code why);
 

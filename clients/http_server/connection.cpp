@@ -21,9 +21,9 @@
 namespace reaper {
 
 // May this request be answered? A browser sends requests that its user did not make: to any name
-// that somebody lets resolve to our address (DNS rebinding), and from the pages of any site. So the
-// name that was asked for must be ours, and no other site's page may have asked.
-// Internal to clients/http_server.
+// that an attacker lets resolve to our address (DNS rebinding), and from the pages of any site. So
+// the name that was asked for must be ours, and no other site's page may have asked. Internal to
+// clients/http_server.
 
 /// An answer of the server itself, in the handlers' own form. `why` needs no escapes in JSON.
 HttpResponse refusal(int status, const std::string& why);
@@ -115,7 +115,7 @@ std::optional<HttpResponse> refusal_of_sender(const HttpHeaders& headers,
         if (!here && !is_at_a_tunnel(origin, names))
             return refusal(403, "the Origin header names no address of this machine");
     }
-    // Who follows a link sees the answer himself, and the other page does not.
+    // A user who follows a link sees the answer, and the other page does not.
     const bool follows_link = is_only(headers, "Sec-Fetch-Mode", "navigate") &&
                               is_only(headers, "Sec-Fetch-Dest", "document");
     for (const std::string& site : values_of(headers, "Sec-Fetch-Site"))
@@ -129,7 +129,8 @@ using boost::system::error_code;
 
 namespace {
 
-/// What is wrong with a request that could not be read; none if nobody waits for an answer.
+/// What is wrong with a request that could not be read; none if the client does not wait for an
+/// answer.
 std::optional<HttpResponse> refusal_of(const error_code& error) {
     if (error == wire::error::header_limit) return refusal(431, "the header is too long");
     if (error == wire::error::body_limit) return refusal(413, "the body is too long");

@@ -19,7 +19,7 @@ namespace reaper {
 /// What the server knows of a connection.
 struct HttpPlace {
     std::string address{};    ///< as HttpRequest::address
-    bool for_probes = false;  ///< all other places are taken: anybody else is refused
+    bool for_probes = false;  ///< all other places are taken: all but probes are refused
     bool half_open = true;    ///< no whole request was read since
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
     bool closed = false;

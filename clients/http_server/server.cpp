@@ -65,7 +65,7 @@ void close(HttpPlace& place) {
     if (place.close) place.close();
 }
 
-/// Who has not said a whole request for the longest time, of the address with the most such
+/// The connection without a whole request for the longest time, of the address with the most such
 /// connections; none if all are being answered.
 HttpPlace* slowest(std::list<HttpPlace>& open) {
     std::map<std::string_view, std::size_t> by_address;

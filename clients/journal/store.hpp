@@ -23,7 +23,7 @@ namespace reaper::journal {
 
 class Lease {
 public:
-    /// Takes the lock of the journal at `path`, or says who has it.
+    /// Takes the lock of the journal at `path`, or says which process has it.
     static Result<Lease> take(const std::string& path);
 
     Lease(Lease&& other) noexcept;

@@ -190,9 +190,9 @@ private:
     Duration administrator_until_{};
 };
 
-/// "Gone" and "not for you to see" are the same answer about one server, where we may be no
-/// administrator; the list distinguishes them. (To one who is no administrator it is a long one:
-/// Nova drops the filter.)
+/// "Gone" and "not for you to see" are the same answer about one server if we are no administrator;
+/// the list distinguishes them. (For a user who is no administrator it is a long one: Nova drops
+/// the filter.)
 ResultTask<bool> is_listed(std::shared_ptr<Service> nova, ServerId id) {
     std::string path = servers_path() + "&uuid=" + http::escape(id.str());
     ListOptions plain;

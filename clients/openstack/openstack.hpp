@@ -30,7 +30,7 @@ enum class CloudService { identity, compute, placement, image };
 /// overrides.
 std::string_view to_string(CloudService service);
 
-/// Who we are, as Keystone says.
+/// Our identity, as Keystone reports it.
 struct AuthInfo {
     std::string user_name, user_id, user_domain;
     std::string project_name, project_id, project_domain;

@@ -35,8 +35,8 @@ auto read_answer(std::string_view body, const std::string& where, Read read)
 template <class T>
 using Reader = Result<T> (*)(std::string_view body, const std::string& where);
 
-/// What `reader` makes of the answer, if its status is 200; else the refusal. `Asked` is who sent
-/// the call: a Service or a Session.
+/// What `reader` makes of the answer, if its status is 200; else the refusal. `Asked` made the
+/// call: a Service or a Session.
 template <class T, class Asked>
 Result<T> record_in(const Result<Answer>& answer, Reader<T> reader, const Asked& asked) {
     if (!answer) return answer.error();

@@ -21,7 +21,7 @@ public:
     /// With this version, which every release has.
     ResultTask<Answer> call_with(ServiceCall call, Version version);
     ResultTask<EndpointInfo> info();
-    /// The agreed version, for who writes what it means.
+    /// The agreed version, for a caller whose text depends on it.
     ResultTask<Version> speaks();
     /// The newest version that the service has: asked again.
     ResultTask<Version> newest();

@@ -47,7 +47,7 @@ public:
     /// Authenticates now, whatever token there is.
     ResultTask<AuthInfo> authenticate();
 
-    /// Who we are, by the token that there is; authenticates if there is none.
+    /// Our identity, from the present token; authenticates if there is none.
     ResultTask<AuthInfo> who();
 
     /// The service's endpoint without a slash at the end.

@@ -31,7 +31,7 @@ public:
     const std::string& path() const noexcept { return path_; }
 
 private:
-    /// Tells one state of the file from another.
+    /// Distinguishes one state of the file from another.
     struct Stamp {
         std::uint64_t device = 0, inode = 0;
         std::int64_t size = 0, changed_s = 0, changed_ns = 0;

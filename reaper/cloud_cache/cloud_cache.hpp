@@ -3,11 +3,11 @@
 //
 // Built once from bulk answers, then changed host by host: by Nova's events (what happened, often
 // seconds before Placement is read again) and by exact readings of single hosts. Events can be
-// missed, late, repeated or out of order, so they only make the cache better, never true: each
-// host says when its room was read (`Host::read_at`), whether anything happened to it since, and
-// who plans on it reads the chosen hosts again first. Of one server an event older than the last
-// one counts for nothing, and one that is gone never comes back (UUIDs are not used twice); a
-// reading counts for nothing about a server of which an event came after the reading was begun.
+// missed, late, repeated or out of order, so they only make the cache better, never true: each host
+// says when its room was read (`Host::read_at`), whether anything happened to it since, and a plan
+// that uses it reads the chosen hosts again first. Of one server an event older than the last one
+// counts for nothing, and one that is gone never comes back (UUIDs are not used twice); a reading
+// counts for nothing about a server of which an event came after the reading was begun.
 //
 // Pure data, one thread. Costs: an event or a reading O(log n) plus the servers of its host.
 #pragma once
@@ -47,7 +47,7 @@ public:
     void forget_before(TimePoint began);
     /// Of events that are older than any is late. False: it is not long since it was done.
     bool forget_old(TimePoint now);
-    /// Our clock was set forward by so much (or back).
+    /// Our clock was set forward by this duration (or back).
     void shift(Duration by);
 
 private:
@@ -113,7 +113,7 @@ public:
     void replace(Snapshot snapshot, std::shared_ptr<const Taggers> taggers, TagData tag_data);
     /// Other taggers, or other answers to their questions.
     void retag(std::shared_ptr<const Taggers> taggers, TagData tag_data);
-    /// Who is never a victim (the planner's rows then say so).
+    /// The servers that are never victims (the planner's rows then say so).
     void protect(const Protection& protection) { index_.protect(protection); }
     void set_services(const std::vector<ComputeServiceRecord>& services);
     void set_aggregates(const std::vector<AggregateRecord>& aggregates);
@@ -128,11 +128,11 @@ public:
     bool apply(const HostReading& reading);
     /// Servers that are on the host as far as the cache knows, and hold room by the reading, but
     /// are not in its list: being deleted now (Placement may have been read before Nova, and
-    /// reports them still), softly deleted or moved. Who applies it asks Nova first, and puts
-    /// those that it knows no more in `gone`: their room is on its way.
+    /// reports them still), softly deleted or moved. The caller asks Nova first, and puts those
+    /// that it no longer knows in `gone`: their room is on its way.
     std::vector<ServerId> unlisted(const HostReading& reading) const;
-    /// This consumer, which is no server, holds so much of the host by now: the reaper wrote it
-    /// into Placement itself. Of a host that was never read exactly nothing is known of consumers.
+    /// This consumer, which is no server, now holds this on the host: the reaper wrote it into
+    /// Placement itself. Of a host that was never read exactly nothing is known of consumers.
     void set_holdings(const HostId& id, const ServerId& consumer, const Allocations& holds);
     /// The host is no more.
     void erase(const HostId& id);
@@ -152,8 +152,8 @@ public:
 
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
-    /// The wall clock was set forward by so much (or back): what is remembered of events moves with
-    /// it. A new reading must show what the hosts' readings are worth.
+    /// The wall clock was set forward by this duration (or back): what is remembered of events
+    /// moves with it. A new reading must show what the hosts' readings are worth.
     void shift(Duration by);
     const Host* find(const HostId& id) const;
     /// A recent event reported that the server is gone, or a reading that Nova no longer knows it.

@@ -18,7 +18,7 @@ namespace {
 /// Its capacity is 0 while it is in use, and a summary does not say why.
 constexpr const char* bare_metal = "ironic";
 
-/// A provider's tree, as the estimate needs it: who offers which class.
+/// A provider's tree, as the estimate needs it: which provider offers which class.
 std::vector<Provider> tree_of(const std::vector<const ProviderSummary*>& summaries) {
     std::vector<Provider> tree;
     for (const auto* summary : summaries) {

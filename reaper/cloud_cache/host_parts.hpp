@@ -36,7 +36,7 @@ void set_service(Host& host, const ComputeServiceRecord* service);
 /// The aggregates that the host is in; and its zone, where its service reported none.
 void in_allowed_aggregates(Host& host, const std::vector<AggregateRecord>& aggregates);
 
-// Who holds what on one host of the cloud cache. Pure.
+// Which server holds what on one host of the cloud cache. Pure.
 
 /// True if the reading has a state for each provider of the host, and for no other.
 bool has_tree(const Host& host, const HostReading& reading);

@@ -296,7 +296,7 @@ Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Er
     }
 }
 
-/// What Nova can't tell now stays unknown: some server holds their room.
+/// What Nova can't report now stays unknown: some server holds their room.
 Task<void> CacheRefresher::ask_for_unlisted(HostReading& reading) {
     std::vector<ServerId> unlisted = cache_.unlisted(reading);
     if (unlisted.size() > most_unlisted) unlisted.resize(most_unlisted);

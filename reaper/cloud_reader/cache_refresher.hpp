@@ -49,7 +49,7 @@ public:
     ResultTask<void> refresh();
     /// Other taggers from now on.
     void reload(std::shared_ptr<const CompiledPolicy> policy) { policy_ = std::move(policy); }
-    /// The wall clock was set forward by so much, or back.
+    /// The wall clock was set forward by this duration (or back).
     void on_clock_step(Duration by);
 
     /// As Nova reported them to another part.
@@ -98,7 +98,7 @@ public:
     ResultTask<bool> refresh_resizes();
     /// The same of what hosts hold, as far as it was asked.
     void link_resizes();
-    /// Asks Nova who holds the locks of these servers. Those that stay for it, each with the
+    /// Asks Nova which users hold the locks of these servers. Those that stay for it, each with the
     /// reason.
     ResultTask<std::map<ServerId, std::string>> ask_lock_holders(std::vector<Server> locked);
     /// The same of all revocable ones that are locked and were not asked about lately, so many at

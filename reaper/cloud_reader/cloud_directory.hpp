@@ -8,7 +8,7 @@
 
 namespace reaper {
 
-/// Asks for no more than the names need. An error if it could not be asked who is protected; what
+/// Asks for no more than the names need. An error if the protected projects could not be read; what
 /// else could not be read is noted in the directory.
 ResultTask<CloudDirectory> read_directory(CloudPorts cloud, std::vector<CloudName> names);
 

@@ -24,7 +24,7 @@ enum class CloudDepth {
     exact,
 };
 
-/// Told what is being read, for people; may be empty.
+/// Gets what is being read, for people; may be empty.
 using ProgressCallback = std::function<void(const std::string&)>;
 
 /// The first failure is the answer: a view with holes is no view. `taggers` and `unfinished` must

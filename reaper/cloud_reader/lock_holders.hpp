@@ -1,4 +1,4 @@
-// Who holds the lock of a server.
+// Which user holds the lock of a server.
 //
 // An administrator's lock keeps a server from being deleted; its owner's does not. Nova shows of a
 // server only that it is locked. Its record of actions names the user and the project of the lock.

@@ -1,4 +1,4 @@
-// Do we see what the list of servers shows? To one who is no administrator, Nova answers "not
+// Do we see what the list of servers shows? To a user who is no administrator, Nova answers "not
 // found" of others' servers, which looks like "deleted". One server of another project, read by
 // itself, answers that.
 #pragma once

@@ -23,8 +23,8 @@ std::optional<bool> deleted_by(const std::string& user, const std::vector<Action
 /// The same of the user that the reapers are, asked now; none also if we may not ask.
 ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId server);
 
-/// Remembers what Nova listed, so that only changes are asked for, and who deleted what, so that
-/// each is asked about once. The ports must outlive it.
+/// Remembers what Nova listed, so that only changes are asked for, and which user deleted what, so
+/// that each is asked about once. The ports must outlive it.
 class UnfinishedDeletions {
 public:
     explicit UnfinishedDeletions(CloudPorts ports) : ports_(ports) {}

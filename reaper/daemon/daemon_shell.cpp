@@ -29,7 +29,7 @@ ServiceManager::ServiceManager() {
         watchdog_ = std::chrono::microseconds(microseconds);
 }
 
-// What can't be told to systemd is not worth a failure: it will notice by itself.
+// A failure to notify systemd is ignored: systemd will notice by itself.
 void ServiceManager::send(const std::string& text) {
     sd_notify(0, text.c_str());
 }
@@ -87,7 +87,7 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (!was_ready_ && status.refused) return give_up(ExitCode::refused, *status.refused);
     if (!status.ready) {
         // What is waited for, and when the next try is: once each, not with every request. Of the
-        // cloud the service tells the reasons itself.
+        // cloud the service logs the reasons itself.
         const bool news = status.line != "starting" && status.line != "waiting for the cloud";
         if (status.line != last_wait_ && news) spdlog::error("{}", status.line);
         last_wait_ = status.line;
@@ -100,8 +100,8 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     start_due_.cancel();
 }
 
-/// Nobody waits for a start that does not come: an outage is waited out by systemd, which starts us
-/// again and again.
+/// Nothing waits longer than this for a start: systemd waits out an outage by starting us again and
+/// again.
 void DaemonShell::limit_start() {
     if (in_force_.start_within <= std::chrono::milliseconds::zero()) return;
     start_due_.expires_after(in_force_.start_within);

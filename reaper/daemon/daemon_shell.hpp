@@ -52,8 +52,8 @@ struct ServiceStatus {
     std::string line = "starting";  ///< for people
     /// Of what is beside it, the gateway: for the status line alone.
     std::string beside{};
-    /// Keystone or the broker refuses our credentials; who, and why. Nothing but another
-    /// configuration mends that.
+    /// Keystone or the broker refuses our credentials; which, and why. Only another configuration
+    /// fixes that.
     std::optional<std::string> refused{};
 };
 
@@ -107,16 +107,16 @@ private:
     boost::asio::steady_timer watchdog_;
     boost::asio::steady_timer status_due_;
     boost::asio::steady_timer start_due_;
-    std::string status_;                       ///< what systemd was told last
-    std::string status_waiting_ = "starting";  ///< what it is told next
+    std::string status_;                       ///< the last one that systemd got
+    std::string status_waiting_ = "starting";  ///< the next one for systemd
     bool status_timer_runs_ = false;
     DaemonWork* work_ = nullptr;
     bool dry_run_ = false;
-    bool was_ready_ = false;  ///< systemd has been told
+    bool was_ready_ = false;  ///< systemd got READY=1
     bool is_ready_ = false;
     std::string last_wait_ = "starting";
     bool stopping_ = false;
-    bool gave_up_ = false;  ///< systemd was told why, last
+    bool gave_up_ = false;  ///< the last status gave the reason
     ExitCode exit_code_ = ExitCode::ok;
 };
 

@@ -139,7 +139,7 @@ std::shared_ptr<spdlog::sinks::sink> journal_sink(JournalSend send,
 }
 
 JournalSend system_journal() {
-    // Without it, sending succeeds and tells nobody.
+    // Without it, sending succeeds but has no effect.
     if (access("/run/systemd/journal/socket", W_OK) != 0) return nullptr;
     return send_to_journald;
 }

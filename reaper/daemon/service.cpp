@@ -198,15 +198,15 @@ ResultTask<void> RunningService::run() {
     if (!protections) co_return protections.error();
     use(settings_.policy);
     if (!settings_.dry_run) {
-        // What a former process reserved is given back; a dry run writes nothing to the cloud.
+        // What a previous process reserved is given back; a dry run writes nothing to the cloud.
         auto held = co_await parts_->reserver.restore();
         if (!held) co_return held.error();
         const TimePoint since = ports_.cloud.clock.now() - kept_for_at_most;
         auto kept = co_await kept_rooms_.restore(ports_.journal, since);
         if (!kept) co_return kept.error();
     }
-    // The broker tells again of what it has, and so does the look for unshelvings. Of the rest only
-    // we know.
+    // The broker delivers its messages again, and the look for unshelvings finds those again. Only
+    // we know the rest.
     RequestCoordinator::LeaseOf lease_of =
         [this](RequestSource source) -> std::shared_ptr<const Lease> {
         if (source != RequestSource::operator_ && is_awaited(source)) return nullptr;
@@ -220,19 +220,19 @@ ResultTask<void> RunningService::run() {
     listen_to_events();
     for (auto& task : periodic_tasks())
         spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
-                               [this](const Error& why) { return is_told(why); }));
+                               [this](const Error& why) { return handle_refusal(why); }));
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
     co_await wait_for_claims();
     report_searches();
     co_await parts_->reserver.give_all_back();
-    co_await kept_rooms_.let_all_go();
+    co_await kept_rooms_.release_all();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};
 }
 
-/// Who was helped by the gateway gets its answer, and claims the room that is kept for it.
+/// A requester that the gateway helped gets its answer, and claims the room that is kept for it.
 Task<void> RunningService::wait_for_claims() {
     constexpr Duration longest{10'000};
     constexpr Duration poll_interval{20};
@@ -284,8 +284,9 @@ Task<std::optional<Error>> RunningService::cloud_trouble() {
     co_return std::nullopt;
 }
 
-/// Our credentials are refused in each call: one line tells it, at the start that of the start.
-bool RunningService::is_told(const Error& why) {
+/// Each call reports that our credentials are refused: one line is logged, at the start by the
+/// start itself. True: the caller need not log it.
+bool RunningService::handle_refusal(const Error& why) {
     if (why.code != Errc::unauthorized) return false;
     if (cloud_answered_ && parts_->probe.refused())
         spdlog::error(
@@ -311,7 +312,7 @@ Task<void> RunningService::wait_for_cloud() {
             cloud_refused_ = trouble->what;
             backoff.slow_down();
         }
-        // What refuses our credentials is told where it ends the start.
+        // Refused credentials are logged where they end the start.
         if (!cloud_refused_)
             spdlog::error("the cloud does not answer as it should, trying again: {}",
                           trouble->what);
@@ -338,7 +339,7 @@ void RunningService::spawn(Task<void> task) {
                        --self->active_;
                        if (self->active_ == 0 && self->stopping_)
                            self->parts_->idle.try_send(boost::system::error_code{});
-                       // A broken invariant: die, and let the journal resume what was under way.
+                       // A broken invariant: abort, and let the journal resume what was under way.
                        if (error) std::rethrow_exception(error);
                    });
 }
@@ -365,7 +366,7 @@ public:
         const Handler handler = handler_();
         return handler ? handler->line() : "passing everything through: not serving";
     }
-    /// A call gives back what it holds of the service when it dies: the service lives until then.
+    /// A call gives back what it holds of the service when it ends: the service lives until then.
     Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override {
         const Handler handler = handler_();
         if (!handler) co_return Error{Errc::unreachable, "the service has just ended"};
@@ -394,7 +395,7 @@ std::shared_ptr<Service> make_service(ServicePorts ports, LiveSettings settings,
                                             std::move(on_status));
 }
 
-// What the service tells of itself, and what it would do for a question.
+// What the service reports about itself, and what it would do for a question.
 
 std::optional<DaemonView> RunningService::view() const {
     if (!parts_ || !parts_->refresher.built()) return std::nullopt;
@@ -479,7 +480,7 @@ Task<std::optional<RoomAnswer>> RunningService::room_for(Request request) {
     co_return co_await parts_->decisions.room_for(std::move(policy), std::move(request));
 }
 
-/// Why nobody who waits can be helped now; none if all is well.
+/// Why no waiting request can be served now; none if all is well.
 std::optional<std::string> RunningService::why_no_help() const {
     if (settings_.dry_run) return "a dry run changes nothing";
     if (const auto paused = parts_->safeguards.paused_reason()) return paused;
@@ -498,7 +499,7 @@ std::optional<std::string> RunningService::journal_trouble() const {
     return parts_ ? parts_->coordinator.journal_trouble() : std::nullopt;
 }
 
-/// Which service of the cloud does not answer any more.
+/// Which service of the cloud has stopped answering.
 std::optional<std::string> RunningService::cloud_silent() const {
     if (!parts_ || !cloud_answered_) return std::nullopt;
     return parts_->probe.why_silent();
@@ -653,7 +654,7 @@ void RunningService::listen_to_messages() {
     handlers.message = [weak](Delivery delivery) {
         const auto self = weak.lock();
         if (!self || self->stopping_) return;
-        // Who sent it had the time of the wall clock, which counts for how long it is served.
+        // The sender had the time of the wall clock, which counts for how long it is served.
         if (auto step = self->notice_clock_step()) self->spawn(self->note(std::move(*step)));
         self->parts_->nova_failures.on_message(std::move(delivery));
     };
@@ -679,15 +680,15 @@ void RunningService::listen_to_events() {
     ports_.events->start(std::move(handlers));
 }
 
-/// That a server is gone, or goes for good.
+/// That a server is gone, or is being deleted.
 static bool tells_end(const CloudEvent& event) {
     const auto* const seen = std::get_if<ServerSeen>(&event);
     return std::holds_alternative<ServerGone>(event) ||
            (seen != nullptr && seen->record.server.status == "DELETED");
 }
 
-/// Searches for hosts are remembered, everything else changes the cache. Who leaves may have waited
-/// for room.
+/// Searches for hosts are remembered, everything else changes the cache. A server that leaves may
+/// have waited for room.
 void RunningService::on_events(std::vector<CloudEvent> events) {
     const TimePoint now = ports_.cloud.clock.now();
     std::erase_if(events, [&](CloudEvent& event) {
@@ -698,7 +699,7 @@ void RunningService::on_events(std::vector<CloudEvent> events) {
     });
     if (events.empty()) return;
     parts_->tracker.note_left(events);
-    // Who goes took his slot before: that is counted while he is still to be seen.
+    // A server that leaves took its slot before: count that while it is still visible.
     std::vector<CloudEvent> batch;
     for (CloudEvent& event : events) {
         if (tells_end(event) && rooms_.ledger().promises_anything()) {
@@ -718,7 +719,7 @@ Task<void> RunningService::check_clock() {
     if (auto step = notice_clock_step()) co_await note(std::move(*step));
 }
 
-/// What is remembered moves with the wall clock. What to tell of it; none if it was not set.
+/// What is remembered moves with the wall clock. The event to journal; none if it was not set.
 std::optional<JournalEvent> RunningService::notice_clock_step() {
     const auto by = clock_.step();
     if (!by) return std::nullopt;
@@ -727,7 +728,7 @@ std::optional<JournalEvent> RunningService::notice_clock_step() {
     event.reason = "the wall clock was set " + std::string{*by > Duration{} ? "forward" : "back"} +
                    " by " + format_duration(std::chrono::abs(*by));
     event.at = ports_.cloud.clock.now();
-    spdlog::warn("{}; promises move with it, and the cloud is read anew", event.reason);
+    spdlog::warn("{}; promises move with it, and the cloud is read again", event.reason);
     rooms_.clock_stepped(*by);
     parts_->refresher.on_clock_step(*by);
     parts_->safeguards.safeguards().shift(*by);
@@ -763,7 +764,7 @@ ResultTask<void> RunningService::ask_credential_expires() {
         if (*told)
             spdlog::info("what we log in with expires at {}", iso_time(**told));
         else
-            spdlog::info("when what we log in with expires is not known any more");
+            spdlog::info("it is no longer known when what we log in with expires");
     }
     credential_expires_ = *told;
     co_return Result<void>{};

@@ -43,7 +43,7 @@ struct ServicePorts {
 /// another policy and did not send yet is planned again.
 class Service : public DaemonWork, public api::Daemon {
 public:
-    /// All of it, for those who watch; none before it runs.
+    /// All of it, for monitoring; none before it runs.
     virtual std::optional<DaemonState> state() const = 0;
     /// Decides nova-scheduler's searches for hosts, while the service runs; else all pass through.
     /// It may outlive the service.

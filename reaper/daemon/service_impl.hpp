@@ -1,6 +1,6 @@
 // The inside of the service: its parts, and what it does with them. Its methods are in service.cpp
 // (its life), service.cpp (what is done again and again, and what comes from the broker) and
-// service.cpp (what it tells of itself).
+// service.cpp (what it reports about itself).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -110,7 +110,7 @@ private:
     std::optional<JournalEvent> notice_clock_step();
     Task<void> note(JournalEvent event);
     ResultTask<void> ask_credential_expires();
-    bool is_told(const Error& why);
+    bool handle_refusal(const Error& why);
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     std::optional<std::string> why_no_help() const;
@@ -150,7 +150,7 @@ private:
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
-    ServiceStatus told_;     ///< as it was told last
+    ServiceStatus told_;     ///< the last reported one
 };
 
 }  // namespace reaper

@@ -116,7 +116,7 @@ void BudgetUsage::add_budgets_of_requester(Budgets& left) const {
     if (limits_.victims_per_request > 0)
         of_request =
             budget(by_request_, limits_.victims_per_request, safeguard::limit_request, here);
-    // Whoever takes back what it lent, or what a host can't bear, asks for no more than that.
+    // A request that takes back lent room, or corrects a host, asks for no more than that.
     const bool waits = is_awaited(request_.source);
     auto share =
         waits ? of_share(by_request_, limits_.share_per_request, safeguard::limit_request, here)

@@ -116,7 +116,7 @@ private:
     const PlanOptions& options_;
     std::vector<Thrashing> thrashing_;
     std::map<HostId, std::string> in_cooldown_;
-    std::map<HostId, std::string> released_there_;  ///< in cooldown, and let go of for the request
+    std::map<HostId, std::string> released_there_;  ///< in cooldown, and released for the request
 };
 
 const Server* server_of(const Host* host, const ServerId& id) {
@@ -215,11 +215,11 @@ void Attempts::name_workloads(Plan& plan) const {
 /// Whether all servers that may go without these safeguards give enough; the soft ones are off.
 bool Attempts::enough_without(bool projects, bool aggregates, bool run_time,
                               bool protection) const {
-    static const Protection nobody;
+    static const Protection none;
     const RunTimes times = run_times(false);
     PlanOptions options = options_;
     options.victim_filter = run_time || times.keeps_none() ? nullptr : &times;
-    if (protection) options.protection = &nobody;
+    if (protection) options.protection = &none;
     Budgets budgets;
     if (options_.budgets != nullptr) {
         budgets = *options_.budgets;
@@ -337,8 +337,8 @@ Decision correction_under(Safeguards& safeguards, const Request& request, const 
 
 namespace {
 
-/// Where nobody tells which host is in which cell, a move whose like was culled for in vain, or may
-/// have been, is not culled for.
+/// If it is not known which host is in which cell: no cull for a move if a cull for a similar one
+/// had no effect, or may have had none.
 Decision unless_cooling_down(Decision decision, const Request& request, const SchedulerRules& rules,
                              const Safeguards& safeguards) {
     const auto* const plan = std::get_if<Plan>(&decision);
@@ -452,8 +452,8 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
                                    request, policy.scheduler, safeguards);
     };
     if (why_revocable) {
-        // Room that is there; whom a plan would delete for it does not matter. What others deleted
-        // is not waited for: it may take a deletion of ours.
+        // Room that is there; the victims of a plan for it do not matter. What others deleted is
+        // not waited for: it may take a deletion of ours.
         Decision there = search(ResType::regular);
         const auto* const nothing = std::get_if<NothingToDo>(&there);
         if (nothing != nullptr && nothing->pending_releases().empty()) return there;

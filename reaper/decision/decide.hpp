@@ -63,10 +63,10 @@ private:
 // eviction of the same workload at least serves its requester.
 
 /// Decides as `make_plan` does, under the safeguards; `options` without those (protection is the
-/// settings', victim filter, cooldowns and budgets are made here). `options.now` must be given.
-/// A plan that deletes servers for whom none are deleted now (breakers, cooldown of a shape) is a
-/// NotEnough, too. What counts no more by then is forgotten. A NotEnough that would be a plan
-/// without the safeguards names the one that prevented it.
+/// settings', victim filter, cooldowns and budgets are made here). `options.now` must be given. A
+/// plan whose servers may not be deleted now (breakers, cooldown of a shape) is a NotEnough, too.
+/// What no longer counts by then is forgotten. A NotEnough that would be a plan without the
+/// safeguards names the one that prevented it.
 Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
                     const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
                     PlanOptions options);

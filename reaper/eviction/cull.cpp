@@ -52,7 +52,7 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     Server server = record->server;
     server.allocations = sight.own;
     if (!why_revocable(server, rules.taggers, rules.tag_data))
-        return {Kind::unfit, "it is not revocable any more"};
+        return {Kind::unfit, "it is no longer revocable"};
     const bool elsewhere = !victim.held_by.empty();
     if (elsewhere && server.status != "VERIFY_RESIZE" && !is_being_deleted(server))
         return {Kind::unfit, "its resize was confirmed or taken back"};
@@ -62,12 +62,12 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     const auto kept = why_protected(server, sight.lock, rules);
     const bool soft_deleted = server.status == "SOFT_DELETED";
     if (soft_deleted && server.task_state.empty()) {
-        // It can be given back as long as nobody forces it.
+        // It can be given back as long as no request forces the deletion.
         if (kept) return {Kind::unfit, *kept};
         return {Kind::soft_deleted, "it is soft-deleted and keeps its room"};
     }
     if (is_being_deleted(server))
-        return {Kind::going, "it is being deleted by somebody else (" + server.task_state + ")"};
+        return {Kind::going, "another client deletes it already (" + server.task_state + ")"};
     if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};
     if (kept) return {Kind::unfit, *kept};
     if (const auto why = why_too_young(server, rules.min_run_time, now)) return {Kind::unfit, *why};
@@ -81,8 +81,8 @@ namespace {
 
 /// How old, from its beginning, the last look at a victim may be when the deletion goes out.
 constexpr Duration recheck_valid_for{5000};
-/// How old it may be when a deletion takes it over that comes right after it.
-constexpr Duration moment{1000};
+/// How old an earlier look may be when a deletion that comes right after it uses it.
+constexpr Duration recent{1000};
 /// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
 constexpr int looks_at_most = 3;
 
@@ -160,7 +160,7 @@ RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen&
     return look;
 }
 
-/// Where owners' locks count, it makes no difference who set one.
+/// Where owners' locks count, it makes no difference which user set one.
 ResultTask<LockHolder> Recheck::read_lock(const std::optional<ServerRecord>& record) {
     if (!record || settings_.policy->protection.by_owners()) co_return LockHolder::none;
     Server server = record->server;
@@ -185,7 +185,7 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim) {
 
 Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim,
                                               std::optional<RecheckResult> earlier) {
-    if (earlier && is_fresh(*earlier) && cloud_.clock.steady() - earlier->began <= moment)
+    if (earlier && is_fresh(*earlier) && cloud_.clock.steady() - earlier->began <= recent)
         co_return std::move(*earlier);
     co_return co_await fresh_at(victim);
 }

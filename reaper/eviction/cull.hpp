@@ -33,8 +33,8 @@ namespace reaper {
 /// What a fresh read means for the deletion of a victim.
 struct FreshVerdict {
     enum class Kind {
-        fit,           ///< as planned: delete it
-        going,         ///< somebody deletes it already: nothing to send, its room is on the way
+        fit,    ///< as planned: delete it
+        going,  ///< another client deletes it already: nothing to send, it will free its room
         soft_deleted,  ///< deleted, but it keeps its room until it is reclaimed
         vanished,      ///< gone, and it holds nothing
         unfit,         ///< must live; `reason` says why
@@ -43,7 +43,7 @@ struct FreshVerdict {
     std::string reason;
 };
 
-/// Who may be a victim at all.
+/// Which servers may be victims at all.
 struct FreshRules {
     const Taggers& taggers;
     const TagData& tag_data;  ///< the answers to the taggers' questions
@@ -84,15 +84,15 @@ public:
     /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that, or the
     /// policy changes all the time.
     Task<Result<RecheckResult>> fresh_at(const Victim& victim);
-    /// The same, and `earlier` does if it was begun a moment ago and would still be made so.
+    /// The same, and `earlier` is enough if it was just begun and is still valid.
     Task<Result<RecheckResult>> fresh_at(const Victim& victim,
                                          std::optional<RecheckResult> earlier);
     /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
-    /// Keystone has told something else since.
+    /// Keystone has answered something else since.
     bool is_fresh(const RecheckResult& look) const;
 
 private:
-    /// What Nova has of it, and who holds its lock.
+    /// What Nova has of it, and which user holds its lock.
     struct Seen {
         std::optional<ServerRecord> record{};  ///< none: Nova knows it no more
         LockHolder lock = LockHolder::none;
@@ -124,7 +124,7 @@ struct Cull {
     /// softly, and we have not begun to finish that.
     enum class State { planned, unfinished, sent, forced, gone, skipped, stuck };
 
-    /// `known`: what the journal tells of its victims.
+    /// `known`: what the journal has of its victims.
     Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
          Recheck recheck, AsyncSemaphore one_asks);
 
@@ -135,7 +135,7 @@ struct Cull {
     std::vector<HostId> hosts_of_untouched();
     /// May Nova have heard of a deletion of this process?
     bool begun() const;
-    /// No further deletion is sent; the first failure is told.
+    /// No further deletion is sent; the first failure is reported.
     void fail(Error error);
     /// What it came to.
     Execution conclude() const;
@@ -146,7 +146,7 @@ struct Cull {
     std::map<ServerId, HostId> hosts;  ///< where each victim and each pending server is
     std::map<ServerId, State> states;
     std::map<ServerId, std::string> skipped;
-    std::map<ServerId, RecheckResult> looks;  ///< at those that are fit, before anybody is deleted
+    std::map<ServerId, RecheckResult> looks;  ///< at those that are fit, before the first deletion
     Duration deadline{};                      ///< steady
     std::set<ServerId> ours;                  ///< whose deletion we sent, now or before a restart
     std::set<ServerId> unheard;               ///< of these, the ones whose answer was lost
@@ -157,22 +157,22 @@ struct Cull {
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
-    AsyncSemaphore asking;          ///< one asks at a time whether somebody waits
-    /// When the question went out to which the last answer was that somebody waits; steady.
+    AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
+    /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent
     std::vector<ServerId> pending_releases;  ///< deleted by others
     std::size_t overdue = 0;                 ///< of these, the ones that did not go in time
     std::optional<Error> failure;
-    std::optional<std::string> no_longer_needed;  ///< why nobody waits for all of it
+    std::optional<std::string> no_longer_needed;  ///< why no requester waits for all of it
     std::optional<std::string> blocked;           ///< why no more may be sent
-    std::optional<std::string> taken;             ///< why the plan's room is not there any more
+    std::optional<std::string> taken;             ///< why the plan's room is gone
 
 private:
     void add_unfinished(const PendingRelease& other);
 };
 
-/// For logs: the victim, and for whom it goes.
+/// For logs: the victim, and the requester that it is deleted for.
 LogFields about(const Cull& cull, const Victim& victim);
 
 }  // namespace reaper

@@ -64,7 +64,7 @@ Task<void> EvictingExecutor::verify(Cull& cull, const Victim& victim) {
     }
 }
 
-/// Beside it: does anybody still wait?
+/// At the same time: does any requester still wait?
 Task<void> EvictingExecutor::verify_all(Cull& cull) {
     std::vector<Task<void>> looks;
     looks.push_back(ask_whether_needed(cull));
@@ -91,16 +91,16 @@ Task<void> EvictingExecutor::take_free_room(Cull& cull, std::vector<HostPlan> ho
     cull.taken = std::move(taken);
 }
 
-/// Is anybody to go yet, and has it not been asked just now whether somebody waits? What was begun
-/// is no reason to go on for nobody.
+/// Is there a server left to delete, and is the last answer that a requester waits too old?
+/// Deletions that were begun are no reason to go on if no requester waits.
 bool EvictingExecutor::need_is_open(const Cull& cull) const {
     if (cull.stopped || (cull.count_untouched() == 0 && cull.not_out.empty())) return false;
     return guard_.may_have_left() || !cull.needed_at ||
            cloud_.clock.steady() - *cull.needed_at > need_valid_for;
 }
 
-/// No servers are deleted for a requester that is gone. Who comes while somebody asks waits for the
-/// answer.
+/// No servers are deleted for a requester that is gone. A caller that comes during the question
+/// waits for its answer.
 Task<void> EvictingExecutor::ask_whether_needed(Cull& cull) {
     const auto turn = co_await cull.asking.acquire();
     if (!need_is_open(cull)) co_return;
@@ -157,7 +157,8 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
     std::optional<AsyncSemaphore::Permit> permit;
     auto turn = co_await deletions_.acquire();
     permit.emplace(std::move(turn));
-    // It may have waited long for its turn. Who asks may wait as well, and is in nobody's way then.
+    // It may have waited long for its turn. The question may wait too, so the turn is given up
+    // first.
     if (need_is_open(cull)) {
         permit.reset();
         co_await ask_whether_needed(cull);
@@ -191,8 +192,8 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
             cull.state(victim) = Cull::State::sent;
             break;
         case Kind::fit:
-            // Another deletion may have found a reason to stop while this one was reading, or who
-            // waits may have left.
+            // Another deletion may have found a reason to stop while this one was reading, or the
+            // requester may have left.
             co_await ask_whether_needed(cull);
             if (!cull.stopped) co_await send_delete(cull, victim, *look);
             co_await repeat(cull, victim);
@@ -200,7 +201,7 @@ Task<void> EvictingExecutor::remove(Cull& cull, const Victim& victim) {
     }
 }
 
-/// Of those whose turn has not come. One that is gone is in nobody's way.
+/// Of those whose turn has not come. One that is gone is no obstacle.
 Task<bool> EvictingExecutor::rest_may_go(Cull& cull, const Victim& but) {
     for (const auto& victim : cull.victims) {
         if (victim.server == but.server || cull.state(victim) != Cull::State::planned) continue;
@@ -212,8 +213,8 @@ Task<bool> EvictingExecutor::rest_may_go(Cull& cull, const Victim& but) {
     co_return true;
 }
 
-/// As long as it is not known whether Nova heard of it. What the look before told may not be so any
-/// more, of it or of those without which nobody should go.
+/// As long as it is not known whether Nova heard of it. The result of the earlier look may be out
+/// of date, for it or for the victims without which none should go.
 Task<void> EvictingExecutor::repeat(Cull& cull, const Victim& victim) {
     while (!cull.stopped && cull.to_repeat.erase(victim.server) > 0) {
         const bool rest = co_await rest_may_go(cull, victim);
@@ -343,22 +344,22 @@ Task<void> EvictingExecutor::skip(Cull& cull, const Victim& victim, std::string 
 // How a cull waits: for what it deleted, for what others delete, and for what another reaper began
 // to delete and did not finish; and the push that a deletion may need meanwhile.
 
-/// Room that a server holds so long after Nova forgot it was left behind.
+/// Room that a server still holds this long after Nova forgot it was left behind.
 static constexpr Duration left_behind_after{60'000};
 
-/// Between two looks whether Nova told something.
+/// Between two checks whether Nova sent an event.
 static constexpr Duration poll_interval{20};
-/// Nova's word may come a moment before the room is free.
-static constexpr Duration after_word{50};
+/// Nova's event may come shortly before the room is free.
+static constexpr Duration after_event{50};
 
-/// So long, or until Nova tells that the server is gone, if that is `untold` yet. How long the next
-/// pause is to be.
+/// Pauses for `interval`, or until an event says that the server is gone, if it is still `untold`.
+/// Returns how long the next pause is to be.
 Task<Duration> EvictingExecutor::pause_for(ServerId server, Duration interval, bool& untold) {
     const Duration until = cloud_.clock.steady() + interval;
     while (cloud_.clock.steady() < until) {
-        if (untold && guard_.told_gone(server)) {
+        if (untold && guard_.reported_gone(server)) {
             untold = false;
-            co_return after_word;
+            co_return after_event;
         }
         const Duration left = until - cloud_.clock.steady();
         co_await cloud_.clock.sleep(std::min(left, poll_interval));
@@ -366,7 +367,7 @@ Task<Duration> EvictingExecutor::pause_for(ServerId server, Duration interval, b
     co_return std::min(interval * 3 / 2, settings_.cull.poll_interval * 10);
 }
 
-/// What a reaper deleted softly and left. All or nothing: it is gone before anybody else is
+/// What a reaper deleted softly and left. All or nothing: it is gone before any other server is
 /// deleted.
 Task<void> EvictingExecutor::finish_all(Cull& cull) {
     std::vector<Task<void>> waits;
@@ -400,10 +401,10 @@ Task<void> EvictingExecutor::wait_for_others(Cull& cull) {
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;
 }
 
-/// Somebody else deletes it: nothing to do but to see it go.
+/// Another client deletes it: only wait until it is gone.
 Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     Duration interval = settings_.cull.poll_interval;
-    bool untold = !guard_.told_gone(server);
+    bool untold = !guard_.reported_gone(server);
     Duration ask_at = cloud_.clock.steady() + left_behind_after;
     // Another request's victim, which that one may come to leave alone.
     bool planned = rooms_.ledger().evicting(server);
@@ -439,9 +440,9 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
 
 Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     Duration interval = settings_.cull.poll_interval;
-    bool untold = !guard_.told_gone(victim.server);
+    bool untold = !guard_.reported_gone(victim.server);
     std::string last = "Placement was not asked yet";
-    bool seen = false;  // Placement told, at last, that it still holds room
+    bool seen = false;  // Placement's last answer was that it still holds room
     // What was just sent, and heard, has not had its time yet, if there will be some.
     bool push = !cull.sent.contains(victim.server) || cull.unheard.contains(victim.server);
     while (true) {
@@ -460,7 +461,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         if (cloud_.clock.steady() >= cull.deadline) break;
         if (held && push) co_await recheck_victim(cull, victim, std::move(*held), began);
         push = true;
-        // Nothing may be written: whoever plans next may finish it.
+        // Nothing may be written: the next plan may finish it.
         if (cull.unfinished.contains(victim.server) && cull.withheld.contains(victim.server))
             cull.state(victim) = Cull::State::unfinished;
         co_await ask_whether_answered(cull);
@@ -484,8 +485,8 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     co_await record(cull, victim, step, "the deadline passed: " + last);
 }
 
-/// While the room comes free: who was to be answered may have left. What was sent goes all the
-/// same.
+/// While the room comes free: the requester that waits for the answer may have left. Deletions that
+/// were sent still go on.
 Task<void> EvictingExecutor::ask_whether_answered(Cull& cull) {
     if (!guard_.is_answered() || cull.no_longer_needed || !guard_.may_have_left()) co_return;
     auto no_longer_needed = co_await guard_.who_left();
@@ -513,7 +514,7 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Al
         co_await leave(cull, victim, verdict.reason);
     } else if (verdict.kind == Kind::fit && unheard) {
         cull.unheard.erase(victim.server);
-        // Of a former process: much may have changed since its plan, so that a new one decides.
+        // Of a previous process: much may have changed since its plan, so that a new one decides.
         const bool of_this_process = cull.sent.contains(victim.server);
         co_await ask_whether_needed(cull);
         if (cull.stopped || !of_this_process || !may_delete(cull))

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// nlohmann tells it what it reads; it puts together what is wanted of that.
+/// Gets nlohmann's parse events, and puts together the wanted parts.
 class PartCollector final : public json::json_sax_t {
 public:
     PartCollector(const JsonParts& parts, std::size_t bytes) : parts_(parts), bytes_(bytes) {}

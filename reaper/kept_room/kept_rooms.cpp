@@ -36,7 +36,7 @@ inline bool is_gone(const std::optional<ServerRecord>& record) {
     return !record;
 }
 
-/// It is to hold nothing any more.
+/// With nothing held by it.
 inline ConsumerChange emptied(ServerId id, Consumer consumer) {
     consumer.holds.clear();
     return {std::move(id), std::move(consumer)};
@@ -112,10 +112,10 @@ using namespace keeper_words;
 
 namespace {
 
-constexpr Duration moment{50};
+constexpr Duration poll_while_busy{50};
 /// A request to which the room of another one goes.
 constexpr Duration decided_within{3'000};
-/// Without the right to write, it is not tried again so soon.
+/// Without the right to write, it is not tried again for this time.
 constexpr Duration forbidden_for = std::chrono::minutes{10};
 
 /// Takes of `holds` what is asked for; true if that is something.
@@ -149,7 +149,8 @@ Placement& KeptRooms::view() {
     return *view_;
 }
 
-/// What may be kept for a request of a former process: it is looked at before it is spoken of.
+/// What may be kept for a request of a previous process: it is read before it is used for an
+/// answer.
 void KeptRooms::expect(const RequestRecord& record) {
     const auto note = [&](const ServerId& server, const HostId& host, bool gone) {
         Entry& kept = kept_[server];
@@ -158,8 +159,8 @@ void KeptRooms::expect(const RequestRecord& record) {
     };
     for (const PlanEntry& entry : record.plans) {
         for (const HostPlan& host : host_plans(entry.decision)) {
-            if (const auto nobody = stand_in_on(record.request.id, host.host))
-                note(*nobody, host.host, true);
+            if (const auto stand_in = stand_in_on(record.request.id, host.host))
+                note(*stand_in, host.host, true);
             for (const Victim& victim : host.victims)
                 if (keeper_of(victim.server)) note(victim.server, host.host, false);
         }
@@ -180,16 +181,16 @@ ResultTask<void> KeptRooms::restore(JournalReader& journal, TimePoint since) {
 // ---- keeping ----
 
 Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amounts) {
-    const auto nobody = stand_in_on(request, host);
-    if (!nobody || amounts.empty() || !allowed()) co_return true;
-    const auto [at, is_new] = kept_.try_emplace(*nobody);
+    const auto stand_in = stand_in_on(request, host);
+    if (!stand_in || amounts.empty() || !allowed()) co_return true;
+    const auto [at, is_new] = kept_.try_emplace(*stand_in);
     if (at->second.busy) co_return true;
     at->second.busy = true;
     Consumer wanted;
     if (!is_new) {
-        ServerId keeper = *keeper_of(*nobody);
+        ServerId keeper = *keeper_of(*stand_in);
         auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
-        const auto still = kept_.find(*nobody);
+        const auto still = kept_.find(*stand_in);
         if (!found || still == kept_.end()) {
             if (still != kept_.end()) still->second.busy = false;
             co_return true;
@@ -206,10 +207,10 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     at->second.room.gone = true;
     Allocations holds = wanted.holds;
     std::vector<ConsumerChange> changes;
-    changes.push_back({*keeper_of(*nobody), std::move(wanted)});
+    changes.push_back({*keeper_of(*stand_in), std::move(wanted)});
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
-    const auto entry = kept_.find(*nobody);
+    const auto entry = kept_.find(*stand_in);
     if (entry != kept_.end()) {
         entry->second.busy = false;
         entry->second.sure = done.has_value();
@@ -221,7 +222,7 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     const bool taken = done.error().code == Errc::conflict;
     log_about({.request = request.str()}, spdlog::level::info,
               "{}: free room can't be kept for it{}: {}", request.str(),
-              taken ? ", somebody has it" : "", done.error().what);
+              taken ? ", another consumer has it" : "", done.error().what);
     co_return !taken;
 }
 
@@ -251,7 +252,7 @@ Task<bool> KeptRooms::keep(RequestId request, HostId host, ServerId victim, Allo
 
 /// `no`: it may not be kept, and comes free for all.
 Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
-    Entry& entry = kept_.at(victim);  // nobody else erases it while it is busy
+    Entry& entry = kept_.at(victim);  // no other coroutine erases it while it is busy
     const std::string request = entry.room.request.str();
     auto owner = co_await dependencies_.cloud.placement.consumer(victim);
     const LogFields fields{.request = request, .server = victim.str()};
@@ -284,7 +285,7 @@ Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
     co_return surely_not_done(done.error().code) ? Taken::no : Taken::yes;
 }
 
-// ---- what is there ----
+// ---- kept room in Placement ----
 
 /// What Placement says of the keeper; it is forgotten if it holds nothing.
 Task<void> KeptRooms::look(ServerId server) {
@@ -308,7 +309,7 @@ void KeptRooms::note_change(const HostId& host, const ServerId& server) {
     if (!under_way(server)) changed_.insert(host);
 }
 
-/// Of a former process, or whose last answer was lost.
+/// Of a previous process, or whose last answer was lost.
 Task<void> KeptRooms::look_if_unsure(ServerId server) {
     if (const auto at = kept_.find(server); at == kept_.end() || at->second.sure) co_return;
     co_await look(server);
@@ -337,7 +338,7 @@ ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
         if (at == kept_.end()) co_return co_await dependencies_.cloud.placement.allocations(server);
         if (at->second.room.gone) co_return Allocations{};
         if (at->second.busy) {
-            co_await dependencies_.cloud.clock.sleep(moment);
+            co_await dependencies_.cloud.clock.sleep(poll_while_busy);
             continue;
         }
         at->second.sure = false;  // a deletion may rest on it
@@ -457,7 +458,7 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
     co_return changes;
 }
 
-/// What is left of it with the next claim is promised to nobody, or to others who count on it.
+/// After the next claim, what is left of it is promised to no request, or to others.
 bool KeptRooms::is_for_last_slot(const KeptRoom& room) const {
     int open = 0;
     for (const auto* const promise : dependencies_.ledger.promises_of(room.request))
@@ -500,15 +501,15 @@ void KeptRooms::not_sure_of(const std::vector<ConsumerChange>& changes) {
 }
 
 Resources KeptRooms::of_victims_on(const HostId& host, const RequestId& request) const {
-    const auto nobody = stand_in_on(request, host);
+    const auto stand_in = stand_in_on(request, host);
     Resources sum;
     for (const auto& [server, entry] : kept_)
-        if (entry.room.host == host && entry.room.request == request && server != nobody)
+        if (entry.room.host == host && entry.room.request == request && server != stand_in)
             sum += sum_of(entry.room.holds);
     return sum;
 }
 
-// How kept room ends: let go, given back, and what others have left.
+// How kept room ends: released, given back, and what others have left.
 
 using namespace keeper_words;
 
@@ -518,11 +519,11 @@ constexpr Duration stop_deadline{5'000};
 /// Providers, or rooms, that are looked at.
 constexpr std::size_t at_a_time = 8;
 constexpr std::size_t most_foreign = 1'000;
-/// After so many failures in a row nobody waits for it any more.
+/// After so many failures in a row no decision waits for it.
 constexpr int most_unsettled = 5;
-constexpr Duration settled_for_so_long = std::chrono::hours{1};
-/// Where it could not be told.
-constexpr Duration unsettled_for_so_long = std::chrono::seconds{10};
+constexpr Duration settled_valid_for = std::chrono::hours{1};
+/// If the read failed.
+constexpr Duration unsettled_valid_for = std::chrono::seconds{10};
 constexpr Duration poll_interval{20};
 
 Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
@@ -563,7 +564,7 @@ void KeptRooms::try_later(const ServerId& server, const std::string& what) {
 
 ResultTask<void> KeptRooms::check() {
     std::vector<ServerId> due;
-    // Who serves now may have taken them up.
+    // The reaper that serves now may have adopted them.
     if (dependencies_.serving() == 0) co_return Result<void>{};
     const Duration now = dependencies_.cloud.clock.steady();
     for (const auto& [server, entry] : kept_)
@@ -632,7 +633,7 @@ Task<void> KeptRooms::release(ServerId server) {
     at->second.busy = false;
     if (done) {
         log_about({.request = at->second.room.request.str(), .server = server.str()},
-                  spdlog::level::debug, "{}: the room of server {} is let go",
+                  spdlog::level::debug, "{}: the room of server {} is released",
                   at->second.room.request.str(), name_of(server));
         kept_.erase(at);
         co_return;
@@ -698,7 +699,7 @@ Task<void> KeptRooms::take_away(ServerId server) {
             name_of(server), done.error().what, name_of(server));
 }
 
-Task<void> KeptRooms::let_all_go() {
+Task<void> KeptRooms::release_all() {
     const Duration until = dependencies_.cloud.clock.steady() + stop_deadline;
     std::vector<ServerId> servers;
     for (const auto& [server, entry] : kept_) servers.push_back(server);
@@ -718,7 +719,7 @@ Task<void> KeptRooms::let_all_go() {
 // ---- what others have left ----
 
 ResultTask<void> KeptRooms::settle_others() {
-    // Who comes while it is looked waits for that.
+    // A caller that comes during the search waits for its end.
     while (settling_) co_await dependencies_.cloud.clock.sleep(poll_interval);
     const std::uint64_t serving = dependencies_.serving();
     const Duration now = dependencies_.cloud.clock.steady();
@@ -737,16 +738,16 @@ ResultTask<void> KeptRooms::settle_others() {
     if (!done && !refused && ++unsettled_ < most_unsettled) co_return done;
     if (!due) co_return Result<void>{};
     if (!done && !told_unsettled_)
-        spdlog::warn("whether another reaper keeps room can't be told: {}{}", done.error().what,
+        spdlog::warn("whether another reaper keeps room is not known: {}{}", done.error().what,
                      refused ? "; this needs Placement's policy placement:usages" : "");
     told_unsettled_ = !done;
     settled_for_ = serving;
-    settled_until_ = now + (done ? settled_for_so_long : unsettled_for_so_long);
+    settled_until_ = now + (done ? settled_valid_for : unsettled_valid_for);
     co_return Result<void>{};
 }
 
-/// What a former process may have kept, or whose last answer was lost: until it is known, room that
-/// comes free looks used.
+/// What a previous process may have kept, or whose last answer was lost: until it is known, room
+/// that comes free looks used.
 ResultTask<void> KeptRooms::look_at_unsure() {
     std::vector<ServerId> unsure;
     for (const auto& [server, entry] : kept_)
@@ -763,7 +764,7 @@ ResultTask<void> KeptRooms::look_at_unsure() {
                                            " servers' room is not known"};
 }
 
-/// Placement tells in one answer what all keepers hold.
+/// Placement reports in one answer what all keepers hold.
 ResultTask<void> KeptRooms::look_for_others() {
     std::string project = own_name;
     const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));

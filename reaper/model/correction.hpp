@@ -32,7 +32,7 @@ struct Correction {
     friend bool operator==(const Correction&, const Correction&) = default;
 };
 
-// The ids of requests that carry out corrections say who found out.
+// The ids of requests that carry out corrections name the source.
 
 /// `qos-1800000000000-1`, `estimator-1800000000000-2`: `number` is another one each time.
 RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned number);

@@ -42,7 +42,7 @@ struct Victim {
 struct PendingRelease {
     ServerId server;
     std::string name;    ///< empty where Nova lists it no more
-    std::string reason;  ///< who deletes it, as far as it is known
+    std::string reason;  ///< which client deletes it, as far as it is known
     /// Not in progress: a reaper deleted it softly. To count its room, force the deletion.
     bool unfinished = false;
     ProjectId project{};  ///< these two of an unfinished one

@@ -56,13 +56,13 @@ struct KnownReservation {
     friend bool operator==(const KnownReservation&, const KnownReservation&) = default;
 };
 
-// Who paused the reaper, and why.
+// Which user paused the reaper, and why.
 
 struct PauseNote {
     std::string by;         ///< empty if it is not said
     std::string reason;     ///< empty if it is not said
-    TimePoint at{};         ///< of a file without a word of its own: when it was last changed
-    std::string trouble{};  ///< why by whom and why is not known; else empty
+    TimePoint at{};         ///< of a file without a time: when it was last changed
+    std::string trouble{};  ///< why the user and the reason are not known; else empty
 
     /// `by alice since 2024-05-01T12:00:00.000Z: kernel update`
     std::string line() const;
@@ -75,7 +75,7 @@ struct ServerProtection {
     std::string name;  ///< of the server then; empty: not known
     TimePoint since{};
     std::optional<TimePoint> until{};  ///< none: until an operator ends it
-    std::string by;                    ///< who said so
+    std::string by;                    ///< the user who said so
     std::string reason;                ///< one line; may be empty
 
     friend bool operator==(const ServerProtection&, const ServerProtection&) = default;
@@ -104,8 +104,8 @@ struct Fault {
 struct ActionRecord {
     std::string name;  ///< create, unshelve, ...
     RequestId request;
-    ProjectId project;   ///< of who asked
-    std::string user{};  ///< who asked: Keystone's id
+    ProjectId project;   ///< of the requester
+    std::string user{};  ///< the requester: Keystone's id
     bool failed = false;
     TimePoint started{};
     // Only where one action was asked for:

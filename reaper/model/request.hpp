@@ -66,7 +66,7 @@ std::optional<Operation> operation_from(std::string_view text);
 /// Does it find another host for a server that there is? Nova keeps such a one in its cell.
 bool is_move(Operation operation);
 
-/// Who reported the need.
+/// What reported the need.
 enum class RequestSource {
     nova_failure,      ///< Nova's NoValidHost or MaxRetriesExceeded
     unshelve,          ///< an unshelving that found no host, which Nova does not report
@@ -139,7 +139,7 @@ struct Request {
     /// Traits of res-type that it requires, and that the gateway takes out of what Placement is
     /// asked (reaper/request_spec/res_type_query.hpp).
     std::set<Trait> res_type_traits{};
-    // What is reserved, and for whom, is determined for each decision; the journal has none of it.
+    // What is reserved, and for which role, is determined for each decision; it is not journalled.
     /// Of its project: what is reserved for it and for roles above is open to it. Empty: of none.
     Role role{};
     /// Of a revocable requester: the search is for room that reservations lend, and no server is

@@ -54,7 +54,7 @@ enum class FreedRoomResultKind {
 std::string_view to_string(FreedRoomResultKind kind);
 std::optional<FreedRoomResultKind> freed_room_result_kind_from(std::string_view text);
 
-/// Who took a slot of freed room.
+/// A server that took a slot of freed room.
 struct RoomTaker {
     ServerId server;
     TimePoint at{};                   ///< when it was seen to have it

@@ -138,7 +138,7 @@ public:
                                            const TagData& tag_data) const override {
         return said(
             [&] {
-                // Who can't say that it is revocable says that it is not.
+                // A module that can't say why a server is revocable says why it is not.
                 static_cast<void>(inner_->why_revocable(server, tag_data));
                 return inner_->why_regular(server, tag_data);
             },

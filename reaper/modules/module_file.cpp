@@ -136,7 +136,7 @@ Result<ModuleFile> open_module(const std::string& path, const std::string& sha25
         return wrong(file.path + " fails when it describes itself");
     }
     if (file.info.name.empty() || file.info.make == nullptr)
-        return wrong(file.path + " tells no name, or not how to make its parts");
+        return wrong(file.path + " has no name, or no function that makes its parts");
     return file;
 }
 

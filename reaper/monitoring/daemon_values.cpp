@@ -247,7 +247,7 @@ void add_oversubscription(const DaemonState& state, Values& values) {
     values.counter("reaper_oversubscription_query_failures_total",
                    "Queries to Prometheus without a valid answer.",
                    number(state.measured->failures()));
-    // Who stands by asks for nothing.
+    // A standby asks for nothing.
     const bool asks = state.settings.dry_run || state.messages.serving() != 0;
     if (const auto at = state.measured->answered_at(); asks && at)
         values.gauge("reaper_oversubscription_figures_age_seconds",

@@ -105,9 +105,9 @@ Duration span_of(const std::vector<UsagePoint>& points, std::size_t i, Duration 
 }
 
 /// What the metrics would have shown.
-UsageOf as_measured(const UsageOf& others, Amount busy, double cores, bool per_server) {
+UsageRange as_measured(const UsageRange& others, Amount busy, double cores, bool per_server) {
     if (per_server) return others;
-    const UsageOf whole =
+    const UsageRange whole =
         usage_of_whole(std::min(others.most + static_cast<double>(busy), cores), busy);
     return {std::max(whole.least - (others.most - others.least), 0.0), whole.most};
 }

@@ -213,7 +213,7 @@ private:
 
     /// With what the use is now: a rise counts as the mean of it follows.
     std::string words(const HostFacts& facts, double cores, const HostUsage& usage) const {
-        const UsageOf& peak = usage.peak;
+        const UsageRange& peak = usage.peak;
         const UsageWindows& windows = parameters_.windows;
         std::string more;
         const auto add = [&](const std::string& part) {
@@ -259,7 +259,7 @@ std::variant<std::unique_ptr<Estimator>, ParameterError> make_usage_slack_estima
 EstimatorInfo usage_slack_estimator() {
     return {"usage_slack",
             "gives what is allocated on the host and was not used, even at the peak of a longer "
-            "time, as the metrics tell it",
+            "time, as the metrics report it",
             {{"margin", ParameterKind::text, std::string{"0.1"},
               "the part of the host's cores that is kept back, 0 to 0.99"},
              {"smoothing", ParameterKind::text, std::string{"1min"},

@@ -17,7 +17,7 @@ struct EvictedServer {
     bool gone = false;
 };
 
-/// Those that went, or are being deleted. Not who was spared, nor whose deletion failed.
+/// Those that are deleted, or being deleted; without the spared ones and failed deletions.
 std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
                                            const ResourceClass& room_class);
 

@@ -20,23 +20,23 @@ namespace reaper {
 
 /// Cores that others than the holders of oversubscribed room use: regular servers, revocable ones
 /// in ordinary room, and the host itself. 0 <= least <= most.
-struct UsageOf {
+struct UsageRange {
     double least = 0;
     double most = 0;
 
-    friend bool operator==(const UsageOf&, const UsageOf&) = default;
+    friend bool operator==(const UsageRange&, const UsageRange&) = default;
 };
 
 /// Of a host of which one figure is known: `in_use` cores in all, while the holders of
 /// oversubscribed room hold `held` vCPUs. A vCPU uses one core at most.
-UsageOf usage_of_whole(double in_use, Amount held);
+UsageRange usage_of_whole(double in_use, Amount held);
 
 /// What is known of one host's CPU at one time.
 struct HostUsage {
     HostId host;
     double cores = 0;       ///< as the metrics count them; above 0
-    UsageOf now;            ///< mean over the smoothing window
-    UsageOf peak;           ///< the largest such mean within the peak window
+    UsageRange now;         ///< mean over the smoothing window
+    UsageRange peak;        ///< the largest such mean within the peak window
     double coverage = 0;    ///< the part of the trusted time of which there are readings; 0 to 1
     TimePoint measured_at;  ///< of the last reading
     /// Not empty: nothing of the above counts, and this says why, for people.
@@ -46,7 +46,7 @@ struct HostUsage {
 };
 
 /// Why a host with so many cores can't have been used so; empty: it can.
-std::string why_impossible(const UsageOf& used, double cores);
+std::string why_impossible(const UsageRange& used, double cores);
 
 /// The usage with `why_unknown` filled in where its numbers are impossible: not finite, negative,
 /// more in use than there are cores, a peak below now.
@@ -55,7 +55,7 @@ HostUsage checked(HostUsage usage);
 /// One reading.
 struct UsagePoint {
     TimePoint at{};
-    UsageOf used;
+    UsageRange used;
 };
 
 /// Over which times readings are put together.
@@ -97,7 +97,7 @@ private:
     UsageWindows windows_;
     std::optional<TimePoint> first_;  // reading of all
     std::deque<UsagePoint> recent_;   // within the smoothing window
-    UsageOf now_;                     // their mean
+    UsageRange now_;                  // their mean
     std::deque<Mean> least_, most_;   // within the peak window, falling: the first is the peak
     std::deque<Gap> gaps_;            // that are too long, within the trusted time
 };

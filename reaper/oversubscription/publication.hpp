@@ -46,12 +46,12 @@ struct PublishedState {
 
     /// Room that was found in Placement (published_room); all else is as of a new host.
     static PublishedState found(Amount total);
-    /// The wall clock was set forward by so much (or back): all times move with it.
+    /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 };
 
-/// Of a host that was left alone at these times, the oldest first: what a reaper knows who was not
-/// there. Flaps that were too few yet are forgotten.
+/// For a host that was left alone at these times, the oldest first: what a reaper knows that did
+/// not run then. Flaps that were too few yet are forgotten.
 Circuit left_alone_since(const std::vector<TimePoint>& times, const PublicationRules& rules);
 
 /// What a host holds and has now.
@@ -77,7 +77,7 @@ struct Published {
 
 /// What is to be published now. Never above `estimate.fall_to` where that is known, but for the 1
 /// of a closed one; where it is not known for longer than `max_age`, never above what is in use. A
-/// flap is a fall after a rise: who has not risen does not flap.
+/// flap is a fall after a rise: a host that has not risen does not flap.
 Published next_published(const PublishedState& state, const Estimate& estimate,
                          const RoomInUse& in_use, TimePoint now, const PublicationRules& rules);
 

@@ -60,7 +60,7 @@ struct HostCorrection {
     friend bool operator==(const HostCorrection&, const HostCorrection&) = default;
 };
 
-/// Load that is in the averages still, though who made it was shed.
+/// Load that is still in the averages, though its source was shed.
 struct ShedLoad {
     double load5 = 0;
     double load15 = 0;
@@ -73,7 +73,7 @@ struct QosState {
     std::optional<TimePoint> corrected_at{};
     ShedLoad shed{};  ///< as of `corrected_at`
 
-    void shift(Duration by);  ///< the wall clock was set forward by so much (or back)
+    void shift(Duration by);  ///< the wall clock was set forward by this duration (or back)
 };
 
 struct QosVerdict {
@@ -100,8 +100,8 @@ public:
 /// again with each new measurement. Times grow.
 QosState after_correction(QosState state, Amount vcpus, TimePoint at);
 
-/// A load average follows slowly: so much of what was shed is still in it, if it was one
-/// runnable thread for each vCPU (Linux damps the averages by e in 5 and 15 minutes).
+/// A load average follows slowly: what was shed is still in it in part, if it was one runnable
+/// thread for each vCPU (Linux damps the averages by e in 5 and 15 minutes).
 ShedLoad shed_load(const QosState& state, TimePoint now);
 
 // What the QoS controllers that evict have in common: after how many measurements, how many servers

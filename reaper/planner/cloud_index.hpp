@@ -205,7 +205,7 @@ public:
     const std::map<ProjectId, Amount>& fleets() const;
     BoundTables& tables() const { return *tables_; }
 
-    // For those who keep something in step with it.
+    // For copies that follow its changes.
 
     /// Hosts that were put or erased.
     const ChangeLog<HostId>& changes() const noexcept { return changes_; }

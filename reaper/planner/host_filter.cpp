@@ -81,8 +81,8 @@ void HostFilter::prepare() {
 }
 
 /// Rows where a skipped server may be, or one that has to stay, or room is promised to this
-/// request, or reserved for it in a way that no other request shares. All of them where it is said
-/// who alone may go.
+/// request, or reserved for it in a way that no other request shares. All of them if only certain
+/// servers may go.
 void HostFilter::flag_special() {
     static const std::set<ServerId> no_servers;
     const auto& company = input_.checker != nullptr ? input_.checker->company() : no_servers;

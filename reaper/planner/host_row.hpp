@@ -83,8 +83,8 @@ inline std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>{}(text);
 }
 
-/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids occasionally:
-/// who looks for one must then look closer.
+/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids occasionally: a
+/// lookup must then compare the ids.
 inline std::uint32_t hash_of_consumer(const ServerId& id) {
     const std::string& text = id.str();
     std::uint64_t hash = text.size();
@@ -150,9 +150,9 @@ private:
 };
 
 /// Reads the host into `row`, `candidates`, `classes` and `curves` (by class number; as many as
-/// `names` knows in the end). Whom the victim filter (may be null) keeps is no candidate. Room is
-/// as the ledger (null: an empty one) leaves it to requests that it promises nothing on the host:
-/// those of the role (may be null), else those that nothing is reserved for.
+/// `names` knows in the end). A server that the victim filter (may be null) keeps is no candidate.
+/// Room is as the ledger (null: an empty one) leaves it to requests that it promises nothing on the
+/// host: those of the role (may be null), else those that nothing is reserved for.
 void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
                const Ledger* ledger, const Role* role, RowNames& names, HostRow& row,
                CandidateSketch& candidates, std::vector<ClassRow>& classes,

@@ -20,7 +20,7 @@
 namespace reaper {
 
 // Where a request's slots are there without a deletion, and how many: the planner's own count of
-// each host, for those who ask before there is a request.
+// each host, for questions before there is a request.
 
 /// The hosts that have room for at least one, by name, however many the request asks for. Room that
 /// is promised to other requests does not count. `rules` may be null.

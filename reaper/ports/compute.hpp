@@ -34,7 +34,7 @@ struct LoadAverages {
 class Compute {
 public:
     virtual ~Compute() = default;
-    /// Told how many servers were read so far; may be empty.
+    /// Gets how many servers were read so far; may be empty.
     using Progress = std::function<void(std::size_t)>;
 
     /// Which release it is, as its API reported within the last minutes.
@@ -51,8 +51,8 @@ public:
     virtual ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) = 0;
     /// Those that Nova places on one service host.
     virtual ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) = 0;
-    /// One server, read now; none if Nova knows it no more. `forbidden` if it is only that we may
-    /// not see it: to one who is no administrator, Nova says "not found" of others' servers.
+    /// One server, read now; none if Nova no longer knows it. `forbidden` if it is only that we may
+    /// not see it: to a user who is no administrator, Nova says "not found" of others' servers.
     virtual ResultTask<std::optional<ServerRecord>> server(ServerId id) = 0;
     /// What Nova recorded of one API request that was to change the server; none if it knows no
     /// such request.

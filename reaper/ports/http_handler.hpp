@@ -1,4 +1,4 @@
-// What comes in over HTTP, and what goes out: a server knows no more of those who answer.
+// What comes in over HTTP, and what goes out: a server knows no more of its handlers.
 #pragma once
 
 #include <functional>

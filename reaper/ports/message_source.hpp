@@ -89,9 +89,9 @@ public:
     /// Keeps a copy in the dead-letter queue, with the reason in its headers; the original is
     /// acknowledged only when the broker has confirmed the copy.
     virtual void set_aside(Delivery delivery, std::string reason) = 0;
-    /// Not 0: we are surely the one whom the broker gives the queue's messages; of several reapers
-    /// on one queue one is. Proven like `holds`. Another number after each loss: in between,
-    /// another reaper may have served it.
+    /// Not 0: the broker surely delivers the queue's messages to us, and to no other reaper on the
+    /// queue. Proven like `holds`. Another number after each loss: in between, another reaper may
+    /// have served it.
     virtual std::uint64_t serving() const = 0;
     /// Stops consuming, sends what acknowledgements are due, closes. No handler runs afterwards;
     /// what was not acknowledged is delivered again to the next reaper.

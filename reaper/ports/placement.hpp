@@ -60,7 +60,7 @@ public:
     virtual ResultTask<std::set<std::string>> aggregates(ProviderId id) = 0;
     /// What one consumer holds, on all providers; empty if nothing.
     virtual ResultTask<Allocations> allocations(ServerId consumer) = 0;
-    /// The same with who it is; its `holds` is empty if there is none of that id.
+    /// The same with its project and user; its `holds` is empty if there is none of that id.
     virtual ResultTask<Consumer> consumer(ServerId id) = 0;
     /// What all consumers of a project hold together.
     virtual ResultTask<Resources> usage_of(std::string project) = 0;

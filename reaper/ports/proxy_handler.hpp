@@ -68,8 +68,8 @@ public:
     /// No client waits for the answer any longer: the client closed the connection, or the proxy
     /// stops.
     virtual bool client_gone() const = 0;
-    /// Told once, when that happens, also if it already has. Replaces the one before; an empty one
-    /// receives nothing. Dropped when `handle` returns.
+    /// Called once, when that happens, also if it already has. Replaces the one before; an empty
+    /// one receives nothing. Dropped when `handle` returns.
     virtual void on_client_gone(std::function<void()> told) = 0;
 };
 

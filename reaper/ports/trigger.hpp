@@ -39,7 +39,7 @@ struct TriggeredRequest {
     /// The event that reported it: the same again in a repetition of it.
     std::string event_id;
     std::string event_type;
-    /// The event was delivered before, to a reaper that may have served it and died.
+    /// The event was delivered before, to a reaper that may have served it and ended.
     bool maybe_served = false;
     /// Nova had found hosts, and they failed: that room was there says nothing against them.
     bool had_hosts = false;

@@ -34,9 +34,9 @@ namespace reaper::recording {
 // Writes a recording in a thread of its own: encodes, compresses, appends, and lets the oldest go.
 //
 // A recording is a directory of segments (RECORDING.md). Each segment begins with all hosts, so
-// that those before it can go. Who submits never waits: what the thread can't keep up with, or the
-// disk does not take, is dropped, and the recording begins again after that (`run`). That is logged
-// once, until it works again.
+// that those before it can be removed. Callers never wait: what the thread can't keep up with, or
+// the disk does not take, is dropped, and the recording begins again after that (`run`). That is
+// logged once, until it works again.
 
 /// A line in the making.
 struct Item {

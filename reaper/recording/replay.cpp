@@ -323,7 +323,7 @@ private:
                 Error{Errc::bad_input, "the recording does not tell which projects carry the tag " +
                                            in_quotes(*tag) +
                                            ", which a tagger of the configuration asks for: "
-                                           "leave its taggers out, and who was revocable holds"};
+                                           "leave its taggers out to use the recorded classes"};
             return;
         }
         if (recorded_.ready() && seen->whole && whole_ && !seen->reserved && in_period(seen->at))

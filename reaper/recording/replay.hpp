@@ -1,9 +1,9 @@
 // A recording decided again: as its own configuration would decide, and as another one would.
 //
 // Each request is decided in the cloud as it was recorded. What an earlier decision of the replay
-// would have changed is not played on, but for two things: no server goes twice, and who went
-// counts against the limits. Circuits (breaker, project_breaker, shape_cooldown) are as they were
-// recorded: what would have happened to other room is unknown. Deterministic.
+// would have changed is not played on, but for two things: no server is deleted twice, and its
+// victims count against the limits. Circuits (breaker, project_breaker, shape_cooldown) are as they
+// were recorded: what would have happened to other room is unknown. Deterministic.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ Result<PlaybackEnd> play_back(const std::string& directory,
 /// The policy that takes the place of a recorded one.
 struct ReplayPolicy {
     std::shared_ptr<const CompiledPolicy> compiled;
-    bool retags = false;  ///< its taggers say who is revocable, not the recording
+    bool retags = false;  ///< its taggers say which servers are revocable, not the recording
 };
 using PolicyFor = std::function<Result<ReplayPolicy>(const PolicyLine& recorded)>;
 

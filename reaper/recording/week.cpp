@@ -209,7 +209,7 @@ void find_doubts_of_source(const WeekReport& week, std::vector<std::string>& aga
     if (week.unknown > 0)
         against.push_back("of " + counted(week.unknown, "request") +
                           " it is not known what would have been done (no reaper looked at the "
-                          "cloud for them; a recording tells more: record.directory)");
+                          "cloud for them; a recording has more: record.directory)");
 }
 
 void find_doubts(const WeekReport& week, std::vector<std::string>& against) {
@@ -362,7 +362,7 @@ std::string why_others(const WeekReport& week, const report::RenderOptions& opti
     if (!week.input.recorded || !week.input.dry_run) return "";
     return report::wrapped(
         "Here no server goes twice, and who went counts against the limits; the plans of a dry "
-        "run, as 'reaper history victims' tells them, may name some twice.",
+        "run, as 'reaper history victims' shows them, may name some twice.",
         0, static_cast<std::size_t>(options.width));
 }
 

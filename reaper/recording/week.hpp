@@ -61,7 +61,7 @@ struct WeekInput {
     int undecided = 0;
     std::vector<std::string> remarks;
 
-    /// Told by the journal of a daemon that deletes; else it is what would have happened.
+    /// From the journal of a daemon that deletes; else it is what would have happened.
     bool happened() const { return !recorded && !dry_run; }
 };
 

@@ -135,7 +135,7 @@ void neighbours_not_known(const HostPlan& host, bool correction,
     } else if (const int more = *host.spared_in_all - static_cast<int>(host.spared.size());
                more > 0) {
         unknown.push_back(counted(more, "more revocable server") + " that stayed on " +
-                          host.host_name + ": a plan tells the first ones");
+                          host.host_name + ": a plan lists only the first ones");
     }
 }
 

@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    /// Who needed the room, and why this one: of one server.
+    /// The requester of the room, and why this one: of one server.
     std::string answer() const {
         if (told_.servers.size() != 1) return "";
         const ExplainedServer& server = told_.servers.front();

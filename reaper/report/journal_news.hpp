@@ -1,5 +1,5 @@
-// What is new in the journal since the last look, for who follows it: a line for each thing that
-// happened, oldest first. Looks at the newest entries: as many as reach back to what was seen.
+// What is new in the journal since the last look: a line for each thing that happened, oldest
+// first. Looks at the newest entries: as many as reach back to what was seen.
 #pragma once
 
 #include <map>

@@ -25,9 +25,9 @@ namespace reaper {
 
 // Regular and revocable resource-hours of each project, for billing and chargeback.
 //
-// Pure: who ran when, holding what, comes from outside (the cloud's servers, those that ended, the
-// journal); this sums it up. A server counts from its launch to its end, with what it holds now or
-// held last: an earlier flavor of a resized server is no longer known.
+// Pure: which server ran when, holding what, comes from outside (the cloud's servers, the ended
+// ones, the journal); this sums it up. A server counts from its launch to its end, with what it
+// holds now or held last: an earlier flavor of a resized server is no longer known.
 
 /// One server's time on a host.
 struct ServerRun {

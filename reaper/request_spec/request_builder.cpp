@@ -154,7 +154,7 @@ std::variant<Operation, Refused> operation_of(const FailureNotice& notice,
             if (action == "evacuate") return Operation::evacuate;
             if (action == "rebuild")
                 return Refused{"a rebuild stays on its host: no room elsewhere can help it"};
-            return Refused{"Nova does not tell whether it was an evacuation (action '" +
+            return Refused{"Nova does not say whether it was an evacuation (action '" +
                            printable(action) +
                            "'), and no room can help a rebuild, which stays on its host"};
     }

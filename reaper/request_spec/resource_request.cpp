@@ -158,7 +158,7 @@ Result<Amount> own_of_mixed(const Wishes& wishes, Amount vcpus) {
     const auto realtime = wishes.of_flavor("cpu_realtime");
     if (!realtime || !means_yes(*realtime))
         return Error{Errc::bad_input,
-                     "hw:cpu_policy=mixed does not tell which CPUs are dedicated: neither "
+                     "hw:cpu_policy=mixed does not say which CPUs are dedicated: neither "
                      "hw:cpu_dedicated_mask nor hw:cpu_realtime is there"};
     auto mask = wishes.of_image("cpu_realtime_mask");
     if (!mask || mask->empty()) mask = wishes.of_flavor("cpu_realtime_mask");

@@ -58,7 +58,7 @@ private:
     ResultTask<std::optional<std::string>> who_left() override;
     bool may_have_left() const override;
     bool is_answered() const override { return request_.source == RequestSource::gateway; }
-    bool told_gone(const ServerId& server) const override {
+    bool reported_gone(const ServerId& server) const override {
         return services_.refresher.cache().reported_gone(server);
     }
     void on_sent(const Victim& victim, const HostId& host) override {

@@ -78,7 +78,7 @@ private:
     std::map<ProviderId, Resources> free_;
 };
 
-/// Where there is no such inventory any more, nothing can be held.
+/// Where the inventory is gone, nothing can be held.
 void leave_lost_inventories(const Host& host, Allocations& allocations) {
     for (auto& [provider, amounts] : allocations) {
         const auto at =
@@ -137,7 +137,7 @@ ReservedAllocations allot(const Host& host, const ReservedAllocations& held,
         const auto at = next.find(id);
         return at == next.end() ? Resources{} : at->second;
     };
-    // First what is let go of, which others may take.
+    // First what is released, which others may take.
     for (auto& [id, allocations] : wanted)
         for (const auto& [name, has] : sum_of(allocations))
             if (const Amount less = has - wants(id).get(name); less > 0)

@@ -28,7 +28,7 @@ bool is_named(const Reservation& reservation, const ReservationName& name) {
     return reservation.identity.role == name.role && reservation.identity.labels == name.labels;
 }
 
-/// Whom its room returns to: `role eng`, or empty.
+/// What its room returns to: `role eng`, or empty.
 std::string returns_to(const HostReservations& reservations, const Reservation& reservation) {
     const auto above = reservations.find(reservation.identity.refines);
     if (above == reservations.end()) return {};
@@ -42,7 +42,7 @@ void own_first(const HostReservations& reservations, const std::string& principa
     });
 }
 
-/// Those that the order may take from, who orders first.
+/// Those that the order may take from, its own principal's first.
 std::vector<ReservationId> named_by(const HostReservations& reservations,
                                     const UnreserveOrder& order) {
     std::vector<ReservationId> named;
@@ -65,7 +65,7 @@ bool is_refined(const HostReservations& reservations, const ReservationId& id) {
                        [&](const auto& each) { return each.second.identity.refines == id; });
 }
 
-/// Those that nobody asks for any more, and that nothing returns to.
+/// Those that no order asks for, and to which nothing returns.
 void forget_empty(HostReservations& reservations) {
     while (std::erase_if(reservations, [&](const auto& each) {
                return each.second.asked.empty() && !is_refined(reservations, each.first);
@@ -136,11 +136,11 @@ std::optional<Error> why_no_room(const HostReservations& before,
     Resources free = free_of(reservations, use);
     for (const auto& [other, balance] : balances) {
         if (other == id) continue;
-        // What they let go of next is free by then, and what they lack is theirs.
+        // What they release next is free by then, and what they lack is theirs.
         free += more_than(balance.held, reservations.at(other).asked - balance.used);
         free -= balance.owed;
     }
-    // What is lent of it already is not asked for anew.
+    // What is already lent of it is not asked for again.
     const auto had = before.find(id);
     const Resources lent = had == before.end() ? Resources{} : balance_of(before, use).at(id).lent;
     const Resources lacking = more_than(more_than(balances.at(id).missing(), lent), free);
@@ -148,8 +148,8 @@ std::optional<Error> why_no_room(const HostReservations& before,
     return conflict("the host lacks " + amounts_text(lacking) + " of unreserved room");
 }
 
-/// More of the one of that identity. Where it is new, it is lent as what is there of that name,
-/// whoever reserved that; else as the one that it is taken from.
+/// More of the one of that identity. If it is new, it is lent as the existing ones of that name
+/// are, for any principal; else as the one that it is taken from.
 ReservationId add_part(HostReservations& reservations, const ReservationIdentity& identity,
                        const Resources& part, const ReserveOrder& order) {
     const ReservationId id = reservation_id(identity);
@@ -172,7 +172,7 @@ ReservationId add_part(HostReservations& reservations, const ReservationIdentity
     return id;
 }
 
-/// All of that name is lent as the order says, whoever reserved it.
+/// All of that name is lent as the order says, for all principals.
 std::optional<Error> lend_as(HostReservations& reservations, const ReserveOrder& order) {
     Resources left = order.lending->floor;
     Resources all;

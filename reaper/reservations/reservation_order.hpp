@@ -20,8 +20,8 @@ namespace reaper {
 //
 // Source: Mesos' operations Reserve and Unreserve, with refinement.
 
-/// Reservations of a host that are alike but for who made them: to people they are one, and how
-/// much of it is whose decides what who may unreserve.
+/// Reservations of a host that differ only in their principals: people see them as one. How much of
+/// it has which principal decides which of them may unreserve it.
 struct ReservationName {
     Role role;
     Labels labels{};
@@ -45,11 +45,11 @@ struct UnreserveOrder {
     HostId host;
     ReservationName name;
     Resources resources;
-    /// Of these principals alone; none: whoever made it.
+    /// Of these principals alone; none: of all principals.
     std::optional<std::set<std::string>> principals{};
-    /// Of this one alone: who reserved it.
+    /// Of this principal alone.
     std::optional<std::string> reserver{};
-    /// Of several, this one's goes first: who orders.
+    /// Of several, this principal's goes first: the one of the order.
     std::string own{};
     /// Of what was taken from this one alone, which it returns to.
     std::optional<ReservationName> refines{};
@@ -62,16 +62,16 @@ struct UnreserveOrder {
 /// What a change did, by reservation: what it has more of, or less.
 using ReservationDelta = std::map<ReservationId, Resources>;
 
-/// `conflict`: the host lacks unreserved room, or the one above has not so much that is not used.
+/// `conflict`: the host lacks unreserved room, or the one above has too little that is not used.
 /// `not_found`: there is nothing to refine. `bad_input`: the role is not below, nothing is asked
 /// for, or oversubscribed room is, more is never to be lent than is reserved, or it can't be
 /// written down in Placement.
 Result<ReservationDelta> reserve(HostReservations& reservations, const HostUse& use,
                                  const ReserveOrder& order);
 
-/// The room is its previous owner's again, or nobody's. `not_found`: there is no such reservation,
-/// or none of those principals. `conflict`: it has not so much; or so much is not idle, or is in
-/// the configuration; or it is not told to whom a part of it returns.
+/// The room goes back to its previous owner, or is free. `not_found`: there is no such reservation,
+/// or none of those principals. `conflict`: it is smaller; or that much is not idle, or is in the
+/// configuration; or it is not known to whom a part of it returns.
 Result<ReservationDelta> unreserve(HostReservations& reservations, const HostUse& use,
                                    const UnreserveOrder& order);
 
@@ -81,8 +81,8 @@ std::map<ReservationId, Resources> lent_of(const HostReservations& reservations,
                                            const UnreserveOrder& order);
 
 /// What the configuration says of a host: by reservation, what its role is to have in all, what was
-/// refined included. Its own reservations become these; what is in its way stays, and is told in
-/// the balance as owed. Returns what changed.
+/// refined included. Its own reservations become these; what is in its way stays, and is counted as
+/// owed in the balance. Returns what changed.
 ReservationDelta configure(HostReservations& reservations,
                            const std::map<ReservationId, Reservation>& wanted);
 
@@ -94,7 +94,7 @@ bool any_lent_too(const std::vector<ReservationOrder>& orders);
 /// The same, of what is idle alone.
 std::vector<ReservationOrder> without_lent(std::vector<ReservationOrder> orders);
 
-/// One line for each. The principals are not in it: who orders is the same for all of them.
+/// One line for each. The principals are not in it: all of them have the same one.
 std::string text_of_orders(const std::vector<ReservationOrder>& orders);
 /// The inverse. `bad_input`: it was not written by it.
 Result<std::vector<ReservationOrder>> parse_orders(const std::string& text);

@@ -1,6 +1,7 @@
-// A reservation as Placement keeps it: who the consumer is says all of it, so that nothing is lost
-// with a reaper's disk. Placement takes any text of up to 255 characters as project and user: the
-// project names the role (its use is what the role has reserved), the user has the rest.
+// A reservation as Placement keeps it: the consumer's project and user have all of it, so that
+// nothing is lost with a reaper's disk. Placement takes any text of up to 255 characters as project
+// and user: the project names the role (its use is what the role has reserved), the user has the
+// rest.
 //
 // A consumer that holds nothing is none in Placement. So each reservation holds one unit of a class
 // of ours on a provider of ours that is no host, besides what it holds on its host; that provider's

@@ -19,7 +19,7 @@ public:
 
     AsyncSemaphore(const boost::asio::any_io_executor& executor, int permits);
 
-    /// Gives its place back when it dies.
+    /// Gives its place back when it is destroyed.
     class Permit {
     public:
         explicit Permit(std::shared_ptr<Slots> slots) : slots_(std::move(slots)) {}

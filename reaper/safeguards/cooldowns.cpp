@@ -47,7 +47,7 @@ std::optional<std::string> CellCooldowns::why(const std::string& from_host,
            iso_time(wasted.at) +
            ": it may have been in another cell, where a moved server can't go. " +
            (several_cells ? "Nova has several cells, and" : "If Nova has several cells,") +
-           " scheduler.cells has to tell which host is in which";
+           " scheduler.cells has to say which host is in which";
 }
 
 void CellCooldowns::prune(TimePoint now, Duration host_cooldown) {

@@ -20,7 +20,7 @@ public:
     /// Drops what is older than `lasting`, and sets what lies in the future to `now`.
     void prune(TimePoint now, Duration lasting);
 
-    /// The wall clock was set forward by so much (or back): all times move with it.
+    /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 
     /// Each with its reason.
@@ -55,7 +55,7 @@ public:
     std::optional<std::string> why(const std::string& from_host, bool several_cells) const;
 
     void prune(TimePoint now, Duration host_cooldown);
-    /// The wall clock was set forward by so much (or back).
+    /// The wall clock was set forward by this duration (or back).
     void shift(Duration by);
 
 private:

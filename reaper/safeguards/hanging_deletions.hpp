@@ -43,7 +43,7 @@ public:
 
     /// Drops what is too old to say anything.
     void prune(TimePoint now);
-    /// The wall clock was set forward by so much (or back): all times move with it.
+    /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 
 private:

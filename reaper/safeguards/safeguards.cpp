@@ -185,7 +185,7 @@ std::optional<std::string> Safeguards::why_no_move(const Request& request) const
     return "room was freed for another move (" + printable(unproven->first.str(), 64) +
            "), and it is not known yet whether it was in the right cell. " +
            (several_cells_ ? "Nova has several cells, and" : "If Nova has several cells,") +
-           " scheduler.cells has to tell which host is in which";
+           " scheduler.cells has to say which host is in which";
 }
 
 void Safeguards::note_cooldown(const RequestId& request, const std::vector<HostId>& hosts,

@@ -106,7 +106,7 @@ public:
     void note_cooldown(const RequestId& request, const std::vector<HostId>& hosts, TimePoint at);
     /// How a deletion went. Returns what that changes.
     std::vector<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
-    /// The wall clock was set forward by so much (or back).
+    /// The wall clock was set forward by this duration (or back).
     void shift(Duration by);
     /// An operator has checked: earlier failures in a row no longer count.
     void reset_circuits();

@@ -1,8 +1,8 @@
 // Recent victims: what the limits and the safeguard on thrashing count.
 //
 // Fed from the journal at the start, and with each deletion as it is sent. Bounded: beyond
-// `max_kept` victims the oldest are forgotten, which no limit can tell (each is smaller). A time
-// in the future (the clock was set back) counts as now. Pure, one thread.
+// `max_kept` victims the oldest are forgotten, which changes no limit (each is smaller). A time in
+// the future (the clock was set back) counts as now. Pure, one thread.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ public:
     void forget(const ServerId& server);
     /// Drops what is older than `kept`, and sets what lies in the future to `now`.
     void prune(TimePoint now, Duration kept);
-    /// The wall clock was set forward by so much (or back): all times move with it.
+    /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 
     bool contains(const ServerId& server) const { return by_server_.contains(server); }

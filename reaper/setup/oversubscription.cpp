@@ -22,7 +22,7 @@ Flavor example_flavor(const ResourceClass& room_class, const std::string& size, 
     return flavor;
 }
 
-/// Who has the flavor gets a smaller share of the CPU, or less of it: that is the operator's.
+/// A server of the flavor gets a smaller share of the CPU, or less of it: the operator wants that.
 bool is_quota(const std::string& extra_spec) {
     return extra_spec.starts_with("quota:");
 }

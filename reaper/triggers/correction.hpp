@@ -18,10 +18,10 @@ public:
     /// References must outlive it, and the requests that it submitted.
     struct Dependencies {
         Clock& clock;
-        const MessageSource& messages;  ///< who serves the queue
+        const MessageSource& messages;  ///< knows which reaper serves the queue
         RequestSink& sink;
         const bool& stopping;
-        bool dry_run = false;  ///< it stands beside who serves
+        bool dry_run = false;  ///< it works beside the reaper that serves
     };
     /// What is not begun by then is found out again.
     static constexpr Duration valid_for = std::chrono::seconds{60};

@@ -17,7 +17,7 @@ public:
     struct Dependencies {
         Clock& clock;
         const config::Trigger& settings;
-        const MessageSource& messages;  ///< who serves the queue
+        const MessageSource& messages;  ///< knows which reaper serves the queue
         RequestSink& sink;
         const bool& stopping;
     };

@@ -21,7 +21,7 @@ public:
     struct Dependencies {
         CloudPorts cloud;
         const config::Trigger& settings;
-        const MessageSource& messages;  ///< who serves the queue
+        const MessageSource& messages;  ///< knows which reaper serves the queue
         RequestSink& sink;
         const bool& stopping;
         std::function<SchedulerRules()> rules;  ///< what Nova's scheduler goes by

@@ -31,7 +31,7 @@ public:
         std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
         /// An unshelving whose search found a host failed for another reason.
         const ScheduleMemory& schedules;
-        const MessageSource& messages;    ///< who serves the queue
+        const MessageSource& messages;    ///< knows which reaper serves the queue
         std::function<bool()> connected;  ///< to the broker: if not us, another reaper serves
         /// What another reaper has seen for this long, it has served.
         std::function<Duration()> time_to_serve;

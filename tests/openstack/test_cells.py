@@ -69,7 +69,7 @@ def test_a_moved_server_stays_in_its_cell(cloud: Cloud, install: Callable[..., R
             request = refused_move(cloud, each, cloud.live_migrate_without_waiting)
             outcome = blind.wait_outcome(request)
             assert outcome["safeguard"] == "cell-cooldown", outcome
-            assert "scheduler.cells has to tell" in outcome["reason"], outcome
+            assert "scheduler.cells has to say" in outcome["reason"], outcome
             assert_nobody_died(fleet, mark)
         blind.stop()
         assert_no_valid_host(cloud, request)

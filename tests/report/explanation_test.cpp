@@ -172,7 +172,7 @@ TEST(Explanation, ThePlanIsTheOneThatChoseTheServerLast) {
 TEST(Explanation, SaysWhatTheJournalDoesNotKnow) {
     RequestRecord record = story();
     EXPECT_THAT(explain(record, {deleted}).unknown,
-                Contains("3 more revocable servers that stayed on compute-1: a plan tells the "
+                Contains("3 more revocable servers that stayed on compute-1: a plan lists only the "
                          "first ones"));
     EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("1206 more hosts")));
     plan_of(record).hosts[0].spared.clear();

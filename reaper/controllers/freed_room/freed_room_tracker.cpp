@@ -182,17 +182,18 @@ Task<bool> FreedRoomTracker::read_again(const Watched& watched) {
     auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::all);
     if (!read)
         log_about(about(watched.request), spdlog::level::debug,
-                  "{}: what became of its room can't be told yet: {}", watched.request.id.str(),
+                  "{}: the result for its room is not known yet: {}", watched.request.id.str(),
                   read.error().what);
     count_settled();
     co_return read.has_value();
 }
 
-/// `why_now`: what shows that nobody will take the room; empty if its time is over or it is taken.
+/// `why_now`: what shows that no server will take the room; empty if its time is over or it is
+/// taken.
 Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     const auto at = watched_.find(id);
     if (at == watched_.end() || at->second.concluding) co_return;
-    Watched& watched = at->second;  // nobody else erases it while `concluding`
+    Watched& watched = at->second;  // no other coroutine erases it while `concluding`
     watched.concluding = true;
     const auto needed = static_cast<std::size_t>(std::max(watched.request.slots, 1));
     const bool matters = watched.culled || !why_now.empty();
@@ -250,11 +251,11 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
             const auto known = ended.neighbours.find(id);
             const auto* const neighbours =
                 known == ended.neighbours.end() ? nullptr : &known->second;
-            const bool nobody =
+            const bool untaken =
                 host == nullptr || !note_takers(*host, asked, dependencies_.rooms.ledger(),
                                                 ended.decided_at, neighbours, others);
-            // Whose requester left says nothing against the host.
-            if (nobody && !ended.left) result.untaken.push_back(id);
+            // If the requester left, the host is not to blame.
+            if (untaken && !ended.left) result.untaken.push_back(id);
         }
     if (2 * ended.takers.size() >= needed) {
         result.kind = FreedRoomResultKind::taken;
@@ -273,15 +274,15 @@ FreedRoomResult FreedRoomTracker::result_of(const Watched& ended, std::size_t ne
     } else {
         result.kind = FreedRoomResultKind::wasted;
         result.reason = !why_now.empty() ? why_now
-                        : ended.left     ? "its requester went away, and nobody took the room"
-                                         : "nobody took the room in time";
+                        : ended.left     ? "its requester went away, and no server took the room"
+                                         : "no server took the room in time";
     }
     if (result.kind != FreedRoomResultKind::taken && !taken.empty())
         result.reason = taken + "; " + result.reason;
     return result;
 }
 
-/// Who is on its hosts from before: whoever comes after them may take its room.
+/// Which servers are on its hosts already: any server that comes later may have taken its room.
 void FreedRoomTracker::note_neighbours(Watched& watched) const {
     if (!dependencies_.refresher.built()) return;
     for (const auto& id : watched.hosts) {
@@ -293,7 +294,7 @@ void FreedRoomTracker::note_neighbours(Watched& watched) const {
     }
 }
 
-/// What looks like the request's second try, wherever it is. Nova tells times in whole seconds: one
+/// What looks like the request's second try, wherever it is. Nova's times are whole seconds: one
 /// that was there before may be among them.
 std::set<ServerId> FreedRoomTracker::second_tries(const Request& request, TimePoint since) const {
     const TimePoint from = std::chrono::floor<std::chrono::seconds>(since);
@@ -339,7 +340,7 @@ Task<void> FreedRoomTracker::note(Request request, FreedRoomResult freed_room) {
     if (written) on_freed_room_(request, freed_room);
 }
 
-/// Who of its requesters, or of what looks like their second try, is on its hosts by now.
+/// Which of its requesters, or of what looks like their second try, are now on its hosts.
 void FreedRoomTracker::note_landed(Watched& watched) const {
     const auto& wanted = watched.request.requesters;
     for (const auto& id : watched.hosts) {
@@ -359,40 +360,39 @@ void FreedRoomTracker::note_landed(Watched& watched) const {
     }
 }
 
-// Like requests: which freed room Nova's refusal of one disproves, and whose room, still on its
-// way, goes to another one because nobody waits for it any more.
+// Similar requests: which freed room is useless because Nova refused one of them, and whose room,
+// still being freed, goes to another one because its own requester left.
 
 namespace {
 
-/// Between a look of Nova's scheduler and the time that its message tells, and between its clock
-/// and ours.
+/// Between a look of Nova's scheduler and the time in its message, and between its clock and ours.
 constexpr Duration nova_looked_before{500};
 
-/// Nova refused `refused` though the room of `culled` was there: could it have taken it, as far as
-/// can be told?
+/// Nova refused `refused` although the room of `culled` was free: could `refused` have used it, as
+/// far as is known?
 bool disproves(const Request& refused, const Request& culled, TimePoint there_since) {
     return refused.id != culled.id && refused.sent_at > there_since + nova_looked_before &&
            refused.slots <= culled.slots && same_demands(refused, culled);
 }
 
-/// Do those for whom the older request was wait for this one by now?
-bool ask_anew(const std::vector<ServerId>& older, const Request& request) {
+/// Do the servers that the older request was for now wait for this one?
+bool ask_again(const std::vector<ServerId>& older, const Request& request) {
     const auto& now = request.requesters;
     return !older.empty() && std::all_of(older.begin(), older.end(), [&](const ServerId& server) {
         return std::find(now.begin(), now.end(), server) != now.end();
     });
 }
 
-// While Nova's events flow, they tell who leaves. Who has not is asked about now and then all the
-// same, as an event may be lost:
-/// not sooner after it was seen to wait,
+// While Nova's events arrive, they show which requesters leave. The others are still asked about
+// sometimes, because an event can be lost:
+/// not within this time after a server was seen waiting,
 constexpr Duration seen_for{300};
 /// and for one request no more than these, seen longest ago.
 constexpr std::size_t max_asked = 4;
 
 }  // namespace
 
-/// None if that can't be told.
+/// None if that is not known.
 Task<std::optional<bool>> FreedRoomTracker::is_awaited(const Request& request) {
     if (request.requesters.empty()) co_return std::nullopt;
     std::vector<ServerId> asked = request.requesters;
@@ -403,7 +403,7 @@ Task<std::optional<bool>> FreedRoomTracker::is_awaited(const Request& request) {
     co_return false;
 }
 
-/// Did it end while somebody looked elsewhere?
+/// Did it end during another read?
 bool FreedRoomTracker::settled_since(const RequestId& id) const {
     const auto promises = dependencies_.rooms.ledger().promises_of(id);
     return std::none_of(promises.begin(), promises.end(),
@@ -413,20 +413,20 @@ bool FreedRoomTracker::settled_since(const RequestId& id) const {
 Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) {
     // Nova looked at that room when it refused this request.
     std::vector<RequestId> disproved;
-    // Whoever asks for something else by now will not come for it.
+    // A server that now asks for something else will not use it.
     std::vector<RequestId> left;
     for (auto& [id, watched] : watched_) {
         // What is kept in Placement, Nova did not see free.
         if (refused && disproves(request, watched.request, watched.since) &&
             !dependencies_.keeps(id)) {
             disproved.push_back(id);
-        } else if (id != request.id && ask_anew(watched.request.requesters, request)) {
+        } else if (id != request.id && ask_again(watched.request.requesters, request)) {
             left.push_back(id);
         }
     }
     const std::string why =
         "Nova refused " + printable(request.id.str(), 64) + ", which asks for the same";
-    const std::size_t asking_anew = left.size();
+    const std::size_t asking_again = left.size();
     auto others = co_await given_up(request);
     std::move(others.begin(), others.end(), std::back_inserter(left));
     for (auto& id : disproved) {
@@ -435,17 +435,17 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
     }
     for (std::size_t i = 0; i < left.size(); ++i) {
         RequestId& id = left[i];
-        const std::string why_left =
-            i < asking_anew ? "its server asks anew" : "its server failed, and a like one asks";
-        // At once: it may be long until what became of the room can be told.
+        const std::string why_left = i < asking_again ? "its server asks again"
+                                                      : "its server failed, and a similar one asks";
+        // At once: the result for the room may not be known for a long time.
         dependencies_.rooms.handed_over(id);
         const auto at = watched_.find(id);
         if (at == watched_.end()) continue;
         std::string unused;
         if (serves(at->second, request))
             hand_over(id, request.id, why_left);
-        else if (at->second.culled && i < asking_anew)
-            unused = "its server asks anew, as " + printable(request.id.str(), 64) +
+        else if (at->second.culled && i < asking_again)
+            unused = "its server asks again, as " + printable(request.id.str(), 64) +
                      ", for something else";
         if (const auto handed = handed_.extract(id)) at->second.handed_to = handed.mapped();
         co_await conclude(std::move(id), std::move(unused));
@@ -455,7 +455,7 @@ Task<void> FreedRoomTracker::make_way_for(const Request& request, bool refused) 
 
 Task<void> FreedRoomTracker::refused_anyway(RequestId id) {
     if (!watched_.contains(id)) co_return;
-    std::string reason = "Nova refused the request though its search was told of the room";
+    std::string reason = "Nova refused the request although its search was offered the room";
     co_await conclude(std::move(id), std::move(reason));
 }
 
@@ -533,15 +533,15 @@ std::vector<RequestId> FreedRoomTracker::to_ask_about(
     return ids;
 }
 
-/// Culls under way whose room is for this request by now: they are for somebody who went away and
-/// this one asks for the same, or for the very servers that ask anew.
+/// Culls under way whose room this request now gets: their requester left and this request asks for
+/// the same, or their servers ask again with this request.
 Task<void> FreedRoomTracker::take_over(const Request& request) {
     std::map<RequestId, Request> under_way;
-    std::set<RequestId> asked_anew;
+    std::set<RequestId> asked_again;
     const auto look = [&](const Ledger::Promise& promise) {
         if (promise.request == request.id) return;
-        if (ask_anew(promise.requesters, request)) {
-            asked_anew.insert(promise.request);
+        if (ask_again(promise.requesters, request)) {
+            asked_again.insert(promise.request);
             return;
         }
         const bool alike = promise.slot == request.resources ||
@@ -555,7 +555,7 @@ Task<void> FreedRoomTracker::take_over(const Request& request) {
         at->second.slots = promise.slots + (first ? 0 : at->second.slots);
     };
     dependencies_.rooms.ledger().each_under_way_for(request.project, look);
-    for (const auto& id : asked_anew) hand_over(id, request.id, "its server asks anew");
+    for (const auto& id : asked_again) hand_over(id, request.id, "its server asks again");
     for (const auto& id : to_ask_about(under_way)) {
         const Duration asked_at = dependencies_.cloud.clock.steady();
         const auto waits = co_await is_awaited(under_way.at(id));
@@ -591,15 +591,15 @@ void FreedRoomTracker::hand_over(const RequestId& id, const RequestId& to, const
     if (heirs_.size() > max_watched) heirs_.erase(heirs_.begin());
 }
 
-// Who still comes for freed room: whether its request's servers are searched for, failed, or left.
+// Which requesters still wait for freed room: whether they are searched for, failed, or left.
 
 namespace {
 
-/// Requesters are asked about again after so long, or when an event tells of one;
+/// Requesters are checked again after this time, or when an event names one;
 constexpr Duration between_looks{4'000};
 /// at most so many requests at a time, longest not asked about.
 constexpr std::size_t max_looks = 8;
-/// Without events, an answer that somebody waits counts for so long.
+/// Without events, the answer that a server waits is valid for this time.
 constexpr Duration answer_counts_for{2'000};
 
 enum class Comes { yes, failed, no };
@@ -710,7 +710,7 @@ Task<void> FreedRoomTracker::look_after(RequestId id) {
     at->second.left = true;
     dependencies_.rooms.holds_until(id, now);
     log_about(about(request), spdlog::level::info,
-              "{}: nobody comes for its room any more, which is let go", id.str());
+              "{}: none of its requesters waits for its room, which is released", id.str());
 }
 
 }  // namespace reaper

@@ -34,7 +34,7 @@ std::map<HostId, Figure> figures_by_host(const std::vector<Sample>& samples, con
         if (!host) continue;
         const auto [at, is_new] = figures.try_emplace(
             *host, Figure{sample.value, sample.at, why_no_figure(sample.value, what)});
-        if (!is_new) at->second.why = std::string{what} + " is told twice";
+        if (!is_new) at->second.why = std::string{what} + " is reported twice";
     }
     return figures;
 }
@@ -46,7 +46,7 @@ std::optional<std::string> why_clocks_differ(const std::vector<Sample>& samples,
         const Duration behind = std::chrono::duration_cast<Duration>(from - sample.at);
         const Duration by = std::max(ahead, behind);
         if (by > clocks_may_differ)
-            return "the clock of who measures differs from ours by " + format_duration(by);
+            return "the clock of the metrics server differs from ours by " + format_duration(by);
     }
     return std::nullopt;
 }
@@ -60,7 +60,8 @@ bool runs(const Server& server) {
            server.status == "HARD_REBOOT" || server.status == "VERIFY_RESIZE";
 }
 
-/// Whom an exporter that lives would tell of. Who holds what is not known of an estimated host.
+/// Are there servers that a working exporter would report? Holders are not known of an estimated
+/// host.
 bool others_run(const Host& host, const ResourceClass& room_class) {
     return std::any_of(host.servers.begin(), host.servers.end(), [&](const Server& server) {
         return runs(server) && (host.estimated || oversubscribed_by(server, host, room_class) == 0);
@@ -89,7 +90,7 @@ OthersUse use_on(const Host& host, ServerFigures measured, Amount held,
             use.used.most += static_cast<double>(vcpus_held(server, host, room_class));
         }
     }
-    // Not there any more, or not yet.
+    // Gone, or not there yet.
     if (!host.estimated)
         for (const auto& [server, value] : measured.values) use.used.most += value;
     return use;
@@ -114,7 +115,7 @@ std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& sam
         if (!std::isfinite(sample.value) || sample.value < 0)
             measured.why = of + " is not a number of 0 or more";
         else if (!measured.values.try_emplace(server, sample.value).second)
-            measured.why = of + " is told twice";
+            measured.why = of + " is reported twice";
     }
     return all;
 }

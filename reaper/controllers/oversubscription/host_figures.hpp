@@ -24,21 +24,21 @@ struct Figure {
     std::string why;  ///< not empty: it is no figure, for this reason
 };
 
-/// Those of hosts that are known. What is not finite or negative, or is told twice, is no figure.
+/// Those of known hosts. A value that is not finite, negative or reported twice is no figure.
 /// `what`: its name in the reasons.
 std::map<HostId, Figure> figures_by_host(const std::vector<Sample>& samples, const HostNames& names,
                                          const std::string& host_label, std::string_view what);
 
-/// Why the times of the samples, asked for between these two moments, show that the clock of who
-/// measures differs too much from ours; none if it does not.
+/// Why the times of the samples, asked for between these two times, show that the clock of the
+/// metrics server differs too much from ours; none if it does not.
 std::optional<std::string> why_clocks_differ(const std::vector<Sample>& samples, TimePoint from,
                                              TimePoint to);
 
-// Where the metrics tell each server apart: what the others use on a host than the holders of
+// For metrics that have each server: what a host's servers use, without the holders of
 // oversubscribed room. Pure.
 
 struct OthersUse {
-    UsageOf used;
+    UsageRange used;
     std::string why;  ///< not empty: it is not known, for this reason
 };
 
@@ -54,8 +54,8 @@ struct ServerFigures {
     std::string why;  ///< not empty: one of them is no figure, for this reason
 };
 
-/// Of hosts that are known. What is not finite or negative, or is told twice, is no figure. `what`:
-/// its name in the reasons.
+/// Of known hosts. A value that is not finite, negative or reported twice is no figure. `what`: its
+/// name in the reasons.
 std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& samples,
                                                   const HostNames& names,
                                                   const SampleLabels& labels,
@@ -65,10 +65,10 @@ std::map<HostId, ServerFigures> figures_by_server(const std::vector<Sample>& sam
 /// measured. Where the servers of a host are not read in detail, any of them may be regular.
 std::optional<double> worst_of_regular(const Host& host, const std::map<ServerId, double>& values);
 
-/// Of these hosts, on which so much of the class is held, or was lately. Where the servers of a
+/// Of these hosts, on which that much of the class is held, or was lately. Where the servers of a
 /// host are not read in detail, it is not known which of them hold it. A server that runs and is
 /// not measured (it is new) uses between nothing and all that it holds. Where no server is measured
-/// and others than holders run, who measures is gone, and nothing is known. `past`: of a time when
+/// and others than holders run, the exporter is gone, and nothing is known. `past`: of a time when
 /// not all of them ran; then those are left out.
 std::map<HostId, OthersUse> use_by_others(const std::vector<Sample>& samples,
                                           const HostNames& names, const SampleLabels& labels,

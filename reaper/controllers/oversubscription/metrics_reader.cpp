@@ -331,11 +331,11 @@ ResultTask<void> MetricsReader::read_pieces(Policy policy, UsageWindows windows,
         if (!past) ++failures_;
         if (!past) co_return past.error();
         if (windows_ != windows || !wanted())
-            co_return Error{Errc::unreachable, "what was measured before is not wanted any more"};
+            co_return Error{Errc::unreachable, "the earlier measurements are no longer needed"};
         note_past(*policy, *past);
         if (dependencies_.clock.steady() - read_at_ < policy->configured.publication.interval)
             continue;
-        // If it can't be, what was told grows old.
+        // If that fails, the last answer grows old.
         [[maybe_unused]] auto now = co_await read_now(policy, windows);
     }
     co_return Result<void>{};
@@ -381,7 +381,7 @@ MetricsReader::Known& MetricsReader::known_of(const HostId& host) {
     return known_.try_emplace(host, Known{UsageHistory{*windows_}}).first->second;
 }
 
-/// Since the figures that are told now began.
+/// Since the start of the present figures' window.
 std::map<HostId, Amount> MetricsReader::held_lately(const OversubscriptionPolicy& policy,
                                                     const std::vector<const Host*>& hosts) {
     const TimePoint now = dependencies_.clock.now();
@@ -428,7 +428,7 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
         if (by_server && why.empty()) why = others.at(host->id).why;
         if (!why.empty()) continue;
         known.cores = count == nullptr ? vcpus_of_root(*host) : count->value;
-        const UsageOf of_others =
+        const UsageRange of_others =
             by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
         why = why_impossible(of_others, known.cores);
         if (!why.empty()) continue;
@@ -448,7 +448,7 @@ HostUsage MetricsReader::usage_of(const HostId& host) {
     } else {
         usage = at->second.history.at(host, at->second.cores, dependencies_.clock.now());
     }
-    // A moment is no peak: nothing rises nor falls by it.
+    // One reading is no peak: nothing rises or falls because of it.
     if (!past_known_) usage.coverage = usage.now.least = usage.peak.least = 0;
     if (!usage.known() && !trouble_.empty()) usage.why_unknown += "; " + printable(trouble_);
     return usage;

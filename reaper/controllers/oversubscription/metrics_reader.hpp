@@ -1,11 +1,12 @@
-// Asks the monitoring system, and makes of its answers what estimators and QoS controllers look at.
+// Asks the monitoring system, and turns its answers into the input of estimators and QoS
+// controllers.
 //
-// What is missing, stale, told twice, no number, or told under another clock is not known, with the
-// reason; nothing is guessed. An answer that does not come costs nothing but freshness: what was
-// read last stays, and grows old. What was measured before is asked for once, so that a restart
-// need not wait for it: in pieces, so that no answer is large, however many hosts there are, and
-// between two of them what is used now is measured on. Until all of it is there, room does not
-// rise.
+// What is missing, stale, reported twice, no number, or measured by another clock is not known,
+// with the reason; nothing is guessed. An answer that does not come costs nothing but freshness:
+// what was read last stays, and grows old. What was measured before is asked for once, so that a
+// restart need not wait for it: in pieces, so that no answer is large, however many hosts there
+// are, and between two of them what is used now is measured on. Until all of it is there, room does
+// not rise.
 #pragma once
 
 #include <cstddef>
@@ -60,16 +61,17 @@ OlderPast older_past(TimePoint from, TimePoint to, std::size_t series);
 std::string highest_within(const std::string& query, Duration step);
 
 // How much oversubscribed room was held on a host lately. A rate is a mean of the past: it has the
-// use of holders that are gone in it. So the most that was held since the rate began is what may
-// have been theirs; else the use of who went would count as that of others, and more would go for
-// it. Pure; times are told.
+// How much oversubscribed room was held on a host lately. A rate is a mean of the past, and
+// includes the use of holders that are gone. So the most that was held since the rate began may
+// have been theirs. Otherwise their use would count as that of others, and more servers would be
+// evicted for it. Pure; the caller passes the time.
 
 class HeldLately {
 public:
-    /// So much is held now. Times grow.
+    /// The amount that is held now. Times grow.
     void note(TimePoint now, Amount held);
-    /// The most within `span` before now. While less than that is known of: more than anybody
-    /// holds.
+    /// The most within `span` before now. While less than that is known: more than any host can
+    /// hold.
     Amount most(TimePoint now, Duration span);
 
 private:
@@ -92,7 +94,7 @@ public:
         Clock& clock;
         const CacheRefresher& refresher;  ///< whose hosts they are
         const LiveSettings& settings;
-        /// False: nobody wants it any more (a stop, another reaper serves). Null: somebody does.
+        /// False: it is no longer needed (a stop, another reaper serves). Null: it is needed.
         std::function<bool()> wanted{};
     };
 
@@ -105,11 +107,11 @@ public:
     HostUsage usage_of(const HostId& host);
     /// Asks how busy the hosts are.
     ResultTask<std::map<HostId, HostLoad>> loads(LoadFigures wanted);
-    /// Nothing is known any more: the next reading asks for the past again.
+    /// Forgets everything: the next reading asks for the past again.
     void forget();
     /// Questions that failed since the start.
     std::uint64_t failures() const noexcept { return failures_; }
-    /// Steady: when all that was asked for at a time was told last; none: never yet.
+    /// Steady: when all questions were last answered; none: never yet.
     std::optional<Duration> answered_at() const noexcept { return answered_at_; }
 
 private:

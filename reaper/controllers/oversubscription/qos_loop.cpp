@@ -112,7 +112,7 @@ Task<void> ask_one(CloudPorts cloud, HostLoad& load) {
     if (!averages) {
         load.why_unknown = averages.error().what;
     } else if (!*averages) {
-        load.why_unknown = "Nova does not tell its load";
+        load.why_unknown = "Nova does not report its load";
     } else {
         load.load5 = (*averages)->minutes5;
         load.load15 = (*averages)->minutes15;
@@ -127,9 +127,9 @@ std::optional<double> cores_of(const Host* host) {
     return static_cast<double>(at->second.total);
 }
 
-/// Of these hosts, each asked for by itself. A host that does not tell, or can't be asked, is not
-/// known, and none is since 2025.2: how old that is which Nova tells from then on, it does not say.
-/// Stolen time and pressure are never known. An error: the release could not be asked for.
+/// Of these hosts, each asked for by itself. A host that does not report it, or can't be asked, is
+/// not known. None is since 2025.2: Nova no longer says how old its report is. Stolen time and
+/// pressure are never known. An error: the release could not be asked for.
 ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
                                                      const CacheRefresher& refresher,
                                                      std::vector<HostId> hosts) {
@@ -141,7 +141,7 @@ ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
         load.host = id;
         load.cores = cores_of(refresher.cache().find(id));
         if (*release >= NovaRelease::r2025_2)
-            load.why_unknown = "since 2025.2 Nova does not say how old the load is that it tells";
+            load.why_unknown = "since 2025.2 Nova does not say how old the reported load is";
     }
     if (*release >= NovaRelease::r2025_2) co_return loads;
     for (std::size_t from = 0; from < hosts.size(); from += asked_at_a_time) {
@@ -153,12 +153,12 @@ ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
     co_return loads;
 }
 
-/// Load of longer ago is in no average any more.
+/// Older load is in no average.
 constexpr Duration load_remembers = std::chrono::hours{1};
-/// What ended at some moment is in the journal so much later at most.
+/// An end is in the journal after this time at most.
 constexpr Duration journal_may_lag = std::chrono::minutes{1};
 
-/// Bulk answers do not tell who holds which class.
+/// Bulk answers do not say which server holds which class.
 bool may_have_revocable(const Host& host) {
     return host.estimated || std::any_of(host.servers.begin(), host.servers.end(),
                                          [](const Server& server) { return server.revocable(); });
@@ -236,7 +236,7 @@ void QosLoop::forget() {
     log_.clear();
 }
 
-/// What was shed of a host counts though nobody is left there: somebody may come.
+/// What was shed of a host counts even if no server is left there: one may come.
 void QosLoop::forget_unwatched(const OversubscriptionPolicy& policy) {
     const auto gone = [&](const HostId& host) {
         const Host* const found = dependencies_.refresher.cache().find(host);
@@ -276,7 +276,7 @@ Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     if (host == nullptr) co_return;
     QosVerdict verdict = judge(*host, load, *policy);
     if (policy->qos->figures().guest_steal && host->estimated && verdict.too_busy.value_or(false)) {
-        // Those who wait may be revocable.
+        // The guests that wait may be revocable.
         host = co_await read_host(id);
         if (host == nullptr) co_return;
         verdict = judge(*host, load, *policy);
@@ -322,7 +322,7 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
     const TimePoint since = known_until_
                                 ? std::max(*known_until_ - journal_may_lag, begun - load_remembers)
                                 : begun - load_remembers;
-    // What ends between the two is in both, and what is told of its end counts.
+    // What ends between the two reads is in both, and the record with its end counts.
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
     auto ended = co_await dependencies_.journal.culls_since(since);
@@ -336,7 +336,7 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
             told.insert(record.request.id);
         }
     known_until_ = std::min(begun, now);
-    // What is told again keeps the time that it has here.
+    // A record that is read again keeps the time that it has here.
     std::erase_if(evicted_, [&](const auto& each) {
         const auto& servers = each.second;
         return !told.contains(each.first) &&

@@ -1,12 +1,10 @@
 // Watches how busy the hosts are on which revocable servers run, and has some of those evicted
 // where regular servers suffer (reaper/oversubscription/qos_controller.hpp).
 //
-// Only while this reaper serves, and is not paused. What was evicted from a host lately, for
-// whatever reason and before a restart too, is the journal's to tell, so that nobody goes for a
-// load that is about to fall. Where a correction is under way when the figures are asked for, or
-// when they are there, nothing is ordered by them: they may be older than its effect. Nothing new
-// is to start on a host while it is too busy, nor before its load is known for the first time. What
-// is decided is in the log.
+// Only while this reaper serves, and is not paused. The journal knows what was evicted from a host
+// lately, for whatever reason and also before a restart, so that no server is evicted for a load
+// that is about to fall. If a correction is under way when the figures are requested or when they
+// arrive, they cause no eviction: they may be older than its effect. Nothing new
 #pragma once
 
 #include <cstdint>
@@ -29,14 +27,14 @@ namespace reaper {
 
 // Which hosts are too busy, as a QoS controller sees it: nothing new is to start there. A figure
 // that goes up and down around its threshold is one that is above it, so a host is calm when none
-// was above for a minute. What is not known changes nothing. Pure; times are told.
+// was above for a minute. What is not known changes nothing. Pure; the caller passes the time.
 
 class BusyHosts {
 public:
     enum class Change { none, too_busy, calm };
     struct Seen {
         Change change = Change::none;
-        Duration lasted{};  ///< for so long a host that is calm now was too busy
+        Duration lasted{};  ///< how long a host that is now calm was too busy
     };
 
     Seen look(const HostId& host, std::optional<bool> too_busy, TimePoint now);
@@ -47,7 +45,7 @@ public:
         std::erase_if(hosts_, [&](const auto& each) { return unwatched(each.first); });
     }
     void clear() { hosts_.clear(); }
-    /// The wall clock was set forward by so much (or back).
+    /// The wall clock was set forward by this duration (or back).
     void shift(Duration by);
 
 private:
@@ -58,8 +56,8 @@ private:
     std::map<HostId, Busy> hosts_;
 };
 
-// What the log tells of busy hosts: when one becomes too busy, what is done about it, and when it
-// is calm again. The same is not told again in each interval.
+// The log lines about busy hosts: when one becomes too busy, what is done about it, and when it is
+// calm again. Nothing is logged again in each interval.
 
 class QosLog {
 public:
@@ -68,7 +66,7 @@ public:
                    const OrderedCorrection& ordered, bool dry_run);
     /// Once for each reason, until a correction follows or the host is calm.
     void not_corrected(const Host& host, const HostCorrection& correction, std::string why);
-    /// Nobody revocable is there any more, and it is busy still: once, until it is calm.
+    /// No revocable server is left there, and it is still busy: once, until it is calm.
     void left(const Host& host);
     template <class Unwatched>
     void forget_if(Unwatched unwatched) {
@@ -78,7 +76,7 @@ public:
     void clear();
 
 private:
-    std::map<HostId, std::string> not_corrected_;  ///< why, as it was told last
+    std::map<HostId, std::string> not_corrected_;  ///< the last logged reason
     std::set<HostId> left_;
 };
 
@@ -89,7 +87,7 @@ public:
         CloudPorts cloud;
         JournalReader& journal;
         CacheRefresher& refresher;
-        MetricsReader* metrics;  ///< null: there is only what Nova tells
+        MetricsReader* metrics;  ///< null: there is only what Nova reports
         HostCorrections& corrections;
         const LiveSettings& settings;
         std::function<std::uint64_t()> serving;  ///< as of RoomPublisher
@@ -102,7 +100,7 @@ public:
     /// One look at all hosts. An error: nothing could be asked.
     ResultTask<void> look();
     void on_clock_step(Duration by);
-    /// Also of a host of which nothing is known any more.
+    /// Also of a host about which nothing is known now.
     bool too_busy(const HostId& host) const { return busy_.contains(host); }
     std::size_t busy_hosts() const noexcept { return busy_.size(); }
     /// A controller is to watch the host, and has not seen yet how busy it is.

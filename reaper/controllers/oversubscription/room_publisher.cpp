@@ -226,7 +226,7 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
             known.state.quiet = at->second;
     if ((is_new || !dry_run()) && found != known.state.total) {
         if (!is_new)
-            spdlog::warn("oversubscription: somebody set the room of {} to {}, which was {}",
+            spdlog::warn("oversubscription: another client set the room of {} to {}, which was {}",
                          printable(host.name, 64), found, known.state.total);
         known.state.total = found;
     }
@@ -304,7 +304,7 @@ ResultTask<void> RoomPublisher::publish() {
     epoch_ = policy ? epoch : 0;
     if (!policy || epoch == 0 || !dependencies_.refresher.built()) co_return Result<void>{};
     auto journal = co_await know_left_alone(policy);
-    // Without events nobody else keeps the cache fresh between decisions.
+    // Without events only this keeps the cache fresh between decisions.
     Result<void> fresh;
     if (!dependencies_.refresher.flowing())
         fresh = co_await dependencies_.refresher.rebuild_unless_recent();
@@ -365,14 +365,14 @@ ResultTask<void> RoomPublisher::know_left_alone(Policy policy) {
     co_return Result<void>{};
 }
 
-/// Whether somebody would go for it: if nobody, the host need not be read for it.
+/// Whether any server would be evicted for it: if none, the host need not be read for it.
 bool RoomPublisher::may_evict(const Host& host, const Published& published,
                               const OversubscriptionPolicy& policy) const {
     return published.excess > 0 && policy.configured.excess == "evict" && !dependencies_.paused() &&
            dependencies_.corrections.may_correct(host, CorrectionSource::estimator);
 }
 
-/// Nobody is evicted, and nothing closed, by what an old reading shows.
+/// An old reading evicts no server and closes no host.
 Task<void> RoomPublisher::publish_on(HostId id, Policy policy, std::uint64_t epoch) {
     const Host* host = dependencies_.refresher.cache().find(id);
     if (host == nullptr) co_return;
@@ -455,8 +455,8 @@ Task<bool> RoomPublisher::write(HostId id, InventoryStep step, ResourceClass roo
     NestedRoom room{step.provider, answer->found, known_[id].shown.used};
     if (answer->done && answer->found.allocation_ratio != 1.0)
         spdlog::warn(
-            "oversubscription: somebody gave the room of {} an allocation_ratio of {}, "
-            "which is 1 again",
+            "oversubscription: another client gave the room of {} an allocation_ratio of {}, "
+            "which is set back to 1",
             printable(known_[id].shown.name, 64), decimal_text(answer->found.allocation_ratio));
     if (answer->done) {
         room.inventory->total = step.to;
@@ -476,7 +476,7 @@ void RoomPublisher::evict_excess(const Host& host, const Published& published,
         dependencies_.corrections.correct(host, *correction, CorrectionSource::estimator);
 }
 
-// ---- what people are told ----
+// ---- log messages ----
 
 void RoomPublisher::tell(const Host& host, Known& known, Amount before,
                          const Published& published) const {

@@ -316,7 +316,7 @@ TEST_F(RequesterFirstTest, AServerThatAsksAnewTakesOverTheRoomThatIsOnItsWay) {
     messages->deliver(body_of(again));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::already_there);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_THAT(freed_room_of("req-1").reason, ::testing::HasSubstr("asks anew"));
+    EXPECT_THAT(freed_room_of("req-1").reason, ::testing::HasSubstr("asks again"));
 }
 
 TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefore) {
@@ -337,7 +337,8 @@ TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefor
     EXPECT_EQ(cloud.count("DELETE"), 2U) << "its own room was counted as another's";
     const FreedRoomResult& after = freed_room_of("req-1");
     EXPECT_EQ(after.kind, FreedRoomResultKind::handed_over);
-    EXPECT_THAT(after.reason, ::testing::HasSubstr("its server asks anew; its room went to req-2"));
+    EXPECT_THAT(after.reason,
+                ::testing::HasSubstr("its server asks again; its room went to req-2"));
 }
 
 /// Whoever asks again and again is judged in the end.
@@ -378,7 +379,7 @@ TEST_F(RequesterFirstTest, WhoAsksForWhatTheRoomIsTooSmallForHasWastedIt) {
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
     const FreedRoomResult& after = freed_room_of("req-1");
     EXPECT_EQ(after.kind, FreedRoomResultKind::wasted);
-    EXPECT_THAT(after.reason, ::testing::HasSubstr("asks anew, as req-2, for something else"));
+    EXPECT_THAT(after.reason, ::testing::HasSubstr("asks again, as req-2, for something else"));
 }
 
 }  // namespace

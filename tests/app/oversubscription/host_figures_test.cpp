@@ -52,7 +52,7 @@ TEST(HostFigures, WhatIsNoNumberOrToldTwiceIsNone) {
     EXPECT_EQ(figures.at(a.id).why, "");
     EXPECT_EQ(figures.at(b.id).why, "its use is not a number of 0 or more");
     EXPECT_EQ(figures.at(c.id).why, "its use is not a number of 0 or more");
-    EXPECT_EQ(figures.at(d.id).why, "its use is told twice");
+    EXPECT_EQ(figures.at(d.id).why, "its use is reported twice");
 }
 
 TEST(HostFigures, ClocksMayDifferByHalfAMinute) {
@@ -98,7 +98,7 @@ TEST_F(ServerFiguresTest, HoldersOfOversubscribedRoomDoNotCount) {
     server("holder", 1, 4);
     const auto others =
         use({sample("a", 1.5, "regular"), sample("a", 0.5, "SPOT"), sample("a", 3, "holder")});
-    EXPECT_EQ(others.used, (UsageOf{2, 2}));
+    EXPECT_EQ(others.used, (UsageRange{2, 2}));
     EXPECT_EQ(others.why, "");
 }
 
@@ -107,16 +107,16 @@ TEST_F(ServerFiguresTest, WhoIsNotMeasuredUsesBetweenNothingAndAllThatItHolds) {
     server("new", 4);
     server("stopped", 8).status = "SHUTOFF";
     const std::vector<Sample> samples{sample("a", 1, "old")};
-    EXPECT_EQ(use(samples).used, (UsageOf{1, 5}));
+    EXPECT_EQ(use(samples).used, (UsageRange{1, 5}));
     EXPECT_EQ(use(samples).why, "");
-    EXPECT_EQ(use(samples, true).used, (UsageOf{1, 1})) << "it did not run then";
+    EXPECT_EQ(use(samples, true).used, (UsageRange{1, 1})) << "it did not run then";
 }
 
 TEST_F(ServerFiguresTest, WhereServersRunAndNoneIsMeasuredNothingIsKnown) {
     server("stopped", 8).status = "SHUTOFF";
     server("holder", 0, 4);
     EXPECT_EQ(use({}).why, "") << "nobody but holders runs there";
-    EXPECT_EQ(use({}).used, (UsageOf{0, 0}));
+    EXPECT_EQ(use({}).used, (UsageRange{0, 0}));
     server("regular", 4);
     EXPECT_EQ(use({}).why, "servers run there, and the use of none is measured");
     EXPECT_EQ(use({sample("b", 1, "regular")}).why, use({}).why) << "that is of another host";
@@ -128,7 +128,7 @@ TEST_F(ServerFiguresTest, WhereServersRunAndNoneIsMeasuredNothingIsKnown) {
 }
 
 TEST_F(ServerFiguresTest, WhoIsNotThereAnyMoreMayHaveBeenAHolder) {
-    EXPECT_EQ(use({sample("a", 2, "gone")}).used, (UsageOf{0, 2}));
+    EXPECT_EQ(use({sample("a", 2, "gone")}).used, (UsageRange{0, 2}));
 }
 
 /// A server in oversubscribed room shows there with all that its flavor asks for, at first.
@@ -138,14 +138,15 @@ TEST_F(ServerFiguresTest, WhereServersAreNotReadInDetailAnyOfThemMayBeAHolder) {
     compute.estimated = true;
     held_lately = 3;
     const std::vector<Sample> samples{sample("a", 1, "regular"), sample("a", 3.5, "holder")};
-    EXPECT_EQ(use(samples).used, (UsageOf{1.5, 4.5}));
+    EXPECT_EQ(use(samples).used, (UsageRange{1.5, 4.5}));
     compute.estimated = false;
-    EXPECT_EQ(use(samples).used, (UsageOf{4.5, 4.5}));
+    EXPECT_EQ(use(samples).used, (UsageRange{4.5, 4.5}));
 }
 
 TEST_F(ServerFiguresTest, ContradictionsAreNotKnown) {
     server("s", 4);
-    EXPECT_THAT(use({sample("a", 1, "s"), sample("a", 1, "s")}).why, HasSubstr("is told twice"));
+    EXPECT_THAT(use({sample("a", 1, "s"), sample("a", 1, "s")}).why,
+                HasSubstr("is reported twice"));
     EXPECT_THAT(use({sample("a", -1, "s")}).why,
                 HasSubstr("server s is not a number of 0 or more"));
     EXPECT_EQ(use({sample("a", 1, "s"), sample("elsewhere", -1, "s")}).why, "");

@@ -105,7 +105,7 @@ TEST_F(ReservationControllerTest, WhoHasRoomThatIsOwedIsJournaledAndThatItIsColl
     cloud.remove("s3");
     step();
     ASSERT_THAT(debts(), SizeIs(2));
-    EXPECT_THAT(debts()[1], HasSubstr("(eng on host1): nothing is owed any more"));
+    EXPECT_THAT(debts()[1], HasSubstr("(eng on host1): nothing is owed now"));
     EXPECT_EQ(held(), 6);
     step();
     EXPECT_THAT(debts(), SizeIs(2));

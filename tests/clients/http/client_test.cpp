@@ -281,7 +281,7 @@ TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
     ASSERT_FALSE(response);
     EXPECT_EQ(response.error().code, Errc::cancelled);
     EXPECT_EQ(response.error().what,
-              "DELETE " + server.url() + "/unwanted: not sent: it is not wanted any more");
+              "DELETE " + server.url() + "/unwanted: not sent: it is no longer wanted");
     EXPECT_EQ(server.count("DELETE", "/unwanted"), 0U);
     Request wanted = request(server.url() + "/wanted", Method::del);
     wanted.still_wanted = [](bool) { return true; };
@@ -349,7 +349,7 @@ TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotRepeatedAndTheFormerTryTells) 
     const auto lost = call(once(silent.url()));
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().code, Errc::unreachable);
-    EXPECT_THAT(lost.error().what, HasSubstr("not sent again: it is not wanted any more"));
+    EXPECT_THAT(lost.error().what, HasSubstr("not sent again: it is no longer wanted"));
     EXPECT_EQ(silent.requests().size(), 1U);
 }
 

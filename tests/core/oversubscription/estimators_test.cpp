@@ -23,7 +23,7 @@ HostFacts host_of(Amount vcpus, Amount allocated) {
     return facts;
 }
 
-HostUsage use(double cores, UsageOf peak) {
+HostUsage use(double cores, UsageRange peak) {
     HostUsage usage;
     usage.cores = cores;
     usage.now = {0, 0};

@@ -260,7 +260,7 @@ private:
         if (per_server_) told = {at, regular, regular};
         const bool fit = std::isfinite(told.most) && told.least >= 0 && told.most >= 0 &&
                          (!told_at_ || at > *told_at_);
-        UsageOf used{told.least, told.most};
+        UsageRange used{told.least, told.most};
         if (!per_server_) used = usage_of_whole(whole, mean.held);
         EXPECT_EQ(usage_->add({at, used}), fit);
         // The same load is reported again, too, or an older one.

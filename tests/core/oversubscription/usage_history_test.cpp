@@ -35,10 +35,10 @@ HostUsage good_usage() {
 }
 
 TEST(Usage, TheHoldersPartOfTheWholeIsBetweenNothingAndAllTheyHold) {
-    EXPECT_EQ(usage_of_whole(10, 4), (UsageOf{6, 10}));
-    EXPECT_EQ(usage_of_whole(3, 4), (UsageOf{0, 3}));
-    EXPECT_EQ(usage_of_whole(3, 0), (UsageOf{3, 3}));
-    EXPECT_EQ(usage_of_whole(3, -1), (UsageOf{3, 3}));
+    EXPECT_EQ(usage_of_whole(10, 4), (UsageRange{6, 10}));
+    EXPECT_EQ(usage_of_whole(3, 4), (UsageRange{0, 3}));
+    EXPECT_EQ(usage_of_whole(3, 0), (UsageRange{3, 3}));
+    EXPECT_EQ(usage_of_whole(3, -1), (UsageRange{3, 3}));
 }
 
 TEST(Usage, ImpossibleNumbersAreUnknown) {
@@ -72,24 +72,24 @@ TEST(Usage, ALittleMoreThanAllCoresIsAllOfThem) {
 TEST(Usage, ThePeakIsNeverBelowNow) {
     HostUsage usage = good_usage();
     usage.now = {3.5, 6};
-    EXPECT_EQ(checked(usage).peak, (UsageOf{3.5, 6}));
+    EXPECT_EQ(checked(usage).peak, (UsageRange{3.5, 6}));
 }
 
 TEST(UsageHistory, NowIsTheMeanOfTheSmoothingWindow) {
     UsageHistory history{{60s, 1h, 0s, 2min}};
     history.add(reading(0s, 30));
     history.add(reading(30s, 4));
-    EXPECT_EQ(usage_at(history, 30s).now, (UsageOf{17, 17}));
+    EXPECT_EQ(usage_at(history, 30s).now, (UsageRange{17, 17}));
     history.add(reading(60s, 8));
-    EXPECT_EQ(usage_at(history, 60s).now, (UsageOf{6, 6}));  // that of 0s is a minute old
+    EXPECT_EQ(usage_at(history, 60s).now, (UsageRange{6, 6}));  // that of 0s is a minute old
 }
 
 TEST(UsageHistory, WithoutSmoothingEachReadingCountsAsItIs) {
     UsageHistory history{{0s, 0s, 0s, 2min}};
     history.add(reading(0s, 9));
     history.add(reading(30s, 4));
-    EXPECT_EQ(usage_at(history, 30s).now, (UsageOf{4, 4}));
-    EXPECT_EQ(usage_at(history, 30s).peak, (UsageOf{4, 4}));
+    EXPECT_EQ(usage_at(history, 30s).now, (UsageRange{4, 4}));
+    EXPECT_EQ(usage_at(history, 30s).peak, (UsageRange{4, 4}));
 }
 
 TEST(UsageHistory, APeakCountsUntilItsWindowIsOver) {
@@ -105,7 +105,7 @@ TEST(UsageHistory, EachEndHasItsOwnPeak) {
     UsageHistory history{{0s, 10min, 0s, 2min}};
     history.add({noon, {1, 9}});
     history.add({noon + 1min, {4, 6}});
-    EXPECT_EQ(usage_at(history, 1min).peak, (UsageOf{4, 9}));
+    EXPECT_EQ(usage_at(history, 1min).peak, (UsageRange{4, 9}));
 }
 
 TEST(UsageHistory, ReadingsOutOfOrderOrImpossibleAreLeftOut) {

@@ -176,7 +176,7 @@ TEST(Cells, WithoutAWordOnThemAMoveInVainCoolsDownItsHost) {
     const auto decision = decided(policy, wanted, safeguards);
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
     EXPECT_EQ(std::get<NotEnough>(decision).safeguard, "cell-cooldown");
-    EXPECT_THAT(std::get<NotEnough>(decision).reason, HasSubstr("scheduler.cells has to tell"));
+    EXPECT_THAT(std::get<NotEnough>(decision).reason, HasSubstr("scheduler.cells has to say"));
     // Of another host, other servers may go; of any, if there are several cells for sure.
     const Request other = moved(Operation::live_migrate, "e2");
     EXPECT_THAT(victim_ids(decided(policy, other, safeguards)), ElementsAre("w1-1"));

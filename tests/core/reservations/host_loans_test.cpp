@@ -106,7 +106,7 @@ TEST_F(HostLoansTest, WhoHasWhatIsOwedIsToldWhenItStays) {
     begin();
     EXPECT_EQ(taken(2), "");
     EXPECT_EQ(taken(2), "") << "it was reported";
-    EXPECT_THAT(taken(0), EndsWith("nothing is owed any more"));
+    EXPECT_THAT(taken(0), EndsWith("nothing is owed now"));
     EXPECT_EQ(taken(0), "");
     begin();
     EXPECT_EQ(taken(0), "");
