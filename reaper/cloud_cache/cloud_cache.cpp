@@ -643,15 +643,15 @@ CacheAges CloudCache::ages() const {
 }
 
 std::vector<Resources> CloudCache::common_shapes(std::size_t count) const {
-    struct Shape {
+    struct ShapeCount {
         Resources resources;
         std::size_t servers = 0;
     };
-    std::map<SharedText, Shape> by_flavor;
+    std::map<SharedText, ShapeCount> by_flavor;
     for (const auto& [id, entry] : hosts_)
         for (const auto& server : entry.host->servers) {
             if (server.allocations.empty()) continue;
-            Shape& shape = by_flavor[server.flavor_name];
+            ShapeCount& shape = by_flavor[server.flavor_name];
             if (shape.servers++ == 0) shape.resources = server.resources();
         }
     std::vector<std::pair<std::size_t, SharedText>> order;
