@@ -1,11 +1,10 @@
-// The gateway's offers: hosts where room could be freed, named to whoever asks; the claim tells who
-// does.
+#include "reaper/gateway/host_offers.hpp"
+
 #include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/call_words.hpp"
-#include "reaper/gateway/placement_gateway.hpp"
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 
@@ -41,33 +40,58 @@ bool has_all(const Resources& capacity, const Resources& asked) {
 
 }  // namespace
 
-void PlacementGateway::note_offer(const RequestId& id, Offer offer) {
+const CandidatesQuery& HostOffer::query_of(const Resources& amounts) const {
+    const auto its = std::find_if(queries.rbegin(), queries.rend(), [&](const auto& each) {
+        return each.shape.resources == amounts;
+    });
+    return its == queries.rend() ? queries.back() : *its;
+}
+
+bool HostOffer::was_refused(const ServerId& server, const HostId& host) const {
+    const auto hosts_of = refused.find(server);
+    return hosts_of != refused.end() && hosts_of->second.contains(host);
+}
+
+HostOffer* HostOffers::find(const RequestId& id) {
+    const auto known = offers_.find(id);
+    return known == offers_.end() ? nullptr : &known->second;
+}
+
+void HostOffers::note(const RequestId& id, HostOffer offer) {
     std::erase_if(offers_,
                   [&](const auto& each) { return offer.at - each.second.at > offered_for; });
-    const auto known = offers_.find(id);
-    const bool untouched = known != offers_.end() && known->second.looked_into.empty() &&
-                           known->second.claimed.empty() && known->second.refused.empty();
+    HostOffer* const before = find(id);
+    const bool untouched = before != nullptr && before->looked_into.empty() &&
+                           before->claimed.empty() && before->refused.empty();
     // Of two searches before one claim, as for dedicated CPUs, the claim may be of either's hosts.
     if (untouched) {
-        Offer& before = known->second;
-        std::erase(before.queries, offer.queries.back());
-        before.queries.push_back(std::move(offer.queries.back()));
-        before.hosts.merge(offer.hosts);
-        before.nothing_free = before.nothing_free && offer.nothing_free;
-        before.at = offer.at;
+        std::erase(before->queries, offer.queries.back());
+        before->queries.push_back(std::move(offer.queries.back()));
+        before->hosts.merge(offer.hosts);
+        before->nothing_free = before->nothing_free && offer.nothing_free;
+        before->at = offer.at;
         return;
     }
     offers_.insert_or_assign(id, std::move(offer));
 }
 
-/// Adds hosts where room could be freed for whoever asks. False: that would help nobody.
-bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
-                             std::vector<Request> may_be, Asked& asked) {
+void HostOffers::note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
+                            int status) {
+    // Whoever is refused what it claims did not refuse its room.
+    if (status == 409) log_.had_hosts.erase(id);
+    HostOffer* const offer = find(id);
+    if (offer == nullptr) return;
+    if (status < 300) offer->claimed.insert(server);
+    if (status != 409) return;
+    for (const auto& [provider, amounts] : asked) offer->refused[server].insert(provider);
+}
+
+bool HostOffers::offer(const RequestId& id, const CandidatesQuery& query,
+                       std::vector<Request> may_be, SearchAnswer& asked) {
     std::erase_if(may_be, [&](const Request& each) {
-        return !each.phases.admits(ResType::regular) ||
-               dependencies_.why_revocable(each).has_value();
+        return !each.phases.admits(ResType::regular) || ports_.why_revocable(each).has_value();
     });
-    if (is_second_of_pair(id, query) && places_of_pair(id, *asked.candidates) > 0) return false;
+    if (pairs_.is_second(id, query) && pairs_.places(id, *asked.candidates) > 0) return false;
     std::vector<OfferedHost> offered;
     for (const Host* const host :
          rooms_for_any(id, query, std::move(may_be), asked.candidates->hosts())) {
@@ -75,11 +99,11 @@ bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
         if (has_all(room.capacity, query.shape.resources)) offered.push_back(std::move(room));
     }
     if (offered.empty()) return false;
-    Offer made{{query}, asked.candidates->hosts(), dependencies_.cloud.clock.steady()};
+    HostOffer made{{query}, asked.candidates->hosts(), ports_.steady()};
     made.nothing_free = asked.candidates->none();
     for (const OfferedHost& host : offered) made.hosts.insert(host.host);
-    note_offer(id, std::move(made));
-    ++counts_.offered;
+    note(id, std::move(made));
+    ++log_.counts.offered;
     spdlog::debug("gateway: {}: {} offered, a claim will tell who asks", printable(id.str()),
                   counted(static_cast<int>(offered.size()), "host"));
     asked.candidates->add(offered, query.shape.resources);
@@ -87,40 +111,49 @@ bool PlacementGateway::offer(const RequestId& id, const CandidatesQuery& query,
     return true;
 }
 
-/// Adds the hosts where room is kept for the request. False: it is kept in a way that a candidate
-/// can't tell.
-bool PlacementGateway::tell_of_kept_room(const RequestId& id, const CandidatesQuery& query,
-                                         Asked& asked) const {
+bool HostOffers::tell_of_kept_room(const RequestId& id, const CandidatesQuery& query,
+                                   SearchAnswer& asked) {
     std::set<HostId> hosts;
-    for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(id)) hosts.insert(room.host);
-    return hosts.empty() || tell_of_hosts(hosts, query, asked);
+    for (const KeptRoom& room : ports_.kept_rooms.kept_for(id)) hosts.insert(room.host);
+    if (hosts.empty()) return true;
+    if (!tell_of_hosts(hosts, query, asked)) return false;
+    const Duration now = ports_.steady();
+    std::erase_if(told_kept_,
+                  [&](const auto& each) { return now - each.second >= RoomWaits::claimed_within; });
+    told_kept_[id] = now;
+    return true;
 }
 
-/// The call's time is over, and what is freed for the request is not gone yet: its claim waits for
-/// that. False: nothing is, or a candidate can't tell.
-bool PlacementGateway::tell_of_room_on_its_way(const RequestId& id, const CandidatesQuery& query,
-                                               Asked& asked) {
-    const Ledger& ledger = dependencies_.rooms.ledger();
+bool HostOffers::awaits_claims() const {
+    const Duration now = ports_.steady();
+    return std::any_of(told_kept_.begin(), told_kept_.end(), [&](const auto& each) {
+        return now - each.second < RoomWaits::claimed_within &&
+               ports_.kept_rooms.keeps_for(each.first);
+    });
+}
+
+bool HostOffers::tell_of_room_on_its_way(const RequestId& id, const CandidatesQuery& query,
+                                         SearchAnswer& asked) {
+    const Ledger& ledger = ports_.ledger();
     std::set<HostId> hosts;
     for (const auto* const promise : ledger.promises_of(id))
         if (promise->open() > 0) hosts.insert(promise->host);
-    if (dependencies_.stopping || passes_through()) return false;
-    const auto waiting = waits_.contains(id) ? waits_.at(id).lock() : nullptr;
-    if (hosts.empty() || !waiting || !ledger.has_evictions_of(id)) return false;
+    if (ports_.stopping || patience_.passes_through()) return false;
+    if (hosts.empty() || !waits_.waits(id) || !ledger.has_evictions_of(id)) return false;
     if (!tell_of_hosts(hosts, query, asked)) return false;
-    waiting->claims_until = dependencies_.cloud.clock.steady() + claimed_within;
+    waits_.expect_claim(id);
     spdlog::info("gateway: {}: its room is on its way, its claim waits for that",
                  printable(id.str()));
     return true;
 }
 
-bool PlacementGateway::tell_of_hosts(const std::set<HostId>& hosts, const CandidatesQuery& query,
-                                     Asked& asked) const {
+bool HostOffers::tell_of_hosts(const std::set<HostId>& hosts, const CandidatesQuery& query,
+                               SearchAnswer& asked) const {
     if (!query.groups.empty()) return false;
     std::vector<OfferedHost> told;
     for (const HostId& host : hosts) {
         if (asked.candidates->hosts().contains(host)) continue;
-        const Host* const known = dependencies_.refresher.cache().find(host);
+        const Host* const known = ports_.cache().find(host);
         if (known == nullptr) return false;
         OfferedHost room = root_of(*known);
         if (!query.shape.resources.fits_in(room.capacity)) return false;
@@ -134,10 +167,10 @@ bool PlacementGateway::tell_of_hosts(const std::set<HostId>& hosts, const Candid
 
 /// Where room could be freed for those that are not alike, most servers first: whoever it is of
 /// them, there is a host.
-std::vector<const Host*> PlacementGateway::rooms_for_any(const RequestId& id,
-                                                         const CandidatesQuery& query,
-                                                         std::vector<Request> may_be,
-                                                         const std::set<HostId>& besides) const {
+std::vector<const Host*> HostOffers::rooms_for_any(const RequestId& id,
+                                                   const CandidatesQuery& query,
+                                                   std::vector<Request> may_be,
+                                                   const std::set<HostId>& besides) const {
     std::stable_sort(may_be.begin(), may_be.end(),
                      [](const Request& a, const Request& b) { return a.slots > b.slots; });
     std::vector<const Host*> found;
@@ -149,7 +182,7 @@ std::vector<const Host*> PlacementGateway::rooms_for_any(const RequestId& id,
         tried.push_back(wanted);
         wanted.id = id;
         wanted.phases = {};
-        if (narrow(wanted, query)) continue;
+        if (narrow(wanted, query, ports_.cache())) continue;
         for (const Host* const host : rooms_for(std::move(wanted), besides))
             if (std::find(found.begin(), found.end(), host) == found.end()) found.push_back(host);
     }
@@ -158,9 +191,9 @@ std::vector<const Host*> PlacementGateway::rooms_for_any(const RequestId& id,
 
 /// Where room for the request could be freed, besides on some hosts; not where others were offered
 /// it, if it can be elsewhere.
-std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
-                                                     const std::set<HostId>& besides) const {
-    const CloudCache& cache = dependencies_.refresher.cache();
+std::vector<const Host*> HostOffers::rooms_for(Request wanted,
+                                               const std::set<HostId>& besides) const {
+    const CloudCache& cache = ports_.cache();
     const auto leave_out = [&cache](Request& request, const std::set<HostId>& left_out) {
         for (const HostId& host : left_out)
             if (const Host* const known = cache.find(host))
@@ -170,12 +203,12 @@ std::vector<const Host*> PlacementGateway::rooms_for(Request wanted,
     Request apart = wanted;
     for (const auto& [other, offer] : offers_)
         if (offer.nothing_free && offer.looked_into.empty()) leave_out(apart, offer.hosts);
-    auto hosts = ids_of(dependencies_.consider(apart));
-    if (hosts.empty()) hosts = ids_of(dependencies_.consider(wanted));
+    auto hosts = ids_of(ports_.consider(apart));
+    if (hosts.empty()) hosts = ids_of(ports_.consider(wanted));
     // What one host can give may be gone when it is claimed.
     while (!hosts.empty() && hosts.size() < hosts_offered) {
         leave_out(wanted, hosts);
-        const auto others = ids_of(dependencies_.consider(wanted));
+        const auto others = ids_of(ports_.consider(wanted));
         if (others.empty()) break;
         hosts.insert(others.begin(), others.end());
     }
