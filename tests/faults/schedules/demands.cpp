@@ -13,6 +13,7 @@ using cloudsim::Project;
 using cloudsim::RefusalEvent;
 using cloudsim::Server;
 using cloudsim::ServerGroup;
+using cloudsim::Uuid;
 using cloudsim::VmState;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
