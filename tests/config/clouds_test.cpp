@@ -231,7 +231,7 @@ TEST(Profiles, LieBelowWhatTheCloudSays) {
     EXPECT_TRUE(read.endpoint_overrides.empty()) << "the region is the cloud's own";
 }
 
-TEST(Profiles, ThatAreNotThereAreToldWithThoseThatAre) {
+TEST(Profiles, UnknownOnesAreReportedWithTheKnownOnes) {
     World world = world_with_cloud("    profile: vexxhost\n");
     const std::string at = "/etc/openstack/clouds.yaml:4: clouds.mine.profile: is \"vexxhost\"";
     EXPECT_THAT(world.errors(cloud("  name: mine\n")),

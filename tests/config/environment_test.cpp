@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
-#include "support/as_nobody.hpp"
+#include "support/unprivileged_user.hpp"
 
 namespace reaper::config::test::environment_test {
 namespace {
@@ -60,7 +60,7 @@ TEST_F(SystemFiles, InAFolderThatMayNotBeLookedIntoAreNotThere) {
         ASSERT_EQ(::chmod(hidden.c_str(), 0), 0);
     }
     {
-        const reaper::test::AsNobody nobody({});
+        const reaper::test::UnprivilegedUser unprivileged({});
         EXPECT_EQ(environment_.read_file(closed + "/clouds.yaml").error().code, Errc::not_found);
         EXPECT_EQ(environment_.read_file(hidden).error().code, Errc::bad_input);
     }

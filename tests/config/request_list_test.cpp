@@ -58,7 +58,7 @@ TEST(RequestList, ReadsYamlAndJson) {
     EXPECT_EQ(json[0].slots, 2);
 }
 
-TEST(RequestList, AllMistakesAreToldWithTheirLines) {
+TEST(RequestList, AllMistakesAreReportedWithTheirLines) {
     EXPECT_THAT(
         errors("- project: web\n  resource: {VCPU: 1}\n- 7\n- project: [a]\n  resources: {}\n"
                "  slots: 0\n  traits: x\n"),
@@ -91,7 +91,7 @@ TEST(RequestList, AliasesMakeNoLongLists) {
                                    HasSubstr("[1].groups: 101 of them; expected at most 100")));
 }
 
-TEST(RequestList, NotEveryOneOfManyMistakesIsTold) {
+TEST(RequestList, NotEveryOneOfManyMistakesIsReported) {
     std::string many;
     for (int i = 0; i < 5'000; ++i) many += "- 1\n";
     const auto lines = errors(many);

@@ -90,7 +90,7 @@ TEST(Variables, MistakesAreTheirs) {
                            HasSubstr("REAPER_TAGGERS (environment): taggers[0].tga: unknown key")));
 }
 
-TEST(Variables, WhereEachValueComesFromIsTold) {
+TEST(Variables, WhereEachValueComesFromIsReported) {
     World world;
     world.files["/f"] = {"cull: {deadline: 8min}\nbroker:\n  urls_file: /urls\n", false};
     world.variables = {{"REAPER_CULL_DEADLINE", "7min"}, {"REAPER_CULL_PROMISE", "9min"}};

@@ -20,7 +20,7 @@ public:
     std::map<ServerId, ServerProtection> protected_servers;
     std::vector<OrderRecord> noted_orders;  ///< oldest first
     std::map<ReservationId, KnownReservation> known_reservations;
-    std::vector<std::string> written;  ///< `admit req`, `admit-anew req`, `admit-ended req`,
+    std::vector<std::string> written;  ///< `admit req`, `admit-again req`, `admit-ended req`,
                                        ///< `plan req`, `delete-sent s1`, `finish req`,
                                        ///< `freed-room wasted req`, `event paused`,
                                        ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`,

@@ -16,7 +16,7 @@ config::Broker with_journal(config::Broker settings, const std::string& path) {
     return settings;
 }
 
-TEST(AmqpActiveReaper, TheOneThatServesTheQueueAnswersWhoeverAsks) {
+TEST(AmqpActiveReaper, TheOneThatServesTheQueueAnswers) {
     const config::Broker settings = broker_settings();
     BrokerAdmin admin;
     admin.declare_exchange(settings.exchange);
@@ -55,7 +55,7 @@ TEST(AmqpActiveReaper, WhereNoReaperIsNothingIsPutIntoTheQueue) {
     EXPECT_EQ(admin.look(settings.queue)->messages, 0U);
 }
 
-TEST(AmqpActiveReaper, AQueueOfSomebodyElsesGetsNoAnswer) {
+TEST(AmqpActiveReaper, AQueueOfAnotherServiceGetsNoAnswer) {
     const config::Broker settings = broker_settings();
     BrokerAdmin admin;
     admin.declare_exchange(settings.exchange);

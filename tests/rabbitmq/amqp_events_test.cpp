@@ -178,7 +178,7 @@ TEST(AmqpEvents, AreBoundAgainWhenTheExchangeComesBack) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpEvents, ADeletedQueueIsMadeAnew) {
+TEST(AmqpEvents, ADeletedQueueIsDeclaredAgain) {
     BrokerAdmin admin;
     EventTuning tuning = quick_event_tuning();
     tuning.recheck = std::chrono::hours(1);
@@ -306,7 +306,7 @@ TEST(AmqpEvents, ASlowExecutorIsNoReasonToAskTheBroker) {
 }
 
 /// It is in the broker's record, even if the queue was read to its end before we look.
-TEST(AmqpEvents, EachLossIsTold) {
+TEST(AmqpEvents, EachLossIsReported) {
     BrokerAdmin admin;
     EventRunner run(broker_settings());
     admin.declare_exchange(run.broker.exchange);

@@ -154,7 +154,7 @@ TEST(AmqpOutage, MovesToTheOtherBrokerWhenTheFirstDies) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpOutage, TheSameReasonIsToldOnceHoweverOftenItIsTried) {
+TEST(AmqpOutage, TheSameReasonIsReportedOnceHoweverOftenItIsTried) {
     LoopbackProxy closes_at_once(0);
     config::Broker settings = settings_through(closes_at_once);
     settings.reconnect_backoff_max = std::chrono::milliseconds(40);
@@ -255,7 +255,7 @@ TEST(AmqpOutage, ACopyThatTheBrokerForbidsLeavesTheOriginalAndTheRest) {
     EXPECT_TRUE(until_ready(admin, settings.dead_letter_queue, 0));
 }
 
-TEST(AmqpOutage, WithoutTheRightToPutTokensNobodyServesAndThatIsTold) {
+TEST(AmqpOutage, WithoutTheRightToPutTokensNoReaperServesAndThatIsReported) {
     BrokerAdmin admin;
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret("amqp://consumer:consumer@127.0.0.1:" +

@@ -88,7 +88,7 @@ TEST_P(AmqpOwnershipOn, AReaperThatStopsInGoodOrderLeavesAFreshToken) {
 }
 
 /// While it serves, new tokens take the place of those that were sent back often.
-TEST_P(AmqpOwnershipOn, TheTokenInHandIsReplacedNowAndThen) {
+TEST_P(AmqpOwnershipOn, TheTokenInHandIsReplacedPeriodically) {
     config::Broker settings = short_settings(GetParam());
     settings.heartbeat = 1s;  // so that it takes seconds
     BrokerAdmin admin;
@@ -254,7 +254,7 @@ TEST_F(AmqpOwnership, ADeletedQueueTakesItsTicketsWithIt) {
     EXPECT_TRUE(until_ready(admin, run.broker.queue, 0));
 }
 
-TEST_F(AmqpOwnership, NobodyElseCanOwnATemporaryQueue) {
+TEST_F(AmqpOwnership, NoOtherReaperCanOwnATemporaryQueue) {
     BrokerAdmin admin;
     LoopbackProxy proxy(BrokerPlace::get().port);
     config::Broker settings = broker_settings();

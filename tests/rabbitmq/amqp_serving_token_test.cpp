@@ -47,7 +47,7 @@ TEST(AmqpServingToken, TheNextReaperServesAClassicQueueThoughTheBrokerTakesNoMes
 
 /// A new one takes its place from time to time. One that is lost on its way there is asked for
 /// again.
-TEST(AmqpServingToken, ANewOneThatIsLostIsAskedForAgain) {
+TEST(AmqpServingToken, AFreshOneThatIsLostIsRequestedAgain) {
     BrokerAdmin admin;
     config::Broker settings = settings_of("quorum");
     amqp::ConnectionAborter aborter;

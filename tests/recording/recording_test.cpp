@@ -12,7 +12,7 @@
 #include "reaper/recording/replay.hpp"
 #include "reaper/report/json.hpp"
 #include "recording/recorded_cloud.hpp"
-#include "support/as_nobody.hpp"
+#include "support/unprivileged_user.hpp"
 
 namespace reaper::recording::test::recording_test {
 namespace {
@@ -186,7 +186,7 @@ TEST(Recording, WhatTheReplayKnowsOfThePastCounts) {
     EXPECT_TRUE(again->requests[0].asked->frees());
 }
 
-TEST(Recording, NobodyGoesTwiceAndWhoWentCountsAgainstLimits) {
+TEST(Recording, NoServerIsDeletedTwiceAndVictimsCountAgainstLimits) {
     const Scratch scratch;
     {
         RecordedCloud cloud(scratch.path());
@@ -273,8 +273,8 @@ TEST(Recording, ALineThatMakesNoSenseEndsItsFileAlone) {
               Errc::storage);
 }
 
-TEST(Recording, ADirectoryThatMayBeListedAndNotEnteredIsTold) {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can act as somebody else";
+TEST(Recording, ADirectoryThatMayBeListedAndNotEnteredIsReported) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
     const Scratch scratch;
     {
         RecordedCloud cloud(scratch.path());
@@ -282,14 +282,14 @@ TEST(Recording, ADirectoryThatMayBeListedAndNotEnteredIsTold) {
         cloud.decide(3, 1);
     }
     ::chmod(scratch.path().c_str(), 0744);
-    const reaper::test::AsNobody nobody{};
+    const reaper::test::UnprivilegedUser unprivileged{};
     const auto found = segments_in(scratch.path());
     ASSERT_FALSE(found);
     EXPECT_THAT(found.error().what, HasSubstr("can't be read"));
     EXPECT_EQ(found.error().code, Errc::storage);
 }
 
-TEST(Recording, AnonymousItNamesNobodyAndIsDecidedAlike) {
+TEST(Recording, AnonymousItHasNoNamesAndIsDecidedAlike) {
     const Scratch named, nameless;
     config::Policy policy = policy_of("cost");
     policy.safeguards.protect.projects = {"secret-project"};
@@ -389,7 +389,7 @@ TEST(RecordingWriter, TheOldestGoesAndTheRestStays) {
     EXPECT_THAT(text, Not(HasSubstr("\"n\":1,")));
 }
 
-TEST(RecordingWriter, ACloudThatIsTooLargeIsToldAndKeptWithinBounds) {
+TEST(RecordingWriter, ACloudThatIsTooLargeIsReportedAndKeptWithinBounds) {
     const Scratch scratch;
     RecordingWriter::Limits limits = RecordedCloud::small_limits();
     limits.max_bytes = 20'000;
@@ -447,7 +447,7 @@ private:
     void (*signal_)(int);
 };
 
-TEST(Recording, AFullDiskCostsTheRecordingAloneAndItBeginsAnew) {
+TEST(Recording, AFullDiskCostsTheRecordingAloneAndItBeginsAgain) {
     const Scratch scratch;
     int decisions = 0;
     {
@@ -539,7 +539,7 @@ TEST(Recorder, AHostThatDidNotChangeIsWrittenOnce) {
     EXPECT_EQ(hosts, 6);
 }
 
-TEST(Recorder, ADecisionWaitsForNoHostAndIsToldNotToBeSeenWhole) {
+TEST(Recorder, ADecisionWaitsForNoHostAndIsMarkedIncomplete) {
     const Scratch scratch;
     {
         RecordedCloud cloud(scratch.path());

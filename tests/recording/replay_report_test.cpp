@@ -114,7 +114,7 @@ TEST(ReplayReport, TellsWhatDiffers) {
     EXPECT_EQ(json["days"].size(), 2U);
 }
 
-TEST(ReplayReport, AnEmptyOneIsTold) {
+TEST(ReplayReport, AnEmptyOneIsReported) {
     const std::string text = render_replay({}, {"dir", "a", "b"}, {});
     EXPECT_THAT(text, HasSubstr("0 requests"));
     EXPECT_TRUE(replay_table({}).rows.empty());
@@ -179,7 +179,7 @@ TEST(Week, WhereARecordingTellsOfVictimsItSaysWhyTheJournalMayTellOfOthers) {
 }
 
 /// A journal of a daemon that deletes has no "would have".
-TEST(Week, WhatHappenedIsToldAsSuch) {
+TEST(Week, RealDeletionsAreReportedAsSuch) {
     const auto text_of = [](bool happened) {
         WeekInput input = week_of(example());
         input.recorded = !happened;

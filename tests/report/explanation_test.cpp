@@ -102,7 +102,7 @@ TEST(Explanation, OfARequestTellsAllThatWereChosen) {
     EXPECT_THAT(told.others, IsEmpty());
 }
 
-TEST(Explanation, OfARequestWithoutAVictimTellsWhyNobodyWent) {
+TEST(Explanation, OfARequestWithoutAVictimTellsTheReason) {
     RequestRecord record = example_story();
     NotEnough not_enough;
     not_enough.slots_requested = 2;
@@ -249,7 +249,7 @@ TEST(Explanation, OnlyItsOwnDeletionGoesBeforeAPlan) {
     EXPECT_FALSE(goes_before(told, planned));
 }
 
-TEST(Explanation, TheNewestRequestOfOneThatWaitedIsToldAndTheOthersListed) {
+TEST(Explanation, TheNewestRequestOfAServerIsExplainedAndTheOthersListed) {
     RequestRecord record = story();
     record.request.requesters = {ServerId{"waiting"}};
     Explanation older = explain(record, {});
@@ -271,7 +271,7 @@ TEST(Explanation, TheNewestRequestOfOneThatWaitedIsToldAndTheOthersListed) {
     EXPECT_THAT(same.also, IsEmpty()) << "both journals have the request";
 }
 
-TEST(Explanation, WhatIsNotKnownIsToldWithWhatToDo) {
+TEST(Explanation, AnUnknownIdIsReportedWithWhatToDo) {
     EXPECT_EQ(not_explained("batch\n7"),
               "the journal knows no request 'batch\\x0a7', and no server of that id or name that a "
               "plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "

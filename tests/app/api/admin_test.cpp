@@ -90,7 +90,7 @@ TEST_F(AdminTest, AnyNumberOfHostsIsAnsweredInSlices) {
               121U);
 }
 
-TEST_F(AdminTest, BeforeTheCloudWasReadNobodyIsAnswered) {
+TEST_F(AdminTest, NoRequestIsAnsweredBeforeTheCloudIsRead) {
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call != "servers") return std::nullopt;
         return Error{Errc::unreachable, "nova: no answer"};
@@ -100,7 +100,7 @@ TEST_F(AdminTest, BeforeTheCloudWasReadNobodyIsAnswered) {
                 HasSubstr("not been read"));
 }
 
-TEST_F(AdminTest, AQueryThatIsNotUnderstoodIsToldWhy) {
+TEST_F(AdminTest, AnInvalidQueryIsAnsweredWithTheReason) {
     start_and_read_the_cloud();
     const std::string path = "/v1/culling_candidates";
     EXPECT_THAT(error_of(path, 400), HasSubstr("?resources="));
@@ -138,7 +138,7 @@ TEST_F(AdminTest, WhatCanBeReadAnswersHeadToo) {
         EXPECT_EQ(ask(path, "HEAD").status, ask(path).status) << path;
 }
 
-TEST_F(AdminTest, WhoMayOnlyLookCannotAct) {
+TEST_F(AdminTest, AReadOnlyCallerCannotAct) {
     start();
     const HttpResponse said = ask("/v1/requests", "POST");
     EXPECT_EQ(said.status, 403);

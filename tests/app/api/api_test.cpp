@@ -98,12 +98,12 @@ TEST_F(ApiTest, ExamplesInTheDocumentAreWhatTheirSchemasSay) {
     const auto examples = documented_examples();
     EXPECT_GE(examples.size(), 15U);
     for (const auto& [name, wrong] : examples) EXPECT_EQ(wrong, "") << name;
-    // Whoever may send something is shown what.
+    // Each POST has an example of its body.
     for (const auto& [path, methods] : openapi().at("paths").items())
         EXPECT_TRUE(!methods.contains("post") || examples.contains("POST " + path)) << path;
 }
 
-TEST_F(ApiTest, StatusTellsHowItIsAndWhoAsks) {
+TEST_F(ApiTest, StatusShowsTheStateAndTheCaller) {
     full_host();
     start_and_read_the_cloud();
     json told = get("/v1/status");
@@ -199,7 +199,7 @@ TEST_F(ApiTest, HostsHavePages) {
     EXPECT_THAT(walk("/v1/hosts", "hosts", "?limit=2", "/name"),
                 ElementsAre("h0", "h1", "h2", "h3", "h4", "h9", "h10"))
         << "as commands list them";
-    EXPECT_THAT(why(get("/v1/hosts?marker=nobody", 400)), HasSubstr("'nobody'"));
+    EXPECT_THAT(why(get("/v1/hosts?marker=no-such", 400)), HasSubstr("'no-such'"));
     EXPECT_THAT(why(get("/v1/hosts?limit=x", 400)), HasSubstr("whole number"));
     EXPECT_THAT(why(get("/v1/hosts?limit=1&limit=2", 400)), HasSubstr("twice"));
     EXPECT_THAT(why(get("/v1/hosts?what=1", 400)), HasSubstr("'what'"));
@@ -209,14 +209,14 @@ TEST_F(ApiTest, HostsAreFoundByZoneAndProject) {
     full_host();
     cloud.add_host("h2", small, "az2");
     cloud.listed_names = {{"spot", "batch"}};
-    cloud.no_projects = {"nobody"};
+    cloud.no_projects = {"no-such"};
     start_and_read_the_cloud();
     run_until([&] { return !service().view()->cache.project_names().empty(); });
     for (const char* const project : {"spot", "batch"})
         EXPECT_THAT(names(get("/v1/hosts?project=" + std::string{project}).at("hosts"), "/name"),
                     ElementsAre("host1"))
             << project;
-    EXPECT_THAT(why(get("/v1/hosts?project=nobody", 404)), HasSubstr("nobody"));
+    EXPECT_THAT(why(get("/v1/hosts?project=no-such", 404)), HasSubstr("no-such"));
     EXPECT_THAT(names(get("/v1/hosts?zone=az2").at("hosts"), "/name"), ElementsAre("h2"));
     EXPECT_THAT(why(get("/v1/hosts?zone=mars", 404)), HasSubstr("'mars'"));
 }
@@ -252,7 +252,7 @@ TEST_F(ApiTest, RequestsAreListedNewestFirstByPagesAndFilters) {
     for (const json& line : answer.at("requests"))
         EXPECT_EQ(line.at("outcome").at("kind"), "freed");
     EXPECT_THAT(get("/v1/requests?outcome=none").at("requests"), IsEmpty());
-    EXPECT_THAT(get("/v1/requests?project=nobody").at("requests"), IsEmpty());
+    EXPECT_THAT(get("/v1/requests?project=no-such").at("requests"), IsEmpty());
     EXPECT_THAT(get("/v1/requests?project=regular").at("requests"), SizeIs(5));
     EXPECT_THAT(names(get("/v1/requests?host=h1").at("requests"), id), Contains("req-0"));
     EXPECT_THAT(why(get("/v1/requests?host=h2", 404)), HasSubstr("knows a host 'h2'"));
@@ -299,8 +299,8 @@ TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
     const auto all = names(get("/v1/victims").at("victims"), "/server");
     ASSERT_THAT(all, SizeIs(3));
     EXPECT_EQ(walk("/v1/victims", "victims", "?limit=1", "/server"), all)
-        << "pages end between servers of one moment too";
-    EXPECT_THAT(get("/v1/victims?project=nobody").at("victims"), IsEmpty());
+        << "pages end between servers with the same time too";
+    EXPECT_THAT(get("/v1/victims?project=no-such").at("victims"), IsEmpty());
     EXPECT_THAT(get("/v1/victims?host=h1").at("victims"), SizeIs(all.size()));
     EXPECT_THAT(why(get("/v1/victims?host=h2", 404)), HasSubstr("knows a host 'h2'"));
     EXPECT_THAT(names(get("/v1/victims?server=" + all[0]).at("victims"), "/server"),
@@ -324,7 +324,7 @@ TEST_F(ApiTest, VictimsMessagesAndEventsAreListedByPagesAndFilters) {
     EXPECT_EQ(walk("/v1/journal_events", "events", "?limit=1", "/reason"), reasons);
 }
 
-TEST_F(ApiTest, WhatTheCloudCouldNotBeAskedAboutIsTold) {
+TEST_F(ApiTest, WhatTheCloudCouldNotAnswerIsReported) {
     full_host("h1");
     start_and_read_the_cloud();
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
@@ -378,13 +378,13 @@ TEST_F(ApiTest, ProjectsAreNamedAndFoundByTheirNames) {
     EXPECT_EQ(victims("spot").at(0).at("project_name"), "<b>batch</b>");
     EXPECT_THAT(victims("%3Cb%3Ebatch%3C%2Fb%3E"), SizeIs(1)) << "by its name";
 
-    // Of a record without names, today's are told.
+    // A record without names is shown with the current names.
     record.request.project_name.clear();
     auto& victim = std::get<Plan>(record.plans.at(0).decision).hosts.at(0).victims.at(0);
     victim.project_name.clear();
     EXPECT_EQ(victims("spot").at(0).at("project_name"), "<b>batch</b>");
     const json told = answer(200, "GET /v1/requests/{id}", "/v1/requests/req-0");
-    EXPECT_FALSE(told.at("request").contains("project_name")) << "nobody knows it";
+    EXPECT_FALSE(told.at("request").contains("project_name")) << "no name is known";
     EXPECT_EQ(told.at(json::json_pointer{"/plans/0/decision/hosts/0/victims/0/project_name"}),
               "<b>batch</b>");
     const json why = answer(200, "GET /v1/explain/{server}", "/v1/explain/" + victim.server.str());
@@ -402,22 +402,22 @@ TEST_F(ApiTest, AFilterThatMeansNothingOrSeveralThingsIsNoEmptyList) {
     record.request.project_name = "web";
     std::get<Plan>(record.plans.at(0).decision).hosts.at(0).victims.at(0).project_name = "web";
     EXPECT_THAT(why(get("/v1/requests?project=web", 400)), HasSubstr("regular, spot"));
-    cloud.no_projects.insert("nobody");
+    cloud.no_projects.insert("no-such");
     for (const char* const list : {"/v1/requests", "/v1/victims"})
-        EXPECT_THAT(why(get(list + std::string{"?project=nobody"}, 404)),
-                    HasSubstr("knows a project 'nobody'"));
+        EXPECT_THAT(why(get(list + std::string{"?project=no-such"}, 404)),
+                    HasSubstr("knows a project 'no-such'"));
     // Keystone knows it no more, but the journal tells of it.
     cloud.no_projects.insert("regular");
     EXPECT_THAT(get("/v1/requests?project=regular").at("requests"), SizeIs(1));
     // What can't be asked is not denied.
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
-        if (call != "project nobody") return std::nullopt;
+        if (call != "project no-such") return std::nullopt;
         return Error{Errc::unreachable, "keystone is away"};
     };
-    EXPECT_THAT(get("/v1/requests?project=nobody").at("requests"), IsEmpty());
+    EXPECT_THAT(get("/v1/requests?project=no-such").at("requests"), IsEmpty());
 }
 
-TEST_F(ApiTest, CandidatesForAClassThatNobodyHasAreNotFound) {
+TEST_F(ApiTest, CandidatesForAnUnknownClassAreNotFound) {
     full_host("h1");
     start_and_read_the_cloud();
     EXPECT_THAT(why(get("/v1/culling_candidates?resources=FOO:1", 404)), HasSubstr("'FOO'"));
@@ -469,7 +469,7 @@ TEST_F(ApiTest, AServerThatWasNeverChosenIsExplainedByTheCloud) {
     EXPECT_THAT(why_not("name-of-h1b"), HasSubstr("goes when a regular request finds no room"));
 }
 
-TEST_F(ApiTest, ARequestForWhichNobodyWentIsExplainedToo) {
+TEST_F(ApiTest, ARequestWithoutAVictimIsExplainedToo) {
     full_host("h1");
     start_and_read_the_cloud();
     requester("large", "regular", 64);
@@ -497,9 +497,9 @@ TEST_F(ApiTest, APlanIsAnsweredAndNothingIsDone) {
     const std::string large = R"({"project": "regular", "resources": "VCPU=9"})";
     EXPECT_EQ(answer(200, "POST /v1/plan", "/v1/plan", large).at("decision").at("decision"),
               "not-enough");
-    pause.why = "paused by somebody";
+    pause.why = "paused by alice";
     EXPECT_THAT(answer(200, "POST /v1/plan", "/v1/plan", body).at("remarks").dump(),
-                HasSubstr("paused by somebody"));
+                HasSubstr("paused by alice"));
 }
 
 TEST_F(ApiTest, APlanThatCantBeUnderstoodIsRefused) {
@@ -523,7 +523,7 @@ TEST_F(ApiTest, TotalsTellWhatHappenedSince) {
     EXPECT_THAT(why(get("/v1/totals?until=now", 400)), HasSubstr("until"));
 }
 
-TEST_F(ApiTest, WhatUsersWroteOnTheirServersIsNotForEverybodyWhoLooks) {
+TEST_F(ApiTest, WhatUsersWroteOnTheirServersIsNotForReadOnlyCallers) {
     full_host("h1");
     auto& server = cloud.add_server("told", "h1", "spot", small).record.server;
     server.metadata = {{"password", "hunter2"}};
@@ -634,8 +634,8 @@ TEST_F(ApiTest, ReapersAreListedOrWhyTheyAreNotKnown) {
     const json one = get("/v1/reapers");
     EXPECT_EQ(one.at("reapers")[0].at("machine"), "ctl-1");
     EXPECT_EQ(one.at("unknown"), nullptr);
-    reapers = Error{Errc::unreachable, "nobody answered"};
-    EXPECT_EQ(get("/v1/reapers").at("unknown"), "nobody answered");
+    reapers = Error{Errc::unreachable, "no answer"};
+    EXPECT_EQ(get("/v1/reapers").at("unknown"), "no answer");
 }
 
 TEST_F(ApiTest, ReservationsAndOversubscriptionAreAsTheDocumentSays) {
@@ -648,7 +648,7 @@ TEST_F(ApiTest, ReservationsAndOversubscriptionAreAsTheDocumentSays) {
     answer(200, "GET /v1/culling_candidates", "/v1/culling_candidates?resources=VCPU:1");
 }
 
-TEST_F(ApiTest, ThePageAndTheDocumentAreForAnybody) {
+TEST_F(ApiTest, ThePageAndTheDocumentNeedNoToken) {
     start();
     EXPECT_TRUE(api::is_open({"GET", "/", {}}));
     EXPECT_TRUE(api::is_open({"GET", "/?x=1", {}}));

@@ -87,7 +87,7 @@ TEST_F(CallersTest, NoNameIsThatOfAnotherDomain) {
     EXPECT_EQ(principal(with(callers, "two")), "a@b%40c");
 }
 
-TEST_F(CallersTest, NobodyElseIsAnsweredAnything) {
+TEST_F(CallersTest, NoOtherCallerIsAnswered) {
     Callers callers{by_token, cloud, clock};
     const auto without = ask(callers, {});
     EXPECT_EQ(status(without), 401);
@@ -134,7 +134,7 @@ TEST_F(CallersTest, ManyForgedTokensCostKeystoneFewCalls) {
     EXPECT_EQ(status(with(callers, "forged-again")), 401);
 }
 
-TEST_F(CallersTest, AFloodOfForgedTokensLocksNobodyElseOut) {
+TEST_F(CallersTest, AFloodOfForgedTokensLocksNoOtherCallerOut) {
     Callers callers{by_token, cloud, clock};
     EXPECT_EQ(status(with(callers, "good")), 200);
     cloud.tokens["new"] = {"ops", "Default", {"admin"}, hours_from_now(1)};
@@ -175,7 +175,7 @@ TEST_F(CallersTest, ManyForgedTokensAtOnceCostNoMore) {
     EXPECT_EQ(cloud.count("token"), 31U);
 }
 
-TEST_F(CallersTest, WhileKeystoneIsAwayNobodyNewIsAnswered) {
+TEST_F(CallersTest, WhileKeystoneIsAwayNoNewCallerIsAnswered) {
     Callers callers{by_token, cloud, clock};
     EXPECT_EQ(status(with(callers, "good")), 200);
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {

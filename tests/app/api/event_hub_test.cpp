@@ -1,4 +1,4 @@
-// GET /v1/events: what happens is told once, in order, and to nobody at the cost of the others.
+// GET /v1/events: each event is sent once, in order, and no client slows the others down.
 #include "app/api_house.hpp"
 
 namespace reaper::test::event_hub_test {
@@ -54,7 +54,7 @@ protected:
     }
 };
 
-TEST_F(EventHubTest, WhatHappensToARequestIsTold) {
+TEST_F(EventHubTest, EachStepOfARequestIsSent) {
     full_host("h1");
     start_and_read_the_cloud();
     const HttpResponse stream = listen();
@@ -77,7 +77,7 @@ TEST_F(EventHubTest, WhatHappensToARequestIsTold) {
     EXPECT_EQ(what.back(), "outcome");
 }
 
-TEST_F(EventHubTest, WhatIsDoneToTheReaperIsTold) {
+TEST_F(EventHubTest, ChangesOfTheReapersStateAreSent) {
     start();
     const HttpResponse stream = listen();
     happens("paused");
@@ -106,7 +106,7 @@ TEST_F(EventHubTest, WhoComesBackMissesNothing) {
     EXPECT_EQ(data_in(*next(listen(id_in(again.body)))).size(), 3U);
 }
 
-TEST_F(EventHubTest, WhatIsForgottenOrOfAnotherProcessIsAskedForAnew) {
+TEST_F(EventHubTest, AForgottenPositionOrOneOfAnotherProcessStartsAgain) {
     start();
     happens("one");
     for (const char* const id :

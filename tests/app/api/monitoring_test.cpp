@@ -180,7 +180,7 @@ TEST_F(MonitoringTest, RoomIsSummedByLabelAndToldOfEachHost) {
 TEST_F(MonitoringTest, NamesFromTheCloudCantBreakThePage) {
     cloud.add_host("evil\"} 1\nreaper_ready 0\n# \xff\\", Resources{{"VCPU", 8}});
     start_and_read_the_cloud();
-    const MetricsPage now = page();  // it throws on a line that is none
+    const MetricsPage now = page();  // it throws on an invalid line
     EXPECT_EQ(now["reaper_ready"], 1);
     EXPECT_EQ(now.sum("reaper_host_capacity"), 8);
 }
@@ -473,7 +473,7 @@ protected:
     std::optional<TimePoint> certificate_expires = clock.now() + std::chrono::hours{48};
 };
 
-TEST_F(WholePageTest, WhatStopsOrExpiresIsTold) {
+TEST_F(WholePageTest, WhatStopsOrExpiresIsReported) {
     const auto seconds = [&](TimePoint at) {
         return std::chrono::duration<double>(at.time_since_epoch()).count();
     };
@@ -494,7 +494,7 @@ TEST_F(WholePageTest, WhatStopsOrExpiresIsTold) {
     EXPECT_FALSE(page().has(certificate));
 }
 
-TEST_F(WholePageTest, AnExpiryThatMayBeSeenNowIsToldWithinAnHourAndAtOnceAfterAReload) {
+TEST_F(WholePageTest, AnExpiryThatMayBeSeenNowIsReportedWithinAnHourAndAtOnceAfterAReload) {
     const std::string name = "reaper_credential_expiry_timestamp_seconds";
     const auto some_time = [&] {
         const TimePoint until = clock.now() + std::chrono::seconds{10};
@@ -506,7 +506,7 @@ TEST_F(WholePageTest, AnExpiryThatMayBeSeenNowIsToldWithinAnHourAndAtOnceAfterAR
     EXPECT_TRUE(page().has(name)) << "it is asked once an hour";
     service().reload(live_settings());
     some_time();
-    EXPECT_FALSE(page().has(name)) << "it may not be seen any more";
+    EXPECT_FALSE(page().has(name)) << "the right to see it is gone";
     cloud.own_credential_expires = first;
     const TimePoint asked = clock.now();
     run_until([&] { return service().state()->credential_expires.has_value(); });
@@ -514,7 +514,7 @@ TEST_F(WholePageTest, AnExpiryThatMayBeSeenNowIsToldWithinAnHourAndAtOnceAfterAR
     EXPECT_LE(clock.now() - asked, std::chrono::minutes{61});
 }
 
-TEST_F(WholePageTest, OversubscribedRoomIsTold) {
+TEST_F(WholePageTest, OversubscribedRoomIsReported) {
     const MetricsPage now = page();
     EXPECT_EQ(now["reaper_oversubscribed_published"], 0);
     EXPECT_GE(now["reaper_oversubscribed_hosts"], 1);
@@ -524,13 +524,13 @@ TEST_F(WholePageTest, OversubscribedRoomIsTold) {
     EXPECT_EQ(now["reaper_oversubscribed_hosts_too_busy"], 0);
     EXPECT_EQ(now["reaper_oversubscription_query_failures_total"], 0);
     EXPECT_LE(now["reaper_oversubscription_figures_age_seconds"], 30);
-    measured.down = Error{Errc::unreachable, "prometheus: nobody answers"};
+    measured.down = Error{Errc::unreachable, "prometheus: no answer"};
     const auto asked = measured.asked.size();
     run_until([&] { return measured.asked.size() > asked + 6; });
     EXPECT_GE(page()["reaper_oversubscription_query_failures_total"], 3);
 }
 
-TEST_F(WholePageTest, ReservedRoomIsTold) {
+TEST_F(WholePageTest, ReservedRoomIsReported) {
     const MetricsPage now = page();
     EXPECT_EQ(now["reaper_reservations"], 1);
     EXPECT_EQ(now[R"(reaper_reserved{resourcetype="VCPU"})"], 1);

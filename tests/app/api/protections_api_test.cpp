@@ -127,7 +127,7 @@ TEST_F(ProtectionsApi, WhatCanNotBeDoneIsRefusedWithTheReason) {
     full_host();
     for (const char* id : {"host1a", "host1b"}) cloud.server_at(id).record.server.name = "twin";
     start_and_read_the_cloud();
-    EXPECT_THAT(why(protect(R"({"server": "nobody"})", 404)), HasSubstr("no host has a server"));
+    EXPECT_THAT(why(protect(R"({"server": "no-such"})", 404)), HasSubstr("no host has a server"));
     EXPECT_THAT(why(protect(R"({"server": "twin"})", 400)), HasSubstr("give the id of one"));
     EXPECT_THAT(why(protect(R"({"server": "host1a", "until": "2001-01-01T00:00:00"})", 400)),
                 HasSubstr("over already"));

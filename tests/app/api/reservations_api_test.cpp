@@ -73,7 +73,7 @@ TEST_F(ReservationsApiTest, WhatIsReservedIsHeldAndListed) {
     EXPECT_EQ(one.at("refines"), nullptr);
     EXPECT_THAT(list("?role=other"), IsEmpty());
     EXPECT_EQ(ask("GET", "/v1/reservations?what=now").status, 400);
-    EXPECT_EQ(ask("GET", "/v1/reservations?marker=nobody").status, 400);
+    EXPECT_EQ(ask("GET", "/v1/reservations?marker=no-such").status, 400);
 
     EXPECT_EQ(ask("POST", "/v1/unreserve", orders({reserving("h1", "eng", 2)})).status, 202);
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 4}}));
@@ -144,7 +144,7 @@ TEST_F(ReservationsApiTest, WhatIsWrongInABodyIsNamed) {
     EXPECT_THAT(refused(400, "/v1/reserve", with("labels", "x")), HasSubstr("labels"));
 }
 
-TEST_F(ReservationsApiTest, WhatIsNoGoodJsonIsToldWithItsPlace) {
+TEST_F(ReservationsApiTest, InvalidJsonIsReportedWithItsPlace) {
     start_and_know_reservations();
     const auto said = [&](const std::string& body) {
         HttpRequest request{"POST", "/v1/reserve", {}, body};
@@ -301,7 +301,7 @@ TEST_F(ReservationsApiTest, NoMoreIsKeptFromLendingThanIsReserved) {
     EXPECT_EQ(ask("POST", "/v1/reserve", orders({order})).status, 202);
 }
 
-TEST_F(ReservationsApiTest, WhoMayOnlyLookCannotReserve) {
+TEST_F(ReservationsApiTest, AReadOnlyCallerCannotReserve) {
     start_and_know_reservations();
     EXPECT_EQ(
         ask("POST", "/v1/reserve", orders({reserving("h1", "eng", 1)}), {api::Access::look}).status,
@@ -353,7 +353,7 @@ TEST_F(ReservationsApiTest, ADryRunCountsWhatIsReservedAndWritesNothing) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNobodyDies) {
+TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNoServerIsDeleted) {
     settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
     cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
     start_and_know_reservations();
@@ -365,13 +365,13 @@ TEST_F(ReservationsApiTest, ARequestOfTheRoleGetsItsRoomAndNobodyDies) {
     // It comes, and counts as part of what is reserved.
     cloud.add_server(uuid_of("came"), "h1", "eng-project", Resources{{"VCPU", 2}});
     EXPECT_EQ(list()[0].at("resources"), json({{"VCPU", 8}}));
-    // Somebody else gets none of it: servers go for him.
+    // A stranger gets none of it: servers are deleted for it.
     EXPECT_EQ(fails("two", "stranger").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 6}}));
 }
 
-TEST_F(ReservationsApiTest, WhoOnlyAsksIsToldOfReservedRoomAndNothingIsWritten) {
+TEST_F(ReservationsApiTest, AQueryShowsReservedRoomAndWritesNothing) {
     settings.reservations.roles = {{Role::parse("eng").value(), {"eng-project"}}};
     cloud.add_server("spot", "h2", "spot", Resources{{"VCPU", 2}});
     start_and_know_reservations();

@@ -66,13 +66,13 @@ TEST_F(RoomApi, CullingCandidatesAreThoseOfTheFlavor) {
 }
 
 TEST_F(RoomApi, WhatTheCloudDoesNotHaveIsNoShortage) {
-    cloud.no_projects = {"nobody"};
+    cloud.no_projects = {"no-such"};
     start_and_read_the_cloud();
     EXPECT_THAT(why(room("flavor=huge", 404)), HasSubstr("there is no flavor 'huge'"));
     EXPECT_THAT(why(room("flavor=huge", 404)), HasSubstr("'m1.two'"));
     EXPECT_THAT(why(room("resources=VCPU:1&zone=mars", 404)), HasSubstr("'mars'"));
     EXPECT_THAT(why(room("resources=CUSTOM_X:1", 404)), HasSubstr("'CUSTOM_X'"));
-    EXPECT_THAT(why(room("resources=VCPU:1&project=nobody", 404)), HasSubstr("project: "));
+    EXPECT_THAT(why(room("resources=VCPU:1&project=no-such", 404)), HasSubstr("project: "));
 }
 
 TEST_F(RoomApi, AWrongQuestionIsRefused) {

@@ -45,7 +45,7 @@ TEST_F(SettledQueryTest, WhatTheJournalTellsOfIsKnownAlthoughTheCloudHasItNoMore
         EXPECT_EQ(settled.query.project, "p-1");
         EXPECT_FALSE(settled.unknown) << *settled.unknown;
     }
-    EXPECT_THAT(cloud.calls, IsEmpty()) << "nobody else is asked";
+    EXPECT_THAT(cloud.calls, IsEmpty()) << "no other service is asked";
 }
 
 TEST_F(SettledQueryTest, WhatTheCloudAloneKnowsIsKnown) {
@@ -65,7 +65,7 @@ TEST_F(SettledQueryTest, AHostIsKnownByItsHypervisorTooAndNamedByItsService) {
     EXPECT_FALSE(settled.unknown) << *settled.unknown;
 }
 
-TEST_F(SettledQueryTest, WhoeverFollowsIsNotAskedAboutAgain) {
+TEST_F(SettledQueryTest, LaterRequestsAreNotAskedAboutAgain) {
     RecentlySettled recently;
     const JournalQuery asked{.project = "web", .host = "h1", .limit = 7};
     EXPECT_FALSE(recently.find(asked, Duration{0}));
@@ -77,10 +77,10 @@ TEST_F(SettledQueryTest, WhoeverFollowsIsNotAskedAboutAgain) {
         EXPECT_EQ(settled->limit, 7);
         EXPECT_FALSE(recently.find({.project = "web"}, std::chrono::seconds{second}));
     }
-    EXPECT_FALSE(recently.find(asked, std::chrono::seconds{600})) << "nobody asked for a minute";
+    EXPECT_FALSE(recently.find(asked, std::chrono::seconds{600})) << "no request came for a minute";
 }
 
-TEST_F(SettledQueryTest, WhatNobodyKnowsIsUnknown) {
+TEST_F(SettledQueryTest, WhatNoServiceKnowsIsUnknown) {
     for (const auto& [query, what] :
          {std::pair{JournalQuery{.project = "typo"}, "a project 'typo'"},
           {JournalQuery{.host = "typo"}, "a host 'typo'"},

@@ -75,7 +75,7 @@ TEST_F(UsageApi, ASpanCountsFromNowAlsoWithUntil) {
     EXPECT_DOUBLE_EQ(told.at("usage")[0].at("hours"), 2);
 }
 
-TEST_F(UsageApi, AServerThatGoesAndWhoseProjectIsNotKnownIsToldByItsEnd) {
+TEST_F(UsageApi, ADeletedServerOfAnUnknownProjectIsReportedWithItsEnd) {
     cloud.add_host("h1", small * 4);
     cloud.add_server("a", "h1", "regular", small).record.server.created = clock.now() - hours{4};
     auto& going = cloud.add_server("b", "h1", "", small).record.server;
@@ -113,8 +113,8 @@ TEST_F(UsageApi, WhatIsWrongIsNamed) {
                 HasSubstr("a duration counts from now"));
     EXPECT_THAT(why(get("/v1/usage?since=2400h", 400)), HasSubstr("93 days"));
     EXPECT_THAT(why(get("/v1/usage?days=1", 400)), HasSubstr("'days'"));
-    cloud.no_projects.insert("nobody");
-    EXPECT_THAT(why(get("/v1/usage?project=nobody", 404)), HasSubstr("nobody"));
+    cloud.no_projects.insert("no-such");
+    EXPECT_THAT(why(get("/v1/usage?project=no-such", 404)), HasSubstr("no-such"));
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call != "ended servers") return std::nullopt;
         return Error{Errc::unreachable, "nova: no answer"};

@@ -74,7 +74,7 @@ TEST_F(HistoryRemote, ASpanIsAskedForAsCountedFromNow) {
     EXPECT_EQ(asked().size(), 1U) << "of no time nothing is asked";
 }
 
-TEST_F(HistoryRemote, WhatTheDaemonCouldNotAskIsTold) {
+TEST_F(HistoryRemote, WhatTheDaemonCouldNotAskIsReported) {
     json first =
         page("requests", json::array({report::to_json(summary("req-1"))}), "/v1/requests?marker=a");
     first["remarks"] = json::array({"whether there is one could not be asked"});

@@ -31,7 +31,7 @@ private:
 class NamesOfProjectsTest : public testing::Test {
 protected:
     ~NamesOfProjectsTest() override { clock_.forget_sleepers(); }
-    /// What is taken after the command has read for so long.
+    /// The names that it uses after the command has read for `reading_takes`.
     Result<ProjectNames> told(Duration keystone_takes, Duration reading_takes) {
         keystone_.emplace(clock_, keystone_takes);
         keystone_->listed_names = {{"p-1", "web"}};
@@ -83,7 +83,7 @@ TEST_F(NamesOfProjectsTest, AReadingThatTakesLongerIsNotMadeLonger) {
     EXPECT_EQ(took_, std::chrono::seconds{20});
 }
 
-TEST_F(NamesOfProjectsTest, WithoutTheRightNothingIsTold) {
+TEST_F(NamesOfProjectsTest, WithoutTheRightNoNameIsShown) {
     forbidden_ = true;
     const auto names = told(std::chrono::seconds{1}, Duration{0});
     ASSERT_FALSE(names);

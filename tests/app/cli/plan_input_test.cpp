@@ -68,7 +68,7 @@ TEST(SortMessages, DifferentRequestsStayApartInOrder) {
     EXPECT_EQ(inputs->ignored.front().source, "none");
 }
 
-TEST(SortMessages, NamesTheSourceOfAMessageThatIsNone) {
+TEST(SortMessages, NamesTheSourceOfAnInvalidMessage) {
     const auto inputs =
         sort_messages({{"good", file("build_instances.error.single")}, {"bad", "{]"}});
     ASSERT_FALSE(inputs);

@@ -58,7 +58,7 @@ TEST_F(ServiceManagerTest, IsQuietWithoutSystemd) {
     unsetenv("NOTIFY_SOCKET");
     ServiceManager manager;
     manager.ready();
-    manager.status("nobody listens");
+    manager.status("no listener");
     setenv("NOTIFY_SOCKET", socket_.path().c_str(), 1);
     manager.stopping();
     EXPECT_EQ(socket_.next(), "STOPPING=1");

@@ -138,7 +138,7 @@ TEST_F(SetupSlots, AClassThatOthersUseStays) {
     EXPECT_EQ(done_.at(0).why, "others use it");
 }
 
-TEST_F(SetupSlots, AProviderThatSomebodyUsesByNowStays) {
+TEST_F(SetupSlots, AProviderThatIsInUseByNowStays) {
     setup_.failing = {"remove h1-slots"};
     setup_.refuse = Error{Errc::conflict, "placement: 409"};
     ASSERT_TRUE(run({step(Kind::remove_provider, "h1"), step(Kind::remove_provider, "h2")}));

@@ -112,7 +112,7 @@ TEST_F(PictureTest, ProtectionsOfWhichNoEventToldAreTheReasonOfTheRefusal) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(PictureTest, NobodyIsRefusedForServersThatNoListTold) {
+TEST_F(PictureTest, NoRequestIsRefusedForServersThatNoListShowed) {
     full_host("host1");
     for (const char* id : {"host1a", "host1b", "host1c", "host1d"})
         cloud.server_at(id).record.server.task_state = "migrating";
@@ -187,7 +187,7 @@ TEST_F(PictureTest, AVictimThatThePictureStillHasIsNotDeletedTwice) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(PictureTest, NobodyGoesForRoomThatAUserFreesWhileItsHostIsRead) {
+TEST_F(PictureTest, NoServerIsDeletedForRoomThatAUserFreesWhileTheHostIsRead) {
     with_events = false;  // so the list of servers is read
     full_host("host1");
     requester();
@@ -203,7 +203,7 @@ TEST_F(PictureTest, NobodyGoesForRoomThatAUserFreesWhileItsHostIsRead) {
     EXPECT_EQ(cloud.living("host1").size(), 3U);
 }
 
-TEST_F(PictureTest, NobodyGoesForRoomOfWhomNovaCallsDeleted) {
+TEST_F(PictureTest, NoServerIsDeletedForRoomOfAServerThatNovaCallsDeleted) {
     full_host("host1");
     requester();
     start_with_picture();
@@ -273,7 +273,7 @@ TEST_F(PictureTest, AProjectThatIsTaggedNoLongerLosesNoServer) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(PictureTest, NobodyIsRefusedForServersThatEventsDidNotTell) {
+TEST_F(PictureTest, NoRequestIsRefusedForServersWithoutAnEvent) {
     for (int i = 10; i < 50; ++i) cloud.add_host("host" + std::to_string(i), Resources{});
     cloud.add_host("host1", small * 4);
     for (const char* id : {"r1", "r2", "r3", "r4"})
@@ -287,7 +287,7 @@ TEST_F(PictureTest, NobodyIsRefusedForServersThatEventsDidNotTell) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
 }
 
-TEST_F(PictureTest, ANewServerIsKnownFromItsEvent) {
+TEST_F(PictureTest, AnUnknownServerComesFromItsEvent) {
     cloud.add_host("host1", small * 4);
     requester();
     start_with_picture();

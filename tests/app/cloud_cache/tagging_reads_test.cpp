@@ -55,7 +55,7 @@ TEST_F(TaggingReads, OneReadingForEachProviderHoweverManyServersHoldTheClass) {
 }
 
 /// Placement does not count a deletion in the provider's generation: nothing here may rest on it.
-TEST_F(TaggingReads, ADeletionThatNobodyToldOfIsNoticedWhenTheHostIsReadAgain) {
+TEST_F(TaggingReads, ADeletionWithoutAnEventIsNoticedWhenTheHostIsReadAgain) {
     fill(3);
     with_events = true;
     settings.cache.host_max_age = std::chrono::minutes{1};

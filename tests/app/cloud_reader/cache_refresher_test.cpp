@@ -133,7 +133,7 @@ TEST_F(ProjectNamesRead, ThatFailBreakNothingAndAreAskedForOnceAnHourWithoutTheR
     next_build();
     EXPECT_EQ(asked(), 2U);
     next_build();
-    EXPECT_EQ(asked(), 2U) << "it was told that it may not";
+    EXPECT_EQ(asked(), 2U) << "it has been refused";
     clock.advance(std::chrono::hours{1});
     pass(std::chrono::seconds{1}, refresher);
     EXPECT_EQ(asked(), 3U);

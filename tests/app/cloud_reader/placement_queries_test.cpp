@@ -1,8 +1,8 @@
 // What Nova's scheduler really asked of Placement (recorded on a lab,
 // tests/data/placement_queries), and what the reaper makes of the same messages, servers and
-// images: field by field the same, but for what nobody tells it.
+// images: field by field the same, except for what no service reports.
 //
-// The page beside the data has a row for each case. REAPER_UPDATE_GOLDEN=1 writes it anew.
+// The page beside the data has a row for each case. REAPER_UPDATE_GOLDEN=1 rewrites it.
 #include <boost/asio/io_context.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -133,7 +133,7 @@ private:
             if (auto* const notice = std::get_if<FailureNotice>(&parsed)) return std::move(*notice);
             ADD_FAILURE() << "not understood: " << record_["failure"].dump();
         }
-        // Nova tells nobody of a failed unshelving: the trigger knows the server.
+        // Nova does not report a failed unshelving: the trigger knows the server.
         FailureNotice notice;
         notice.event = FailureEvent::unshelve_server;
         notice.request_id = RequestId{"req-1"};
@@ -254,7 +254,7 @@ TEST(PlacementQueries, AreThoseOfNova) {
     if (std::getenv("REAPER_UPDATE_GOLDEN") != nullptr) std::ofstream{file} << expected;
     std::ostringstream found;
     found << std::ifstream{file}.rdbuf();
-    EXPECT_EQ(found.str(), expected) << "REAPER_UPDATE_GOLDEN=1 writes " << file << " anew";
+    EXPECT_EQ(found.str(), expected) << "REAPER_UPDATE_GOLDEN=1 rewrites " << file << "";
 }
 
 /// What a query reads as: its host and the aggregates that it leaves out are no part of a request.

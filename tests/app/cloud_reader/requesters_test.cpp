@@ -42,7 +42,7 @@ TEST_F(RequestersTest, AThousandAreReadWithAList) {
     EXPECT_LT(cloud.calls.size(), 20U);
 }
 
-TEST_F(RequestersTest, WhoWasBootedBySomebodyElseUnderTheSameIdIsReadToo) {
+TEST_F(RequestersTest, AServerWithAnotherReservationIdIsReadToo) {
     auto ids = wait(100);
     for (int i = 0; i < 50; ++i)
         cloud.server_at("s" + std::to_string(i)).record.reservation = "r-" + std::to_string(i + 2);
@@ -61,7 +61,7 @@ TEST_F(RequestersTest, OfThoseThatAreAllGoneNoListTells) {
     EXPECT_EQ(cloud.count("servers of"), 0U);
 }
 
-TEST_F(RequestersTest, WhereNovaDoesNotAnswerNobodyIsTakenForGone) {
+TEST_F(RequestersTest, WhereNovaDoesNotAnswerNoServerCountsAsGone) {
     auto ids = wait(20);
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call.starts_with("servers of")) return Error{Errc::server_error, "nova is ill"};

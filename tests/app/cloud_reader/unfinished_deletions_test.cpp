@@ -1,6 +1,6 @@
 // Where Nova defers deletions, a reaper that dies or loses the broker between its DELETE and its
 // forceDelete leaves a soft-deleted server that keeps its room. The next reaper finishes it, and
-// deletes nobody else for that room.
+// deletes no other server for that room.
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ class UnfinishedDeletionsTest : public FullHouse {
 protected:
     UnfinishedDeletionsTest() { cloud.soft_delete = true; }
 
-    /// Another reaper deleted it, and is not there any more.
+    /// Another reaper deleted it, and is gone.
     void left_behind(const std::string& server) { cloud.soft_delete_by(server, cloud.own_user_id); }
     void hear_again(int vcpus = 2) { messages->deliver(body_of(failure(vcpus)), true); }
     std::size_t deletions() const { return cloud.count("DELETE"); }
@@ -32,7 +32,7 @@ protected:
     }
 };
 
-TEST_F(UnfinishedDeletionsTest, WhatAnotherReaperLeftIsFinishedAndNobodyElseDies) {
+TEST_F(UnfinishedDeletionsTest, WhatAnotherReaperLeftIsFinishedAndNoOtherServerIsDeleted) {
     full_host();
     requester();
     left_behind("host1a");
@@ -58,7 +58,7 @@ TEST_F(UnfinishedDeletionsTest, ItIsFoundByItsClassWhetherFreedRoomIsHeldOrNot) 
         settings.policy.taggers.front().parameters = {{"freed_room", std::string{freed_room}}};
         cloud.add_host("host1", spot * 4);
         for (const char* name : {"host1a", "host1b", "host1c", "host1d"})
-            cloud.add_server(name, "host1", "anybody", spot);
+            cloud.add_server(name, "host1", "tenant", spot);
         requester();
         left_behind("host1a");
         start();
@@ -124,7 +124,7 @@ TEST_F(UnfinishedDeletionsTest, ItIsCreditedToALargerPlanAndFinishedFirst) {
 TEST_F(UnfinishedDeletionsTest, WhatItsUserDeletedTheUserMayWantBack) {
     full_host();
     requester();
-    cloud.soft_delete_by("host1a", "somebody");
+    cloud.soft_delete_by("host1a", "alice");
     start();
     hear_again();
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
@@ -179,7 +179,7 @@ TEST_F(UnfinishedDeletionsTest, WhoIsKilledInTheMiddleOfFinishingGoesOn) {
     EXPECT_FALSE(cloud.exists("host1a"));
 }
 
-TEST_F(UnfinishedDeletionsTest, AReaperThatLosesTheBrokerInThatMomentFinishesWhenItIsBack) {
+TEST_F(UnfinishedDeletionsTest, AReaperThatLosesTheBrokerMeanwhileFinishesWhenItIsBack) {
     full_host();
     requester();
     settings.cull.deadline = seconds{30};
@@ -290,7 +290,7 @@ TEST_F(UnfinishedDeletionsTest, APauseHoldsForFinishingToo) {
     requester();
     left_behind("host1a");
     start();
-    before("allocations host1a", [&] { (void)pause.pause("somebody", "a test"); });
+    before("allocations host1a", [&] { (void)pause.pause("alice", "a test"); });
     hear_again();
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
     EXPECT_EQ(forced(), 0U);
@@ -304,7 +304,7 @@ TEST_F(UnfinishedDeletionsTest, OurLostDeletionOfWhatItsUserDeletedSoftlyIsNotFo
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
         if (!call.starts_with("DELETE") || !theirs.empty()) return std::nullopt;
         theirs = call.substr(7);
-        cloud.soft_delete_by(theirs, "somebody");
+        cloud.soft_delete_by(theirs, "alice");
         return Error{Errc::unreachable, "connection reset"};
     };
     start();
@@ -314,7 +314,7 @@ TEST_F(UnfinishedDeletionsTest, OurLostDeletionOfWhatItsUserDeletedSoftlyIsNotFo
     EXPECT_TRUE(cloud.exists(theirs));
 }
 
-TEST_F(UnfinishedDeletionsTest, ACloudThatShowsNoSoftDeletedServersIsServedAllTheSame) {
+TEST_F(UnfinishedDeletionsTest, ACloudThatShowsNoSoftDeletedServersIsStillServed) {
     full_host();
     requester();
     cloud.soft_delete = false;

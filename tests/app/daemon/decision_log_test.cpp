@@ -83,7 +83,7 @@ TEST_F(DecisionLogTest, EachDecisionAndDeletionIsALineWithItsRequest) {
     EXPECT_EQ(after.fields.project, "regular");
 }
 
-TEST_F(DecisionLogTest, WhatBecameOfFreedRoomIsALineWithItsRequest) {
+TEST_F(DecisionLogTest, TheUseOfFreedRoomIsALineWithItsRequest) {
     full_host();
     requester();
     start();

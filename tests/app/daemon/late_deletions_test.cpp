@@ -35,7 +35,7 @@ TEST_F(LateDeletionsTest, ItIsTriedAgainAndGoesOutOnce) {
     EXPECT_EQ(tries_, 3);
 }
 
-TEST_F(LateDeletionsTest, NobodyDiesForOneWhoWentAwayMeanwhile) {
+TEST_F(LateDeletionsTest, NoServerIsDeletedForARequesterThatWentAwayMeanwhile) {
     full_host();
     requester();
     late(1, [&] { cloud.remove(uuid_of("requester-1")); });

@@ -86,7 +86,7 @@ TEST_F(RecordingTest, APausedOneTellsWhatItWouldHaveDone) {
     run_until([&] { return service().view().has_value(); });
     clock.run_until(
         io(), [] { return false; }, std::chrono::minutes{1});
-    pause.pause("looking on", "test").value();
+    pause.pause("observing", "test").value();
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
     const auto replay = replayed();

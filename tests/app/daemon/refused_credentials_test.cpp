@@ -1,4 +1,4 @@
-// Keystone refuses our credentials: every call is told, and one line tells it.
+// Keystone refuses our credentials: every call fails, and one line reports it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

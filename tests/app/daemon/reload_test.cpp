@@ -1,4 +1,4 @@
-// The policy of now decides: what a reload changes holds for culls that are under way, too.
+// The current policy decides: a reload also applies to culls that are under way.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,12 +31,12 @@ protected:
     }
     void expect_one_died() {
         EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::incomplete);
-        EXPECT_EQ(cloud.count("DELETE"), 1U) << "somebody died who is protected by now";
+        EXPECT_EQ(cloud.count("DELETE"), 1U) << "a protected server was deleted";
         EXPECT_EQ(cloud.living("host1").size(), 3U);
     }
 };
 
-TEST_F(ReloadTest, AProjectThatIsProtectedInMidCullLosesNobodyMore) {
+TEST_F(ReloadTest, AProjectThatIsProtectedInMidCullLosesNoMoreServers) {
     reload_at("DELETE", [&] { settings.policy.safeguards.protect.projects = {"spot"}; });
     start_cull();
     expect_one_died();
@@ -63,7 +63,7 @@ TEST_F(ReloadTest, AnotherTaggerHoldsInMidCull) {
     expect_one_died();
 }
 
-TEST_F(ReloadTest, HostsThatAreNotWatchedAnyMoreLoseNobodyMore) {
+TEST_F(ReloadTest, HostsThatAreNoLongerWatchedLoseNoMoreServers) {
     reload_at("DELETE", [&] { settings.policy.scheduler.watched_aggregates = {"elsewhere"}; });
     start_cull();
     expect_one_died();
@@ -113,7 +113,7 @@ TEST_F(ReloadTest, APlanGoesOnWhereThePolicyHasTheSameNames) {
     EXPECT_EQ(cloud.count("project Default/Gold"), 1U) << "it was looked up before";
 }
 
-TEST_F(ReloadTest, WhatTheNewPolicyAllowsIsPlannedAnew) {
+TEST_F(ReloadTest, WhatTheNewPolicyAllowsIsPlannedAgain) {
     reload_at("DELETE", [&] { settings.policy.alternatives = 2; });
     start_cull();
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
@@ -131,7 +131,7 @@ TEST_F(ReloadTest, ASoftDeletedVictimThatIsProtectedMeanwhileIsNotForced) {
     EXPECT_EQ(cloud.count("FORCE"), 0U) << "who is soft-deleted can be given back";
 }
 
-TEST_F(ReloadTest, ASoftDeletedVictimIsForcedAfterAReloadThatSparesNobody) {
+TEST_F(ReloadTest, ASoftDeletedVictimIsForcedAfterAReloadThatSparesNoServer) {
     cloud.soft_delete = true;
     reload_at("DELETE", [&] { settings.policy.alternatives = 2; });
     start_cull();

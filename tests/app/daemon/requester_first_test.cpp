@@ -1,5 +1,5 @@
-// Who asked comes first: no servers deleted for one who waits no more, and afterwards we look
-// whether it helped.
+// The requester comes first: no server is deleted for one that no longer waits. Afterwards we check
+// whether the deletion helped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ protected:
         run_until([&] { return record(request).freed_room.has_value(); });
         return *record(request).freed_room;
     }
-    /// What a server of this project, smaller than the request, took a piece of before it came
-    /// back.
+    /// The result for room of which a smaller server of this project took a part before the
+    /// requester came back.
     const FreedRoomResult& room_that_goes_to(const std::string& project) {
         full_host();
         requester();
@@ -34,7 +34,7 @@ protected:
     }
 };
 
-TEST_F(RequesterFirstTest, ARequesterThatIsDeletedWhileThePlanIsMadeCostsNobody) {
+TEST_F(RequesterFirstTest, ARequesterThatIsDeletedWhileThePlanIsMadeCostsNoServer) {
     full_host();
     requester();
     start();
@@ -46,7 +46,7 @@ TEST_F(RequesterFirstTest, ARequesterThatIsDeletedWhileThePlanIsMadeCostsNobody)
     run_until([&] { return all_acknowledged(1); });
 }
 
-TEST_F(RequesterFirstTest, ARequesterThatBootedElsewhereMeanwhileCostsNobody) {
+TEST_F(RequesterFirstTest, ARequesterThatBootedElsewhereMeanwhileCostsNoServer) {
     full_host();
     requester();
     cloud.add_host("host2", small);
@@ -81,7 +81,7 @@ TEST_F(RequesterFirstTest, OfSeveralRequestersOnlyTheOnesThatWaitGetASlot) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(RequesterFirstTest, WhenItCantBeToldWhetherTheRequesterWaitsNobodyDiesUntilItCan) {
+TEST_F(RequesterFirstTest, NoServerIsDeletedUntilItIsKnownWhetherTheRequesterWaits) {
     full_host();
     requester();
     start();
@@ -115,7 +115,7 @@ TEST_F(RequesterFirstTest, ANewerRequestOfTheSameServerTakesThePlaceOfTheOlder) 
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(RequesterFirstTest, WhoeverDeletesWaitsForTheAnswerWhetherSomebodyWaits) {
+TEST_F(RequesterFirstTest, ADeletionWaitsForTheAnswerWhetherTheRequesterWaits) {
     full_host("host1");
     full_host("host2");
     requester("r1", "regular", 4);
@@ -123,7 +123,7 @@ TEST_F(RequesterFirstTest, WhoeverDeletesWaitsForTheAnswerWhetherSomebodyWaits) 
     settings.cull.max_parallel_deletions = 2;
     start();
     // The looks of the first request keep both turns for long; then both of the second one's come
-    // at once, and whether its requester still waits is told slowly.
+    // at once, and Nova is slow to answer whether its requester still waits.
     for (const char* n : {"a", "b", "c", "d"})
         for (const char* host : {"host1", "host2"})
             cloud.slow[ServerId{std::string{host} + n}] = seconds{4};
@@ -139,7 +139,7 @@ TEST_F(RequesterFirstTest, WhoeverDeletesWaitsForTheAnswerWhetherSomebodyWaits) 
     }
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::refused);
-    EXPECT_EQ(cloud.count("DELETE"), 2U) << "somebody died before the answer was there";
+    EXPECT_EQ(cloud.count("DELETE"), 2U) << "a server was deleted before the answer came";
 }
 
 // ---- afterwards ----
@@ -157,7 +157,7 @@ TEST_F(RequesterFirstTest, TheSecondTryThatBootsOnTheFreedHostHasTakenTheRoom) {
     EXPECT_TRUE(after.untaken.empty());
 }
 
-TEST_F(RequesterFirstTest, RoomThatNobodyTookWasFreedInVain) {
+TEST_F(RequesterFirstTest, RoomThatWasNotTakenIsWasted) {
     full_host();
     requester();
     start();
@@ -169,7 +169,7 @@ TEST_F(RequesterFirstTest, RoomThatNobodyTookWasFreedInVain) {
     EXPECT_GE(after.at - freed_at, settings.cull.watch);
 }
 
-TEST_F(RequesterFirstTest, WhatBecameOfRoomCountsFromWhenItIsWritten) {
+TEST_F(RequesterFirstTest, TheUseOfRoomCountsFromWhenItIsWritten) {
     full_host();
     requester();
     start();
@@ -305,7 +305,7 @@ TEST_F(RequesterFirstTest, OfManyLikeCullsTheRoomOfWhoLeftServesTheNextLikeReque
     EXPECT_EQ(freed_room_of("req-4").kind, FreedRoomResultKind::handed_over);
 }
 
-TEST_F(RequesterFirstTest, AServerThatAsksAnewTakesOverTheRoomThatIsOnItsWay) {
+TEST_F(RequesterFirstTest, AServerThatAsksAgainTakesOverTheRoomThatIsOnItsWay) {
     full_host();
     requester("r1");
     start();
@@ -341,7 +341,7 @@ TEST_F(RequesterFirstTest, AServerThatAsksForLessHoldsNothingOfWhatWasFreedBefor
                 ::testing::HasSubstr("its server asks again; its room went to req-2"));
 }
 
-/// Whoever asks again and again is judged in the end.
+/// A server that asks again and again is judged in the end.
 TEST_F(RequesterFirstTest, TheHeirOfFreedRoomIsJudgedInItsPlace) {
     full_host("host1");
     full_host("host2");
@@ -363,7 +363,7 @@ TEST_F(RequesterFirstTest, TheHeirOfFreedRoomIsJudgedInItsPlace) {
     EXPECT_THAT(after.reason, ::testing::HasSubstr("Nova refused req-3"));
 }
 
-TEST_F(RequesterFirstTest, WhoAsksForWhatTheRoomIsTooSmallForHasWastedIt) {
+TEST_F(RequesterFirstTest, ARequesterThatAsksForMoreThanTheRoomHasWastedIt) {
     full_host();
     requester("r1");
     start();

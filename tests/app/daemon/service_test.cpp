@@ -149,7 +149,7 @@ TEST_F(ServiceTest, Rule1AServerLockedAfterThePlanIsSparedAndAnotherTaken) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(ServiceTest, Rule1NobodyDiesWhenTheProjectLosesItsTagAfterThePlan) {
+TEST_F(ServiceTest, Rule1NoServerIsDeletedWhenTheProjectLosesItsTagAfterThePlan) {
     full_host();
     requester();
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
@@ -183,14 +183,14 @@ TEST_F(ServiceTest, Rule1AServerThatMovedAwayIsSpared) {
     EXPECT_EQ(cloud.count("DELETE " + moved), 0U);
 }
 
-TEST_F(ServiceTest, Rule1ALookThatIsNotOfThisMomentIsMadeAnew) {
+TEST_F(ServiceTest, Rule1AnOldLookIsMadeAgain) {
     full_host();
     requester();
     std::string looked_at;
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
         if (looked_at.empty() && call.starts_with("server host1")) looked_at = call.substr(7);
-        const bool whether_somebody_waits = call == "server " + uuid_of("requester-1");
-        if (!looked_at.empty() && whether_somebody_waits) {
+        const bool whether_the_requester_waits = call == "server " + uuid_of("requester-1");
+        if (!looked_at.empty() && whether_the_requester_waits) {
             clock.advance(std::chrono::milliseconds{1500});
             cloud.server_at(looked_at).record.server.locked = true;
         }
@@ -203,7 +203,7 @@ TEST_F(ServiceTest, Rule1ALookThatIsNotOfThisMomentIsMadeAnew) {
     EXPECT_TRUE(cloud.exists(looked_at));
 }
 
-TEST_F(ServiceTest, Rule2APlanThatBreaksBeforeTheFirstDeletionKillsNobody) {
+TEST_F(ServiceTest, Rule2APlanThatBreaksBeforeTheFirstDeletionDeletesNoServer) {
     // Four slots need all four; one of them gets locked while the plan is verified.
     full_host();
     requester();
@@ -255,7 +255,7 @@ TEST_F(ServiceTest, ARequesterThatIsGoneCausesNoCull) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(ServiceTest, Rule5NobodyDiesUnlessThePlanIsJournalled) {
+TEST_F(ServiceTest, Rule5NoServerIsDeletedUnlessThePlanIsJournalled) {
     full_host();
     requester();
     journal.fails = [](const std::string& what) { return what.starts_with("plan"); };
@@ -265,7 +265,7 @@ TEST_F(ServiceTest, Rule5NobodyDiesUnlessThePlanIsJournalled) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(ServiceTest, Rule5NobodyDiesUnlessItsDeletionIsJournalledFirst) {
+TEST_F(ServiceTest, Rule5NoServerIsDeletedUnlessItsDeletionIsJournalledFirst) {
     full_host();
     requester();
     journal.fails = [](const std::string& what) { return what.starts_with("delete-sent"); };
@@ -474,7 +474,7 @@ TEST_F(CrashTest, AfterEachJournalledWriteNothingIsRepeatedOrForgotten) {
     EXPECT_GE(crashes, 7);
 }
 
-TEST_F(CrashTest, AnUnfinishedRequestThatIsTooOldNowKillsNobody) {
+TEST_F(CrashTest, AnUnfinishedRequestThatIsTooOldNowDeletesNoServer) {
     full_host();
     requester();
     start();

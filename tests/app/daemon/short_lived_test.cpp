@@ -77,7 +77,7 @@ TEST_F(ShortLivedTest, WhoGivesRoomBackAtOnceIsServedFromFreeRoomAlone) {
     EXPECT_EQ(cloud.count("DELETE"), deleted);
     EXPECT_THAT(outcome_of("req-3").reason, HasSubstr("again and again"));
     EXPECT_EQ(verdict_on("req-4", "another"), "freed");
-    // Room that is free is anybody's.
+    // Free room is for any request.
     cloud.remove("new-req-1");
     clock.advance(seconds{30});
     EXPECT_EQ(verdict_on("req-5"), "already-there");
@@ -99,7 +99,7 @@ TEST_F(ShortLivedTest, IsKnownOverARestart) {
     EXPECT_EQ(verdict_on("req-4"), "short-lived");
 }
 
-TEST_F(ShortLivedTest, WhoeverStaysOrIsRemovedByAnOperatorOwesNothing) {
+TEST_F(ShortLivedTest, AServerThatStaysOrIsRemovedByAnOperatorOwesNothing) {
     full_host();
     settings.policy.safeguards.short_lived.lived = minutes{5};
     start();

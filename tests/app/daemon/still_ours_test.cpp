@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 class StillOursTest : public FullHouse {};
 
-TEST_F(StillOursTest, WithoutTheConnectionNobodyDiesUntilTheMessageComesAgain) {
+TEST_F(StillOursTest, WithoutTheConnectionNoServerIsDeletedUntilTheMessageComesAgain) {
     full_host();
     requester();
     start();

@@ -89,7 +89,7 @@ TEST_F(TakingOverTest, WhoTookTheLastRoomRightBeforeTheRefusalIsNoSecondTry) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
 }
 
-TEST_F(TakingOverTest, AFirstDeliveryIsServedWhoeverBootedSince) {
+TEST_F(TakingOverTest, AFirstDeliveryIsServedWhateverBootedSince) {
     full_host();
     requester();
     start();
@@ -100,7 +100,7 @@ TEST_F(TakingOverTest, AFirstDeliveryIsServedWhoeverBootedSince) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
 }
 
-TEST_F(TakingOverTest, WhatBecameOfACullIsToldAlsoAfterALongAbsence) {
+TEST_F(TakingOverTest, TheUseOfFreedRoomIsReportedAfterALongAbsenceToo) {
     full_host();
     requester();
     start();

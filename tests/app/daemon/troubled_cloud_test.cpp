@@ -28,7 +28,7 @@ TEST_F(TroubledCloudTest, DeletionsThatFailForAWhileDelayTheRequestAndNothingEls
     EXPECT_EQ(cloud.living("host1").size(), 3U);
 }
 
-/// The look before it may not be true any more.
+/// The previous look may be outdated.
 TEST_F(TroubledCloudTest, Rule1ADeletionThatWasLostIsSentAgainAfterAnotherLook) {
     full_host();
     requester();
@@ -172,7 +172,7 @@ TEST_F(TroubledCloudTest, ARefusalAfterHostsWereFoundSaysNothingOfFreedRoom) {
     EXPECT_FALSE(record("req-1").freed_room.has_value());
 }
 
-TEST_F(TroubledCloudTest, WhoWentAwayWhileOthersDeletionsTookTheirTimeCostsNobody) {
+TEST_F(TroubledCloudTest, ARequesterThatLeavesDuringSlowDeletionsCostsNoServer) {
     full_host("host1");
     full_host("host2");
     requester("r1");
@@ -200,7 +200,7 @@ TEST_F(TroubledCloudTest, AReaperThatStopsWhileTheCloudFailsEndsInTimeAndTellsWh
     requester();
     settings.cull.max_parallel_deletions = 1;
     start();
-    // After the first deletion nothing answers any more.
+    // After the first deletion no service answers.
     bool down = false;
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
         if (down) return Error{Errc::unreachable, "connection refused"};

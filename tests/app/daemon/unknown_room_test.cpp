@@ -54,7 +54,7 @@ TEST_F(UnknownRoomTest, OldFiguresAreNone) {
     EXPECT_TRUE(cloud.exists("spot1"));
 }
 
-TEST_F(UnknownRoomTest, AHostWhoseServersAreNotMeasuredAnyMoreIsAsOneWithoutMetrics) {
+TEST_F(UnknownRoomTest, AHostWhoseMeasurementsStopIsLikeOneWithoutMetrics) {
     busy_host();
     nested_provider("host1", 8);
     holder("spot1", 3);
@@ -90,9 +90,9 @@ TEST_F(UnknownRoomTest, APrometheusThatHangsCostsNothingButFreshness) {
     held_back.hangs = true;
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
-    pass([&] { return total() == 3; });  // nobody new
+    pass([&] { return total() == 3; });  // no new server
     pass(minutes{10});
-    EXPECT_TRUE(cloud.exists("spot1")) << "nobody is evicted for it";
+    EXPECT_TRUE(cloud.exists("spot1")) << "no server is evicted for it";
     EXPECT_THAT(corrections(), IsEmpty());
     held_back.hangs = false;
     pass([&] { return total() == 10; });

@@ -1,5 +1,5 @@
-// Whoever room was freed for through the gateway may be gone, elsewhere, or failed by then: the
-// room is let go within seconds, or kept for who is likely to come back.
+// A server for which the gateway freed room may be gone, elsewhere, or failed by then: the room is
+// released within seconds, or kept for a server that is likely to come back.
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
@@ -62,7 +62,7 @@ protected:
 
 // ---- after the cull ----
 
-TEST_F(WaitingRequestersTest, WhenItsServerIsDeletedTheRoomIsLetGoWithinSeconds) {
+TEST_F(WaitingRequestersTest, WhenItsServerIsDeletedTheRoomIsReleasedWithinSeconds) {
     freed_for_new();
     cloud.remove(uuid_of("new"));
     pass(seconds{9});
@@ -119,7 +119,7 @@ TEST_F(WaitingRequestersTest, AsLongAsItIsSearchedForTheRoomIsItsOwn) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
 }
 
-TEST_F(WaitingRequestersTest, ButNotForEver) {
+TEST_F(WaitingRequestersTest, ButNotForever) {
     freed_for_new();
     pass(minutes{17});
     EXPECT_FALSE(kept()) << "the watch is over";
@@ -196,7 +196,7 @@ TEST_F(WaitingRequestersTest, AHostIsNotToBlameWhereItsRequesterWasDeleted) {
 
 // ---- in the middle of a cull ----
 
-TEST_F(WaitingRequestersTest, WhoIsDeletedInMidCullIsToldOfNoHost) {
+TEST_F(WaitingRequestersTest, ARequesterThatIsDeletedInMidCullGetsNoHost) {
     full_of({"a", "b"});
     booting("new");
     cloud.deletion_takes = seconds{6};
@@ -233,7 +233,7 @@ TEST_F(WaitingRequestersTest, AndWhatWasNotSentIsNotDeleted) {
     EXPECT_FALSE(kept());
 }
 
-TEST_F(WaitingRequestersTest, WithoutEventsItIsAskedNowAndThen) {
+TEST_F(WaitingRequestersTest, WithoutEventsNovaIsAskedPeriodically) {
     with_events = false;
     full_of({"a", "b"});
     booting("new", "regular", "", 4);
@@ -254,7 +254,7 @@ TEST_F(WaitingRequestersTest, WithoutEventsItIsAskedNowAndThen) {
 
 // ---- after a restart ----
 
-TEST_F(WaitingRequestersTest, WhatAFormerProcessKeptForOneWhoIsGoneIsLetGo) {
+TEST_F(WaitingRequestersTest, WhatAPreviousProcessKeptForAGoneServerIsReleased) {
     freed_for_new();
     outcome_of("req-1");
     crash();

@@ -25,7 +25,7 @@ TEST_F(CullTest, APlanWithoutVictimsIsDone) {
     EXPECT_EQ(cull_of(Plan{}).conclude().end, Execution::End::freed);
 }
 
-TEST_F(CullTest, RoomThatSomebodyTookMeanwhileIsPlannedAnew) {
+TEST_F(CullTest, RoomThatAnotherServerTookMeanwhileIsPlannedAgain) {
     Cull cull = cull_of(Plan{});
     cull.stopped = true;
     cull.taken = "another server claimed it";

@@ -57,7 +57,7 @@ TEST_F(FreshCheck, OnlyAnAdministratorsLockCounts) {
     lock_ = LockHolder::administrator;
     EXPECT_EQ(judge().reason, "it is locked by an administrator");
     lock_ = LockHolder::unknown;
-    EXPECT_EQ(judge().kind, Kind::unfit) << "nobody can say that it was its owner";
+    EXPECT_EQ(judge().kind, Kind::unfit) << "the owner may not be the one who locked it";
     protect_.owners = true;
     lock_ = LockHolder::none;  // not asked
     EXPECT_EQ(judge().reason, "it is locked");
@@ -110,7 +110,7 @@ TEST_F(FreshCheck, WhatHasNotRunLongEnoughLives) {
     EXPECT_EQ(judge().reason, "it has not run for 1h yet (min_run_time)");
 }
 
-TEST_F(FreshCheck, ADeletionOfSomebodyElsesIsCreditedWhateverProtectsTheServer) {
+TEST_F(FreshCheck, ADeletionByAnotherUserIsCreditedWhateverProtectsTheServer) {
     record_.server.tags = std::set<std::string>{"reaper-protected"};
     record_.server.task_state = "deleting";
     EXPECT_EQ(judge().kind, Kind::going);

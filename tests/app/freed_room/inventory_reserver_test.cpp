@@ -30,7 +30,7 @@ protected:
         Resources revocable = small;
         revocable.set(ResourceClass{spot_class}, 1);
         for (const char* n : {"a", "b", "c", "d"})
-            cloud.add_server(name + n, name, "anybody", revocable);
+            cloud.add_server(name + n, name, "tenant", revocable);
     }
     Amount& reserved(const std::string& host = "host1") {
         return cloud.reserved[{host, spot_class}];
@@ -96,7 +96,7 @@ TEST_F(RoomHoldsTest, WhenTheRequesterTookTheRoomItEnds) {
     EXPECT_EQ(reserved(), 0);
 }
 
-TEST_F(RoomHoldsTest, WhoseRequesterIsGoneIsGivenBackAndNobodyDied) {
+TEST_F(RoomHoldsTest, RoomOfAGoneRequesterIsGivenBackWithoutADeletion) {
     spot_host();
     requester();
     start();
@@ -108,12 +108,12 @@ TEST_F(RoomHoldsTest, WhoseRequesterIsGoneIsGivenBackAndNobodyDied) {
     EXPECT_EQ(reserved(), 0);
 }
 
-TEST_F(RoomHoldsTest, WhoAsksForTheClassItselfIsNotKeptOff) {
+TEST_F(RoomHoldsTest, ARequestForTheClassItselfIsNotKeptOff) {
     config::Plugin project;
     project.name = "project";
     settings.policy.taggers.push_back(project);
     settings.policy.tagger_conflict = "all";
-    cloud.tagged = {ProjectId{"anybody"}};
+    cloud.tagged = {ProjectId{"tenant"}};
     spot_host();
     Flavor flavor = flavor_of(2);
     flavor.extra_specs = {{"resources:" + spot_class, "1"}};
@@ -143,7 +143,7 @@ TEST_F(RoomHoldsTest, SeveralRequestsOnAHostShareOne) {
     EXPECT_EQ(reserved(), 0);
 }
 
-TEST_F(RoomHoldsTest, WhatSomebodyElseSetMeanwhileStays) {
+TEST_F(RoomHoldsTest, WhatAnotherClientSetMeanwhileStays) {
     spot_host();
     requester();
     start();
@@ -340,7 +340,7 @@ TEST_F(RoomHoldsTest, TurnedOffItWritesNothing) {
 
 TEST_F(RoomHoldsTest, WithoutATaggerThatHasAClassItWritesNothing) {
     settings.policy.taggers.front().name = "project";
-    cloud.tagged = {ProjectId{"anybody"}};
+    cloud.tagged = {ProjectId{"tenant"}};
     spot_host();
     requester();
     start();

@@ -111,7 +111,7 @@ TEST(LedgerOfTheJournal, WhatIsNotEnoughForItsRequestIsPromisedNoMore) {
     EXPECT_TRUE(ledger.promised_to_others(host, other).empty());
 }
 
-TEST(LedgerOfTheJournal, NobodyIsPromisedRoomThatWasNotFreed) {
+TEST(LedgerOfTheJournal, RoomThatWasNotFreedIsNotPromised) {
     for (const OutcomeKind kind : {OutcomeKind::failed, OutcomeKind::not_enough,
                                    OutcomeKind::refused, OutcomeKind::dry_run}) {
         RequestRecord record = story_with_plan({"s1"});

@@ -47,13 +47,13 @@ protected:
     RoomTakers takers;
 };
 
-TEST_F(RoomTakersTest, NobodyWhereTheRoomIsThere) {
+TEST_F(RoomTakersTest, NoneWhereTheRoomIsThere) {
     add("a", 2, true);
     add("b", 2, false);
     EXPECT_FALSE(look());
 }
 
-TEST_F(RoomTakersTest, NobodyWhereItIsGoneForAnotherReason) {
+TEST_F(RoomTakersTest, NoneWhereItIsGoneForAnotherReason) {
     add("old", 6, true, noon - 1h);
     EXPECT_FALSE(look());
     EXPECT_THAT(takers.revocable, IsEmpty());

@@ -1,4 +1,4 @@
-// What a glance at Placement's candidates tells.
+// What Placement's candidates show before any host is read.
 #include "reaper/gateway/candidates.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ TEST(HostsAtAGlance, AreTheRootsEachOnce) {
     EXPECT_THAT(quick_hosts_of(R"({"root_provider_uuid":"c"})", 8), ElementsAre(HostId{"c"}));
 }
 
-TEST(HostsAtAGlance, SharedRoomCannotBeToldSo) {
+TEST(HostsAtAGlance, SharedRoomCannotBeJudged) {
     const std::string body =
         summary("a", "a") + summary("s", "s", R"("MISC_SHARES_VIA_AGGREGATE")");
     EXPECT_THAT(quick_hosts_of(body, 8), IsEmpty());

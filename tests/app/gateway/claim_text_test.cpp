@@ -17,7 +17,7 @@ const std::string claim =
     "project_id": "p", "user_id": "u", "consumer_generation": null})";
 
 std::vector<ConsumerChange> change() {
-    Consumer wanted{{}, 4, "spot", "somebody", "RESERVATION"};
+    Consumer wanted{{}, 4, "spot", "alice", "RESERVATION"};
     return {{keeper, wanted}};
 }
 
@@ -33,7 +33,7 @@ TEST(ClaimText, TogetherWithOthersItIsAsItWas) {
     const json joint = json::parse(joint_claim(claim, server, change()).value());
     EXPECT_EQ(joint[server.str()], json::parse(claim));
     EXPECT_EQ(joint[keeper.str()], json::parse(R"({"allocations": {}, "consumer_generation": 4,
-        "project_id": "spot", "user_id": "somebody"})"));
+        "project_id": "spot", "user_id": "alice"})"));
     EXPECT_FALSE(joint_claim("[]", server, change()));
 }
 
@@ -55,9 +55,9 @@ TEST(KeptConsumer, ItsIdTellsWhose) {
 
 TEST(KeptConsumer, WhatWasFreeIsNamedAfterRequestAndHost) {
     const RequestId request{"req-0f000000-0000-4000-8000-0000000000ff"};
-    const auto nobody = stand_in_on(request, HostId{"11111111-1111-4111-8111-1111111111f1"});
-    EXPECT_EQ(nobody.value().str(), "1e111111-1111-4111-0111-11111111110e");
-    EXPECT_TRUE(keeper_of(*nobody));
+    const auto stand_in = stand_in_on(request, HostId{"11111111-1111-4111-8111-1111111111f1"});
+    EXPECT_EQ(stand_in.value().str(), "1e111111-1111-4111-0111-11111111110e");
+    EXPECT_TRUE(keeper_of(*stand_in));
     EXPECT_FALSE(stand_in_on(request, HostId{"rp-host1"}));
     EXPECT_FALSE(stand_in_on(RequestId{"req-1"}, HostId{server.str()}));
 }

@@ -1,4 +1,4 @@
-// Whose room it is: hosts that are offered, claims that tell who asks, and promised room.
+// Whose room it is: hosts that are offered, claims that identify the requester, and promised room.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ using ::testing::UnorderedElementsAre;
 
 class GatewayClaimsTest : public GatewayHouse {
 protected:
-    /// Its own host has room, so hosts are offered before it is known who asks.
+    /// Its own host has room, so hosts are offered before the requester is known.
     void moved(const std::string& action, const std::string& shown, int vcpus) {
         full_host("host1");
         cloud.add_host("host0", small + small + small);
@@ -35,7 +35,7 @@ protected:
             vcpus == 2 ? "DISK_GB:20,MEMORY_MB:2048,VCPU:2" : "DISK_GB:40,MEMORY_MB:4096,VCPU:4";
         const std::string target = "/allocation_candidates?resources=" + amounts;
         EXPECT_THAT(search_for("req-m", target), UnorderedElementsAre("rp-host0", "rp-host1"));
-        EXPECT_EQ(cloud.count("DELETE"), 0U) << "for an offer nobody dies";
+        EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
         search_for("req-other", target);
         EXPECT_EQ(claimed(claim("req-other", server, "rp-host1", vcpus)), 409)
             << "no operation on it has this id";
@@ -45,7 +45,7 @@ protected:
     }
 };
 
-TEST_F(GatewayClaimsTest, WhereAClaimMayBeAnybodysItTellsWhoAsks) {
+TEST_F(GatewayClaimsTest, AClaimIdentifiesTheRequesterAmongSeveral) {
     full_host();
     const ServerId server = booting("new");
     const ServerId other = booting("other", "spot");
@@ -55,7 +55,7 @@ TEST_F(GatewayClaimsTest, WhereAClaimMayBeAnybodysItTellsWhoAsks) {
     EXPECT_THAT(found(first), ElementsAre("rp-host1"));
     EXPECT_THAT(found(second), ElementsAre("rp-host1"));
     EXPECT_TRUE(first.own);
-    EXPECT_EQ(cloud.count("DELETE"), 0U) << "for an offer nobody dies";
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
     EXPECT_TRUE(journal.records.empty());
     EXPECT_EQ(claimed(claim("req-1", other, "rp-host1")), 409) << "there is no room";
     EXPECT_EQ(cloud.count("DELETE"), 0U);
@@ -202,8 +202,8 @@ TEST_F(GatewayClaimsTest, TheNextServerClaimsWhatWasFreedForItThoughAHostCameFre
     cloud.remove(uuid_of("stays"));
     FakeSearch& forged = claim("req-1", two, "rp-host2");
     forged.status = 401;
-    EXPECT_EQ(claimed(forged), 401) << "it is told nothing";
-    EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 409) << "its victims died for it";
+    EXPECT_EQ(claimed(forged), 401) << "it learns nothing";
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 409) << "its victims were deleted for it";
     EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
 }
 
@@ -284,7 +284,7 @@ TEST_F(GatewayClaimsTest, WhereNovaDoesNotTellInTimeOtherHostsAreOfferedToo) {
     cloud.lists_take = {};
     booting("fast", "spot");
     EXPECT_EQ(claimed(claim("req-2", ServerId{uuid_of("fast")}, "rp-host1")), 204);
-    // nova-scheduler goes through what it was told.
+    // nova-scheduler goes through the hosts that it was given.
     int answered = claimed(claim("req-1", server, "rp-host2"));
     if (answered == 409) answered = claimed(claim("req-1", server, "rp-host1"));
     EXPECT_EQ(answered, 204);
@@ -343,7 +343,7 @@ TEST_F(GatewayClaimsTest, WhatIsKeptForItIsItsOwnThoughOthersLostTheirs) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
 }
 
-TEST_F(GatewayClaimsTest, FreedRoomIsNoCandidateOfAnybodyElse) {
+TEST_F(GatewayClaimsTest, FreedRoomIsNoCandidateOfAnotherRequest) {
     full_host();
     booting("new");
     start();

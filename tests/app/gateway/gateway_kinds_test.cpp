@@ -191,16 +191,16 @@ TEST_F(GatewayKinds, WhereItMayBeAnybodysHostsAreOfferedInTheEnd) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(GatewayKinds, WhoSaysNothingIsNotWhoAsksByATrait) {
+TEST_F(GatewayKinds, ARequesterWithoutTheTraitIsNotTheOneThatSearches) {
     full_host();
     booting_that("REGULAR");
     booting("plain", "spot");
     start();
     EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), ElementsAre("rp-host1"));
-    EXPECT_EQ(cloud.count("DELETE"), 1U) << "it is certain who asks";
+    EXPECT_EQ(cloud.count("DELETE"), 1U) << "the requester is certain";
 }
 
-TEST_F(GatewayKinds, ARevocableRequesterCullsNobodyForAnyKind) {
+TEST_F(GatewayKinds, ARevocableRequesterDeletesNoServerForAnyKind) {
     full_host();
     booting_that("ANY", "spot");
     start();
@@ -237,7 +237,7 @@ TEST_F(GatewayKinds, AHostWithAllTraitsIsForAllThoughAnotherIsNot) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(GatewayKinds, NobodyDiesOnAHostThatIsNotForHim) {
+TEST_F(GatewayKinds, NoServerIsDeletedOnAHostThatIsNotForTheRequester) {
     full_host();
     cloud.traits["host1"] = {revocable_trait};
     booting_that("REGULAR");
@@ -246,12 +246,12 @@ TEST_F(GatewayKinds, NobodyDiesOnAHostThatIsNotForHim) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(GatewayKinds, TheTraitIsTakenOutEvenIfNobodyCanBeHelped) {
+TEST_F(GatewayKinds, TheTraitIsRemovedEvenIfNoRequestCanBeHelped) {
     full_host();
     cloud.add_host("empty", small * 4);
     booting_that("REGULAR");
     start();
-    pause.why = "somebody looks into it";
+    pause.why = "maintenance";
     EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), ElementsAre("rp-empty"));
     EXPECT_THAT(search_for("", two_cpus_that("PREFER_REVOCABLE")), ElementsAre("rp-empty"));
     EXPECT_THAT(search_for("req-2", two_cpus_that("REVOCABLE")), ElementsAre("rp-empty"));
@@ -268,7 +268,7 @@ TEST_F(GatewayKinds, PlacesOfOneKindStayThoughThereAreNoneOfTheOther) {
     EXPECT_THAT(search_for("req-1", two_cpus_that("ANY")), ElementsAre("rp-empty"));
 }
 
-TEST_F(GatewayKinds, WhoMovesOutOfRevocableRoomCullsNobody) {
+TEST_F(GatewayKinds, AMoveOutOfRevocableRoomDeletesNoServer) {
     full_host();
     oversold_host("host2", 4);
     const std::string id = uuid_of("mover");

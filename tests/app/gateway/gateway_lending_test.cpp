@@ -38,7 +38,7 @@ TEST_F(GatewayLendingTest, NothingIsLentThatIsNotToBe) {
     EXPECT_EQ(held(), 4);
 }
 
-TEST_F(GatewayLendingTest, WhatIsLentIsNobodyElses) {
+TEST_F(GatewayLendingTest, LentRoomIsForItsBorrowerOnly) {
     start_and_hold();
     const ServerId tenant = booting("tenant", "spot");
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
@@ -70,7 +70,7 @@ TEST_F(GatewayLendingTest, WhoCameAndWentAtOnceLeavesNoPromiseBehind) {
     ASSERT_EQ(claimed(claim("req-2", tenant, "rp-host1")), 204);
     comes("tenant", "spot");
     cloud.remove(uuid_of("tenant"));
-    tell_gone(uuid_of("tenant"));  // before anybody looked
+    tell_gone(uuid_of("tenant"));  // before any read
     const ServerId first = booting("first", "eng");
     EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
@@ -104,7 +104,7 @@ TEST_F(GatewayLendingTest, IdleRoomGoesFirstThenTenantsAndNoMoreThanNeeded) {
     EXPECT_EQ(claimed(claim("req-3", second, "rp-host1")), 204);
 }
 
-TEST_F(GatewayLendingTest, WhoOnlyAsksIsToldThatItsTenantsWouldGoAndNothingIsLeftOfIt) {
+TEST_F(GatewayLendingTest, AQueryShowsThatTenantsWouldGoAndChangesNothing) {
     start_and_hold();
     borrow("tenant", "req-1");
     borrow("another", "req-2");
@@ -335,14 +335,14 @@ TEST_F(GatewayLendingTest, ARevocableServerWaitsForNoDeletion) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(GatewayLendingTest, RoomThatNoEventTellsOfIsFoundAllTheSame) {
+TEST_F(GatewayLendingTest, RoomWithoutAnEventIsStillFound) {
     settings.reservations.interval = seconds{60};
     cloud.add_server(uuid_of("stranger"), "host1", "regular", small);
     start();
     run_until([&] { return cloud.free_on("host1").get(vcpu) <= 0; });
     pass(seconds{15});
     EXPECT_EQ(held(), 2);
-    cloud.remove(uuid_of("stranger"));  // as the end of a move: nobody tells
+    cloud.remove(uuid_of("stranger"));  // as the end of a move: there is no event
     pass(minutes{3});
     EXPECT_EQ(held(), 4);
 }

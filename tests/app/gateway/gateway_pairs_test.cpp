@@ -36,7 +36,7 @@ protected:
     }
 };
 
-TEST_F(GatewayPairsTest, WhereTheFirstFindsHostsNobodyDiesForTheSecond) {
+TEST_F(GatewayPairsTest, WhereTheFirstFindsHostsNoServerIsDeletedForTheSecond) {
     cloud.add_host("dedicated", pinned);
     full_host("shared");
     pinned_server("new");
@@ -47,7 +47,7 @@ TEST_F(GatewayPairsTest, WhereTheFirstFindsHostsNobodyDiesForTheSecond) {
     EXPECT_TRUE(journal.records.empty());
 }
 
-TEST_F(GatewayPairsTest, WhereTheSecondWillFindHostsNobodyDiesForTheFirst) {
+TEST_F(GatewayPairsTest, WhereTheSecondWillFindHostsNoServerIsDeletedForTheFirst) {
     full_of_pinned("dedicated");
     cloud.add_host("shared", small);
     pinned_server("new");
@@ -87,14 +87,15 @@ TEST_F(GatewayPairsTest, RoomThatWasFreedForTheFirstIsLeftAloneByTheSecond) {
     EXPECT_EQ(claimed(claimed_there), 204);
 }
 
-TEST_F(GatewayPairsTest, RoomThatIsFreedAsVcpuIsToldByTheSecond) {
+TEST_F(GatewayPairsTest, RoomThatIsFreedAsVcpuIsInTheSecondAnswer) {
     full_host("shared");
     const ServerId server = pinned_server("new");
     start();
     const TimePoint began = clock.now();
     EXPECT_THAT(search_for("req-1", as_pcpu), IsEmpty());
     EXPECT_EQ(cloud.count("DELETE"), 1U);
-    EXPECT_LT(clock.now() - began, std::chrono::seconds{4}) << "it is not looked for in vain";
+    EXPECT_LT(clock.now() - began, std::chrono::seconds{4})
+        << "no time is lost on a hopeless search";
     EXPECT_THAT(search_for("req-1", as_vcpu), ElementsAre("rp-shared"));
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_EQ(claimed(claim("req-1", server, "rp-shared")), 204);

@@ -1,5 +1,5 @@
-// Never in the way: when it can't help, Placement's answer passes as it is, nobody is deleted, and
-// everybody who asks is told why.
+// Never in the way: when it can't help, Placement's answer passes unchanged, no server is deleted,
+// and logs, API and metrics give the reason.
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
@@ -22,7 +22,7 @@ struct Trouble {
 };
 
 const std::vector<Trouble> troubles{
-    {"paused", "paused by somebody: maintenance"},
+    {"paused", "paused by alice: maintenance"},
     {"standby", "this reaper does not serve the queue: another one does"},
     {"broker_down", "the broker can't be reached"},
     {"stopping", "stopping"},
@@ -38,7 +38,7 @@ protected:
         settings.gateway.deadline = minutes{2};
         settings.gateway.max_held = 2;
     }
-    /// Nova, as far as the gateway asks who waits.
+    /// Nova does not answer the gateway.
     void nova_is_down() {
         cloud.on_call = [](const std::string& call) -> std::optional<Error> {
             if (!call.starts_with("servers in")) return std::nullopt;
@@ -53,7 +53,7 @@ protected:
         run_until([&] { return cloud.count("DELETE") > before; });
     }
     void make(const std::string& trouble) {
-        if (trouble == "paused") pause.why = "paused by somebody: maintenance";
+        if (trouble == "paused") pause.why = "paused by alice: maintenance";
         if (trouble == "standby") messages->serves = false;
         if (trouble == "broker_down") messages->disconnect();
         if (trouble == "stopping") {
@@ -85,7 +85,7 @@ protected:
     }
 };
 
-TEST_P(GatewayPassing, ItsAnswersPassAndAllAreToldWhy) {
+TEST_P(GatewayPassing, AnswersPassAndTheReasonIsReported) {
     full_host();
     start();
     make(GetParam().name);

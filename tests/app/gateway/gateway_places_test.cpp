@@ -25,7 +25,7 @@ protected:
         cloud.groups["g-1"] = ServerGroup{"g-1", "g", policy, 1, std::move(members)};
         cloud.server_at(booting.str()).record.groups = {"g-1"};
     }
-    void nobody_is_deleted_for_a_search() {
+    void no_server_is_deleted_for_a_search() {
         EXPECT_THAT(search_for("req-1"), Contains("rp-host2"));
         EXPECT_EQ(cloud.count("DELETE"), 0U);
     }
@@ -56,24 +56,24 @@ TEST_F(GatewayPlacesTest, AGroupWithManyPlacesLeftNeedsNoCullAndNoRequest) {
     roomy_host("host2", 20, "mate");
     in_group(booting("new"), "affinity", {ServerId{uuid_of("mate")}});
     start();
-    nobody_is_deleted_for_a_search();
+    no_server_is_deleted_for_a_search();
     EXPECT_TRUE(journal.records.empty());
 }
 
 TEST_F(GatewayPlacesTest, AServerInNoGroupIsAskedForOnce) {
-    roomy_host("host2", 20, "somebody");
+    roomy_host("host2", 20, "tenant");
     const ServerId server = booting("new");
     start();
-    nobody_is_deleted_for_a_search();
-    nobody_is_deleted_for_a_search();
+    no_server_is_deleted_for_a_search();
+    no_server_is_deleted_for_a_search();
     EXPECT_EQ(cloud.count("server " + server.str()), 1U);
 }
 
 TEST_F(GatewayPlacesTest, AServerThatIsTooLargeForTheSearchIsNotAskedFor) {
-    roomy_host("host2", 20, "somebody");
+    roomy_host("host2", 20, "tenant");
     const ServerId server = booting("new", "regular", "", 4);
     start();
-    nobody_is_deleted_for_a_search();
+    no_server_is_deleted_for_a_search();
     EXPECT_EQ(cloud.count("server " + server.str()), 0U);
 }
 
@@ -121,14 +121,14 @@ TEST_F(GatewayPlacesTest, ThoseInAnAggregateOfOtherProjectsAreNone) {
     EXPECT_EQ(cloud.living("host1").size(), 3U);
 }
 
-TEST_F(GatewayPlacesTest, ThoseOnHostsWhereNobodyMayBeDeletedAre) {
+TEST_F(GatewayPlacesTest, ThoseOnHostsWithoutVictimsAre) {
     full_host("host1");
     roomy_host("host2", 3, "theirs");
     cloud.host_aggregates = {{"u-1", "east", {"host1"}, {}}};
     settings.policy.scheduler.watched_aggregates = {"east"};
     booting("new");
     start();
-    nobody_is_deleted_for_a_search();
+    no_server_is_deleted_for_a_search();
     EXPECT_TRUE(journal.records.empty());
 }
 

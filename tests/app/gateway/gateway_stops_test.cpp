@@ -1,5 +1,5 @@
 // The reaper stops, or stops helping, in the middle of what the gateway does: what was begun is
-// finished, and whoever claims its room elsewhere finds it free.
+// finished, and a claim of its room elsewhere finds it free.
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
@@ -35,7 +35,7 @@ protected:
     }
 };
 
-TEST_F(GatewayStopsTest, AStopInTheMiddleOfACullFailsNobody) {
+TEST_F(GatewayStopsTest, AStopInTheMiddleOfACullFailsNoRequest) {
     full_host();
     booting("new");
     cloud.deletion_takes = seconds{8};
@@ -84,7 +84,7 @@ TEST_F(GatewayStopsTest, AStopBeforeAnythingIsDoneIsNotWaitedFor) {
     stop_and_join();
 }
 
-TEST_F(GatewayStopsTest, ItsWaitHasItsDeadlineAllTheSame) {
+TEST_F(GatewayStopsTest, ItsWaitStillHasItsDeadline) {
     full_host();
     booting("new");
     cloud.deletion_takes = minutes{2};
@@ -99,21 +99,21 @@ TEST_F(GatewayStopsTest, ItsWaitHasItsDeadlineAllTheSame) {
     stop_and_join();
 }
 
-TEST_F(GatewayStopsTest, WhoWasToldOfKeptRoomFindsTheGateway) {
+TEST_F(GatewayStopsTest, ARequesterOfKeptRoomStillFindsTheGateway) {
     full_host();
     const ServerId server = booting("new");
     start();
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     ASSERT_FALSE(cloud.consumers.empty());
-    pause.why = "paused by somebody: maintenance";
+    pause.why = "paused by alice: maintenance";
     auto [said, told] = state();
     EXPECT_EQ(said, 200);
     EXPECT_THAT(told["passes_through"].get<std::string>(), HasSubstr("maintenance"));
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
-    EXPECT_FALSE(is_asked()) << "nobody is to come any more";
+    EXPECT_FALSE(is_asked()) << "no claim is expected";
 }
 
-TEST_F(GatewayStopsTest, OnlyForAMoment) {
+TEST_F(GatewayStopsTest, OnlyForAShortTime) {
     full_host();
     booting("new");
     start();
@@ -147,17 +147,17 @@ TEST_F(GatewayStopsTest, ButNotForLong) {
     const TimePoint began = clock.now();
     stop_and_join();
     EXPECT_LT(clock.now() - began, seconds{6});
-    EXPECT_TRUE(cloud.consumers.empty()) << "and lets go of it";
+    EXPECT_TRUE(cloud.consumers.empty()) << "and releases the room";
 }
 
-TEST_F(GatewayStopsTest, WhoIsToldWhileEverythingPassesMayClaimElsewhere) {
+TEST_F(GatewayStopsTest, ARequesterMayClaimElsewhereWhileEverythingPasses) {
     full_host();
     booting("new");
     cloud.deletion_takes = seconds{8};
     start();
     FakeSearch& made = search("req-1");
     run_until([&] { return cloud.count("DELETE") == 1U; });
-    pause.why = "paused by somebody: maintenance";
+    pause.why = "paused by alice: maintenance";
     EXPECT_THAT(found(made), ElementsAre("rp-host1"));
     EXPECT_FALSE(is_asked());
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));

@@ -26,7 +26,7 @@ TEST_F(GatewayTest, RoomIsFreedWhileTheSchedulerWaits) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(GatewayTest, WhereThereIsRoomNobodyIsAskedAnything) {
+TEST_F(GatewayTest, WhereThereIsRoomNoOtherServiceIsAsked) {
     cloud.add_host("host1", small * 200);
     booting("new");
     start();
@@ -121,7 +121,7 @@ TEST_F(GatewayTest, NorDoesItUnderAnotherId) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(GatewayTest, RoomThatNovaWasToldOfAndRefusedIsWasted) {
+TEST_F(GatewayTest, RoomThatNovaRefusesIsWasted) {
     full_host();
     booting("requester-1");
     start();
@@ -145,7 +145,7 @@ TEST_F(GatewayTest, WhenPlacementFailsItsAnswerPasses) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(GatewayTest, WhoseTokenPlacementRefusesIsToldSoAndNothingElse) {
+TEST_F(GatewayTest, ACallerWithARefusedTokenGetsTheRefusalOnly) {
     full_host();
     booting("new");
     start();
@@ -163,7 +163,7 @@ TEST_F(GatewayTest, WhoseTokenPlacementRefusesIsToldSoAndNothingElse) {
     EXPECT_TRUE(journal.records.empty());
 }
 
-TEST_F(GatewayTest, WherePlacementFailedAndRoomIsThereNobodyDiesForTheMessageEither) {
+TEST_F(GatewayTest, WherePlacementFailedAndRoomIsThereNoServerIsDeletedForTheMessageEither) {
     full_host();
     cloud.add_host("empty", small * 4);
     booting("requester-1");
@@ -235,7 +235,7 @@ TEST_F(GatewayTest, AllServersOfOneRequestGetTheirPlaces) {
     EXPECT_EQ(cloud.living("host1").size(), 1U);
 }
 
-TEST_F(GatewayTest, WhereAllOfThemFindPlacesNobodyDies) {
+TEST_F(GatewayTest, WhereAllOfThemFindPlacesNoServerIsDeleted) {
     cloud.add_host("host1", small * 4);
     for (const char* id : {"n1", "n2", "n3"}) booting(id, "regular", "r-many");
     start();
@@ -325,7 +325,7 @@ TEST_F(GatewayTest, AnImpossibleRequestIsAnsweredAtOnce) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::not_enough);
 }
 
-TEST_F(GatewayTest, AtItsDeadlineItIsToldOfRoomOnItsWay) {
+TEST_F(GatewayTest, AtItsDeadlineTheAnswerHasRoomThatIsComing) {
     full_host();
     cloud.deletion_takes = std::chrono::minutes{2};
     settings.gateway.deadline = std::chrono::seconds{10};
@@ -390,7 +390,7 @@ TEST_F(GatewayTest, PausedItPassesEverythingThrough) {
     full_host();
     booting("new");
     start();
-    pause.why = "paused by somebody: maintenance";
+    pause.why = "paused by alice: maintenance";
     EXPECT_THAT(search_for("req-1"), IsEmpty());
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_TRUE(journal.records.empty());
@@ -415,7 +415,7 @@ TEST_F(GatewayTest, ItTellsHowItIs) {
     EXPECT_EQ(told["searches"], 1);
     EXPECT_TRUE(told["last_search_s"].is_number());
     EXPECT_TRUE(told["passes_through"].is_null());
-    pause.why = "paused by somebody: maintenance";
+    pause.why = "paused by alice: maintenance";
     std::tie(said, told) = state();
     EXPECT_EQ(said, 503);
     EXPECT_THAT(told["passes_through"].get<std::string>(), HasSubstr("maintenance"));
@@ -499,7 +499,7 @@ TEST_F(GatewayTest, BeyondTheNumberOfLooksSearchesPass) {
     EXPECT_LT(clock.now() - began, std::chrono::seconds{1});
     for (FakeSearch* const each : looked) EXPECT_FALSE(each->done());
     for (FakeSearch* const each : looked) EXPECT_THAT(found(*each), ElementsAre("rp-host1"));
-    EXPECT_LT(clock.now() - began, std::chrono::seconds{2}) << "the claim tells who asks";
+    EXPECT_LT(clock.now() - began, std::chrono::seconds{2}) << "the claim identifies the requester";
 }
 
 TEST_F(GatewayTest, HostsOntoWhichNothingHasAnOutcomeInTimeArePassedOver) {

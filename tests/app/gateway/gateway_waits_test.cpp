@@ -33,7 +33,7 @@ TEST_F(GatewayWaitsTest, WhereNovasListIsSlowHostsAreOfferedAndTheClaimTells) {
     EXPECT_EQ(cloud.count("servers in"), lists) << "the server itself tells all";
     EXPECT_LT(clock.now() - began, seconds{5});
     EXPECT_THAT(record("req-1").request.requesters, ElementsAre(server));
-    EXPECT_THAT(service().gateway()->line(), IsEmpty()) << "nobody passes for that";
+    EXPECT_THAT(service().gateway()->line(), IsEmpty()) << "no other request goes first";
 }
 
 TEST_F(GatewayWaitsTest, NovasListsAreAskedForBesideEachOther) {
@@ -74,7 +74,7 @@ TEST_F(GatewayWaitsTest, SoDoesOneThatWasOfferedItsHost) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(GatewayWaitsTest, WhoHasClaimedItsRoomForcesNobodyElseToGo) {
+TEST_F(GatewayWaitsTest, ARequestThatClaimedItsRoomDeletesNoFurtherServer) {
     full_host();
     const ServerId server = booting("new", "regular", "", 4);
     settings.cull.max_parallel_deletions = 1;
@@ -93,7 +93,7 @@ TEST_F(GatewayWaitsTest, WhoHasClaimedItsRoomForcesNobodyElseToGo) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(GatewayWaitsTest, NotForEver) {
+TEST_F(GatewayWaitsTest, NotForever) {
     full_host();
     const ServerId server = booting("new");
     cloud.deletion_takes = minutes{1};
@@ -143,7 +143,7 @@ TEST_F(GatewayWaitsTest, WhereThereAreHostsNovaMayNotTakeLong) {
     EXPECT_LT(clock.now() - began, seconds{4});
 }
 
-TEST_F(GatewayWaitsTest, OneWhoLeavesWhileNovaIsAskedIsHelpedByNobody) {
+TEST_F(GatewayWaitsTest, ACallerThatLeavesWhileNovaIsAskedIsNotHelped) {
     full_host();
     booting("new");
     cloud.lists_take = seconds{5};

@@ -1,4 +1,4 @@
-// The gateway: who asks, where several could.
+// The gateway: which request a search belongs to, where several match.
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
@@ -19,8 +19,9 @@ protected:
             cloud.add_server(id, "host1", "spot", small);
         cloud.host_aggregates = {{"u-east", "east", {"host1"}, {{"availability_zone", "east"}}}};
     }
-    /// A search that finds nobody to help.
-    void nobody_is_deleted_for(const std::string& request, const std::string& target = two_cpus) {
+    /// A search that belongs to no request.
+    void no_server_is_deleted_for(const std::string& request,
+                                  const std::string& target = two_cpus) {
         search_for(request, target);
         EXPECT_EQ(cloud.count("DELETE"), 0U);
         EXPECT_FALSE(journal.records.contains(RequestId{request}));
@@ -31,9 +32,9 @@ protected:
 TEST_F(GatewayWhoTest, ASearchInAZoneIsNotForWhoAskedForNone) {
     booting("new");
     start();
-    nobody_is_deleted_for("req-1", in_the_east);
+    no_server_is_deleted_for("req-1", in_the_east);
     cloud.server_at(uuid_of("new")).record.shown_zone = "west";
-    nobody_is_deleted_for("req-2", in_the_east);
+    no_server_is_deleted_for("req-2", in_the_east);
 }
 
 TEST_F(GatewayWhoTest, ItIsForWhoAskedForTheZone) {
@@ -82,7 +83,7 @@ TEST_F(GatewayWhoTest, OfTwoAlikeOneIsLeftForTheOtherCall) {
     booting("n1", "spot");
     booting("n2", "spot");
     start();
-    nobody_is_deleted_for("req-2");
+    no_server_is_deleted_for("req-2");
     // It was for the second, which has its answer.
     cloud.remove(uuid_of("n2"));
     FakeSearch& first = search("req-1");
@@ -91,7 +92,7 @@ TEST_F(GatewayWhoTest, OfTwoAlikeOneIsLeftForTheOtherCall) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(GatewayWhoTest, WhoAsksNovaLaterIsNotTakenForIt) {
+TEST_F(GatewayWhoTest, ALaterRequestIsNotMistakenForIt) {
     start();
     FakeSearch& made = search("req-1");
     run_until([&] { return cloud.count("servers in BUILD") == 1U; });

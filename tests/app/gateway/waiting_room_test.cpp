@@ -1,5 +1,5 @@
 // The waiting room of the gateway: one project, or one host that hangs, takes no places from the
-// others, and stops nobody else.
+// others, and stops no other request.
 #include "reaper/gateway/waiting_room.hpp"
 
 #include <gmock/gmock.h>
@@ -91,7 +91,7 @@ TEST_F(WaitingRoomTest, APlaceFollowsThePlanOfItsCall) {
     EXPECT_NE(room.why_full(call("two", {"other"}), 16), std::nullopt);
 }
 
-TEST_F(WaitingRoomTest, WhoIsNotKnownHasTheSharesOfNobody) {
+TEST_F(WaitingRoomTest, UnknownRequestersHaveNoLimitPerProject) {
     EXPECT_EQ(fill(WaitingCall{}, 16), 16);
 }
 
@@ -175,7 +175,7 @@ TEST_F(WaitingRoomTest, NorIfOneBetweenWasServed) {
     EXPECT_EQ(room.why_all_paused(now), std::nullopt);
 }
 
-TEST_F(WaitingRoomTest, WhereNovaTellsOfNobodyWhoAsksItIsAll) {
+TEST_F(WaitingRoomTest, LateCallsOfUnknownRequestersPauseAll) {
     late({WaitingCall{}, WaitingCall{}, WaitingCall{}});
     EXPECT_FALSE(waits(call("a", {"h1"})));
 }
@@ -198,7 +198,7 @@ TEST_F(WaitingRoomTest, APlaceTellsForItsCall) {
     for (auto& place : places) place.waits_for({{HostId{"hung"}, "compute-7"}});
     int begun = 0;
     for (auto& place : places) begun += place.late(now) ? 1 : 0;
-    EXPECT_EQ(begun, 1) << "a pause is told once";
+    EXPECT_EQ(begun, 1) << "a pause is reported once";
     EXPECT_THAT(room.why_paused(call("b", {"hung"}), now), Optional(HasSubstr("host hung")));
     EXPECT_THAT(room.pauses(now), ElementsAre(HasSubstr("host compute-7")));
     places.front().served();

@@ -1,5 +1,5 @@
-// Room that is kept in Placement from its victim to its requester: nobody gets it in between, and
-// nothing stays behind.
+// Room that is kept in Placement from its victim to its requester: no other server gets it in
+// between, and nothing stays behind.
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
@@ -21,7 +21,7 @@ protected:
     KeptRoomsTest() {
         settings.cull.watch = minutes{5};
         settings.gateway.listen = "127.0.0.1:8780";
-        // Whoever bypasses the gateway looks at every moment.
+        // A client that bypasses the gateway may look at any time.
         watch_free_room();
     }
     /// A host full of revocable servers, with ids as Nova gives them.
@@ -61,7 +61,7 @@ protected:
         made.holds[HostId{"rp-host1"}] = small * (vcpus / 2);
         made.generation = 1;
         made.project = "openstack-reaper";
-        made.user = "somebody";
+        made.user = "alice";
         made.type = "RESERVATION";
         return made;
     }
@@ -80,7 +80,7 @@ TEST_F(KeptRoomsTest, ItChangesHandsAndIsNeverFree) {
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     EXPECT_THAT(cloud.consumers, SizeIs(1));
     EXPECT_EQ(cloud.consumers.begin()->second.type, "RESERVATION");
-    EXPECT_EQ(cloud.consumers.begin()->second.user, "somebody") << "as its server's";
+    EXPECT_EQ(cloud.consumers.begin()->second.user, "alice") << "as its server's";
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
     EXPECT_EQ(most_free(), 0);
     EXPECT_THAT(cloud.consumers, IsEmpty());
@@ -114,7 +114,7 @@ TEST_F(KeptRoomsTest, OneVictimsRoomMayBeForTwoServers) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
-TEST_F(KeptRoomsTest, WhatItsServerDoesNotNeedIsLetGo) {
+TEST_F(KeptRoomsTest, WhatItsServerDoesNotNeedIsReleased) {
     full_of({"large"}, 8);
     const ServerId server = booting("new");
     start();
@@ -149,7 +149,7 @@ protected:
     ServerId server;
 };
 
-TEST_F(FreeRoomTest, ItIsTakenBeforeAnybodyIsDeleted) {
+TEST_F(FreeRoomTest, ItIsTakenBeforeAnyServerIsDeleted) {
     half_free();
     start();
     bool taken = false;
@@ -164,7 +164,7 @@ TEST_F(FreeRoomTest, ItIsTakenBeforeAnybodyIsDeleted) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
-TEST_F(FreeRoomTest, IfSomebodyWasFasterNobodyDies) {
+TEST_F(FreeRoomTest, IfAnotherServerWasFasterNoServerIsDeleted) {
     half_free();
     start();
     before("holdings", [&] { cloud.add_server(uuid_of("fast"), "host1", "regular", small); });
@@ -187,7 +187,7 @@ TEST_F(FreeRoomTest, WhatIsKeptForItAlreadyIsNotTakenTwice) {
     EXPECT_EQ(outcome_of(request).kind, OutcomeKind::freed);
 }
 
-TEST_F(KeptRoomsTest, WhatNobodyClaimsIsLetGo) {
+TEST_F(KeptRoomsTest, WhatIsNotClaimedIsReleased) {
     settings.cull.promise = seconds{30};
     full_of({"a"});
     booting("new");
@@ -210,7 +210,7 @@ TEST_F(KeptRoomsTest, AServerThatIsNotDeletedHasItBack) {
     EXPECT_EQ(most_free(), 0);
 }
 
-TEST_F(KeptRoomsTest, WhereItMayNotBeKeptItIsFreedAsEver) {
+TEST_F(KeptRoomsTest, WhereItMayNotBeKeptItIsFreedAsBefore) {
     full_of({"a"});
     booting("new");
     fail("holdings", Errc::forbidden);
@@ -238,7 +238,7 @@ TEST_F(KeptRoomsTest, OrNotAtAllIfTheOperatorWantsSo) {
     EXPECT_EQ(most_free(), 2);
 }
 
-TEST_F(KeptRoomsTest, ForAMessageNobodyWaitsInTheGateway) {
+TEST_F(KeptRoomsTest, ForAMessageNoCallWaitsInTheGateway) {
     full_of({"a"});
     requester();
     start();
@@ -323,7 +323,7 @@ TEST_F(KeptRoomsTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
     EXPECT_EQ(cloud.count("DELETE"), 1U) << "the first one's room was free";
 }
 
-TEST_F(KeptRoomsTest, WithoutTheRightToLookForThatItServesAllTheSame) {
+TEST_F(KeptRoomsTest, WithoutTheRightToLookForThatItStillServes) {
     full_of({"a"});
     booting("new");
     fail("usage", Errc::forbidden);

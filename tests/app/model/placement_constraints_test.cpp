@@ -110,11 +110,11 @@ TEST_F(LandingTest, AMateThatMovedUnheardIsFoundWhereItIs) {
     cloud.add(std::move(moved));
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
-    EXPECT_THAT(cloud.living("host1"), ::testing::SizeIs(3));  // host1a went, nobody died
+    EXPECT_THAT(cloud.living("host1"), ::testing::SizeIs(3));  // host1a went, no server was deleted
     EXPECT_THAT(cloud.living("host2"), ::testing::SizeIs(3));  // it came, one of four died
 }
 
-TEST_F(LandingTest, AGroupThatIsGoneBindsNobody) {
+TEST_F(LandingTest, AGroupThatIsGoneBindsNoServer) {
     group_on_host1("anti-affinity");
     cloud.groups.clear();
     start();
@@ -123,7 +123,7 @@ TEST_F(LandingTest, AGroupThatIsGoneBindsNobody) {
     EXPECT_TRUE(record("req-1").request.placement.group.policy.empty());
 }
 
-TEST_F(LandingTest, NobodyDiesWhileTheGroupIsNotKnown) {
+TEST_F(LandingTest, NoServerIsDeletedWhileTheGroupIsNotKnown) {
     group_on_host1("anti-affinity");
     int asked = 0;
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
@@ -166,14 +166,14 @@ TEST_F(LandingTest, ASearchOfAnotherServerOrProjectIsNotBelieved) {
     start();
     run_until([&] { return status.ready; });
     Schedule forged = search("req-1");
-    forged.server = ServerId{uuid_of("nobody")};
+    forged.server = ServerId{uuid_of("no-such")};
     forged.placement.only_hosts = {"host3"};
     events->tell(forged);
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     forged = search("req-2");
     forged.server = ServerId{uuid_of("requester-2")};
-    forged.project = ProjectId{"nobody"};
+    forged.project = ProjectId{"no-such"};
     forged.placement.only_hosts = {"host3"};
     events->tell(forged);
     messages->deliver(body_of(another("req-2", "requester-2")));
@@ -190,7 +190,7 @@ TEST_F(LandingTest, ASearchOfAnotherServerDoesNotHideNovasOwn) {
     Schedule told = search("req-1");
     told.placement.only_hosts = {"host2"};
     events->tell(told);
-    told.server = ServerId{uuid_of("nobody")};
+    told.server = ServerId{uuid_of("no-such")};
     told.placement.only_hosts = {"host1"};
     events->tell(told);
     messages->deliver(body_of(failure()));
@@ -199,7 +199,7 @@ TEST_F(LandingTest, ASearchOfAnotherServerDoesNotHideNovasOwn) {
     EXPECT_EQ(died_on("host2"), 1U);
 }
 
-TEST_F(LandingTest, ASearchThatIsStillOnItsWayIsWaitedForAMoment) {
+TEST_F(LandingTest, ASearchThatIsStillOnItsWayIsAwaitedForAShortTime) {
     full_host("host1");
     full_host("host2");
     requester();
@@ -219,7 +219,7 @@ TEST_F(LandingTest, ASearchThatIsStillOnItsWayIsWaitedForAMoment) {
     EXPECT_EQ(died_on("host2"), 1U);
 }
 
-TEST_F(LandingTest, ASearchThatNeverShowsHoldsNobodyUp) {
+TEST_F(LandingTest, ASearchThatNeverComesDelaysNoOtherRequest) {
     full_host("host1");
     requester();
     with_events = true;
@@ -230,7 +230,7 @@ TEST_F(LandingTest, ASearchThatNeverShowsHoldsNobodyUp) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
 }
 
-TEST_F(LandingTest, NobodyDiesInAZoneThatPlacementDoesNotKnow) {
+TEST_F(LandingTest, NoServerIsDeletedInAZoneThatPlacementDoesNotKnow) {
     cloud.add_host("host1", small * 4, "east");
     cloud.add_host("host2", small * 4, "east");
     for (const char* host : {"host1", "host2"})
@@ -265,9 +265,9 @@ TEST_F(LandingTest, ARequestOutsideEveryShardIsRefused) {
     cloud.host_aggregates = {{"u-1", "east", {"host2"}, {}}};
     settings.policy.scheduler.watched_aggregates = {"east | south"};
     start();
-    cloud.server_at(uuid_of("requester-1")).record.shown_zone = "az-of-nobody";
+    cloud.server_at(uuid_of("requester-1")).record.shown_zone = "az-no-such";
     NovaFailure elsewhere = failure();
-    elsewhere.availability_zone = "az-of-nobody";
+    elsewhere.availability_zone = "az-no-such";
     messages->deliver(body_of(elsewhere));
     const Outcome& outcome = outcome_of("req-1");
     EXPECT_EQ(outcome.kind, OutcomeKind::refused);
@@ -276,7 +276,7 @@ TEST_F(LandingTest, ARequestOutsideEveryShardIsRefused) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(LandingTest, NobodyDiesOutsideTheWatchedAggregates) {
+TEST_F(LandingTest, NoServerIsDeletedOutsideTheWatchedAggregates) {
     full_host("host1");
     full_host("host2");
     requester();

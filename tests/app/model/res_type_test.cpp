@@ -46,7 +46,7 @@ TEST_F(ResTypeTest, ARevocableRequestNeverCulls) {
     EXPECT_EQ(record("req-1").request.phases, (Phases{ResType::revocable, false}));
 }
 
-TEST_F(ResTypeTest, ARevocableRequestIsToldWhereThereIsRoom) {
+TEST_F(ResTypeTest, ARevocableRequestIsShownTheHostsWithRoom) {
     full_host();
     oversold_host("host2", 4);
     requester_says("revocable");
@@ -64,7 +64,7 @@ TEST_F(ResTypeTest, RegularFirstCullsWhereItCan) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(ResTypeTest, RegularFirstIsToldOfRevocableRoomWhereItCannotCull) {
+TEST_F(ResTypeTest, RegularFirstGetsRevocableRoomWhereItCannotCull) {
     oversold_host("host2", 4);
     requester_says("*");
     const Outcome& outcome = serve();
@@ -91,7 +91,7 @@ TEST_F(ResTypeTest, RevocableFirstCullsOnlyWithoutRevocableRoom) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(ResTypeTest, RevocableRoomThatCameFreeUnheardIsFoundBeforeAnybodyDies) {
+TEST_F(ResTypeTest, RevocableRoomFreedWithoutAnEventIsFoundBeforeAnyDeletion) {
     full_host();
     oversold_host("host2", 4);
     cloud.add_server("taker", "host2", "spot",
@@ -174,7 +174,7 @@ TEST_F(ImageSays, WhatTheServerSaysCountsMore) {
     EXPECT_EQ(serve().kind, OutcomeKind::freed);
 }
 
-TEST_F(ImageSays, NobodyDiesWhereItsTraitsAreMissing) {
+TEST_F(ImageSays, NoServerIsDeletedWhereItsTraitsAreMissing) {
     full_host();
     requester_says("regular");
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
@@ -205,7 +205,7 @@ TEST_F(ImageSays, OneThatIsGoneSaysNothing) {
     EXPECT_EQ(image_calls().size(), 1U);
 }
 
-TEST_F(ImageSays, NobodyDiesWhileItIsNotKnown) {
+TEST_F(ImageSays, NoServerIsDeletedWhileItIsNotKnown) {
     full_host();
     requester();
     int asked = 0;

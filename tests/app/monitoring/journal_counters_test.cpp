@@ -78,7 +78,7 @@ TEST_F(JournalCountersTest, ARequestThatIsAdmittedAgainIsOneAndHasOneLag) {
     EXPECT_EQ(page()[R"(reaper_request_lag_seconds_count{source="gateway"})"], 1);
 }
 
-TEST_F(JournalCountersTest, NothingIsKeptOfWhomNobodyWasDeletedFor) {
+TEST_F(JournalCountersTest, NothingIsKeptOfRequestsWithoutAVictim) {
     counters.admitted(request("req-1", RequestSource::gateway), start);
     Outcome refused;
     refused.kind = OutcomeKind::refused;

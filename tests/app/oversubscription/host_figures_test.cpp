@@ -115,7 +115,7 @@ TEST_F(ServerFiguresTest, WhoIsNotMeasuredUsesBetweenNothingAndAllThatItHolds) {
 TEST_F(ServerFiguresTest, WhereServersRunAndNoneIsMeasuredNothingIsKnown) {
     server("stopped", 8).status = "SHUTOFF";
     server("holder", 0, 4);
-    EXPECT_EQ(use({}).why, "") << "nobody but holders runs there";
+    EXPECT_EQ(use({}).why, "") << "only holders run there";
     EXPECT_EQ(use({}).used, (UsageRange{0, 0}));
     server("regular", 4);
     EXPECT_EQ(use({}).why, "servers run there, and the use of none is measured");
@@ -127,7 +127,7 @@ TEST_F(ServerFiguresTest, WhereServersRunAndNoneIsMeasuredNothingIsKnown) {
     EXPECT_NE(use({}).why, "") << "it is not known that it is a holder";
 }
 
-TEST_F(ServerFiguresTest, WhoIsNotThereAnyMoreMayHaveBeenAHolder) {
+TEST_F(ServerFiguresTest, AServerThatIsGoneMayHaveBeenAHolder) {
     EXPECT_EQ(use({sample("a", 2, "gone")}).used, (UsageRange{0, 2}));
 }
 
@@ -160,7 +160,7 @@ TEST_F(ServerFiguresTest, TheRegularServerThatWaitsMostCounts) {
     };
     server("spot", 0, 4).revocable_because = "spot";
     ASSERT_TRUE(compute.servers.back().revocable());
-    EXPECT_EQ(worst({{"spot", 0.9}}), 0) << "nobody regular runs there";
+    EXPECT_EQ(worst({{"spot", 0.9}}), 0) << "no regular server runs there";
     server("one", 2);
     server("two", 2);
     server("off", 2).status = "SHUTOFF";

@@ -129,7 +129,7 @@ TEST_F(QosLoopTest, WhatWasShedIsGivenTimeToShow) {
     pass([&] { return cloud.count("DELETE") == 3; });
     EXPECT_TRUE(cloud.exists("host1-regular"));
     pass(minutes{10});
-    EXPECT_EQ(cloud.count("DELETE"), 3U) << "nobody is left who may go";
+    EXPECT_EQ(cloud.count("DELETE"), 3U) << "no victim is left";
 }
 
 TEST_F(QosLoopTest, AllGoWhereAllAreToGo) {
@@ -395,12 +395,12 @@ TEST_F(QosLoopTest, NothingNewStartsOnAHostThatIsTooBusy) {
     load["host1"] = 13;
     pass([&] { return corrected(); });
     pass(seconds{30});
-    EXPECT_EQ(inventory().min_unit, closed_min_unit) << "whoever leaves";
+    EXPECT_EQ(inventory().min_unit, closed_min_unit) << "whichever servers leave";
     pass(minutes{30});
     EXPECT_EQ(for_sale(), 0);
     load["host1"] = std::numeric_limits<double>::quiet_NaN();
     pass(minutes{30});
-    EXPECT_EQ(for_sale(), 0) << "nobody knows that it is calm";
+    EXPECT_EQ(for_sale(), 0) << "it is not known to be calm";
     load["host1"] = 11;
     pass([&] { return for_sale() == 8; });
 }
@@ -435,7 +435,7 @@ TEST_F(QosLoopTest, AHostThatIsFilledAgainAndAgainIsLeftAlone) {
     for (int i = 0; i < 40 && !left_alone(); ++i) pass_with_user(minutes{3});
     EXPECT_TRUE(left_alone());
     EXPECT_GE(booted, 4);
-    EXPECT_LE(booted, 16);  // so often at most that it is told within three minutes
+    EXPECT_LE(booted, 16);  // no more than start within the three minutes until it is reported
     const int before = booted;
     pass_with_user(minutes{25});
     EXPECT_EQ(booted, before);
@@ -453,7 +453,7 @@ TEST_F(QosLoopTest, ARestartDoesNotCorrectTheSameLoadAgain) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(QosLoopTest, WhoDoesNotServeOrIsPausedEvictsNobody) {
+TEST_F(QosLoopTest, OnStandbyOrPausedItEvictsNoServer) {
     mixed_host();
     correct_load("12");
     load["host1"] = 30;

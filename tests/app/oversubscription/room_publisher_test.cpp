@@ -69,7 +69,7 @@ TEST_F(RoomPublisherTest, HostsThatAreNotNamedGiveNone) {
     EXPECT_EQ(total("other"), 0);
 }
 
-TEST_F(RoomPublisherTest, NamesThatCoverNoHostAreToldOnce) {
+TEST_F(RoomPublisherTest, NamesThatCoverNoHostAreReportedOnce) {
     busy_host("host1");
     estimate_fixed(6);
     settings.oversubscription.hosts = {"host*", "gone-*"};
@@ -199,7 +199,7 @@ TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateAreEvictedAndTheJournalTellsWh
     EXPECT_TRUE(cloud.exists("host1-regular"));
 }
 
-TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateMayStayAndNobodyNewComes) {
+TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateStayAndNoNewOneComes) {
     busy_host();
     nested_provider("host1", 8);
     holder("spot1", 3);
@@ -255,7 +255,7 @@ TEST_F(RoomPublisherTest, WhoDoesNotServePublishesNothing) {
     pass([&] { return total() == 6; });
 }
 
-TEST_F(RoomPublisherTest, WhatSomebodySetByHandIsTakenAsItIs) {
+TEST_F(RoomPublisherTest, WhatWasSetByHandIsKept) {
     busy_host();
     estimate_fixed(6);
     start();
@@ -268,7 +268,7 @@ TEST_F(RoomPublisherTest, WhatSomebodySetByHandIsTakenAsItIs) {
     EXPECT_GE(clock.now() - then, settings.oversubscription.publication.rise_after);
 }
 
-TEST_F(RoomPublisherTest, AnAllocationRatioThatSomebodySetIsPutRight) {
+TEST_F(RoomPublisherTest, AnAllocationRatioThatWasSetByHandIsCorrected) {
     busy_host();
     estimate_fixed(6);
     start();
@@ -357,7 +357,7 @@ TEST_F(RoomPublisherTest, ADryRunWritesNothing) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(RoomPublisherTest, WhilePausedNothingRisesAndNobodyIsEvicted) {
+TEST_F(RoomPublisherTest, WhilePausedNothingRisesAndNoServerIsEvicted) {
     busy_host("host1");
     busy_host("host2");
     nested_provider("host1", 4);

@@ -60,7 +60,7 @@ TEST(WhyStale, WhatAnotherReaperLeftHalfDeletedIsNotApproved) {
     EXPECT_THAT(stale(plan), HasSubstr("s would be"));
 }
 
-TEST(WhyStale, OnceBegunNobodyElseGoes) {
+TEST(WhyStale, OnceBegunNoOtherServerIsDeleted) {
     EXPECT_EQ(stale(plan_of({ServerId{"b"}}), true), "holds");
     EXPECT_EQ(stale(NothingToDo{"there", {}}, true), "holds");
     EXPECT_THAT(stale(plan_of({ServerId{"c"}}), true), HasSubstr("c would be"));
@@ -180,7 +180,7 @@ TEST_F(Approved, ThePlanIsCarriedOutAndTheJournalHasWhoApprovedIt) {
     EXPECT_EQ(approved->victims.size(), 2U);
 }
 
-TEST_F(Approved, OtherVictimsAreStaleAndNobodyIsDeleted) {
+TEST_F(Approved, OtherVictimsAreStaleAndNoServerIsDeleted) {
     full_host("h1");
     start_and_read_the_cloud();
     auto victims = planned();
@@ -189,7 +189,7 @@ TEST_F(Approved, OtherVictimsAreStaleAndNobodyIsDeleted) {
     EXPECT_EQ(less.kind, OutcomeKind::refused);
     EXPECT_EQ(less.safeguard, "stale-plan");
     EXPECT_THAT(less.reason, HasSubstr("the approved plan is stale"));
-    const Outcome other = applied(body_of({"nobody"}, 0ms, "other"));
+    const Outcome other = applied(body_of({"no-such"}, 0ms, "other"));
     EXPECT_EQ(other.safeguard, "stale-plan");
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_TRUE(service().view()->ledger.empty());
@@ -243,7 +243,7 @@ TEST_F(Approved, APlanThatIsTooOldIsRefused) {
     EXPECT_EQ(applied(body_of(victims, 9min, "young")).kind, OutcomeKind::freed);
 }
 
-TEST_F(Approved, WhoShowsWhoHeIsApprovesInHisOwnName) {
+TEST_F(Approved, AnIdentifiedCallerApprovesInItsOwnName) {
     full_host("h1");
     start_and_read_the_cloud();
     applied(body_of(planned()), {api::Access::act, "ops@default"});
@@ -258,7 +258,7 @@ TEST_F(Approved, ACheckTellsWhetherItHolds) {
         return answer(200, "POST /v1/plan", "/v1/plan", body.dump()).at("stale");
     };
     EXPECT_EQ(checked(body_of(victims)), nullptr);
-    EXPECT_THAT(checked(body_of({"nobody"})).get<std::string>(), HasSubstr("nobody"));
+    EXPECT_THAT(checked(body_of({"no-such"})).get<std::string>(), HasSubstr("no-such"));
     EXPECT_THAT(checked(body_of(victims, 2h)).get<std::string>(), HasSubstr("2h"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_TRUE(journal.records.empty());
@@ -275,7 +275,7 @@ TEST_F(Approved, AnApprovalThatIsWrongIsNoRequest) {
                 HasSubstr("approved.victims[0]"));
 }
 
-TEST_F(Approved, ARestartInTheMiddleDeletesNobodyElse) {
+TEST_F(Approved, ARestartInTheMiddleDeletesNoOtherServer) {
     full_host("h1");
     settings.cull.max_parallel_deletions = 1;
     start_and_read_the_cloud();

@@ -56,7 +56,7 @@ Task<bool> resume(Journal& journal) {
     co_return left && left->size() == 1 && stepped;
 }
 
-TEST(RecordFeed, WhatAFormerProcessLeftIsToldTooFromWhereItGoesOn) {
+TEST(RecordFeed, WhatAPreviousProcessLeftIsFedTooOnceItContinues) {
     test::FakeJournal inner;
     Request request;
     request.id = RequestId{"req-1"};
@@ -72,7 +72,7 @@ TEST(RecordFeed, WhatAFormerProcessLeftIsToldTooFromWhereItGoesOn) {
     EXPECT_EQ(told, std::vector<std::string>{"req-1 x2 step"});
 }
 
-TEST(RecordFeed, WhoLeftIsToldNothing) {
+TEST(RecordFeed, AListenerThatLeftHearsNothing) {
     test::FakeJournal inner;
     RecordFeed feed;
     const auto journal = observed_journal(inner, {&feed});

@@ -1,4 +1,4 @@
-// The races that the design of Mesos names, of lenders and tenants, at the worst moments: through a
+// The races that the design of Mesos names, of lenders and tenants, at the worst times: through a
 // whole service whose nova-scheduler asks through the gateway.
 #include <functional>
 #include <gmock/gmock.h>
@@ -25,7 +25,8 @@ protected:
     }
 };
 
-// A lender comes while a tenant goes by itself: what terminates counts once, and nobody else goes.
+// A lender comes while a tenant goes by itself: what terminates counts once, and no other server is
+// deleted.
 TEST_F(LenderRacesTest, OverEvicting1) {
     start_and_hold();
     borrow("one", "req-1");

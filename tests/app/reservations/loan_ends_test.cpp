@@ -1,4 +1,4 @@
-// How long room is lent, through a whole service: nobody goes who did not borrow.
+// How long room is lent, through a whole service: no server is deleted that did not borrow.
 #include <gmock/gmock.h>
 
 #include "app/lending_house.hpp"
@@ -36,10 +36,10 @@ TEST_F(LoanEndsTest, WhoElseIsThereStaysWhenALoanEnds) {
     other.record.server.created = clock.now() - minutes{120};
     start_and_hold("host3");
     pass(minutes{60});
-    EXPECT_EQ(cloud.count("DELETE"), 0U) << "it is nobody's tenant";
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "it is no tenant";
 }
 
-TEST_F(LoanEndsTest, ANewReservationOnAFullHostKillsNobody) {
+TEST_F(LoanEndsTest, AReservationOnAFullHostDeletesNoServer) {
     cloud.add_host("host3", small * 3);
     for (const char* const name : {"one", "two", "three"})
         cloud.add_server(uuid_of(name), "host3", "spot", small).record.server.created =
@@ -49,7 +49,7 @@ TEST_F(LoanEndsTest, ANewReservationOnAFullHostKillsNobody) {
         settings.reservations.static_ones.front().lending.longest = minutes{30};
         start_and_hold("host3");
         pass(minutes{90});
-        EXPECT_EQ(cloud.count("DELETE"), 0U) << "nobody borrowed";
+        EXPECT_EQ(cloud.count("DELETE"), 0U) << "no server borrowed";
         crash();
     }
 }

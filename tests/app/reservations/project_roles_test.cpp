@@ -50,7 +50,7 @@ TEST_F(ProjectRolesTest, ByTheHierarchyItIsThePathOfNames) {
     EXPECT_EQ(role_of("p-backend"), "");
 }
 
-TEST_F(ProjectRolesTest, InADomainThatIsNotTrustedNobodyHasARoleByItsName) {
+TEST_F(ProjectRolesTest, InAnUntrustedDomainNoProjectHasARoleByItsName) {
     project("p-alike", "eng", "elsewhere", "elsewhere");
     project("p-below", "backend", "elsewhere", "p-alike");
     EXPECT_EQ(role_of("p-alike"), "");
@@ -60,7 +60,7 @@ TEST_F(ProjectRolesTest, InADomainThatIsNotTrustedNobodyHasARoleByItsName) {
     EXPECT_EQ(role_of("p-below"), "eng/backend");
     EXPECT_NE(roles.version(), before);
     settings.roles_domains = {"default"};
-    EXPECT_EQ(role_of("p-below"), "") << "what was known does not hold any more";
+    EXPECT_EQ(role_of("p-below"), "") << "cached roles are discarded";
 }
 
 TEST_F(ProjectRolesTest, ANameIsNotTakenForAPath) {

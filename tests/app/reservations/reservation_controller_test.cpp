@@ -54,7 +54,7 @@ TEST_F(ReservationControllerTest, TheSameKeyIsTheSameOrderForTheNextProcessToo) 
     EXPECT_EQ(held(), 12);
 }
 
-TEST_F(ReservationControllerTest, WhatItsServersHoldIsLetGoAndGrowsBack) {
+TEST_F(ReservationControllerTest, WhatItsServersHoldIsReleasedAndGrowsBack) {
     EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
     cloud.add_server("s1", "host1", "db", cpus(4));
     cloud.add_server("s2", "host1", "stranger", cpus(4));
@@ -101,7 +101,7 @@ TEST_F(ReservationControllerTest, WhoHasRoomThatIsOwedIsJournaledAndThatItIsColl
     EXPECT_THAT(debts()[0], HasSubstr("(eng on host1): 3 VCPU are owed; held by server s3 of "
                                       "project stranger"));
     begin();
-    EXPECT_THAT(debts(), SizeIs(1)) << "it was told";
+    EXPECT_THAT(debts(), SizeIs(1)) << "it was reported";
     cloud.remove("s3");
     step();
     ASSERT_THAT(debts(), SizeIs(2));
@@ -145,7 +145,7 @@ TEST_F(ReservationControllerTest, TheConfigurationsAreKeptAndFollowIt) {
     EXPECT_THAT(cloud.consumers, SizeIs(1));
 }
 
-TEST_F(ReservationControllerTest, WhatSomebodyElseChangedInPlacementIsMended) {
+TEST_F(ReservationControllerTest, WhatAnotherClientChangedInPlacementIsCorrected) {
     EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
     Consumer& consumer = cloud.consumers.begin()->second;
     consumer.holds[HostId{cloud.provider_of("host1")}] = cpus(2);
@@ -155,7 +155,7 @@ TEST_F(ReservationControllerTest, WhatSomebodyElseChangedInPlacementIsMended) {
     EXPECT_EQ(held(), 6);
 }
 
-TEST_F(ReservationControllerTest, AHostThatIsNotThereAnyMoreIsTold) {
+TEST_F(ReservationControllerTest, AHostThatIsGoneIsReported) {
     EXPECT_EQ(give({reserving("eng", 6, "host2")}), std::nullopt);
     cloud.remove_host("host2");
     step();
@@ -190,7 +190,7 @@ TEST_F(ReservationControllerTest, WhoDoesNotServeChangesNothing) {
     EXPECT_EQ(held(), 2);
 }
 
-TEST_F(ReservationControllerTest, WhereSomebodyIsFasterTheOrderIsLookedAtAgain) {
+TEST_F(ReservationControllerTest, WhereAnotherClientIsFasterTheOrderIsReadAgain) {
     bool once = true;
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
         if (call.starts_with("holdings") && std::exchange(once, false))
@@ -224,7 +224,7 @@ TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
     EXPECT_TRUE(release("web", 4));
     EXPECT_EQ(held(), 2);
     step();
-    EXPECT_EQ(held(), 2) << "nobody takes it back";
+    EXPECT_EQ(held(), 2) << "the reservation does not take it back";
     cloud.add_server("came", "host1", "web", cpus(4));
     step();
     EXPECT_EQ(held(), 2);
@@ -234,10 +234,10 @@ TEST_F(ReservationControllerTest, ReleasedRoomWaitsForItsRequester) {
     EXPECT_EQ(held(), 6) << "he came and went";
     EXPECT_TRUE(release("web", 4));
     step(12);
-    EXPECT_EQ(held(), 6) << "nobody came";
+    EXPECT_EQ(held(), 6) << "no server came";
 }
 
-TEST_F(ReservationControllerTest, FreeRoomBesideWhatIsLetGoOfWaitsToo) {
+TEST_F(ReservationControllerTest, FreeRoomBesideWhatIsReleasedWaitsToo) {
     settings.lend = true;
     EXPECT_EQ(give({reserving("eng", 7)}), std::nullopt);
     cloud.add_server("others", "host1", "stranger", cpus(8));
@@ -248,10 +248,10 @@ TEST_F(ReservationControllerTest, FreeRoomBesideWhatIsLetGoOfWaitsToo) {
     step();
     EXPECT_EQ(held(), 4) << "and is the requester's";
     step(8);
-    EXPECT_EQ(held(), 7) << "nobody came";
+    EXPECT_EQ(held(), 7) << "no server came";
     EXPECT_TRUE(lend("spot", 4));
     step();
-    EXPECT_EQ(held(), 4) << "a loan's likewise";
+    EXPECT_EQ(held(), 4) << "a loan's, too";
 }
 
 TEST_F(ReservationControllerTest, RoomThatIsFreeForItsRequesterIsNotTakenByWhatIsOwed) {
@@ -289,7 +289,7 @@ TEST_F(ReservationControllerTest, AnotherPromiseIsAnotherTime) {
     EXPECT_EQ(held(), 6);
 }
 
-TEST_F(ReservationControllerTest, WhatIsLetGoOfForWhoWaitsInTheGatewayIsPromisedToHimAtOnce) {
+TEST_F(ReservationControllerTest, WhatIsReleasedForARequestInTheGatewayIsPromisedToItAtOnce) {
     EXPECT_EQ(give({reserving("eng", 6)}), std::nullopt);
     cloud.add_server("others", "host1", "stranger", cpus(10));
     step();
@@ -349,7 +349,7 @@ TEST_F(ReservationControllerTest, AHostThatIsFullByNowHidesNoOther) {
     ASSERT_EQ(give(orders), std::nullopt) << why;
     cloud.add_server("stranger", "host1", "stranger", cpus(4));
     step();
-    // Since the last reading somebody took what is not reserved, and its role more.
+    // Since the last reading another server took what is not reserved, and its role took more.
     cloud.add_server("own", "host1", "web", cpus(12));
     for (auto& [id, consumer] : cloud.consumers)
         consumer.holds.erase(HostId{cloud.provider_of("host1")});
@@ -408,7 +408,7 @@ TEST_F(ReservationControllerTest, ALoanThatFailsMakesTheCalmTimeNoLonger) {
     EXPECT_EQ(only().calm_for, Duration{0});
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (!call.starts_with("holdings")) return std::nullopt;
-        return Error{Errc::conflict, "placement: somebody was faster"};
+        return Error{Errc::conflict, "placement: another client was faster"};
     };
     EXPECT_FALSE(lend("spot", 2));
     cloud.on_call = nullptr;
@@ -427,7 +427,7 @@ TEST_F(ReservationControllerTest, WhatIsReservedIsLentAsTheConfigurationSays) {
     EXPECT_TRUE(only().reservation.lending.lend) << "it is known by then";
 }
 
-TEST_F(ReservationControllerTest, AHostThatCantBeReadKeepsNobodyFromAnother) {
+TEST_F(ReservationControllerTest, AHostThatCantBeReadDoesNotBlockTheOthers) {
     std::vector<ReservationOrder> orders{lending(reserving("eng", 16, "host1")),
                                          lending(reserving("eng", 16, "host2"))};
     ASSERT_EQ(give(orders), std::nullopt) << why;
@@ -454,7 +454,7 @@ TEST_F(ReservationControllerTest, WhoBeginsToServeKnowsWhoseLoanEnds) {
     rooms.decided(loan, Decision{plan}, false, clock.now(),
                   [this](const HostId& id) { return refresher->cache().find(id); });
     ASSERT_FALSE(rooms.ledger().promises_of(loan.id).empty());
-    EXPECT_TRUE(rooms.ledger().reserved().role_of(loan.id).empty()) << "nobody told of it yet";
+    EXPECT_TRUE(rooms.ledger().reserved().role_of(loan.id).empty()) << "it is not reported yet";
     begin();
     EXPECT_EQ(rooms.ledger().reserved().role_of(loan.id), role("eng"));
 }
@@ -473,7 +473,7 @@ TEST_F(ReservationControllerTest, ARoleHoldsUntilKeystoneTellsAnother) {
     EXPECT_EQ(held(), 4);
 }
 
-TEST_F(ReservationControllerTest, WherePlacementRefusesNobodyWaitsForReservedRoom) {
+TEST_F(ReservationControllerTest, WherePlacementRefusesNoRequestWaitsForReservedRoom) {
     EXPECT_EQ(give({reserving("eng", 16)}), std::nullopt);
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call.starts_with("holdings")) return Error{Errc::forbidden, "not allowed"};

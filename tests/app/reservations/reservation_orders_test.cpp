@@ -119,14 +119,14 @@ TEST_F(ReservationOrdersTest, WhatWasDoneWithoutAnAnswerIsDoneOnce) {
     EXPECT_EQ(give({unreserving("eng", 6)}, "two"), Errc::unreachable);
     cloud.lost_answer.reset();
     step();
-    EXPECT_EQ(held(), 0) << "nobody mends what was ordered";
+    EXPECT_EQ(held(), 0) << "what was ordered is not corrected";
     EXPECT_EQ(given({unreserving("eng", 6)}, "two"), "applied");
     for (const OrderState& each : controller->orders())
         EXPECT_EQ(to_string(each.kind), "applied") << each.reason;
     EXPECT_THAT(controller->orders(), SizeIs(3));
 }
 
-TEST_F(ReservationOrdersTest, WhatWasBegunIsToldAfterACrash) {
+TEST_F(ReservationOrdersTest, WhatWasBegunIsReportedAfterACrash) {
     cloud.lost_answer = Error{Errc::timeout, "placement: no answer"};
     EXPECT_EQ(give({reserving("eng", 4)}), Errc::unreachable);
     cloud.lost_answer.reset();
@@ -174,7 +174,7 @@ TEST_F(ReservationOrdersTest, AWaitingOrderGoesOnAfterACrash) {
     EXPECT_THAT(controller->list(), IsEmpty());
 }
 
-TEST_F(ReservationOrdersTest, AWaitingOrderThatLastsTooLongIsToldAsFailed) {
+TEST_F(ReservationOrdersTest, AWaitingOrderThatLastsTooLongIsReportedAsFailed) {
     lend_some();
     EXPECT_EQ(given({lent_too("eng", 12)}, "back"), "waiting");
     begin();
@@ -202,7 +202,7 @@ TEST_F(ReservationOrdersTest, AWaitingOrderIsNotTriedEachSecond) {
     EXPECT_EQ(held(), 0) << "at once when its tenant is gone";
 }
 
-TEST_F(ReservationOrdersTest, AWaitingOrderThatCantBeDoneAnyMoreEndsAtOnce) {
+TEST_F(ReservationOrdersTest, AWaitingOrderThatBecomesImpossibleEndsAtOnce) {
     lend_some();
     EXPECT_EQ(given({lent_too("eng", 12)}, "back"), "waiting");
     settings.acl.permissive = false;
@@ -213,7 +213,7 @@ TEST_F(ReservationOrdersTest, AWaitingOrderThatCantBeDoneAnyMoreEndsAtOnce) {
     EXPECT_EQ(held(), 12);
 }
 
-TEST_F(ReservationOrdersTest, NobodyGoesForAWaitingOrderThatDoesNotHoldAnyMore) {
+TEST_F(ReservationOrdersTest, NoServerIsDeletedForAWaitingOrderThatIsNoLongerValid) {
     lend_some();
     EXPECT_EQ(given({lent_too("eng", 12)}, "back"), "waiting");
     ASSERT_THAT(ended, SizeIs(1));

@@ -1,4 +1,4 @@
-// What somebody else changes in Placement, and hosts that are not what they were.
+// What other clients change in Placement, and hosts that change.
 #include "app/reservation_house.hpp"
 
 namespace reaper::test::reservation_repair_test {
@@ -25,7 +25,7 @@ protected:
     }
 };
 
-TEST_F(ReservationRepairTest, WhatSomebodyDeletedIsReservedAgainAndTold) {
+TEST_F(ReservationRepairTest, WhatAnotherClientDeletedIsReservedAgainAndReported) {
     ASSERT_EQ(give({reserving("eng", 6), reserving("ads", 2, "host2")}), std::nullopt) << why;
     cloud.consumers.clear();
     step();
@@ -48,7 +48,7 @@ TEST_F(ReservationRepairTest, WhatTheHourlyReadingMissesIsReservedAgain) {
     EXPECT_THAT(events("reservation-repaired"), SizeIs(1));
 }
 
-TEST_F(ReservationRepairTest, WhatIsGoneAfterARestartIsToldAndNotTakenAnew) {
+TEST_F(ReservationRepairTest, WhatIsGoneAfterARestartIsReportedAndNotTakenAgain) {
     ASSERT_EQ(give({reserving("eng", 6), reserving("ads", 2)}), std::nullopt) << why;
     ASSERT_EQ(give({unreserving("ads", 2)}), std::nullopt) << why;
     cloud.consumers.clear();
@@ -62,7 +62,7 @@ TEST_F(ReservationRepairTest, WhatIsGoneAfterARestartIsToldAndNotTakenAnew) {
     EXPECT_THAT(events("reservation-lost"), SizeIs(1)) << "once";
 }
 
-TEST_F(ReservationRepairTest, ChangedAmountsAreTold) {
+TEST_F(ReservationRepairTest, ChangedAmountsAreReported) {
     ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
     record().holds[HostId{cloud.provider_of("host1")}] = cpus(2);
     record().generation = 77;
@@ -97,7 +97,7 @@ TEST_F(ReservationRepairTest, WhatAnotherReaperOrderedIsNotOverwritten) {
     EXPECT_THAT(events("reservation-repaired"), SizeIs(2));
 }
 
-TEST_F(ReservationRepairTest, TheConfigurationsChangesAreTold) {
+TEST_F(ReservationRepairTest, TheConfigurationsChangesAreReported) {
     config::StaticReservation fixed;
     fixed.role = role("eng");
     fixed.hosts = {"host*"};
@@ -155,12 +155,12 @@ TEST_F(ReservationRepairTest, WhatTheConfigurationReservesHasAPrincipal) {
     ASSERT_THAT(controller->list(), SizeIs(1)) << "two of one role are shown as one";
     const auto reservers = controller->list()[0].reservers;
     EXPECT_EQ(reservers.at("capacity-team"), cpus(3));
-    EXPECT_EQ(reservers.at(""), cpus(2)) << "of nobody in particular";
+    EXPECT_EQ(reservers.at(""), cpus(2)) << "without a reserver";
 }
 
 // ---- hosts ----
 
-TEST_F(ReservationRepairTest, AHostThatIsGoneIsLetGoOfAndOwed) {
+TEST_F(ReservationRepairTest, ReservationsOfAHostThatIsGoneAreReleasedAndOwed) {
     ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
     const std::string provider = cloud.provider_of("host1");
     cloud.remove_host("host1");
@@ -277,7 +277,7 @@ TEST_F(ReservationRepairTest, WhatAShrunkHostCantHoldIsOwed) {
     EXPECT_EQ(only().trouble, "");
 }
 
-TEST_F(ReservationRepairTest, WhatIsReservedOnAHostThatIsDownIsTold) {
+TEST_F(ReservationRepairTest, WhatIsReservedOnAHostThatIsDownIsReported) {
     ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
     EXPECT_EQ(only().trouble, "");
     cloud.services["host1"].up = false;

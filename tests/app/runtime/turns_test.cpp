@@ -61,7 +61,7 @@ TEST_F(TurnsTest, WhoIsInAHurryWaitsForOneOfTheOthersAtMost) {
     EXPECT_THAT(now, ElementsAre("a", "b", "d", "e", "c"));
 }
 
-TEST_F(TurnsTest, TheOthersHaveTheirTurnAllTheSame) {
+TEST_F(TurnsTest, TheOthersStillHaveTheirTurn) {
     ask("a", true);
     ask("b", true);
     ask("c", false);

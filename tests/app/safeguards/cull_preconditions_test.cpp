@@ -1,4 +1,4 @@
-// What must be known before anybody is deleted: whom the configuration protects, and that we see
+// What must be known before any server is deleted: whom the configuration protects, and that we see
 // the servers of others.
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST_F(CullPreconditionsTest, AProjectIsProtectedByItsName) {
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
 }
 
-TEST_F(CullPreconditionsTest, NobodyIsDeletedWhileAProtectedProjectIsNotThere) {
+TEST_F(CullPreconditionsTest, NoServerIsDeletedWhileAProtectedProjectIsNotThere) {
     full_host();
     requester();
     cloud.no_projects = {"gould"};
@@ -101,7 +101,7 @@ TEST_F(CullPreconditionsTest, WhatStaysUnknownFailsTheRequestWithItsReason) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(CullPreconditionsTest, AWallClockThatIsSetBackLetsNobodyWaitLonger) {
+TEST_F(CullPreconditionsTest, AWallClockThatIsSetBackDelaysNoRequest) {
     ask_while_it_is_not_known_who_is_protected();
     run_for(seconds{10});
     ASSERT_FALSE(is_served("req-1"));
@@ -140,7 +140,7 @@ TEST_F(CullPreconditionsTest, AnotherReloadLooksAgain) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
 }
 
-TEST_F(CullPreconditionsTest, NobodyIsDeletedByOneWhoSeesOthersInTheListAlone) {
+TEST_F(CullPreconditionsTest, NoServerIsDeletedIfOthersAreVisibleInListsOnly) {
     full_host();
     cloud.add_host("host2", small);
     cloud.add_server("web", "host2", "regular", small);
@@ -155,8 +155,7 @@ TEST_F(CullPreconditionsTest, NobodyIsDeletedByOneWhoSeesOthersInTheListAlone) {
     EXPECT_THAT(outcome_of("req-1").reason, HasSubstr("context_is_admin"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 
-    cloud
-        .on_call = {};  // the policy is mended, and the next request is not refused for the old one
+    cloud.on_call = {};  // the policy is fixed, and the next request is not refused for the old one
     run_for(seconds{2});
     requester("requester-2");
     messages->deliver(body_of(another("req-2", "requester-2")));

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class BrakingTest : public FullHouse {
 protected:
-    /// A request that is served at `when` after the start of time; its server waits for ever.
+    /// A request that is served at `when` after the start of time; its server waits forever.
     const Outcome& serve(int number, const std::string& project = "regular") {
         const std::string server = "r" + std::to_string(number);
         const std::string request = "req-" + std::to_string(number);
@@ -33,7 +33,7 @@ protected:
                       int(in_day / 60 % 60), int(in_day % 60));
         return text;
     }
-    /// Somebody else's servers, as long as there is room.
+    /// Servers of another project, as long as there is room.
     void fill_up(const std::string& host) {
         while (small.fits_in(cloud.free_on(host)))
             cloud.add_server("filler-" + std::to_string(++fillers_), host, "spot", small);
@@ -107,7 +107,7 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
     EXPECT_EQ(outcome_of("req-late").safeguard, "limit-window");
 }
 
-TEST_F(BrakingTest, CullsOfSeveralProjectsThatKeepHelpingNobodyOpenTheBreaker) {
+TEST_F(BrakingTest, WastedCullsOfSeveralProjectsOpenTheBreaker) {
     full_host("host1");
     full_host("host2");
     settings.policy.safeguards.breaker.wasted = 2;
@@ -126,7 +126,7 @@ TEST_F(BrakingTest, CullsOfSeveralProjectsThatKeepHelpingNobodyOpenTheBreaker) {
 
     ASSERT_TRUE(breaker.resume());
     run_until([&] { return labeled("resumed"); });
-    // Nothing else is free: the room that nobody took comes last, but it comes.
+    // Nothing else is free: the wasted room comes last, but it comes.
     EXPECT_EQ(serve(4, "p4").kind, OutcomeKind::already_there);
 }
 
@@ -141,7 +141,7 @@ TEST_F(BrakingTest, TheBreakerTriesOneCullByItselfAndClosesWhenItHelps) {
     for (const char* host : {"host1", "host2"}) fill_up(host);
     run_until([&] { return labeled("breaker-half-open"); });
     EXPECT_FALSE(breaker.why.has_value());
-    // Their own servers do not take it: nobody knows yet whether it helped.
+    // Their own servers do not take it: it is not known yet whether it helped.
     EXPECT_EQ(serve(3, "p3").kind, OutcomeKind::freed);
     EXPECT_EQ(serve(4, "p4").safeguard, "breaker");
     const auto freed =

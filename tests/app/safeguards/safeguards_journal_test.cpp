@@ -26,7 +26,7 @@ protected:
         return std::move(*known);
     }
 
-    /// A request whose one victim was sent then, and what became of it.
+    /// A request whose one victim was sent then, and the use of its room.
     RequestRecord& record(const std::string& id, TimePoint at) {
         RequestRecord& made = journal_.records[RequestId{id}];
         made.request.id = RequestId{id};
@@ -184,7 +184,7 @@ TEST_F(SafeguardsOfTheJournal, KnowWhatEachProjectTookAndWhoWentForIt) {
         noon - 2h, [](const PastVictim& victim) { EXPECT_EQ(victim.requester, ProjectId{"p"}); });
 }
 
-TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {
+TEST_F(SafeguardsOfTheJournal, CountFailuresFromZeroAfterAResumption) {
     for (int i = 0; i < 5; ++i)
         wasted("req-" + std::to_string(i), noon - 50min + i * 10min, i % 2 == 0 ? "p" : "q");
     journal_.noted_marks = {{"breaker-opened", "", noon - 9min}, {"paused", "", noon - 8min}};
@@ -197,7 +197,7 @@ TEST_F(SafeguardsOfTheJournal, CountFailuresAnewAfterAResumption) {
     EXPECT_EQ(known.safeguards.breaker().wasted(), 2);
 }
 
-TEST_F(SafeguardsOfTheJournal, KnowMovesThatWereCulledForInVain) {
+TEST_F(SafeguardsOfTheJournal, KnowMovesWhoseCullsWereWasted) {
     const auto moves_from = [&](const char* host, bool several) {
         Safeguards safeguards = read().safeguards;
         safeguards.see_several_cells(several);
@@ -235,7 +235,7 @@ TEST_F(SafeguardsOfTheJournal, CountDeletionsThatFailedInARow) {
     EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::closed);
 }
 
-TEST_F(SafeguardsOfTheJournal, WhatEndedWithoutAnybodyWaitingForItIsNotUnproven) {
+TEST_F(SafeguardsOfTheJournal, WhatEndedWithoutAWaitingRequestIsNotUnproven) {
     settings_.project_breaker.unproven = 1;
     Request another;
     another.id = RequestId{"req-2"};

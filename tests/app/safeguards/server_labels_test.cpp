@@ -26,7 +26,7 @@ protected:
     }
 };
 
-TEST_F(ServerMarksTest, WhoTookTheFreedRoomIsMarkedRegularAndNobodyElseIs) {
+TEST_F(ServerMarksTest, OnlyTheServerThatTookTheFreedRoomIsMarkedRegular) {
     full_host();
     requester();
     start();
@@ -78,7 +78,7 @@ TEST_F(ServerMarksTest, TheMarkSaysWhatItRunsAsWhateverItsUserWrote) {
     EXPECT_EQ(cloud.count("MARK"), 4U) << "once each";
 }
 
-TEST_F(ServerMarksTest, AMarkThatIsThereIsRightWhoeverIsMarked) {
+TEST_F(ServerMarksTest, AWrongMarkIsCorrectedOnAnyServer) {
     full_host();
     boots("tenant", "host1");
     write("tenant", "revocable");
@@ -89,7 +89,7 @@ TEST_F(ServerMarksTest, AMarkThatIsThereIsRightWhoeverIsMarked) {
     EXPECT_EQ(cloud.count("MARK"), 1U);
 }
 
-TEST_F(ServerMarksTest, WhatItsUserWroteMeanwhileIsMendedToo) {
+TEST_F(ServerMarksTest, WhatItsUserWroteMeanwhileIsCorrectedToo) {
     full_host();
     settings.labels.servers = "all";
     start();
@@ -138,7 +138,7 @@ TEST_F(ServerMarksTest, AMarkThatWasRefusedIsTriedAgainOnceAnHourAndAfterAReload
     EXPECT_EQ(cloud.count("MARK host1a"), 7U);
 }
 
-TEST_F(ServerMarksTest, NobodyIsMarkedInADryRunNorWhereItIsOff) {
+TEST_F(ServerMarksTest, NoServerIsMarkedInADryRunNorWhereItIsOff) {
     for (const bool off_by_dry_run : {true, false}) {
         full_host();
         settings.labels.servers = off_by_dry_run ? "all" : "none";

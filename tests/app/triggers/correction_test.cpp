@@ -64,7 +64,7 @@ TEST_F(CorrectionTest, ExactlyItsServersGoAndTheJournalTellsWhy) {
         }
 }
 
-TEST_F(CorrectionTest, WhoIsFoundUnfitStaysNobodyTakesItsPlaceAndTheOthersGo) {
+TEST_F(CorrectionTest, AnUnfitServerStaysWithoutReplacementAndTheOthersGo) {
     full_host();
     admit("qos-1", {"host1a", "host1b"});
     before("server host1", [&] { cloud.server_at("host1a").record.server.locked = true; });
@@ -92,7 +92,7 @@ TEST_F(CorrectionTest, WhoMovedOrVanishedMeanwhileIsLeftAlone) {
     EXPECT_TRUE(cloud.exists("host1a"));
 }
 
-TEST_F(CorrectionTest, WhereAllAreProtectedNobodyDiesAndTheSafeguardIsNamed) {
+TEST_F(CorrectionTest, WhereAllAreProtectedNoServerIsDeletedAndTheSafeguardIsNamed) {
     full_host();
     settings.policy.safeguards.protect.projects = {"spot"};
     admit("qos-1", {"host1a"});
@@ -122,10 +122,10 @@ TEST_F(CorrectionTest, ItSharesTheHostWithARegularRequest) {
     outcome_of("req-1");
     outcome_of("qos-1");
     EXPECT_THAT(cloud.living("host1"), UnorderedElementsAre("host1d"));
-    EXPECT_EQ(cloud.count("DELETE"), 3U) << "whoever comes second counts what the first one frees";
+    EXPECT_EQ(cloud.count("DELETE"), 3U) << "the second one counts what the first one frees";
 }
 
-TEST_F(CorrectionTest, ItsRoomIsNotWatchedAndCountsAgainstNobody) {
+TEST_F(CorrectionTest, ItsRoomIsNotWatchedAndCountsAgainstNoProject) {
     full_host();
     settings.policy.safeguards.breaker.wasted = 1;
     settings.policy.safeguards.breaker.projects = 1;
@@ -145,7 +145,7 @@ TEST_F(CorrectionTest, ItsRoomIsNotWatchedAndCountsAgainstNobody) {
     EXPECT_EQ(outcome_of("qos-2").kind, OutcomeKind::freed) << "nothing of the first one stays";
 }
 
-TEST_F(CorrectionTest, ARestartInTheMiddleFinishesItAndKillsNobodyTwice) {
+TEST_F(CorrectionTest, ARestartInTheMiddleFinishesItAndDeletesNoServerTwice) {
     full_host();
     admit("qos-1", {"host1a", "host1b"});
     start_until_deleted("host1a");
@@ -176,7 +176,7 @@ TEST_F(CorrectionTest, OneWhoseLookTookTooLongIsNotBegun) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(CorrectionTest, ADryRunTellsAndDeletesNobody) {
+TEST_F(CorrectionTest, ADryRunReportsAndDeletesNoServer) {
     full_host();
     dry_run = true;
     admit("qos-1", {"host1a", "host1b"});
@@ -186,7 +186,7 @@ TEST_F(CorrectionTest, ADryRunTellsAndDeletesNobody) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(CorrectionTest, WhilePausedNobodyDies) {
+TEST_F(CorrectionTest, WhilePausedNoServerIsDeleted) {
     full_host();
     ASSERT_TRUE(pause.pause("an operator", "look"));
     admit("qos-1", {"host1a"});
@@ -232,7 +232,7 @@ TEST_F(CorrectionTriggerTest, WhoServesSubmitsItForAMinute) {
     EXPECT_FALSE(sink.all.front().lease->held());
 }
 
-TEST_F(CorrectionTriggerTest, NobodySubmitsWhatIsEmptyOrWhileAnotherServesOrAtTheEnd) {
+TEST_F(CorrectionTriggerTest, NothingIsSubmittedIfEmptyOrOnStandbyOrAtTheEnd) {
     EXPECT_FALSE(submit(one())) << "not connected";
     messages.start({[](Delivery) {}, [](BrokerState) {}});
     EXPECT_FALSE(submit({HostId{"rp-host1"}, "host1", {}}));

@@ -17,7 +17,7 @@ protected:
     void flood(const std::string& event = "compute_task.build_instances.error") {
         for (int i = 0; i < many; ++i) {
             NovaFailure forged =
-                another("req-forged-" + std::to_string(i), "nobody-" + std::to_string(i));
+                another("req-forged-" + std::to_string(i), "no-such-" + std::to_string(i));
             forged.event = event;
             messages->deliver(body_of(forged));
         }
@@ -143,11 +143,11 @@ TEST_F(ForgedFloodTest, WhereNovaListsNothingEachIsReadByItself) {
     EXPECT_GE(cloud.count("action req-forged"), static_cast<std::size_t>(many));
 }
 
-TEST_F(ForgedFloodTest, WhatNovaDoesNotHaveHoldsNobodyUpByWaitingForItsSearch) {
+TEST_F(ForgedFloodTest, AServerThatNovaDoesNotHaveIsNotWaitedFor) {
     full_host();
     with_events = true;
     start();
-    NovaFailure forged = another("req-2", "nobody");
+    NovaFailure forged = another("req-2", "no-such");
     forged.line = "No valid host was found. There are not enough hosts available.";
     const TimePoint began = clock.now();
     messages->deliver(body_of(forged));

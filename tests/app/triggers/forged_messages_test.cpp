@@ -1,4 +1,5 @@
-// Messages that Nova did not send, or not so: they cost a look, and nobody a server.
+// Messages that Nova did not send, or not so: they cost a request to Nova, and no server is
+// deleted.
 #include "app/forged_messages.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ TEST_F(ForgedMessagesTest, OfAnActionThatNovaDoesNotKnow) {
     start();
     messages->deliver(body_of(move_of("victim")));
     expect_unconfirmed("req-1", "knows no action");
-    EXPECT_EQ(cloud.count("action req-1"), 3U) << "Nova may write it down a moment later";
+    EXPECT_EQ(cloud.count("action req-1"), 3U) << "Nova may write it down slightly later";
     run_until([&] { return all_acknowledged(1); });
 }
 
@@ -135,7 +136,7 @@ TEST_F(ForgedMessagesTest, MessagesOfAResizeThatContradictEachOtherAreNotBelieve
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(ForgedMessagesTest, ARequestOfLongAgoWithATimeOfNow) {
+TEST_F(ForgedMessagesTest, AnOldRequestWithACurrentTime) {
     full_host();
     requester();
     settings.trigger.max_age = std::chrono::minutes{10};
@@ -161,7 +162,7 @@ TEST_F(ForgedMessagesTest, ATimeToComeIsNotWaitedFor) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::failed);
 }
 
-TEST_F(ForgedMessagesTest, ANewerFailureThatIsNoneDoesNotTakeThePlaceOfAnother) {
+TEST_F(ForgedMessagesTest, AnInvalidNewerFailureDoesNotReplaceAnother) {
     full_host();
     requester();
     cloud.forgotten.insert("req-2");

@@ -60,7 +60,7 @@ protected:
     int last_status = 0;
 };
 
-TEST_F(OperatorTest, RoomIsFreedAndTheStoryIsToldAsItHappens) {
+TEST_F(OperatorTest, RoomIsFreedAndEachStepIsReported) {
     full_host();
     start();
     const auto lines = ask(wanted());
@@ -86,7 +86,7 @@ TEST_F(OperatorTest, AskingAgainUnderTheSameIdIsTheSameRequest) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(OperatorTest, WhatIsWrongIsToldAndNothingIsDone) {
+TEST_F(OperatorTest, WhatIsWrongIsReportedAndNothingIsDone) {
     full_host();
     start();
     const auto lines = ask({{"project", "regular"}, {"resources", "VCPU=x"}, {"slot", 2}});
@@ -111,7 +111,7 @@ TEST_F(OperatorTest, AReaperThatDoesNotServeTheQueueTakesNoRequest) {
 TEST_F(OperatorTest, APausedReaperDeletesNoServers) {
     full_host();
     start();
-    pause.why = "paused by somebody";
+    pause.why = "paused by alice";
     EXPECT_EQ(outcome_in(ask(wanted())), "refused");
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }

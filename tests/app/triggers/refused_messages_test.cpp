@@ -1,4 +1,4 @@
-// What is refused costs nobody else anything: not after a crash, not under a known request id.
+// A refused request has no effect on others: not after a crash, not under a known request id.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,7 +117,7 @@ TEST_F(RefusedMessagesTest, ARefusalSettlesNoMessageOfAnotherServer) {
     full_host();
     requester();
     start();
-    messages->deliver(body_of(another("req-1", "nobody")));
+    messages->deliver(body_of(another("req-1", "no-such")));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
     messages->deliver(body_of(failure()));
     run_until([&] { return all_acknowledged(2); });
@@ -126,7 +126,7 @@ TEST_F(RefusedMessagesTest, ARefusalSettlesNoMessageOfAnotherServer) {
     ASSERT_FALSE(journal.notes.empty());
     EXPECT_EQ(journal.notes[0].verdict, "anew");
     EXPECT_THAT(journal.notes[0].reason, HasSubstr("is gone"));
-    for (const auto& again : {failure(), another("req-1", "nobody")})
+    for (const auto& again : {failure(), another("req-1", "no-such")})
         messages->deliver(body_of(again));
     run_until([&] { return all_acknowledged(4); });
     EXPECT_EQ(cloud.count("DELETE"), 1U);
@@ -136,7 +136,7 @@ TEST_F(RefusedMessagesTest, ARefusalSettlesNoMessageOfAnotherServerThatCameMeanw
     full_host();
     requester();
     start();
-    messages->deliver(body_of(another("req-1", "nobody")));
+    messages->deliver(body_of(another("req-1", "no-such")));
     messages->deliver(body_of(failure()));
     run_until([&] { return all_acknowledged(2); });
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
@@ -147,7 +147,7 @@ TEST_F(RefusedMessagesTest, ARefusalSettlesNoMessageOfAnotherServerAfterACrash) 
     full_host();
     requester();
     start();
-    messages->deliver(body_of(another("req-1", "nobody")));
+    messages->deliver(body_of(another("req-1", "no-such")));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
     crash();
     start();
@@ -167,7 +167,7 @@ TEST_F(RefusedMessagesTest, ARefusalSettlesNoOthersRequestThatWasInterrupted) {
     left.deadline = clock.now() + std::chrono::hours{1};
     journal.records[left.id].request = left;
     start();
-    messages->deliver(body_of(another("req-1", "nobody")));
+    messages->deliver(body_of(another("req-1", "no-such")));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
     messages->deliver(body_of(failure()), true);
     run_until([&] { return all_acknowledged(2); });
@@ -211,7 +211,7 @@ TEST_F(RefusedMessagesTest, AResizeOfAnotherServerContradictsNone) {
     running("mover");
     resize_failed("req-1");
     start();
-    NovaFailure forged = move_of("nobody");
+    NovaFailure forged = move_of("no-such");
     forged.flavor_id = "huge";
     messages->deliver(body_of(forged));
     messages->deliver(body_of(move_of("mover")));

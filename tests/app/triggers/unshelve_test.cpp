@@ -1,4 +1,4 @@
-// Unshelvings that found no host: Nova tells nobody, so they are looked for.
+// Unshelvings that found no host: Nova sends no message, so the reaper looks for them.
 #include <gtest/gtest.h>
 
 #include "app/full_house.hpp"
@@ -43,7 +43,7 @@ TEST_F(UnshelveTest, RoomIsFreedForAnUnshelvingThatFoundNoHost) {
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
     EXPECT_EQ(record("req-u").request.operation, Operation::unshelve);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
-    // Found again and again, it is told once.
+    // Found again and again, it is reported once.
     wait(std::chrono::minutes{2});
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_TRUE(journal.notes.empty());
@@ -63,7 +63,7 @@ TEST_F(UnshelveTest, AReaperThatStandsByLeavesThemToTheOther) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(UnshelveTest, WhatTheOtherHadNoTimeForIsServedByWhoeverTakesOver) {
+TEST_F(UnshelveTest, WhatTheOtherHadNoTimeForIsServedByItsSuccessor) {
     full_host();
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
@@ -215,7 +215,7 @@ TEST_F(UnshelveTest, AnOldFailureIsLeftAlone) {
     EXPECT_TRUE(journal.records.empty());
 }
 
-TEST_F(UnshelveTest, WithoutAnIntervalNobodyLooks) {
+TEST_F(UnshelveTest, WithoutAnIntervalNothingIsLookedFor) {
     full_host();
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     settings.trigger.unshelve_interval = {};

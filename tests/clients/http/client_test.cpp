@@ -126,7 +126,7 @@ TEST_F(HttpClientTest, NoticesThatAKeptConnectionWasClosedMeanwhile) {
     EXPECT_TRUE(clock.sleeps.empty());
 }
 
-// The server closes at the moment when the request arrives: no check beforehand can see it.
+// The server closes as soon as the request arrives: no check beforehand can see it.
 HttpServer::Handler closes_on_second_use() {
     return [uses = std::map<int, int>()](const ServerRequest& seen) mutable {
         Reply reply = text_reply(200, "x");
@@ -272,7 +272,7 @@ TEST_F(HttpClientTest, ADeleteIsRetriedOnlyIfMarkedSafe) {
     EXPECT_EQ(server.requests().size(), 4U);
 }
 
-TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
+TEST_F(HttpClientTest, ACancelledRequestIsNotSent) {
     HttpServer server(io, [](const ServerRequest&) { return text_reply(200, ""); });
     ASSERT_TRUE(get(server.url()));  // an idle connection is there
     Request unwanted = request(server.url() + "/unwanted", Method::del);
@@ -327,8 +327,8 @@ TEST_F(HttpClientTest, AConnectionThatWasNeverMadeSentNothing) {
     EXPECT_EQ(response.error().code, Errc::unreachable);
 }
 
-/// Whoever is told `cancelled` may rely on it that nothing went out.
-TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotRepeatedAndTheFormerTryTells) {
+/// `cancelled` guarantees that nothing went out.
+TEST_F(HttpClientTest, ACancelledRequestIsNotRepeatedAndKeepsItsFirstError) {
     HttpServer busy(io, [](const ServerRequest&) { return text_reply(503, "busy"); });
     const auto once = [&](const std::string& url) {
         Request made = request(url, Method::del);

@@ -218,7 +218,7 @@ TEST(ProxyHeaders, OnlyThoseOfTheConnectionAreOurs) {
                               {"Proxy", "kept"}};
     EXPECT_THAT(end_to_end(headers), ElementsAre(Pair("Host", "a"), Pair("X-Yours", "2"),
                                                  Pair("x-yours", "3"), Pair("Proxy", "kept")));
-    // Nobody hides the length of a body from the upstream.
+    // A client can't hide the length of a body from the upstream.
     const HttpHeaders sly{
         {"Connection", "Content-Length, host"}, {"Content-Length", "3"}, {"Host", "a"}};
     EXPECT_EQ(end_to_end(sly).size(), 2U);

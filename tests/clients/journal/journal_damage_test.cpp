@@ -189,7 +189,7 @@ TEST(DamagedJournal, IsNeverOverwrittenByTheNext) {
     EXPECT_EQ(aside(folder).size(), 3U);
 }
 
-TEST(DamagedJournal, OfANewerReaperIsRefusedAllTheSame) {
+TEST(DamagedJournal, OfANewerReaperIsStillRefused) {
     const Folder folder;
     write_closed(folder, 1);
     Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
@@ -293,14 +293,14 @@ TEST_F(UnreadableStory, IsLeftOutAndTheOthersAreResumed) {
     EXPECT_EQ(stories_in(*journal), 2U);
 }
 
-TEST_F(UnreadableStory, ThatDeletedNobodyIsTakenAnewWhenItsMessageComesAgain) {
+TEST_F(UnreadableStory, WithoutDeletionsIsServedAgainWhenItsMessageComesAgain) {
     damage("UPDATE request SET request = 'x' WHERE id = 'req-1'");
     auto journal = open_journal(folder_.path()).value();
     EXPECT_EQ(wait(journal->unfinished()).value().size(), 2U);
     EXPECT_TRUE(wait(journal->admit(request("req-1"), noon())).value().first);
 }
 
-TEST_F(UnreadableStory, ThatDeletedSomebodyEndsHere) {
+TEST_F(UnreadableStory, WithDeletionsEndsHere) {
     damage(
         "UPDATE step SET step = 'banana' WHERE request = 99;"
         "UPDATE plan SET decision = '[]' WHERE request = 3");

@@ -94,7 +94,7 @@ TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
     EXPECT_EQ(read.outcome->at, noon(20));
 }
 
-TEST_F(JournalTest, AnOutcomeIsToldToTheNextMessageAndStays) {
+TEST_F(JournalTest, AnOutcomeIsGivenToTheNextMessageAndStays) {
     admit(request("req-1"));
     wait(journal_->finish(RequestId{"req-1"}, Outcome{OutcomeKind::not_enough, "few", noon()}))
         .value();
@@ -131,7 +131,7 @@ TEST_F(JournalTest, WhatEndedBeforeItWasWholeEndsAKnownOneOnce) {
     EXPECT_EQ(record("req-1").outcome->reason, "first");
 }
 
-TEST_F(JournalTest, ARequestWithoutAPlanBeginsAnew) {
+TEST_F(JournalTest, ARequestWithoutAPlanBeginsAgain) {
     const Outcome refused{OutcomeKind::refused, "not so", noon()};
     ASSERT_TRUE(wait(journal_->admit_ended(request("req-1"), refused, noon())));
     Request other = request("req-1");
@@ -160,7 +160,7 @@ TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
     EXPECT_EQ(record("req-1").outcome->reason, "again");
 }
 
-TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreToldApartInOrder) {
+TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreSeparateAndInOrder) {
     for (const char* const id : {"c", "a", "b", "d", "no-victims"}) admit(request(id));
     for (const char* const id : {"d", "a"})
         wait(journal_->add_step(RequestId{id},
@@ -259,7 +259,7 @@ TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
     EXPECT_TRUE(wait(journal_->find_messages({.limit = 10})).value().empty());
 }
 
-TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsTheDisk) {
+TEST_F(JournalTest, AFloodOfRequestsWithoutVictimsIsForgottenBeforeItFillsTheDisk) {
     JournalOptions options{std::chrono::days{90}, 0};
     options.max_rows = 10;
     open(options);

@@ -125,7 +125,7 @@ TEST_F(KeystoneTest, FindsAProjectByName) {
     EXPECT_EQ(search->found->id.str(), "p1");
 }
 
-TEST_F(KeystoneTest, AnIdIsTheSameInCapitalLetters) {
+TEST_F(KeystoneTest, AnIdIsTheSameInUpperCase) {
     const std::string id = "77cbc4a133c240f693fcd6513d02befe";
     cloud.on("GET /v3/projects/" + id,
              json_reply(200, json{{"project", project(id, "spot")}}.dump()));
@@ -140,7 +140,7 @@ TEST_F(KeystoneTest, AnIdIsTheSameInCapitalLetters) {
 }
 
 /// Some databases behind Keystone return `spot` for `SPOT`, others do not.
-TEST_F(KeystoneTest, ANameInOtherLettersIsToldAndNotTaken) {
+TEST_F(KeystoneTest, ANameInAnotherCaseIsReportedAndNotTaken) {
     cloud.on("GET /v3/projects?name=SPOT", projects({project("p1", "spot")}));
     const auto search = cloud.run(keystone().find_project("SPOT"));
     ASSERT_TRUE(search) << search.error().what;

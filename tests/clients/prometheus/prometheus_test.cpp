@@ -199,7 +199,7 @@ TEST_F(PrometheusTest, ASlowServerIsGivenUpAtTheDeadline) {
     EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(PrometheusTest, NobodyThereIsUnreachable) {
+TEST_F(PrometheusTest, ADeadPortIsUnreachable) {
     options.url = "http://127.0.0.1:" + std::to_string(test::closed_port(io));
     const Error error = failure();
     EXPECT_EQ(error.code, Errc::unreachable);

@@ -116,7 +116,7 @@ TEST_F(LivePictureTest, WhatPlacementListedAlreadyIsNotCountedAgain) {
     EXPECT_EQ(used("a"), small);
 }
 
-TEST_F(LivePictureTest, UseOfNobodyKnownIsThatOfAServerWhichWasOnItsWay) {
+TEST_F(LivePictureTest, UseOfAnUnknownServerIsThatOfAServerWhichWasOnItsWay) {
     auto early = reading("a", 10, {record("s2", "a")});
     early.states.begin()->second.allocations[unread_consumers] = small;
     cache.apply(early);
@@ -132,7 +132,7 @@ TEST_F(LivePictureTest, UseOfNobodyKnownIsThatOfAServerWhichWasOnItsWay) {
     EXPECT_EQ(used("a"), small * 3);
 }
 
-TEST_F(LivePictureTest, UseOfNobodyKnownIsNotThatOfALaterServer) {
+TEST_F(LivePictureTest, UseOfAnUnknownServerIsNotThatOfALaterServer) {
     auto early = reading("a", 10, {});
     early.states.begin()->second.allocations[unread_consumers] = small;
     cache.apply(early);
@@ -552,7 +552,7 @@ TEST(Estimate, GivesEachServerWhatItsFlavorSaysAndKeepsTheUseThatPlacementTold) 
 
 /// Who holds the class is known by it: where it is reserved to the last unit, as for freed room
 /// that is held, no server stops being revocable.
-TEST(Estimate, WhatIsReservedToTheLastUnitIsHeldAllTheSame) {
+TEST(Estimate, WhatIsReservedToTheLastUnitIsStillHeld) {
     auto records = bulk_records();
     auto summaries = bulk_summaries();
     summaries.back().capacity = {};

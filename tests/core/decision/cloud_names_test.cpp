@@ -97,25 +97,25 @@ TEST(CloudNames, PrioritiesAreOfProjectsByAnyNameAndOfFlavors) {
     config::Policy policy = policy_with({});
     policy.strategy = {
         "cost",
-        {{"priorities", std::vector<std::string>{"batch=10", "b1=3", "large=5", "nobody=1"}}}};
+        {{"priorities", std::vector<std::string>{"batch=10", "b1=3", "large=5", "no-such=1"}}}};
     CloudDirectory directory = usual_cloud();
     directory.flavors = {"large", "batch"};
     directory.projects = {{"batch", found("b1", "batch")},
                           {"b1", found("b1", "batch")},
                           {"large", {std::nullopt, "none"}},
-                          {"nobody", {std::nullopt, "none"}}};
+                          {"no-such", {std::nullopt, "none"}}};
     const ResolvedPolicy resolved = resolve(policy, directory);
     EXPECT_EQ(finding(resolved, "batch").level, Level::found);
     EXPECT_EQ(finding(resolved, "large").level, Level::found);
-    EXPECT_EQ(finding(resolved, "nobody").level, Level::missing);
+    EXPECT_EQ(finding(resolved, "no-such").level, Level::missing);
     EXPECT_EQ(resolved.obstacle(), std::nullopt) << "no server is less protected for it";
     EXPECT_THAT(
         std::get<std::vector<std::string>>(resolved.policy.strategy.parameters.at("priorities")),
-        ElementsAre("b1=10", "batch=10", "large=5", "nobody=1"));
+        ElementsAre("b1=10", "batch=10", "large=5", "no-such=1"));
     EXPECT_TRUE(compile_policy(resolved.policy));
 }
 
-TEST(CloudNames, ClassesAndTagsThatAreNotThereAreTold) {
+TEST(CloudNames, ClassesAndTagsThatAreNotThereAreReported) {
     config::Policy policy = policy_with({});
     policy.strategy = {"strict", {{"leftover_order", std::vector<std::string>{"MEMORY", "VCPU"}}}};
     CloudDirectory directory = usual_cloud();
@@ -128,7 +128,7 @@ TEST(CloudNames, ClassesAndTagsThatAreNotThereAreTold) {
     EXPECT_THAT(finding(resolved, "preemptible").detail, HasSubstr("--tag preemptible"));
 }
 
-TEST(CloudNames, AnAggregateMayBeCalledByItsUuidInAnyLetters) {
+TEST(CloudNames, AnAggregateMayBeCalledByItsUuidInAnyCase) {
     config::Policy policy = policy_with({});
     policy.scheduler.watched_aggregates = {"ABCD-1| east", "nowhere", "empty"};
     CloudDirectory directory = usual_cloud();

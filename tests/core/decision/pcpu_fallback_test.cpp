@@ -56,7 +56,7 @@ Decision decided(const Request& request, std::vector<Host> hosts, bool fallback)
     return decide(**compiled, request, cloud, Ledger{});
 }
 
-TEST(PcpuFallback, WithoutPcpuAnywhereNobodyDies) {
+TEST(PcpuFallback, WithoutPcpuAnywhereNoServerIsDeleted) {
     for (const auto& request : {dedicated(), asked_for({}, {{"hw_cpu_policy", "dedicated"}})}) {
         const auto decision = decided(request, {full("a", shared_host, small)}, false);
         ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);
@@ -105,7 +105,7 @@ TEST(PcpuFallback, PcpuGoesFirstWhereItCostsNoMore) {
     EXPECT_EQ(nothing->hosts[0].host_name, "b");
 }
 
-TEST(PcpuFallback, ARequestForAHostThatNobodyHasLeadsToNoDeletion) {
+TEST(PcpuFallback, ARequestForATraitOfNoHostLeadsToNoDeletion) {
     const auto decision =
         decided(asked_for({{"hw:tpm_version", "2.0"}}, {}), {full("a", shared_host, small)}, true);
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision)) << summary(decision);

@@ -161,7 +161,7 @@ TEST(RoomOracle, AfterItsVictimsTheyBootAndNoVictimCouldStay) {
     });
 }
 
-TEST(RoomOracle, WhatComesWithServersOnTheirWayOutNeedsNoVictim) {
+TEST(RoomOracle, RoomOfServersInDeletionNeedsNoVictim) {
     holds("on its way means that the going ones are enough", [] {
         const Case c = random_case();
         if (c.answer.verdict != RoomVerdict::on_its_way) return;
@@ -263,7 +263,7 @@ TEST(RoomOracle, ARevocableServerGetsFreeRoomAndNothingElse) {
         << "regular servers may leave";
 }
 
-TEST(RoomOracle, ServersOnTheirWayOutBringRoomThatIsNotThereYet) {
+TEST(RoomOracle, ServersInDeletionBringRoomThatIsNotFreeYet) {
     Snapshot cloud = one_host(2, 2);
     cloud.hosts[0].servers.back().task_state = "deleting";
     const RoomAnswer answer = asked(request(quarter, 1), cloud);

@@ -44,7 +44,7 @@ TEST(HostNamed, IsFoundByIdWholeNameServiceAndShortName) {
     EXPECT_EQ(id_of("compute-3"), "id-4") << "a whole name goes before a shortened one";
 }
 
-TEST(HostNamed, SeveralAreToldAndNoneIsChosen) {
+TEST(HostNamed, SeveralMatchesAreReportedAndNoneIsChosen) {
     const auto several = named("compute-2");
     ASSERT_FALSE(several);
     EXPECT_EQ(several.error().code, Errc::bad_input);
@@ -52,7 +52,7 @@ TEST(HostNamed, SeveralAreToldAndNoneIsChosen) {
     EXPECT_THAT(several.error().what, HasSubstr("compute-2.west (id-3)"));
 }
 
-TEST(HostNamed, OfAnUnknownOneTheNearestNamesAreTold) {
+TEST(HostNamed, OfAnUnknownOneTheNearestNamesAreReported) {
     const auto unknown = named("compute-13");
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().code, Errc::not_found);

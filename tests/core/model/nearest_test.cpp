@@ -22,7 +22,7 @@ TEST(Nearest, DoesNotGuessWildly) {
     EXPECT_EQ(nearest(std::string(10'000, 'q'), known), std::nullopt);
 }
 
-TEST(Nearest, ThreeAreToldTheNearestFirst) {
+TEST(Nearest, ThreeAreNamedTheNearestFirst) {
     EXPECT_EQ(did_you_mean("plna", known), "; did you mean 'plan'?");
     EXPECT_EQ(did_you_mean("h-99", {"h-1", "h-91", "h-9", "h-95", "z"}),
               "; did you mean 'h-91', 'h-9' or 'h-95'?");

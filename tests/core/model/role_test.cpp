@@ -14,7 +14,7 @@ TEST(RoleTest, PathsOfNamesAreRoles) {
         EXPECT_TRUE(Role::parse(text)) << text;
 }
 
-TEST(RoleTest, AnythingElseIsToldWithTheReason) {
+TEST(RoleTest, AnythingElseIsReportedWithTheReason) {
     const std::string long_one(Role::max_length + 1, 'x');
     for (const std::string text : {"", "/", "a/", "/a", "a//b", ".", "..", "a/../b", "-a", "a/-b",
                                    "a b", "*", "a%b", "ä", "a\nb", long_one.c_str()}) {

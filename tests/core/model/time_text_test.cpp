@@ -62,7 +62,7 @@ TEST(TimeText, RefusesEverythingElse) {
         EXPECT_FALSE(parse_time(text)) << text;
 }
 
-TEST(TimeText, ADateAloneIsItsFirstMomentWhereThatIsTaken) {
+TEST(TimeText, ADateAloneIsMidnight) {
     EXPECT_EQ(parse_time_or_date("2026-11-20"), TimePoint{sys_days(2026y / November / 20d)});
     EXPECT_EQ(parse_time_or_date("2026-11-20T13:07:19"), base);
     EXPECT_EQ(parse_time_or_date("2026-11-20T13:07:19Z"), base);

@@ -165,7 +165,7 @@ TEST(Backtest, AnEmptyHistoryIsNothing) {
     EXPECT_EQ(backtest_oracle(minutes_of({}), 1h, at_once()).hours, 0);
 }
 
-TEST(BacktestOracle, SellsWhatNobodyNeedsWithinTheHour) {
+TEST(BacktestOracle, SellsWhatIsNotNeededWithinTheHour) {
     std::vector<double> used(180, 2);
     used[120] = 6;
     const auto result = backtest_oracle(minutes_of(used), 1h, at_once());

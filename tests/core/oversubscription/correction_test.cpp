@@ -62,12 +62,12 @@ TEST(Correction, WhoHoldsNothingIsOfNoUse) {
     EXPECT_EQ(chosen({on_sold("a", 0, 0)}, 1), "");
 }
 
-TEST(Correction, NothingToShedTakesNobody) {
+TEST(Correction, NothingToShedChoosesNoServer) {
     EXPECT_EQ(chosen({on_sold("a", 2, 1)}, 0), "");
     EXPECT_EQ(chosen({on_sold("a", 2, 1)}, -3), "");
 }
 
-TEST(Correction, AllIsEverybody) {
+TEST(Correction, AllChoosesEachServer) {
     const auto all =
         choose_corrected({on_sold("b", 0, 1), on_ordinary("a", 2, 1)}, {HostId{"h"}, true, 0, ""});
     EXPECT_EQ(all, (std::vector<ServerId>{ServerId{"a"}, ServerId{"b"}}));

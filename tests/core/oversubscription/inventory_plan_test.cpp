@@ -40,7 +40,7 @@ InventoryStep plan_of(const WantedRoom& host, const std::vector<ProviderRecord>&
     return inventory_plan({host}, providers, room_class).front();
 }
 
-TEST(InventoryPlan, ANewHostGetsAProvider) {
+TEST(InventoryPlan, AHostWithoutAProviderGetsOne) {
     const auto step = plan_of(wanted("h1", 8));
     EXPECT_EQ(step.kind, Kind::create_provider);
     EXPECT_EQ(step.host, HostId{"h1-uuid"});
@@ -80,21 +80,21 @@ TEST(InventoryPlan, BelowWhatIsUsedItSaysSo) {
     EXPECT_EQ(step.why, "7 are in use: no new one until these are fewer");
 }
 
-TEST(InventoryPlan, WhatNobodyHoldsIsRemoved) {
+TEST(InventoryPlan, AnUnusedInventoryIsRemoved) {
     const auto step = plan_of(with_room("h1", 8, 0, 0));
     EXPECT_EQ(step.kind, Kind::remove_inventory);
     EXPECT_EQ(step.from, 8);
     EXPECT_EQ(step.to, 0);
 }
 
-TEST(InventoryPlan, WhatSomebodyHoldsIsClosedInstead) {
+TEST(InventoryPlan, AnInventoryInUseIsClosedInstead) {
     const auto step = plan_of(with_room("h1", 8, 2, 0));
     EXPECT_EQ(step.kind, Kind::set_total);
     EXPECT_EQ(step.to, 1);
     EXPECT_EQ(step.min_unit, closed_min_unit);
 }
 
-TEST(InventoryPlan, AClosedOneAdmitsNobodyAndOpensAgain) {
+TEST(InventoryPlan, AClosedOneAdmitsNoServerAndOpensAgain) {
     WantedRoom closing = with_room("h1", 1, 1, 1);
     closing.closed = true;
     const auto step = plan_of(closing);
@@ -120,7 +120,7 @@ TEST(InventoryPlan, WhatOthersMadeIsNotTaken) {
     EXPECT_EQ(plan_of(mixed).why, "it has an inventory of VGPU too");
 }
 
-TEST(InventoryPlan, AnAllocationRatioIsPutRight) {
+TEST(InventoryPlan, AnAllocationRatioIsCorrected) {
     for (const Amount total : {4, 8}) {
         WantedRoom ratio = with_room("h1", 8, 0, total);
         EXPECT_EQ(plan_of(ratio).kind, total == 8 ? Kind::keep : Kind::set_total);

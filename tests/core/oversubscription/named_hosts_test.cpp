@@ -38,7 +38,7 @@ TEST(IdleNames, NamesThatCoverHostsAreNotTold) {
     EXPECT_THAT(told({"*"}, {}, {"c2=1", "c1.*=2", "aggregate:0a1b=3", "*=4"}), IsEmpty());
 }
 
-TEST(IdleNames, EachOneThatCoversNoHostIsToldWithItsKey) {
+TEST(IdleNames, EachOneThatCoversNoHostIsReportedWithItsKey) {
     const std::string name =
         " covers none of 3 hosts: no hypervisor and no nova-compute service has such a name; "
         "correct it, or take it out";
@@ -57,7 +57,7 @@ TEST(IdleNames, AnAggregateIsNoHostAndAHostIsNoAggregate) {
     EXPECT_EQ(told({"*"}, {}, {"aggregate:c1=5"}).size(), 1U);
 }
 
-TEST(IdleNames, HostsOfWhichNoRoomIsSoldAreToldApart) {
+TEST(IdleNames, HostsOfWhichNoRoomIsSoldAreDistinguished) {
     EXPECT_THAT(told({"c*"}, {}, {"gpu*=5", "*=2"}),
                 ElementsAre("?oversubscription.estimator.overrides: 'gpu*=5' covers 1 host, and "
                             "room of none is sold: oversubscription.hosts and "

@@ -98,7 +98,7 @@ TEST(Publication, RisesToTheLeastThatWasAllowedMeanwhile) {
     EXPECT_EQ(host.see(4min + 15s, 4).total, 4);
 }
 
-TEST(Publication, AnEstimateThatDipsBeginsTheWaitAnew) {
+TEST(Publication, AnEstimateThatDipsRestartsTheWait) {
     PublishedHost host;
     host.see(0s, 4);
     host.see(1min, 0);
@@ -116,7 +116,7 @@ TEST(Publication, FallsAtOnce) {
     EXPECT_EQ(published.why, "falls at once: so it was measured");
 }
 
-TEST(Publication, AFallBeginsTheWaitAnew) {
+TEST(Publication, AFallRestartsTheWait) {
     PublishedHost host{4};
     host.keep_seeing(0s, 1min, 6);
     host.see(75s, 2);
@@ -195,7 +195,7 @@ TEST(Publication, WhatIsNotKnownForShortChangesNothing) {
     EXPECT_EQ(published.why, "no answer");
 }
 
-TEST(Publication, WhatIsNotKnownForLongTakesNobodyNewAndEvictsNobody) {
+TEST(Publication, WithoutAMeasurementForLongNoServerIsAdmittedOrEvicted) {
     PublishedHost host{4};
     host.used = 2;
     host.see(0s, 4);
@@ -210,7 +210,7 @@ TEST(Publication, WhatIsNotKnownForLongTakesNobodyNewAndEvictsNobody) {
     EXPECT_EQ(host.see_nothing(3min).total, 0);
 }
 
-TEST(Publication, AMeasurementThatIsTooOldIsAsNone) {
+TEST(Publication, AMeasurementThatIsTooOldDoesNotCount) {
     PublishedHost host{4};
     host.used = 1;
     Estimate old;
@@ -246,7 +246,7 @@ TEST(Publication, AWaitGoesOnOverAShortHoleButNotOverALongOne) {
     EXPECT_EQ(other.see(2min, 4).total, 0);
 }
 
-TEST(Publication, WithoutRoomItIsClosedWhileSomebodyHoldsSome) {
+TEST(Publication, WithoutRoomItIsClosedWhileAServerHoldsSome) {
     PublishedHost host{5};
     host.used = 2;
     auto published = host.see(0s, 0);
@@ -301,7 +301,7 @@ TEST(Publication, ALongFallIsNoFlapping) {
         EXPECT_FALSE(host.see(2min + (20 - room) * 15s, room).left_alone) << room;
 }
 
-TEST(Publication, WhereFlapsAreOffNobodyIsLeftAlone) {
+TEST(Publication, WhereFlapsAreOffNoHostIsLeftAlone) {
     PublishedHost host;
     host.rules.flaps = 0;
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(host.go_up_and_down(i * 5min).left_alone);

@@ -236,7 +236,7 @@ TEST(LoadQos, ALoadThatNoHostCanHaveIsNotKnown) {
     EXPECT_EQ(Watched("load", {{"load_threshold_5min", "6"}}).sheds(loads(0s, 1e6, {})), 999'994);
 }
 
-TEST(LoadQos, OneReadingEvictsNobodyByDefault) {
+TEST(LoadQos, OneReadingEvictsNoServerByDefault) {
     const auto qos = qos_of("load", texts({{"load_threshold_5min", "6"}, {"evict", "all"}}));
     const auto first = qos->look({}, loads(0s, 5000.0, {}), noon);
     EXPECT_EQ(first.correction, std::nullopt);
@@ -374,7 +374,7 @@ TEST(PressureQos, MustBeAboveForSomeMeasurementsInARow) {
     EXPECT_EQ(watched.sheds(waits(130s, {}, 0.5)), 2);
 }
 
-TEST(PressureQos, WhatIsBelowOrNotKnownBeginsTheCountAnew) {
+TEST(PressureQos, AFigureBelowOrUnknownRestartsTheCount) {
     for (const std::optional<double> between : {std::optional{0.25}, std::optional<double>{}}) {
         Watched watched{"pressure", {{"pressure_threshold", "0.25"}}};
         watched.look(waits(0s, {}, 0.5));

@@ -1,7 +1,7 @@
 // Ten thousand random histories of one host (fewer with sanitizers): its load, readings that fail
 // in many ways, servers that come and go on oversubscribed room, restarts. Estimator, publication,
-// QoS controller and choice are played together, and judged by other arithmetic over all that was
-// told (faults/room). One again: REAPER_HISTORY=SEED.
+// QoS controller and choice are played together, and judged by other arithmetic over all the
+// figures (faults/room). One again: REAPER_HISTORY=SEED.
 #include <cmath>
 #include <cstdlib>
 #include <deque>
@@ -216,7 +216,7 @@ private:
         loads_->restart();
     }
 
-    /// For some looks on end, metrics are wrong in one way.
+    /// For several consecutive looks, metrics are wrong in one way.
     void draw_trouble() {
         if (trouble_left_ > 0 && --trouble_left_ > 0) return;
         trouble_ = 0;

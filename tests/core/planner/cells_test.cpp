@@ -167,7 +167,7 @@ TEST(Cells, WhereItsOwnIsNotKnownAMoveIsRefused) {
 
 constexpr bool wasted = false;
 
-TEST(Cells, WithoutAWordOnThemAMoveInVainCoolsDownItsHost) {
+TEST(Cells, WithoutKnownCellsAWastedMoveCoolsDownItsHost) {
     Safeguards safeguards;
     const auto policy = policy_with({});
     const Request wanted = moved(Operation::resize, "e1");

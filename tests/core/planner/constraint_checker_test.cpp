@@ -82,7 +82,7 @@ TEST(ConstraintChecker, AMemberThatIsToMoveIsStillWhereItIs) {
     EXPECT_EQ(rejection_of(decision, "b").code, RejectionCode::server_group);
 }
 
-TEST(ConstraintChecker, PromisesToOthersOrToTheServerItselfPutNobodyOff) {
+TEST(ConstraintChecker, PromisesToOthersOrToTheServerItselfRejectNoHost) {
     const auto of_others =
         plan(grouped("anti-affinity", {}), three_hosts(), {}, promised_to_a_mate("c", "g-2"));
     EXPECT_THAT(victim_ids(of_others), ::testing::ElementsAre("a-1"));
@@ -102,7 +102,7 @@ TEST(ConstraintChecker, AntiAffinityKeepsOffTheHostsOfTheGroup) {
     EXPECT_THAT(rejection.reason, HasSubstr("anti-affinity"));
 }
 
-TEST(ConstraintChecker, SoftPoliciesBindNobody) {
+TEST(ConstraintChecker, SoftPoliciesRejectNoHost) {
     for (const char* const policy : {"soft-anti-affinity", "soft-affinity", ""})
         EXPECT_THAT(victim_ids(plan(grouped(policy, {ServerId{"a-member"}}), three_hosts())),
                     ::testing::ElementsAre("a-1"))
@@ -127,7 +127,7 @@ TEST(ConstraintChecker, AServerThatMovesDoesNotBindItself) {
     EXPECT_THAT(victim_ids(plan(wanted, three_hosts())), ::testing::ElementsAre("a-1"));
 }
 
-TEST(ConstraintChecker, WhenEveryHostHoldsOneOfTheGroupNobodyDies) {
+TEST(ConstraintChecker, WhenEveryHostHoldsOneOfTheGroupNoServerIsDeleted) {
     const auto decision = plan(grouped("anti-affinity", {ServerId{"a-member"}, ServerId{"b-member"},
                                                          ServerId{"c-member"}}),
                                three_hosts());
@@ -174,7 +174,7 @@ TEST(ConstraintChecker, FreeRoomBesideAMemberIsNoRoom) {
     EXPECT_TRUE(std::holds_alternative<NothingToDo>(plan(request(half, 2), cloud)));
 }
 
-TEST(ConstraintChecker, AffinityOfANewGroupPutsAllSlotsOnOneHost) {
+TEST(ConstraintChecker, AffinityOfAnEmptyGroupPutsAllSlotsOnOneHost) {
     Snapshot cloud = roomy();
     put(cloud.hosts[0], server("in-the-way", cloud.hosts[0].id, {}));
     cloud.hosts[0].servers[0].task_state = "migrating";  // a gives one slot only
@@ -235,7 +235,7 @@ TEST(ConstraintChecker, ASoftDeletedServerIsOnItsHostAsBefore) {
 }
 
 /// Nova takes no host that the server has left.
-TEST(ConstraintChecker, WhomARequestIsToBeWithDoesNotDieForIt) {
+TEST(ConstraintChecker, AServerOfASameHostHintIsNoVictim) {
     Request with = request(half);
     with.placement.with = {ServerId{"a-1"}};
     const auto alone = plan(with, three_hosts());
@@ -439,7 +439,7 @@ TEST(ConstraintChecker, OnlyHostsOfWatchedAggregatesAreCulledOn) {
     EXPECT_THAT(hosts_of(under(rules, request(half), cloud)), ::testing::ElementsAre("c"));
 }
 
-TEST(ConstraintChecker, ARequestOutsideEveryShardIsTold) {
+TEST(ConstraintChecker, ARequestOutsideEveryShardIsReported) {
     Snapshot cloud = three_hosts();
     cloud.hosts[1].member_of = HostAggregates{{"uuid-b", {"east", {}}}};
     cloud.hosts[1].availability_zone = "az-east";

@@ -77,7 +77,7 @@ TEST_F(CorrectionPlanTest, TheServersGoInTheirOrderEachWithItsReasonAndNoRoomIsP
     EXPECT_FALSE(ledger.promises_anything());
 }
 
-TEST_F(CorrectionPlanTest, WhoMayNotGoStaysWithTheReasonAndTheOthersGoAllTheSame) {
+TEST_F(CorrectionPlanTest, AProtectedServerStaysWithTheReasonAndTheOthersGo) {
     runs("a");
     runs("locked").locked = true;
     runs("moving").status = "RESIZE";

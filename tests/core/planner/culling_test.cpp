@@ -117,7 +117,7 @@ TEST(Culling, HostsOutOfServiceAreNoCandidates) {
     }
 }
 
-TEST(Culling, WhatIsHeldOnNestedProvidersIsTold) {
+TEST(Culling, WhatIsHeldOnNestedProvidersIsReported) {
     Host host = small_host();
     nest(host, "a-slots", {{"CUSTOM_PREEMPTIBLE", 4}});
     const ProviderId slots{"a-slots"};
@@ -155,7 +155,7 @@ TEST(Culling, OfAFlavorItsTraitsAndAggregatesCountToo) {
     request.flavor = "gpu.small";
     request.resources = half;
     EXPECT_TRUE(fits(request, {}));
-    EXPECT_TRUE(fits(request, {}, {{"filter_tenant_id", "somebody"}})) << "it is of no project";
+    EXPECT_TRUE(fits(request, {}, {{"filter_tenant_id", "another"}})) << "it is of no project";
     request.required_traits = {Trait{"CUSTOM_GPU"}};
     EXPECT_FALSE(fits(request, {}));
     EXPECT_TRUE(fits(request, {Trait{"CUSTOM_GPU"}}));

@@ -152,7 +152,7 @@ TEST(Filters, WhatAnOperatorReservesOnAHypervisorStaysReserved) {
     EXPECT_EQ(rejection_of(none, "full").code, RejectionCode::not_enough_capacity);
 }
 
-TEST(Filters, AOneTimeUseDeviceComesFreeForNobody) {
+TEST(Filters, AOneTimeUseDeviceDoesNotComeFree) {
     Host only = host("only", whole);
     auto& device = nest(only, "device", {{"CUSTOM_PCI_NVME", 1}});
     device.traits.emplace("HW_PCI_ONE_TIME_USE");

@@ -160,7 +160,7 @@ TEST(Groups, VictimsGoOnEachProviderThatIsNeeded) {
     }
 }
 
-TEST(Groups, NobodyDiesForRoomOnTheSameProvider) {
+TEST(Groups, NoServerIsDeletedForRoomOnTheSameProvider) {
     // Two of one GPU would come free, which is no use to groups that exclude each other.
     Host a = with_gpus("a", {2, 1});
     put(a, revocable("v0", ProviderId{"a-gpu0"}, {{"VGPU", 2}}));

@@ -219,7 +219,7 @@ private:
         Host& host = some_host();
         const Resources slot = some_slot();
         const Shape shape = shape_of(slot);
-        const HostRoom room = room_on(host, shape, ledger_, RequestId{"nobody"});
+        const HostRoom room = room_on(host, shape, ledger_, RequestId{"no-such"});
         if (slots_at_once(room, shape, room.room_now()) < 1) return;
         RC_ASSERT(fits(host, slot));
         const std::string id = "s" + std::to_string(serial_++);

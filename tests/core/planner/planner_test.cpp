@@ -265,7 +265,7 @@ TEST(Planner, StrategyThatSelectsWhatWasNotOfferedIsABrokenInvariant) {
                  std::logic_error);
 }
 
-TEST(Planner, StrategyThatFreesTooLittleKillsNobody) {
+TEST(Planner, StrategyThatFreesTooLittleDeletesNoServer) {
     class Lazy : public Strategy {
         Selection select(const Problem&) const override {
             Selection selection;
@@ -279,7 +279,7 @@ TEST(Planner, StrategyThatFreesTooLittleKillsNobody) {
     EXPECT_THAT(std::get<NotEnough>(decision).reason, HasSubstr("tired"));
 }
 
-TEST(Planner, TheNearestRunnerUpIsToldFirstThenTheOthersAsPeopleCount) {
+TEST(Planner, TheNearestRunnerUpIsFirstThenTheOthersInNaturalOrder) {
     Snapshot cloud{at(0), {}, {}};
     // `best` wastes nothing, `host-9` less than the others.
     cloud.hosts.push_back(full("best", 2, half));

@@ -37,7 +37,7 @@ std::vector<std::string> spared_ids(const HostPlan& host) {
     return ids;
 }
 
-TEST(SparedServers, AreToldWithWhatTheyHoldAndWhyTheyStay) {
+TEST(SparedServers, AreReportedWithWhatTheyHoldAndWhyTheyStay) {
     Host made = full("a", 3);
     made.servers[2].task_state = "migrating";
     for (Server& each : made.servers) each.flavor_name = "m1.small";
@@ -77,7 +77,7 @@ std::map<std::string, std::string> reasons(const Host& made, const Resources& wa
     return all;
 }
 
-TEST(SparedServers, ThoseThatAreTooSmallAreToldWhatWouldBeMissing) {
+TEST(SparedServers, ThoseThatAreTooSmallAreReportedWithWhatWouldBeMissing) {
     Host made = host("a", {{"VCPU", 12}});
     put(made, revocable("large", made.id, {{"VCPU", 8}}));
     for (const char* const id : {"s1", "s2", "s3", "s4"})
@@ -92,7 +92,7 @@ TEST(SparedServers, ThoseThatAreTooSmallAreToldWhatWouldBeMissing) {
         EXPECT_THAT(why, HasSubstr("might have gone instead of 'name-of-s1': as good")) << id;
 }
 
-TEST(SparedServers, ThoseThatCostMoreAreToldTheFigures) {
+TEST(SparedServers, ThoseThatCostMoreAreReportedWithTheFigures) {
     Host made = host("a", {{"VCPU", 6}});
     put(made, revocable("old", made.id, {{"VCPU", 2}}, 0));
     put(made, revocable("wide", made.id, {{"VCPU", 3}}, 29'000));
@@ -163,7 +163,7 @@ TEST(SparedServers, AreBoundedOverAllHostsOfAPlan) {
     EXPECT_EQ(counted, 9 * hosts);
 }
 
-TEST(SparedServers, WhereNobodyGoesNobodyIsAskedAfter) {
+TEST(SparedServers, WhereNoServerIsDeletedNoneIsSpared) {
     Host made = host("a", quarter * 2);
     put(made, revocable("a-1", made.id, quarter));
     const auto decision = plan(request(quarter), Snapshot{at(100), {made}, {}});

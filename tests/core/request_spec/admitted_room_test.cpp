@@ -25,7 +25,7 @@ std::string refusal(const TextMap& metadata, const TextMap& specs, const TextMap
     return refused == nullptr ? "not refused" : refused->reason;
 }
 
-TEST(AdmittedRoom, NobodySaysAnythingMeansRegular) {
+TEST(AdmittedRoom, RegularByDefault) {
     EXPECT_EQ(admitted({{"owner", "me"}}, {{"res_type", "revocable"}}, {}), AdmittedRoom{});
 }
 

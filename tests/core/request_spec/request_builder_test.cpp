@@ -86,7 +86,7 @@ TEST(BuildRequest, OfSeveralServersThoseThatNovaKnowsAreServed) {
     given.num_instances = 50;
     auto known = facts("create");
     known.siblings = {given.server, ServerId{"server-1"}, ServerId{"server-3"}};
-    known.names = {{ServerId{"server-1"}, "web-1"}, {ServerId{"server-9"}, "of nobody"}};
+    known.names = {{ServerId{"server-1"}, "web-1"}, {ServerId{"server-9"}, "no sibling"}};
     const auto request = built(given, known);
     EXPECT_EQ(request.slots, 3);
     EXPECT_THAT(request.requesters,
@@ -207,7 +207,7 @@ TEST(BuildRequest, LiveMigrationTakesTheServersOwnFlavor) {
     EXPECT_THAT(refusal(given, known), HasSubstr("flavor"));
 }
 
-TEST(BuildRequest, MigrationOfUnknownActionIsToldByItsFlavor) {
+TEST(BuildRequest, AMigrationWithoutAnActionIsClassifiedByItsFlavor) {
     auto given = notice(FailureEvent::migrate_server);
     auto known = facts("", "host-1");
     known.flavor = given.flavor;
@@ -345,7 +345,7 @@ TEST(BuildRequest, WhatTheServerWasMadeForBinds) {
     EXPECT_THAT(built(given, known).availability_zone, Optional(std::string{"az-of-server"}));
 }
 
-TEST(BuildRequest, ASoftServerGroupBindsNobody) {
+TEST(BuildRequest, ASoftServerGroupBindsNoServer) {
     auto known = facts("create");
     known.group = ServerGroup{"g", "n", "soft-anti-affinity", 1, {}};
     EXPECT_EQ(built(notice(), known).placement, PlacementConstraints{});

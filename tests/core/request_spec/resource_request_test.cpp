@@ -215,7 +215,7 @@ TEST(Refusals, AreThoseOfNova) {
     EXPECT_EQ(refusal({{"hw:maxphysaddr_mode", "odd"}}, {}, zed), "|") << "not known then";
 }
 
-TEST(NovaReleases, AreToldByTheirApi) {
+TEST(NovaReleases, AreKnownByTheirApi) {
     for (const auto& [minor, release] :
          {std::pair{1, "zed"}, std::pair{93, "zed"}, std::pair{95, "2023.2"},
           std::pair{96, "2024.2"}, std::pair{100, "2025.2"}, std::pair{103, "2026.1"},

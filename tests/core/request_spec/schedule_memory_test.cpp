@@ -29,7 +29,7 @@ TEST(ScheduleMemory, TellsTheLatestOfARequest) {
     EXPECT_EQ(memory.size(), 2U);
 }
 
-TEST(ScheduleMemory, KeepsApartWhatIsToldOfOtherServers) {
+TEST(ScheduleMemory, SeparatesTheSchedulesOfOtherServers) {
     ScheduleMemory memory;
     memory.note(schedule("req-1", "a"), at(0));
     Schedule other = schedule("req-1", "b");
@@ -37,7 +37,7 @@ TEST(ScheduleMemory, KeepsApartWhatIsToldOfOtherServers) {
     memory.note(other, at(1));
     EXPECT_EQ(memory.find(RequestId{"req-1"}, ServerId{"s"})->placement.only_hosts,
               std::set<std::string>{"a"});
-    EXPECT_EQ(memory.find(RequestId{"req-1"}, ServerId{"nobody"}), nullptr);
+    EXPECT_EQ(memory.find(RequestId{"req-1"}, ServerId{"no-such"}), nullptr);
 }
 
 TEST(ScheduleMemory, ForgetsWhatIsOld) {

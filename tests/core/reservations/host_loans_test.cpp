@@ -59,7 +59,7 @@ TEST_F(HostLoansTest, WhoCameForALoanBorrowed) {
     EXPECT_TRUE(loans_.had_by(ServerId{"young"}, at(10))) << "since the first time";
 }
 
-TEST_F(HostLoansTest, WhatIsLentAndToWhomIsToldOnce) {
+TEST_F(HostLoansTest, WhatIsLentAndToWhomIsReportedOnce) {
     EXPECT_EQ(lent(0), "");
     add("tenant");
     loans_.note_arrivals(host_, {}, at(1));
@@ -70,7 +70,7 @@ TEST_F(HostLoansTest, WhatIsLentAndToWhomIsToldOnce) {
     EXPECT_THAT(lent(2), HasSubstr("did not borrow"));
 }
 
-TEST_F(HostLoansTest, WhileABorrowerIsWaitedForNobodyIsForgotten) {
+TEST_F(HostLoansTest, WhileABorrowerIsAwaitedNoOtherIsForgotten) {
     add("tenant");
     loans_.note_arrivals(host_, {}, at(1));
     lent(0, true);
@@ -97,7 +97,7 @@ TEST_F(HostLoansTest, TheNextProcessKnowsSinceWhenTheyBorrow) {
     EXPECT_FALSE(loans_.had_by(ServerId{"one"}, at(99)));
 }
 
-TEST_F(HostLoansTest, WhoHasWhatIsOwedIsToldWhenItStays) {
+TEST_F(HostLoansTest, TheHolderOfOwedRoomIsReportedWhenItStays) {
     add("stranger", false);
     EXPECT_EQ(taken(3), "") << "it may be over with the next reading";
     EXPECT_THAT(taken(2), EndsWith("(eng on host1): 2 VCPU are owed; held by server stranger of "

@@ -166,7 +166,7 @@ TEST_F(IdleRoomTest, FewAreDeletedWhereNothingFitsWithout) {
     EXPECT_TRUE(find().empty());
 }
 
-TEST_F(IdleRoomTest, WhoIsOnItsWayOutBringsRoomToAllButBorrowers) {
+TEST_F(IdleRoomTest, AServerInDeletionBringsRoomToAllButBorrowers) {
     add(2);
     Server leaving = server("leaving", hosts_[0].id, cpus(4));
     leaving.task_state = "deleting";
@@ -179,7 +179,7 @@ TEST_F(IdleRoomTest, WhoIsOnItsWayOutBringsRoomToAllButBorrowers) {
     EXPECT_EQ(asked_, 0U);
 }
 
-TEST(LackingRoom, WhatOthersVictimsBringIsNotLetGoOfForABorrower) {
+TEST(LackingRoom, RoomOfOthersVictimsIsNotReleasedForABorrower) {
     Host a = host("a", cpus(4));
     a.providers.front().used = cpus(2);  // reserved, and idle
     put(a, revocable("v", a.id, cpus(2)));

@@ -32,11 +32,11 @@ TEST(ReservationAclTest, TheFirstRuleThatNamesThePrincipalDecides) {
 
 TEST(ReservationAclTest, UnreservingGoesByWhoReserved) {
     ReservationAcl acl;
-    acl.unreserve = {{{"alice"}, {"alice", "bob"}}, {{"nobody"}, {}}};
+    acl.unreserve = {{{"alice"}, {"alice", "bob"}}, {{"no-such"}, {}}};
     EXPECT_TRUE(may_unreserve(acl, "alice", "bob"));
     EXPECT_FALSE(may_unreserve(acl, "alice", "carol"));
     EXPECT_FALSE(may_unreserve(acl, "alice", ""));
-    EXPECT_FALSE(may_unreserve(acl, "nobody", "nobody"));
+    EXPECT_FALSE(may_unreserve(acl, "no-such", "no-such"));
     EXPECT_TRUE(may_unreserve(acl, "carol", "alice"));  // permissive
 }
 

@@ -56,7 +56,7 @@ TEST(ReservationAllotmentTest, UnitsOfTheInventoryHold) {
     EXPECT_TRUE(allot(host, before, {{one, cpus(7)}}).at(one).empty());
 }
 
-TEST(ReservationAllotmentTest, WhatOneLetsGoAnotherTakes) {
+TEST(ReservationAllotmentTest, WhatOneReleasesAnotherTakes) {
     const Host host = host_of({{8, 8}});
     const ReservedAllocations before{{one, {{reserved_host, cpus(6)}}}};
     const auto after = allot(host, before, {{two, cpus(5)}});

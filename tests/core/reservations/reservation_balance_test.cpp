@@ -40,7 +40,7 @@ TEST(ReservationBalanceTest, ItHoldsWhatItsServersDoNotUse) {
     EXPECT_TRUE(balance.lent.empty());
 }
 
-TEST(ReservationBalanceTest, WhatIsHeldBeyondItIsLetGo) {
+TEST(ReservationBalanceTest, WhatIsHeldBeyondItIsReleased) {
     HostReservations reservations;
     const auto ids = reserved(reservations, {{"eng", 8}});
     HostUse use;
@@ -78,7 +78,7 @@ TEST(ReservationBalanceTest, ItGrowsIntoFreeRoomAlone) {
     EXPECT_TRUE(balance_of(reservations, use).at(ids[0]).next.empty());
 }
 
-TEST(ReservationBalanceTest, WhatOneLetsGoAnotherTakesInTheSameStep) {
+TEST(ReservationBalanceTest, WhatOneReleasesAnotherTakesInTheSameStep) {
     HostReservations reservations;
     const auto ids = reserved(reservations, {{"eng", 2}, {"ads", 6}});
     HostUse use;

@@ -87,7 +87,7 @@ protected:
     Request request(const std::string& path, Amount amount, const std::string& id = "req-1") const {
         Request wanted;
         wanted.id = RequestId{id};
-        wanted.project = ProjectId{path.empty() ? "nobody" : path};
+        wanted.project = ProjectId{path.empty() ? "no-such" : path};
         wanted.resources = cpus(amount);
         if (!path.empty()) wanted.role = role(path);
         return wanted;
@@ -137,7 +137,7 @@ TEST_F(ReservationLendingTest, TenantsAreThoseWhoCameLast) {
     EXPECT_THAT(room().missing, IsEmpty());
 }
 
-TEST_F(ReservationLendingTest, WhoIsOnItsWayOutIsNoTenant) {
+TEST_F(ReservationLendingTest, AServerInDeletionIsNoTenant) {
     add("a", "spot", 8, true);
     reserve_for("eng", 8, 0);
     EXPECT_THAT(room().tenants, SizeIs(1));
@@ -155,14 +155,14 @@ TEST_F(ReservationLendingTest, TenantsGoForTheirLender) {
     EXPECT_THAT(victims(request("eng/backend", 2)), SizeIs(1));
 }
 
-TEST_F(ReservationLendingTest, AndForNobodyElse) {
+TEST_F(ReservationLendingTest, AndForNoOtherRequest) {
     for (const char* const name : {"a", "b", "c", "d"}) add(name, "spot", 2, true);
     reserve_for("eng", 8, 0);
     EXPECT_TRUE(refused(request("ads", 2)));
     EXPECT_TRUE(refused(request("", 2)));
 }
 
-TEST_F(ReservationLendingTest, OtherRevocableServersGoForEverybody) {
+TEST_F(ReservationLendingTest, OtherRevocableServersGoForAllRequests) {
     add("tenant", "spot", 4, true, minutes{2});
     add("other", "spot", 4, true, minutes{1});
     reserve_for("eng", 4, 0);
@@ -172,8 +172,8 @@ TEST_F(ReservationLendingTest, OtherRevocableServersGoForEverybody) {
 }
 
 // Room that comes free belongs to the reservation that lacks it before it belongs to others.
-TEST_F(ReservationLendingTest, WhatIsOwedIsNobodysGain) {
-    add("regular", "nobody", 4, false);
+TEST_F(ReservationLendingTest, OwedRoomIsForNoOtherRequest) {
+    add("regular", "no-such", 4, false);
     add("spot", "spot", 4, true);
     reserve_for("eng", 8, 0);
     host.servers.back().task_state = "deleting";
@@ -185,7 +185,7 @@ TEST_F(ReservationLendingTest, WhatIsOwedIsNobodysGain) {
 TEST_F(ReservationLendingTest, TheRoomOfATenantThatLeavesIsOwed) {
     add("tenant", "spot", 2, true, minutes{2});
     add("other", "spot", 2, true, minutes{1});
-    add("regular", "nobody", 2, false);
+    add("regular", "no-such", 2, false);
     reserve_for("eng", 4, 2);
     host.servers.front().task_state = "deleting";
     EXPECT_THAT(room().tenants, IsEmpty()) << "no server takes its place";
@@ -194,7 +194,7 @@ TEST_F(ReservationLendingTest, TheRoomOfATenantThatLeavesIsOwed) {
 
 // What others have of one reservation is not taken from what another one holds for its own role.
 TEST_F(ReservationLendingTest, WhatOneLacksIsNotTakenFromAnother) {
-    add("stranger", "nobody", 4, false);
+    add("stranger", "no-such", 4, false);
     reserve_for("ads", 4, 0);
     reserve_for("eng", 4, 4);
     release_all();
@@ -205,9 +205,9 @@ TEST_F(ReservationLendingTest, WhatOneLacksIsNotTakenFromAnother) {
     Request own = request("eng", 4);
     ledger.admit(own);
     EXPECT_EQ(ledger.promised_to_others(host.id, own.id), Resources{});
-    const Request nobody = request("", 4, "req-2");
-    ledger.admit(nobody);
-    EXPECT_EQ(ledger.promised_to_others(host.id, nobody.id), cpus(8));
+    const Request no_role = request("", 4, "req-2");
+    ledger.admit(no_role);
+    EXPECT_EQ(ledger.promised_to_others(host.id, no_role.id), cpus(8));
 }
 
 // Between two plans nothing is promised to a request; what it freed is still its own.
@@ -225,7 +225,7 @@ TEST_F(ReservationLendingTest, WhatARequestFreesIsNotOwedToAReservation) {
     EXPECT_THAT(victims(wanted), IsEmpty()) << "it has what it needs";
 }
 
-TEST_F(ReservationLendingTest, ATenantThatMovedIsOneUntilTheLedgerIsToldOtherwise) {
+TEST_F(ReservationLendingTest, ATenantThatMovedStaysOneUntilTheLedgerIsUpdated) {
     add("tenant", "spot", 8, true);
     ReservedRoom::OnHost elsewhere;
     elsewhere.tenants[ServerId{"tenant"}] = role("eng");
@@ -312,7 +312,7 @@ TEST_F(ReservationLendingTest, UnnecessaryReject) {
 
 TEST_F(ReservationLendingTest, WhatIsPromisedToALenderIsNotOwedBesides) {
     add("a", "spot", 4, true);
-    add("regular", "nobody", 4, false);
+    add("regular", "no-such", 4, false);
     reserve_for("eng", 4, 0);
     const Request lender = request("eng", 4, "req-1");
     ledger.enter(lender, std::get<Plan>(decide(lender)), TimePoint{});

@@ -85,7 +85,7 @@ TEST(ReservationRecord, TooLongATextIsRefused) {
     EXPECT_TRUE(record_of(reservation, {}));
 }
 
-TEST(ReservationRecord, WhatIsNoReservationIsToldApart) {
+TEST(ReservationRecord, WhatIsNoReservationIsDistinguished) {
     const Reservation reservation = full();
     const auto record = record_of(reservation, {});
     ASSERT_TRUE(record);

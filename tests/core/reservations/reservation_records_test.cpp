@@ -85,7 +85,7 @@ TEST_F(ReservationRecordsTest, TheOrderThatChangesItLeavesItsMark) {
         << "it changes nothing";
 }
 
-TEST_F(ReservationRecordsTest, WhatNobodyAsksForIsLetGoOf) {
+TEST_F(ReservationRecordsTest, WhatIsNoLongerRequestedIsReleased) {
     apply(changes(4));
     asked_.clear();
     const RecordChanges gone = changes_on(host_, records_, before_, asked_, {}, {}).value();
@@ -94,7 +94,7 @@ TEST_F(ReservationRecordsTest, WhatNobodyAsksForIsLetGoOf) {
     EXPECT_EQ(gone.changes[0].wanted.generation, 7);
 }
 
-TEST_F(ReservationRecordsTest, WhatTheUnitsRefuseIsTold) {
+TEST_F(ReservationRecordsTest, WhatTheUnitsRefuseIsReported) {
     host_.providers[0].inventories[vcpu].max_unit = 3;
     EXPECT_THAT(changes(4).short_of, HasSubstr("one consumer can hold 3 VCPU on host1, not 4"));
 }
@@ -126,7 +126,7 @@ TEST_F(ReservationRecordsTest, OnAHostThatIsGoneForGoodOnlyTheRecordsStay) {
     EXPECT_EQ(again.changes[0].wanted.generation, std::nullopt);
 }
 
-TEST_F(ReservationRecordsTest, ItIsSeenWhenSomebodyElseChangedWhatTheyHold) {
+TEST_F(ReservationRecordsTest, AChangeOfWhatTheyHoldByAnotherClientIsNoticed) {
     apply(changes(4));
     EXPECT_FALSE(shows_otherwise(host_, records_));
     host_.providers[0].other_consumers[consumer_id_of(id_)] = cpus(3);

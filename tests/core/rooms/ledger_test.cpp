@@ -150,7 +150,7 @@ TEST(Ledger, ASlotOfWhoHasRoomElsewhereIsNotPromised) {
     EXPECT_EQ(ledger.promised_to_others(on_a, no_request), slot * 2);
 }
 
-TEST(Ledger, TellsWhatBecameOfSettledSlots) {
+TEST(Ledger, ReportsWhoTookSettledSlots) {
     Ledger ledger;
     ledger.enter(request(slot, 3, "req-1"), plan_on("a", 3, {}), at(100));
     ledger.settle(RequestId{"req-1"}, at(110), at(200));

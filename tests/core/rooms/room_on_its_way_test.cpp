@@ -71,7 +71,7 @@ void enter(Ledger& ledger, const Request& request, const Decision& decision) {
 
 // ---- deletions that other clients began ----
 
-TEST(RoomOnItsWay, AServerThatSomebodyDeletesCountsAsComingFree) {
+TEST(RoomOnItsWay, AServerThatItsUserDeletesCountsAsComingFree) {
     const auto a =
         host_with("a", 4, {deleting(revocable("v", on_a, two)), revocable("w", on_a, two)});
     const auto decision = plan(request(two), cloud({a}));
@@ -336,7 +336,7 @@ TEST(MesosCases, Case3ARevocableServerOnRoomJustFreedIsNeitherRefusedNorKilledWi
     a.read_at = at(13);
     EXPECT_THAT(ledger.expire(cloud({a}), at(14)),
                 ElementsAre(Ledger::Settled{launch.id, on_a, ServerId{"first"}, 1}));
-    EXPECT_TRUE(ledger.promised_to_others(on_a, RequestId{"nobody"}).empty());
+    EXPECT_TRUE(ledger.promised_to_others(on_a, RequestId{"no-such"}).empty());
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST_F(BreakerTest, OneProjectAloneDoesNotOpenIt) {
     EXPECT_THAT(note(101, CullWorth::wasted, "another"), HasSubstr("of 2 projects"));
 }
 
-TEST_F(BreakerTest, OneThatHelpedBeginsAnewAndANeedlessOneCountsForNothing) {
+TEST_F(BreakerTest, ACullThatHelpedResetsTheCountAndANeedlessOneDoesNotCount) {
     settings.wasted = 2;
     begin();
     note(1, CullWorth::wasted);
@@ -153,7 +153,7 @@ TEST_F(BreakerTest, OpensWhenDeletionsKeepFailing) {
     EXPECT_EQ(note(33, CullWorth::helped), "closed");
 }
 
-TEST_F(BreakerTest, CountsAnewAfterAReset) {
+TEST_F(BreakerTest, CountsFromZeroAfterAReset) {
     settings.wasted = settings.failed = 2;
     begin();
     note(1, CullWorth::wasted);

@@ -126,7 +126,7 @@ TEST_F(LeftAloneTest, AProjectWhoseCullsGoUnusedIsLeftAloneWhateverTheirShape) {
     EXPECT_EQ(held(request("r", "p", "5"), 33), "");
 }
 
-TEST_F(LeftAloneTest, WhatOtherRegularRequestsTookCountsAgainstNobody) {
+TEST_F(LeftAloneTest, RoomThatOtherRegularRequestsTookCountsAgainstNoProject) {
     begin();
     for (int i = 0; i < 20; ++i)
         EXPECT_THAT(cull(request("r", "p"), CullWorth::needless, i), ElementsAre());

@@ -90,7 +90,7 @@ TEST(Protection, IsByTagMetadataKeyOrProject) {
 }
 
 /// Its meaning is unknown: it protects all that it might mean.
-TEST(Protection, AProjectThatIsNotKnownProtectsEverybody) {
+TEST(Protection, AnUnknownProjectProtectsAllServers) {
     ProtectSettings settings;
     settings.projects = {"gold", "gould"};
     settings.project_ids = {{"gold", "gold"}};
@@ -139,7 +139,7 @@ Snapshot two_halves(const Server& first, const Server& second) {
     return Snapshot{at(0), {only}, {}};
 }
 
-TEST(Protection, AProjectIsToldAsItWasWrittenBesideItsId) {
+TEST(Protection, AProjectIsShownAsConfiguredBesideItsId) {
     ProtectSettings settings;
     settings.projects = {"Default/web", "p-2"};
     settings.project_ids = {{"Default/web", "p-1"}, {"p-2", "p-2"}};

@@ -80,7 +80,7 @@ TEST(Limits, TheNumberForOneRequestIsKeptByOtherVictimsThanTheStrategyWants) {
                 AllOf(HasSubstr("0 of 1 victim for this request"), HasSubstr("stay within it")));
 }
 
-TEST(Limits, NobodyDiesWhereTheFewestVictimsAreTooMany) {
+TEST(Limits, NoServerIsDeletedWhereTheFewestVictimsAreTooMany) {
     const Snapshot cloud = cloud_of({full("h1", {1, 1, 1})});
     SafeguardSettings settings;
     settings.limits.victims_per_request = 1;

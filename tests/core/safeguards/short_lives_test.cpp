@@ -100,7 +100,7 @@ TEST_F(ShortLivesTest, OnceIsNoHabit) {
     EXPECT_THAT(boot(1, 1, 0s), ElementsAre("short-lived"));
 }
 
-TEST_F(ShortLivesTest, ShortJobsNowAndThenAreNothing) {
+TEST_F(ShortLivesTest, OccasionalShortJobsDoNotCount) {
     begin();
     for (int minute = 0; minute < 600; minute += 15) boot(minute, 2, 5min);
     EXPECT_EQ(held(600), "") << "eight in two hours, each for half of the time that is enough";

@@ -57,7 +57,7 @@ TEST(VictimHistory, ForgetsADeletionThatNeverHappened) {
     EXPECT_EQ(history.size(), 1U);
 }
 
-TEST(VictimHistory, CountingOnIsCountingAnew) {
+TEST(VictimHistory, IncrementalCountsEqualARecount) {
     holds("evictions by workload", [] {
         VictimHistory kept;
         long now = 0;

@@ -62,7 +62,7 @@ TEST(ExampleFlavors, TakeRoomInPlaceOfVcpu) {
     EXPECT_FALSE(asks_for(flavors[1], ResourceClass{"REVOCABLE_VCPU"}));
 }
 
-TEST(RoomSetup, ANewCloudGetsAllOfIt) {
+TEST(RoomSetup, AnEmptyCloudGetsAllOfIt) {
     const auto steps = room_to_set_up(empty_cloud(), room);
     ASSERT_EQ(kinds(steps),
               (std::vector{Kind::create_class, Kind::create_provider, Kind::create_provider,
@@ -109,7 +109,7 @@ TEST(RoomUndo, TakesAwayWhatIsOursAndUnused) {
 }
 
 /// As the manual says: so that regular servers go first.
-TEST(RoomSetup, AQuotaThatSomebodyGaveAFlavorMakesItNoOther) {
+TEST(RoomSetup, AQuotaOfAFlavorDoesNotChangeTheSetup) {
     RoomView view = set_up_cloud();
     view.flavors["f-1"].extra_specs["quota:cpu_shares"] = "2";
     EXPECT_EQ(kinds(room_to_set_up(view, room)), std::vector<Kind>(5, Kind::keep));

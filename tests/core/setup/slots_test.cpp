@@ -39,7 +39,7 @@ std::vector<Kind> kinds(const std::vector<SlotStep>& steps) {
     return all;
 }
 
-TEST(Slots, ANewCloudGetsTheClassAndAProviderForEachHost) {
+TEST(Slots, AnEmptyCloudGetsTheClassAndAProviderForEachHost) {
     const auto steps = slots_to_set_up(empty_cloud(), spot, SlotCount{4, {}, 1});
     ASSERT_EQ(kinds(steps),
               (std::vector{Kind::create_class, Kind::create_provider, Kind::create_provider}));
@@ -49,7 +49,7 @@ TEST(Slots, ANewCloudGetsTheClassAndAProviderForEachHost) {
     EXPECT_EQ(steps[1].to, 4);
 }
 
-TEST(Slots, WhatIsThereIsKeptAndAnotherTotalIsChanged) {
+TEST(Slots, TheExistingSetupIsKeptAndAnotherTotalIsChanged) {
     auto cloud = empty_cloud();
     add_slots(cloud, "h1", 4);
     add_slots(cloud, "h2", 6);
@@ -106,7 +106,7 @@ TEST(Slots, UndoTakesAwayWhatIsOursAndThenTheClass) {
     EXPECT_EQ(steps[0].from, 6);
 }
 
-TEST(Slots, UndoRefusesWhatSomebodyHoldsOrOthersUse) {
+TEST(Slots, UndoRefusesWhatIsHeldOrUsedByOthers) {
     auto cloud = empty_cloud();
     add_slots(cloud, "h1", 4);
     add_slots(cloud, "h2", 4);

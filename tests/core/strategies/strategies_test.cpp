@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadParameter{"strict", "leftover_order", std::vector<std::string>{"vcpu"}},
                       BadParameter{"strict_time", "order", std::string{"random"}}));
 
-TEST(Parameters, UnknownNamesAndWrongKindsAreTold) {
+TEST(Parameters, UnknownNamesAndWrongKindsAreReported) {
     const auto& specs = find_strategy("strict")->parameters;
     const auto unknown = check_parameters(specs, {{"steps", std::int64_t{3}}});
     ASSERT_EQ(unknown.size(), 1U);

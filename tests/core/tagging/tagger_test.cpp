@@ -177,7 +177,7 @@ Taggers three(TaggerConflict rule) {
     return taggers;
 }
 
-TEST(Taggers, OneSaysRevocableAndAllReasonsAreTold) {
+TEST(Taggers, OneSaysRevocableAndAllReasonsAreReported) {
     const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}, {"spot", {ProjectId{"cheap"}}}}};
     const Taggers taggers = three(TaggerConflict::any);
     Server server;
@@ -260,7 +260,7 @@ TEST(Taggers, AProjectIsRevocableIfNoOtherTaggerCanSayOtherwise) {
     EXPECT_FALSE(is_revocable(cheap, Taggers{}, tag_data));
 }
 
-TEST(Taggers, NobodyIsRevocableWithoutTaggers) {
+TEST(Taggers, NoServerIsRevocableWithoutTaggers) {
     for (const auto rule : {TaggerConflict::any, TaggerConflict::first, TaggerConflict::all}) {
         EXPECT_EQ(tagging_of(Server{}, Taggers{rule}, {}), std::nullopt);
         EXPECT_EQ(tagger_conflict_from(to_string(rule)), rule);
@@ -268,7 +268,7 @@ TEST(Taggers, NobodyIsRevocableWithoutTaggers) {
     EXPECT_EQ(tagger_conflict_from("some"), std::nullopt);
 }
 
-TEST(Taggers, AServerIsTaggedAnewOnlyWhenTheyChangeTheirMind) {
+TEST(Taggers, AServerIsTaggedAgainOnlyWhenTheResultChanges) {
     const TagData tag_data{{{"preemptible", {ProjectId{"cheap"}}}}};
     const Taggers taggers = three(TaggerConflict::any);
     Server server = with_spec("reaper:revocable", "true");

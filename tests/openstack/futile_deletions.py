@@ -20,7 +20,7 @@ ROOM_FOR = {
 def cheapest_on(
     fleet: Fleet, reaper: Reaper, hosts: list[str], flavor: str = "medium", slots: int = 1
 ) -> list[Server]:
-    """Who would die without what the message does not tell. They are on these hosts, on each somebody."""
+    """The victims without what the message does not tell. They are on these hosts, at least one on each."""
     asked = ("--resources", ROOM_FOR[flavor], "--slots", str(slots), "--project", "regular")
     plan = reaper.json("plan", *asked)
     chosen = {host["host_name"]: [victim["server"] for victim in host["victims"]] for host in plan["hosts"]}
@@ -31,7 +31,7 @@ def cheapest_on(
     return victims
 
 
-def in_vain(
+def assert_deletions_futile(
     fleet: Fleet,
     reaper: Reaper,
     hosts: list[str],
@@ -50,11 +50,11 @@ def in_vain(
     cheapest_on(fleet, reaper, hosts, flavor, slots)
 
 
-def killed_in_vain(
+def futile_victims(
     fleet: Fleet, blind: Reaper, hosts: list[str], refused_request: Callable[[], str]
 ) -> list[Server]:
     """The same by a reaper to which the configuration does not tell the constraint: it deletes them
-    itself. Returns those that died; nobody is in their places."""
+    itself. Returns those that died; their places stay empty."""
     victims = cheapest_on(fleet, blind, hosts)
     blind.start()
     mark = fleet.cloud.mark()
