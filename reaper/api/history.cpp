@@ -140,10 +140,6 @@ using nlohmann::json;
 constexpr std::size_t usual_lines = 100;
 constexpr std::size_t most_lines = 1000;  ///< in one answer
 
-HttpResponse not_readable(const Error& error) {
-    return refuse(503, "the journal can't be read: " + error.what);
-}
-
 /// The page with its link to the next one. `lines`: one more than the page has, if there is one.
 template <class Lines>
 json page_of_lines(const ApiRequest& request, const char* name, Lines lines, const PageAsked& page,
@@ -322,7 +318,7 @@ Task<HttpResponse> get_explanation(const Backend& backend, ApiRequest request) {
     if (query.wrong()) co_return refuse(400, *query.wrong());
     std::string asked = request.id;
     auto told = co_await report::find_explanation(backend.journal, std::move(asked));
-    if (!told) co_return refuse(503, "the journal can't be read: " + told.error().what);
+    if (!told) co_return not_readable(told.error());
     if (!*told) co_return never_chosen(backend, request.id);
     if (const auto view = backend.daemon.view())
         report::add_names(view->cache.project_names(), **told);

@@ -234,48 +234,36 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
                        "requests");
 }
 
-// `reaper explain`: why a server went, from the journal alone.
-
-namespace {
-
-ExitCode answer_with(const report::Explanation& told, const Terminal& terminal) {
-    return show_document(
-        terminal, [&] { return report::to_json(told); },
-        [&] { return report::render_explanation(told, terminal.render_options(now())); });
-}
-
-/// By the daemon that --api names.
-ExitCode explain_remotely(const GlobalOptions& global, const ExplainCommand& command,
-                          const Terminal& terminal) {
-    auto api = daemon_api(global, terminal);
-    if (!api) return ExitCode::usage;
-    ExitCode code{};
-    const auto said =
-        api->get("/v1/explain/" + http::escape(command.asked), code, ExitCode::unknown);
-    if (!said) return code;
-    if (said->contains("never_chosen"))
-        return show_document(
-            terminal, [&said] { return *said; },
-            [&said] { return report::safe(said->value("never_chosen", "")) + "\n"; });
-    const auto told = taken(report::explanation_from_json(*said), *api, terminal, code);
-    return told ? answer_with(*told, terminal) : code;
-}
-
-}  // namespace
+// `reaper explain`: why a server went, by the journal alone, or by the daemon that --api names.
 
 ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& command,
                           const Terminal& terminal) {
-    if (!global.api.url.empty()) return explain_remotely(global, command, terminal);
     boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
-    auto opened = open_journals(global, command.journal, terminal);
+    auto opened = open_past(io, global, command.journal, terminal);
     if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
-    const auto told = explained_in(io, std::get<Journals>(opened), command.asked, terminal);
-    if (!told) return terminal.fail(ExitCode::failed, told.error());
-    if (!*told) {
-        terminal.complain(report::not_explained(command.asked));
-        return ExitCode::unknown;
+    Past& past = std::get<Past>(opened);
+    if (command.asked.empty())  // it is no part of a path
+        return terminal.fail(ExitCode::unknown, Error{Errc::not_found, report::not_explained("")});
+    const std::string target = "/v1/explain/" + http::escape(command.asked);
+    ExitCode code{};
+    std::string why;
+    const auto said = asked_quietly(past.own, target, code, why);
+    std::optional<report::Explanation> own, other;
+    if (said || code == ExitCode::unknown) other = explained_by_other(past, target, terminal);
+    if (!said && !other) {
+        terminal.complain(why);
+        return code;
     }
-    return answer_with(**told, terminal);
+    if (said && said->contains("never_chosen"))
+        return show_document(
+            terminal, [&said] { return *said; },
+            [&said] { return report::safe(said->value("never_chosen", "")) + "\n"; });
+    if (said) own = taken(report::explanation_from_json(*said), past.own, terminal, code);
+    if (said && !own) return code;
+    const auto told = explained_by_both(past, std::move(own), std::move(other), terminal);
+    return show_document(
+        terminal, [&] { return report::to_json(told); },
+        [&] { return report::render_explanation(told, terminal.render_options(now())); });
 }
 
 }  // namespace reaper::cli

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/past/history_command.hpp"
 #include "reaper/model/time_text.hpp"
@@ -35,8 +36,12 @@ Result<std::optional<TimePoint>> newest_in(boost::asio::io_context& io, JournalR
     return at;
 }
 
-void warn_of_unread(const Journals& journals, const Error& error, const Terminal& terminal) {
-    terminal.warn(std::string{kind_of_other(journals)} + " was not read: " + error.what);
+void warn_of_unread(const Journals& journals, const std::string& why, const Terminal& terminal) {
+    terminal.warn(std::string{kind_of_other(journals)} + " was not read: " + why);
+}
+
+void warn_of_other(const Journals& journals, const Terminal& terminal) {
+    terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " + journals.other_path);
 }
 
 Result<Journals> open_both(const config::LocalSettings& settings, const Terminal& terminal) {
@@ -50,7 +55,7 @@ Result<Journals> open_both(const config::LocalSettings& settings, const Terminal
         if (other)
             journals.other = std::move(*other);
         else if (other.error().code != Errc::not_found)
-            warn_of_unread(journals, other.error(), terminal);
+            warn_of_unread(journals, other.error().what, terminal);
     }
     if (own) {
         journals.own = std::move(*own);
@@ -107,7 +112,7 @@ std::optional<FoundRecord> record_in_other(boost::asio::io_context& io, Journals
     const bool id_alone = own.record && own.record->request.id == RequestId{asked};
     auto found = find_record(io, *journals.other, asked, id_alone);
     if (!found) {
-        warn_of_unread(journals, found.error(), terminal);
+        warn_of_unread(journals, found.error().what, terminal);
         return std::nullopt;
     }
     if (!found->record) return std::nullopt;
@@ -128,11 +133,38 @@ std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, cons
     return std::move(*journals);
 }
 
+std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
+                                       const std::string& only, const Terminal& terminal) {
+    if (!global.api.url.empty()) {
+        auto api = daemon_api(global, terminal);
+        if (!api) return ExitCode::usage;
+        return Past{{}, std::move(*api), std::nullopt};
+    }
+    auto opened = open_journals(global, only, terminal);
+    if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
+    auto& journals = std::get<Journals>(opened);
+    const auto api_of = [&](JournalReader& journal, const std::string& path) {
+        return DaemonApi{journal_channel(io, journal, path), terminal};
+    };
+    DaemonApi own = api_of(*journals.own, journals.own_path);
+    std::optional<DaemonApi> other;
+    if (journals.other) other.emplace(api_of(*journals.other, journals.other_path));
+    return Past{std::move(journals), std::move(own), std::move(other)};
+}
+
+std::optional<nlohmann::json> asked_quietly(DaemonApi& api, const std::string& target,
+                                            ExitCode& code, std::string& why) {
+    api.complain_to([&why](const std::string& line) { why = line; });
+    auto said = api.get(target, code, ExitCode::unknown);
+    api.complain_to({});
+    return said;
+}
+
 void tell_of_other(boost::asio::io_context& io, Journals& journals, const Terminal& terminal) {
     if (!journals.other) return;
     const auto own = newest_in(io, *journals.own);
     const auto other = newest_in(io, *journals.other);
-    if (!other) return warn_of_unread(journals, other.error(), terminal);
+    if (!other) return warn_of_unread(journals, other.error().what, terminal);
     if (!own || !*other) return;
     if (!journals.dry_run && *other <= *own) return;
     terminal.warn(std::string{"this is "} + kind_of_own(journals) + "; " + kind_of_other(journals) +
@@ -159,7 +191,7 @@ Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bo
     if (!known || !both || !journals.other) return known;
     const auto other = run_task(io, journals.other->known_values(query));
     if (!other) {
-        warn_of_unread(journals, other.error(), terminal);
+        warn_of_unread(journals, other.error().what, terminal);
         return known;
     }
     known->host = known->host || other->host;
@@ -179,8 +211,7 @@ Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journ
     std::optional<FoundRecord> other;
     if (journals.other) other = record_in_other(io, journals, asked, *own, terminal);
     if (!own->record && other) {
-        terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " +
-                      journals.other_path);
+        warn_of_other(journals, terminal);
         own = std::move(*other);
     } else if (other &&
                (journals.dry_run || other->record->received_at > own->record->received_at)) {
@@ -197,7 +228,7 @@ Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journal
     if (!victims || !journals.other) return victims;
     auto others = run_task(io, journals.other->find_victims(query));
     if (!others) {
-        warn_of_unread(journals, others.error(), terminal);
+        warn_of_unread(journals, others.error().what, terminal);
         return victims;
     }
     std::move(others->begin(), others->end(), std::back_inserter(*victims));
@@ -208,25 +239,28 @@ Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journal
     return victims;
 }
 
-Result<std::optional<report::Explanation>> explained_in(boost::asio::io_context& io,
-                                                        Journals& journals,
-                                                        const std::string& asked,
-                                                        const Terminal& terminal) {
-    auto told = run_task(io, report::find_explanation(*journals.own, asked));
-    if (!told || !journals.other) return told;
-    auto elsewhere = run_task(io, report::find_explanation(*journals.other, asked));
-    if (!elsewhere) {
-        warn_of_unread(journals, elsewhere.error(), terminal);
-        return told;
+std::optional<report::Explanation> explained_by_other(Past& past, const std::string& target,
+                                                      const Terminal& terminal) {
+    if (!past.other) return std::nullopt;
+    ExitCode code{};
+    std::string why;
+    const auto said = asked_quietly(*past.other, target, code, why);
+    if (said) return taken(report::explanation_from_json(*said), *past.other, terminal, code);
+    if (code != ExitCode::unknown) warn_of_unread(past.journals, why, terminal);
+    return std::nullopt;
+}
+
+report::Explanation explained_by_both(const Past& past, std::optional<report::Explanation> own,
+                                      std::optional<report::Explanation> other,
+                                      const Terminal& terminal) {
+    if (!other) return std::move(*own);
+    if (own && !report::goes_before(*other, *own)) {
+        report::add_other_waits(*other, *own);
+        return std::move(*own);
     }
-    if (!*elsewhere) return told;
-    if (*told && !report::goes_before(**elsewhere, **told)) {
-        report::add_other_waits(**elsewhere, **told);
-        return told;
-    }
-    if (*told) report::add_other_waits(**told, **elsewhere);
-    terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " + journals.other_path);
-    return elsewhere;
+    if (own) report::add_other_waits(*own, *other);
+    warn_of_other(past.journals, terminal);
+    return std::move(*other);
 }
 
 }  // namespace reaper::cli

@@ -12,6 +12,7 @@
 
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
+#include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/terminal.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/ports/journal.hpp"
@@ -39,6 +40,22 @@ struct Journals {
 std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
                                                const Terminal& terminal);
 
+/// Who tells a command of the past: the daemon that --api names, or else journals.
+struct Past {
+    Journals journals;               ///< none with --api
+    DaemonApi own;                   ///< the daemon, or the own journal
+    std::optional<DaemonApi> other;  ///< the other journal, if there is one
+};
+
+/// `io` must outlive it. `only`: as of open_journals. An exit code: why not was told.
+std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
+                                       const std::string& only, const Terminal& terminal);
+
+/// The answer to a GET; none: then `why` has what would be told, and `code` is `unknown` for what
+/// is not there (404).
+std::optional<nlohmann::json> asked_quietly(DaemonApi& api, const std::string& target,
+                                            ExitCode& code, std::string& why);
+
 /// A line on stderr where the other journal has requests that may be those looked for: in a dry
 /// run always, else if it has newer ones.
 void tell_of_other(boost::asio::io_context& io, Journals& journals, const Terminal& terminal);
@@ -62,12 +79,16 @@ Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journ
 Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
                                             const JournalQuery& query, const Terminal& terminal);
 
+/// What the other journal explains, by its answer to `target`. None: there is no other one, or it
+/// does not know it.
+std::optional<report::Explanation> explained_by_other(Past& past, const std::string& target,
+                                                      const Terminal& terminal);
+
 /// What became of a server, by both journals: the newest deletion goes before what was only
 /// planned, and of a server that waited the newest request is told. A warning says if it is the
-/// other journal's. None: neither knows it.
-Result<std::optional<report::Explanation>> explained_in(boost::asio::io_context& io,
-                                                        Journals& journals,
-                                                        const std::string& asked,
-                                                        const Terminal& terminal);
+/// other journal's. At least one of them is there.
+report::Explanation explained_by_both(const Past& past, std::optional<report::Explanation> own,
+                                      std::optional<report::Explanation> other,
+                                      const Terminal& terminal);
 
 }  // namespace reaper::cli
