@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "clients/http/url.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/terminal.hpp"
@@ -246,28 +245,6 @@ ExitCode show_pages(DaemonApi& api, Pages<Line> pages, const JournalQuery& query
     return answer_list(terminal, Result<std::vector<Line>>{std::move(*lines)}, table, pages.name);
 }
 
-ExitCode show_record(DaemonApi& api, const std::string& asked, const Terminal& terminal) {
-    ExitCode code{};
-    std::string id = asked;
-    constexpr std::size_t short_id = 12;
-    constexpr std::size_t whole_id = 40;
-    const bool begins_one = asked.size() >= short_id && asked.size() < whole_id;
-    if (!asked.starts_with("req-") || begins_one) {
-        JournalQuery query;
-        query.server = asked;
-        const auto about = requests_of(query).take(api, 2, terminal, code);
-        if (!about) return code;
-        if (about->size() > 1) warn_of_several(asked, about->front().request.id, terminal);
-        if (!about->empty()) id = about->front().request.id.str();
-    }
-    const auto said = api.get("/v1/requests/" + http::escape(id), code, ExitCode::unknown);
-    if (!said) return code;
-    auto record = taken(report::record_from_json(*said), api, terminal, code);
-    if (!record) return code;
-    return answer_document(terminal, Result<RequestRecord>{std::move(*record)},
-                           report::render_record);
-}
-
 ExitCode show_totals(DaemonApi& api, const JournalQuery& query, const Terminal& terminal) {
     ExitCode code{};
     const std::string since = query.since ? iso_time(*query.since) : "";
@@ -322,7 +299,6 @@ ExitCode history_remotely(const GlobalOptions& global, const HistoryCommand& com
     add_times(times, query);
     using View = HistoryCommand::What;
     switch (command.what) {
-        case View::show: return show_record(*api, command.request, terminal);
         case View::totals: return show_totals(*api, query, terminal);
         case View::victims:
             return show_pages(*api, victims_of(query), query, report::victims_table, terminal);
@@ -336,7 +312,7 @@ ExitCode history_remotely(const GlobalOptions& global, const HistoryCommand& com
                                       std::move(times)};
             return show_pages(*api, std::move(pages), query, report::events_table, terminal);
         }
-        case View::list: break;
+        default: break;
     }
     return show_pages(*api, requests_of(query), query, requests_now, terminal);
 }

@@ -115,17 +115,18 @@ ExitCode follow_history(boost::asio::io_context& io, JournalReader& journal,
 
 namespace {
 
-ExitCode show_record(boost::asio::io_context& io, Journals& journals, const std::string& id,
-                     const Terminal& terminal) {
-    auto record = shown_in(io, journals, id, terminal);
-    if (!record) return terminal.fail(ExitCode::failed, record.error());
-    if (!record->has_value()) {
-        terminal.complain("the journal knows no request and no server " + in_quotes(id) +
-                          "; 'reaper history' lists the requests that it knows");
-        return ExitCode::unknown;
+ExitCode show_record(Past& past, const std::string& asked, const Terminal& terminal) {
+    FoundRecord found = shown_by(past, asked, terminal);
+    if (found.record) {
+        const RequestRecord& record = *found.record;
+        if (found.several) warn_of_several(asked, record.request.id, terminal);
+        return answer_document(terminal, Result<RequestRecord>{record}, report::render_record);
     }
-    return answer_document(terminal, Result<RequestRecord>{std::move(**record)},
-                           report::render_record);
+    if (found.code == ExitCode::unknown && !past.own.remote())
+        found.why = "the journal knows no request and no server " + in_quotes(asked) +
+                    "; 'reaper history' lists the requests that it knows";
+    if (!found.why.empty()) terminal.complain(found.why);
+    return found.code;
 }
 
 bool names_something(const JournalQuery& query) {
@@ -189,7 +190,6 @@ std::variant<JournalQuery, ExitCode> settled(boost::asio::io_context& io, Journa
 /// Of views that do not tell of both journals.
 void tell_of_what_is_left_out(boost::asio::io_context& io, Journals& journals,
                               const HistoryCommand& command, const Terminal& terminal) {
-    if (command.what == HistoryCommand::What::show) return;
     if (command.what != HistoryCommand::What::victims) return tell_of_other(io, journals, terminal);
     if (command.follow) warn_of_followed_alone(journals, command.planned, terminal);
 }
@@ -200,8 +200,13 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
                       const Terminal& terminal) {
     if (const auto fits = check_span(command.span, command.until, now()); !fits)
         return terminal.fail(ExitCode::usage, fits.error());
-    if (!global.api.url.empty()) return history_remotely(global, command, terminal);
     boost::asio::io_context io{1};  // outlives the journals' threads, which post to it
+    if (command.what == HistoryCommand::What::show) {
+        auto past = open_past(io, global, command.journal, terminal);
+        if (const auto* const code = std::get_if<ExitCode>(&past)) return *code;
+        return show_record(std::get<Past>(past), command.request, terminal);
+    }
+    if (!global.api.url.empty()) return history_remotely(global, command, terminal);
     auto opened = open_journals(global, command.journal, terminal);
     if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
     Journals& journals = std::get<Journals>(opened);
@@ -213,8 +218,6 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
     tell_of_what_is_left_out(io, journals, command, terminal);
     if (command.follow) return follow_history(io, journal, command.what, query, terminal);
     switch (command.what) {
-        case HistoryCommand::What::show:
-            return show_record(io, journals, command.request, terminal);
         case HistoryCommand::What::messages:
             return answer_list(terminal, run_task(io, journal.find_messages(query)),
                                report::messages_table, "messages");
@@ -228,7 +231,7 @@ ExitCode show_history(const GlobalOptions& global, const HistoryCommand& command
         case HistoryCommand::What::events:
             return answer_list(terminal, run_task(io, journal.find_events(query)),
                                report::events_table, "events");
-        case HistoryCommand::What::list: break;
+        default: break;
     }
     return answer_list(terminal, run_task(io, journal.find_requests(query)), requests_now,
                        "requests");

@@ -5,11 +5,12 @@
 #include <set>
 #include <utility>
 
+#include "clients/http/url.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
-#include "reaper/cli/past/history_command.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
@@ -79,44 +80,40 @@ Result<Journals> open_at(const std::string& path) {
     return journals;
 }
 
-struct FoundRecord {
-    std::optional<RequestRecord> record;
-    bool several = false;  ///< requests are about that server
-};
-
-/// `id_alone`: it is no server's.
-Result<FoundRecord> find_record(boost::asio::io_context& io, JournalReader& journal,
-                                const std::string& asked, bool id_alone) {
-    FoundRecord found;
-    auto by_id = run_task(io, journal.record(RequestId{asked}));
-    if (!by_id) return by_id.error();
-    found.record = std::move(*by_id);
-    if (found.record || id_alone) return found;
-    JournalQuery query;
-    query.server = asked;
-    query.limit = 2;
-    const auto about = run_task(io, journal.find_requests(query));
-    if (!about) return about.error();
-    if (about->empty()) return found;
-    found.several = about->size() > 1;
-    auto newest = run_task(io, journal.record(about->front().request.id));
-    if (!newest) return newest.error();
-    found.record = std::move(*newest);
-    return found;
+std::optional<nlohmann::json> record_of(DaemonApi& api, const std::string& id, FoundRecord& found) {
+    return asked_quietly(api, "/v1/requests/" + http::escape(id), found.code, found.why);
 }
 
-/// What the other journal has of it: of a request of that id, none but that.
-std::optional<FoundRecord> record_in_other(boost::asio::io_context& io, Journals& journals,
-                                           const std::string& asked, const FoundRecord& own,
-                                           const Terminal& terminal) {
-    const bool id_alone = own.record && own.record->request.id == RequestId{asked};
-    auto found = find_record(io, *journals.other, asked, id_alone);
-    if (!found) {
-        warn_of_unread(journals, found.error().what, terminal);
+/// Of the newest request about that server, with the record. None: `found` has why.
+std::optional<nlohmann::json> newest_record(DaemonApi& api, const std::string& server,
+                                            FoundRecord& found, const Terminal& terminal) {
+    std::string why;
+    const std::string target = target_of("/v1/requests", {{"limit", "2"}, {"server", server}});
+    const auto said = asked_quietly(api, target, found.code, why);
+    if (!said) {
+        found.why = std::move(why);
         return std::nullopt;
     }
-    if (!found->record) return std::nullopt;
-    return std::move(*found);
+    const auto about = taken(report::requests_from_json(said->value("requests", nlohmann::json{})),
+                             api, terminal, found.code);
+    if (!about) found.why.clear();
+    if (about && about->empty()) found.code = ExitCode::unknown;
+    if (!about || about->empty()) return std::nullopt;
+    found.several = about->size() > 1;
+    return record_of(api, about->front().request.id.str(), found);
+}
+
+/// `id_alone`: it is no server's.
+FoundRecord find_record(DaemonApi& api, const std::string& asked, bool id_alone,
+                        const Terminal& terminal) {
+    FoundRecord found{{}, false, ExitCode::unknown, "the journal knows no request ''"};
+    if (asked.empty()) return found;  // it is no part of a path
+    auto said = record_of(api, asked, found);
+    if (!said && found.code == ExitCode::unknown && !id_alone)
+        said = newest_record(api, asked, found, terminal);
+    if (said) found.record = taken(report::record_from_json(*said), api, terminal, found.code);
+    if (said) found.why.clear();
+    return found;
 }
 
 }  // namespace
@@ -204,22 +201,24 @@ Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bo
     return known;
 }
 
-Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journals& journals,
-                                              const std::string& asked, const Terminal& terminal) {
-    auto own = find_record(io, *journals.own, asked, false);
-    if (!own) return own.error();
-    std::optional<FoundRecord> other;
-    if (journals.other) other = record_in_other(io, journals, asked, *own, terminal);
-    if (!own->record && other) {
+FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& terminal) {
+    FoundRecord own = find_record(past.own, asked, false, terminal);
+    if (!past.other || (!own.record && own.code != ExitCode::unknown)) return own;
+    const bool id_alone = own.record && own.record->request.id == RequestId{asked};
+    FoundRecord other = find_record(*past.other, asked, id_alone, terminal);
+    const Journals& journals = past.journals;
+    if (!other.record) {
+        if (other.code != ExitCode::unknown) warn_of_unread(journals, other.why, terminal);
+        return own;
+    }
+    if (!own.record) {
         warn_of_other(journals, terminal);
-        own = std::move(*other);
-    } else if (other &&
-               (journals.dry_run || other->record->received_at > own->record->received_at)) {
+        return other;
+    }
+    if (journals.dry_run || other.record->received_at > own.record->received_at)
         terminal.warn(std::string{kind_of_other(journals)} + " has it too: --journal " +
                       journals.other_path + " shows that");
-    }
-    if (own->several && own->record) warn_of_several(asked, own->record->request.id, terminal);
-    return std::move(own->record);
+    return own;
 }
 
 Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,

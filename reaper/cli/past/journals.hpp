@@ -70,10 +70,17 @@ void warn_of_followed_alone(const Journals& journals, bool planned, const Termin
 Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bool both,
                              const JournalQuery& query, const Terminal& terminal);
 
+struct FoundRecord {
+    std::optional<RequestRecord> record{};
+    bool several = false;  ///< requests are about that server
+    /// Without a record: `unknown`, or how the command ends.
+    ExitCode code{};
+    std::string why{};  ///< likewise, in one line; empty: it was told
+};
+
 /// The request of that id; else the newest one in which a server of that id or name was chosen, or
-/// waited. A line on stderr says if the other journal has it alone, or too. None: neither has it.
-Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journals& journals,
-                                              const std::string& asked, const Terminal& terminal);
+/// waited. A line on stderr says if the other journal has it alone, or too.
+FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& terminal);
 
 /// Deletions that were sent, of both journals, the newest first.
 Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
