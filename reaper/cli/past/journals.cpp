@@ -1,14 +1,15 @@
 #include "reaper/cli/past/journals.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "clients/http/url.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -37,8 +38,8 @@ Result<std::optional<TimePoint>> newest_in(boost::asio::io_context& io, JournalR
     return at;
 }
 
-void warn_of_unread(const Journals& journals, const std::string& why, const Terminal& terminal) {
-    terminal.warn(std::string{kind_of_other(journals)} + " was not read: " + why);
+void warn_of_unread(const char* kind, const std::string& why, const Terminal& terminal) {
+    terminal.warn(std::string{kind} + " was not read: " + why);
 }
 
 void warn_of_other(const Journals& journals, const Terminal& terminal) {
@@ -56,7 +57,7 @@ Result<Journals> open_both(const config::LocalSettings& settings, const Terminal
         if (other)
             journals.other = std::move(*other);
         else if (other.error().code != Errc::not_found)
-            warn_of_unread(journals, other.error().what, terminal);
+            warn_of_unread(kind_of_other(journals), other.error().what, terminal);
     }
     if (own) {
         journals.own = std::move(*own);
@@ -78,6 +79,20 @@ Result<Journals> open_at(const std::string& path) {
     if (!own) return own.error();
     journals.own = std::move(*own);
     return journals;
+}
+
+/// Of the configuration. Whoever may not read it has no cloud to ask.
+std::function<WhoKnows()> configured_cloud(boost::asio::io_context& io,
+                                           const std::string& config_file) {
+    return [&io, config_file, cloud = std::shared_ptr<Cloud>{}]() mutable -> WhoKnows {
+        const auto nobody = [](const std::string&) {};
+        const auto settings = load_config(config_file, nobody, nobody);
+        if (!settings) return {};
+        auto connected = connect_cloud(io, *settings);
+        if (!connected) return {};
+        cloud = std::make_shared<Cloud>(std::move(*connected));
+        return {cloud->parts.identity.get(), cloud->parts.compute.get()};
+    };
 }
 
 std::optional<nlohmann::json> record_of(DaemonApi& api, const std::string& id, FoundRecord& found) {
@@ -118,8 +133,14 @@ FoundRecord find_record(DaemonApi& api, const std::string& asked, bool id_alone,
 
 }  // namespace
 
-std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
-                                               const Terminal& terminal) {
+std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
+                                       const std::string& only, Reading how,
+                                       const Terminal& terminal) {
+    if (!global.api.url.empty()) {
+        auto api = daemon_api(global, terminal);
+        if (!api) return ExitCode::usage;
+        return Past{{}, std::move(*api), std::nullopt};
+    }
     std::optional<config::LocalSettings> settings;
     if (only.empty()) {
         settings = local_settings(global, terminal);
@@ -127,26 +148,20 @@ std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, cons
     }
     auto journals = settings ? open_both(*settings, terminal) : open_at(only);
     if (!journals) return terminal.fail(ExitCode::failed, journals.error());
-    return std::move(*journals);
-}
-
-std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
-                                       const std::string& only, const Terminal& terminal) {
-    if (!global.api.url.empty()) {
-        auto api = daemon_api(global, terminal);
-        if (!api) return ExitCode::usage;
-        return Past{{}, std::move(*api), std::nullopt};
-    }
-    auto opened = open_journals(global, only, terminal);
-    if (const auto* const code = std::get_if<ExitCode>(&opened)) return *code;
-    auto& journals = std::get<Journals>(opened);
-    const auto api_of = [&](JournalReader& journal, const std::string& path) {
-        return DaemonApi{journal_channel(io, journal, path), terminal};
+    JournalChannelOptions options;
+    options.connect = configured_cloud(io, global.config_file);
+    options.followed = how == Reading::followed;
+    if (how == Reading::together) options.also = journals->other.get();
+    options.also_unread = [kind = kind_of_other(*journals), &terminal,
+                           told = false](const Error& error) mutable {
+        if (!std::exchange(told, true)) warn_of_unread(kind, error.what, terminal);
     };
-    DaemonApi own = api_of(*journals.own, journals.own_path);
+    DaemonApi own{journal_channel(io, *journals->own, journals->own_path, std::move(options)),
+                  terminal};
     std::optional<DaemonApi> other;
-    if (journals.other) other.emplace(api_of(*journals.other, journals.other_path));
-    return Past{std::move(journals), std::move(own), std::move(other)};
+    if (journals->other)
+        other.emplace(journal_channel(io, *journals->other, journals->other_path), terminal);
+    return Past{std::move(*journals), std::move(own), std::move(other)};
 }
 
 std::optional<nlohmann::json> asked_quietly(DaemonApi& api, const std::string& target,
@@ -161,7 +176,7 @@ void tell_of_other(boost::asio::io_context& io, Journals& journals, const Termin
     if (!journals.other) return;
     const auto own = newest_in(io, *journals.own);
     const auto other = newest_in(io, *journals.other);
-    if (!other) return warn_of_unread(journals, other.error().what, terminal);
+    if (!other) return warn_of_unread(kind_of_other(journals), other.error().what, terminal);
     if (!own || !*other) return;
     if (!journals.dry_run && *other <= *own) return;
     terminal.warn(std::string{"this is "} + kind_of_own(journals) + "; " + kind_of_other(journals) +
@@ -182,25 +197,6 @@ void warn_of_followed_alone(const Journals& journals, bool planned, const Termin
                   kind_of_other(journals) + " (--journal " + journals.other_path + ")");
 }
 
-Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bool both,
-                             const JournalQuery& query, const Terminal& terminal) {
-    auto known = run_task(io, journals.own->known_values(query));
-    if (!known || !both || !journals.other) return known;
-    const auto other = run_task(io, journals.other->known_values(query));
-    if (!other) {
-        warn_of_unread(journals, other.error().what, terminal);
-        return known;
-    }
-    known->host = known->host || other->host;
-    known->flavor = known->flavor || other->flavor;
-    std::set<ProjectId> projects{known->projects.begin(), known->projects.end()};
-    projects.insert(other->projects.begin(), other->projects.end());
-    // An id goes before a name.
-    if (const ProjectId id{query.project}; projects.contains(id)) projects = {id};
-    known->projects.assign(projects.begin(), projects.end());
-    return known;
-}
-
 FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& terminal) {
     FoundRecord own = find_record(past.own, asked, false, terminal);
     if (!past.other || (!own.record && own.code != ExitCode::unknown)) return own;
@@ -208,7 +204,8 @@ FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& termi
     FoundRecord other = find_record(*past.other, asked, id_alone, terminal);
     const Journals& journals = past.journals;
     if (!other.record) {
-        if (other.code != ExitCode::unknown) warn_of_unread(journals, other.why, terminal);
+        if (other.code != ExitCode::unknown)
+            warn_of_unread(kind_of_other(journals), other.why, terminal);
         return own;
     }
     if (!own.record) {
@@ -221,45 +218,25 @@ FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& termi
     return own;
 }
 
-Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
-                                            const JournalQuery& query, const Terminal& terminal) {
-    auto victims = run_task(io, journals.own->find_victims(query));
-    if (!victims || !journals.other) return victims;
-    auto others = run_task(io, journals.other->find_victims(query));
-    if (!others) {
-        warn_of_unread(journals, others.error().what, terminal);
-        return victims;
-    }
-    std::move(others->begin(), others->end(), std::back_inserter(*victims));
-    std::stable_sort(victims->begin(), victims->end(),
-                     [](const VictimEntry& a, const VictimEntry& b) { return a.at > b.at; });
-    const auto most = static_cast<std::size_t>(std::max(query.limit, 0));
-    if (victims->size() > most) victims->erase(victims->begin() + query.limit, victims->end());
-    return victims;
-}
-
-std::optional<report::Explanation> explained_by_other(Past& past, const std::string& target,
-                                                      const Terminal& terminal) {
-    if (!past.other) return std::nullopt;
+std::optional<report::Explanation> explained_by(Past& past, const std::string& target,
+                                                std::optional<report::Explanation> own,
+                                                const Terminal& terminal) {
+    if (!past.other) return own;
     ExitCode code{};
     std::string why;
     const auto said = asked_quietly(*past.other, target, code, why);
-    if (said) return taken(report::explanation_from_json(*said), *past.other, terminal, code);
-    if (code != ExitCode::unknown) warn_of_unread(past.journals, why, terminal);
-    return std::nullopt;
-}
-
-report::Explanation explained_by_both(const Past& past, std::optional<report::Explanation> own,
-                                      std::optional<report::Explanation> other,
-                                      const Terminal& terminal) {
-    if (!other) return std::move(*own);
+    if (!said && code != ExitCode::unknown)
+        warn_of_unread(kind_of_other(past.journals), why, terminal);
+    if (!said) return own;
+    auto other = taken(report::explanation_from_json(*said), *past.other, terminal, code);
+    if (!other) return own;
     if (own && !report::goes_before(*other, *own)) {
         report::add_other_waits(*other, *own);
-        return std::move(*own);
+        return own;
     }
     if (own) report::add_other_waits(*own, *other);
     warn_of_other(past.journals, terminal);
-    return std::move(*other);
+    return other;
 }
 
 }  // namespace reaper::cli

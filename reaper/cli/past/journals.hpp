@@ -34,25 +34,28 @@ struct Journals {
     bool dry_run = false;  ///< `own` is a dry run's
 };
 
-/// That of the path `only`; empty: those of the configuration. Where its own is not there yet, the
-/// other one takes its place, with a warning. An other one that can't be read is a warning. An exit
-/// code: why not was told.
-std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
-                                               const Terminal& terminal);
-
-/// Who tells a command of the past: the daemon that --api names, or else journals.
+/// Where a command asks about the past: the daemon that --api names, or else journals.
 struct Past {
     Journals journals;               ///< none with --api
     DaemonApi own;                   ///< the daemon, or the own journal
     std::optional<DaemonApi> other;  ///< the other journal, if there is one
 };
 
-/// `io` must outlive it. `only`: as of open_journals. An exit code: why not was told.
-std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
-                                       const std::string& only, const Terminal& terminal);
+/// How two journals are read.
+enum class Reading {
+    apart,
+    together,  ///< `own` lists the victims of both
+    followed,  ///< `own` streams until Ctrl-C
+};
 
-/// The answer to a GET; none: then `why` has what would be told, and `code` is `unknown` for what
-/// is not there (404).
+/// The journal of the path `only`; empty: those of the configuration. Where its own is not there
+/// yet, the other one takes its place, with a warning. An other one that can't be read is a
+/// warning. An exit code: why not was told. `io` must outlive it.
+std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
+                                       const std::string& only, Reading how,
+                                       const Terminal& terminal);
+
+/// The answer to a GET. None: `why` has the complaint, and `code` is `unknown` for 404.
 std::optional<nlohmann::json> asked_quietly(DaemonApi& api, const std::string& target,
                                             ExitCode& code, std::string& why);
 
@@ -66,36 +69,23 @@ void tell_of_other(const config::LocalSettings& settings, const Terminal& termin
 /// A line on stderr where `history victims --follow` leaves out what the other journal may tell.
 void warn_of_followed_alone(const Journals& journals, bool planned, const Terminal& terminal);
 
-/// What they know of the values that the query names: `both`, or the own one alone.
-Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bool both,
-                             const JournalQuery& query, const Terminal& terminal);
-
 struct FoundRecord {
     std::optional<RequestRecord> record{};
     bool several = false;  ///< requests are about that server
-    /// Without a record: `unknown`, or how the command ends.
+    /// Without a record: `unknown` if there is none, or how the command ends.
     ExitCode code{};
-    std::string why{};  ///< likewise, in one line; empty: it was told
+    std::string why{};  ///< the reason, in one line; empty: already on stderr
 };
 
 /// The request of that id; else the newest one in which a server of that id or name was chosen, or
 /// waited. A line on stderr says if the other journal has it alone, or too.
 FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& terminal);
 
-/// Deletions that were sent, of both journals, the newest first.
-Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
-                                            const JournalQuery& query, const Terminal& terminal);
-
-/// What the other journal explains, by its answer to `target`. None: there is no other one, or it
-/// does not know it.
-std::optional<report::Explanation> explained_by_other(Past& past, const std::string& target,
-                                                      const Terminal& terminal);
-
-/// What became of a server, by both journals: the newest deletion goes before what was only
-/// planned, and of a server that waited the newest request is told. A warning says if it is the
-/// other journal's. At least one of them is there.
-report::Explanation explained_by_both(const Past& past, std::optional<report::Explanation> own,
-                                      std::optional<report::Explanation> other,
-                                      const Terminal& terminal);
+/// What became of a server, by `own` and by what the other journal answers to `target`: the newest
+/// deletion goes before what was only planned, and of a server that waited the newest request is
+/// shown. A warning says if it is the other journal's. None: neither knows it.
+std::optional<report::Explanation> explained_by(Past& past, const std::string& target,
+                                                std::optional<report::Explanation> own,
+                                                const Terminal& terminal);
 
 }  // namespace reaper::cli
