@@ -11,7 +11,6 @@
 #include "reaper/model/request_record.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
-#include "reaper/ports/journal.hpp"
 
 namespace reaper {
 
