@@ -21,6 +21,10 @@ HttpResponse answered(nlohmann::json body, int status) {
     return response;
 }
 
+HttpResponse not_readable(const Error& error) {
+    return refuse(503, std::string{journal_trouble} + error.what);
+}
+
 Query::Query(const ApiRequest& request, const std::vector<std::string_view>& known)
     : request_(request) {
     std::set<std::string> seen;

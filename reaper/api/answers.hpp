@@ -19,6 +19,11 @@ namespace reaper::api {
 /// An object, with `version`.
 HttpResponse answered(nlohmann::json body, int status = 200);
 
+/// How a refusal begins if the journal can't be read; the journal's own reason follows.
+inline constexpr std::string_view journal_trouble = "the journal can't be read: ";
+/// 503, with that.
+HttpResponse not_readable(const Error& error);
+
 /// `?name=value` of a request, each at most once.
 class Query {
 public:

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -140,10 +142,6 @@ using nlohmann::json;
 constexpr std::size_t usual_lines = 100;
 constexpr std::size_t most_lines = 1000;  ///< in one answer
 
-HttpResponse not_readable(const Error& error) {
-    return refuse(503, "the journal can't be read: " + error.what);
-}
-
 /// The page with its link to the next one. `lines`: one more than the page has, if there is one.
 template <class Lines>
 json page_of_lines(const ApiRequest& request, const char* name, Lines lines, const PageAsked& page,
@@ -173,21 +171,74 @@ void name_projects(const Backend& backend, Lines& lines) {
 void name_projects(const Backend&, std::vector<MessageEntry>&) {}
 void name_projects(const Backend&, std::vector<JournalEvent>&) {}
 
+/// What the journal knows of the names in the query, or the other one.
+ResultTask<KnownValues> known_in(const Backend& backend, JournalQuery query) {
+    KnownValues nothing_named;
+    if (query.project.empty() && query.host.empty() && query.flavor.empty())
+        co_return nothing_named;
+    JournalQuery same = query;
+    auto known = co_await backend.journal.known_values(std::move(same));
+    if (!known || backend.also == nullptr) co_return known;
+    const ProjectId id{query.project};
+    const auto other = co_await backend.also->known_values(std::move(query));
+    if (!other) {
+        backend.also_unread(other.error());
+        co_return known;
+    }
+    known->host = known->host || other->host;
+    known->flavor = known->flavor || other->flavor;
+    std::set<ProjectId> projects{known->projects.begin(), known->projects.end()};
+    projects.insert(other->projects.begin(), other->projects.end());
+    // An id goes before a name.
+    if (projects.contains(id)) projects = {id};
+    known->projects.assign(projects.begin(), projects.end());
+    co_return known;
+}
+
 /// What the query names is found; else why it is not.
 Task<std::variant<SettledQuery, HttpResponse>> settled(const Backend& backend, JournalQuery query) {
     using Settled = std::variant<SettledQuery, HttpResponse>;
     const JournalQuery asked = query;
     if (backend.clock != nullptr)
-        if (auto known = backend.settled->find(asked, backend.clock->steady()))
-            co_return Settled{SettledQuery{std::move(*known)}};
+        if (auto kept = backend.settled->find(asked, backend.clock->steady()))
+            co_return Settled{SettledQuery{std::move(*kept)}};
+    const auto known = co_await known_in(backend, std::move(query));
+    if (!known) co_return Settled{not_readable(known.error())};
     const WhoKnows cloud{backend.identity, backend.compute};
-    auto found = co_await settle(std::move(query), backend.journal, cloud);
-    if (!found) co_return Settled{not_readable(found.error())};
-    if (found->ambiguous) co_return Settled{refuse(400, "project: " + *found->ambiguous)};
-    if (found->unknown) co_return Settled{refuse(404, *found->unknown)};
-    if (backend.clock != nullptr && found->not_asked.empty())
-        backend.settled->keep(asked, found->query, backend.clock->steady());
-    co_return Settled{std::move(*found)};
+    SettledQuery found = co_await settle(asked, *known, cloud);
+    if (!found.not_asked.empty() && backend.connect) {
+        const WhoKnows connected = backend.connect();
+        found = co_await settle(asked, *known, connected);
+    }
+    if (found.ambiguous) co_return Settled{refuse(400, "project: " + *found.ambiguous)};
+    if (found.unknown) co_return Settled{refuse(404, *found.unknown)};
+    const bool keeps = found.not_asked.empty() || backend.connect;
+    if (backend.clock != nullptr && keeps)
+        backend.settled->keep(asked, found.query, backend.clock->steady());
+    co_return Settled{std::move(found)};
+}
+
+/// Of both journals, the newest first.
+ResultTask<std::vector<VictimEntry>> find_victims(const Backend& backend, JournalQuery query) {
+    if (backend.also == nullptr) co_return co_await backend.journal.find_victims(std::move(query));
+    const int skipped = std::exchange(query.skip, 0);
+    query.limit += skipped;
+    const auto most = static_cast<std::size_t>(query.limit);
+    JournalQuery same = query;
+    auto victims = co_await backend.journal.find_victims(std::move(same));
+    if (!victims) co_return victims;
+    auto others = co_await backend.also->find_victims(std::move(query));
+    if (others)
+        std::move(others->begin(), others->end(), std::back_inserter(*victims));
+    else
+        backend.also_unread(others.error());
+    std::stable_sort(victims->begin(), victims->end(),
+                     [](const VictimEntry& a, const VictimEntry& b) { return a.at > b.at; });
+    if (victims->size() > most) victims->resize(most);
+    const auto first = std::min(static_cast<std::ptrdiff_t>(victims->size()),
+                                static_cast<std::ptrdiff_t>(skipped));
+    victims->erase(victims->begin(), victims->begin() + first);
+    co_return victims;
 }
 
 const std::vector<std::string_view> filters{"limit",  "marker", "outcome", "project", "host",
@@ -252,10 +303,9 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
 }
 
 Task<HttpResponse> list_victims(const Backend& backend, ApiRequest request) {
-    return list_by_time(backend, std::move(request), victim_filters, "victims",
-                        [&backend](JournalQuery wanted) {
-                            return backend.journal.find_victims(std::move(wanted));
-                        });
+    return list_by_time(
+        backend, std::move(request), victim_filters, "victims",
+        [&backend](JournalQuery wanted) { return find_victims(backend, std::move(wanted)); });
 }
 
 Task<HttpResponse> list_messages(const Backend& backend, ApiRequest request) {
@@ -322,7 +372,7 @@ Task<HttpResponse> get_explanation(const Backend& backend, ApiRequest request) {
     if (query.wrong()) co_return refuse(400, *query.wrong());
     std::string asked = request.id;
     auto told = co_await report::find_explanation(backend.journal, std::move(asked));
-    if (!told) co_return refuse(503, "the journal can't be read: " + told.error().what);
+    if (!told) co_return not_readable(told.error());
     if (!*told) co_return never_chosen(backend, request.id);
     if (const auto view = backend.daemon.view())
         report::add_names(view->cache.project_names(), **told);

@@ -29,7 +29,7 @@ public:
     std::function<bool(const std::string&)> fails;
     /// Told what was read, `unfinished` or `culls`, before the reader has it.
     std::function<void(const std::string&)> on_read;
-    std::optional<Error> events_fail;  ///< of one kind can't be read
+    std::optional<Error> events_fail;  ///< those that are looked for
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
     ResultTask<void> readmit(Request request, TimePoint now) override;

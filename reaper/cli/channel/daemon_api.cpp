@@ -79,7 +79,7 @@ bool DaemonApi::get_lines(const std::string& target,
 std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answer,
                                           const std::string& target, ExitCode missing,
                                           ExitCode& code) {
-    may_pass_ = answer ? answer->status >= 500 : goes_by(answer.error().code);
+    may_pass_ = remote() && (answer ? answer->status >= 500 : goes_by(answer.error().code));
     const auto end = [&](ExitCode how, const std::string& why) {
         if (complain_)
             complain_(why);

@@ -57,7 +57,8 @@ public:
     void wait_for(Duration longest) { channel_->wait_for(longest); }
     /// Whether the last question may have come to the daemon: a connection was made.
     bool heard() const { return channel_->heard(); }
-    /// Of the last failure: the daemon is away, or in trouble of its own; another try may go well.
+    /// Of the last failure: a remote daemon is away, or in trouble of its own; another try may go
+    /// well.
     bool may_pass() const { return may_pass_; }
     /// What it would complain of on the terminal goes there, until it is given an empty one.
     void complain_to(std::function<void(const std::string&)> complain) {

@@ -30,7 +30,8 @@ protected:
     SettledQuery ask(const JournalQuery& query, bool with_cloud = true) {
         WhoKnows who;
         if (with_cloud) who = {&cloud, &cloud};
-        return run_task(io, settle(query, journal, who)).value();
+        auto known = run_task(io, journal.known_values(query)).value();
+        return run_task(io, settle(query, std::move(known), who));
     }
 
     FakeClock clock;
