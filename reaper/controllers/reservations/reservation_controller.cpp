@@ -13,7 +13,7 @@ namespace reaper {
 namespace {
 
 constexpr Duration longest_reading = std::chrono::minutes{1};
-constexpr Duration poll_interval{50};
+constexpr Duration reading_poll{50};
 
 /// `3 VCPU more, 5 VGPU less`.
 std::string changed_amounts(const Resources& change) {
@@ -127,7 +127,7 @@ Task<void> ReservationController::until_known() {
             awaited_since_ = now;
         }
         if (now >= awaited_since_ + longest_reading) co_return;
-        co_await dependencies_.cloud.clock.sleep(poll_interval);
+        co_await dependencies_.cloud.clock.sleep(reading_poll);
     }
 }
 
