@@ -27,7 +27,7 @@ namespace reaper::config {
 // vendor-schema.json; keystoneauth's plugins `password` and `v3applicationcredential`.
 
 enum class CloudKeyUse {
-    read,     ///< by config/clouds.cpp, which refuses what it can't go by
+    read,     ///< by this file, which refuses what it can't use
     idle,     ///< it is of no matter to the reaper: how to upload images, which network is public
     unused,   ///< it would change how the cloud is asked, and does not here: it is reported
     unknown,  ///< to OpenStack's tools too, as far as is known here: it is reported

@@ -37,7 +37,7 @@ void add_strategy(StrategyInfo info);
 /// None for an unknown name.
 const StrategyInfo* find_strategy(std::string_view name);
 
-// The strategies that there are; each is one file.
+// Built in.
 
 StrategyInfo chance_strategy();
 StrategyInfo cost_strategy();

@@ -1,4 +1,4 @@
-// Several taggers at once: what holds when they differ.
+// The table of taggers, and several of them at once: what holds when they differ.
 #pragma once
 
 #include <deque>

@@ -415,7 +415,7 @@ Result<std::vector<InventoryHold>> Store::holds() {
     return holds;
 }
 
-// The store's reading side: which projects, hosts and flavors it knows.
+// Which projects, hosts and flavors the store knows.
 
 namespace {
 

@@ -14,6 +14,10 @@
 
 namespace reaper::openstack {
 
+// Which project is meant by what a user wrote: an id, a name, or DOMAIN/NAME. Ids match in any
+// case, with or without dashes. Names match exactly as Keystone writes them, because some databases
+// return `spot` for `SPOT`. Names may hold slashes: each is tried as the end of a domain first.
+
 struct QualifiedName {
     std::string domain;  ///< id or name; empty: any
     std::string project;

@@ -1,6 +1,4 @@
-// The inside of the service: its parts, and what it does with them. Its methods are in service.cpp
-// (its life), service.cpp (what is done again and again, and what comes from the broker) and
-// service.cpp (what it reports about itself).
+// The inside of the service: its parts, and what it does with them. Its methods are in service.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

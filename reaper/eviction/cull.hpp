@@ -25,10 +25,8 @@
 
 namespace reaper {
 
-// The last look at the victims of one cull: what Nova, Placement and Keystone say of them now, and
-// what the policy in force makes of it.
-
-// Rule 1: the last look at a victim, on data read just before the deletion.
+// Rule 1: the last look at each victim, on data read just before its deletion: what Nova, Placement
+// and Keystone say, and what the policy in force makes of it.
 
 /// What a fresh read means for the deletion of a victim.
 struct FreshVerdict {

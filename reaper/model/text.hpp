@@ -1,4 +1,4 @@
-// Text from outside, made safe to show.
+// Text: made safe to show, suggestions for unknown words, natural order, lists of names.
 #pragma once
 
 #include <concepts>

@@ -1,3 +1,4 @@
+// The tables of estimators and QoS controllers, by name: the built-in ones and those of modules.
 #pragma once
 
 #include <deque>
@@ -56,7 +57,7 @@ void add_qos(QosInfo info);
 /// None for an unknown name.
 const QosInfo* find_qos(std::string_view name);
 
-// The estimators and QoS controllers that there are; each is one file.
+// Built in: estimators.cpp and qos_controllers.cpp.
 
 EstimatorInfo noop_estimator();
 EstimatorInfo fixed_estimator();

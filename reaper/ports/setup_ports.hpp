@@ -1,3 +1,4 @@
+// What `reaper setup` makes in Nova and Placement. The daemon never uses these ports.
 #pragma once
 
 #include <map>

@@ -91,7 +91,7 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
     return changed;
 }
 
-// The lines of a recording in JSON, there and back. Exceptions end in this file.
+// The lines of a recording in JSON, there and back. No exception leaves them.
 
 namespace {
 

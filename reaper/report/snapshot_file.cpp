@@ -22,8 +22,8 @@
 
 namespace reaper::report {
 
-// The parts of a snapshot in JSON, there and back. Exceptions end in this file, but for those of
-// what ends in `_in`.
+// The parts of a snapshot in JSON, there and back. Functions ending in `_in` throw; all others
+// return errors.
 
 namespace {
 
@@ -334,7 +334,7 @@ Result<ProjectNames> project_names_from_json(const json& document) {
     return part_of(document, "project_names", project_names_in);
 }
 
-// From the text of a snapshot file back to values, host by host. Exceptions end in this file.
+// From the text of a snapshot file back to values, host by host.
 
 namespace {
 

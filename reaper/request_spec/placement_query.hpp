@@ -34,7 +34,7 @@ std::string joined(const std::vector<std::string>& words);
 std::string to_string(const PlacementQuery& query);
 
 // What a client of Placement asked for in `GET /allocation_candidates`: the inverse of
-// placement_query.hpp, and a request in its terms. The query has what no message contains: a forced
+// `placement_queries`, and a request in its terms. The query has what no message contains: a forced
 // host, what ports and device profiles ask for, aggregates that Nova chose.
 
 struct CandidatesQuery {

@@ -452,7 +452,7 @@ void RequestCoordinator::settle(const Ended& ended) {
         services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
 }
 
-// The coordinator's second part: what a former process left.
+// What the previous process left.
 
 ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     const config::Cull& cull = services_.settings.cull;

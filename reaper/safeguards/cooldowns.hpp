@@ -1,3 +1,4 @@
+// Hosts and cells that rank lower for a while, because room freed there was not used. Pure.
 #pragma once
 
 #include <map>

@@ -23,30 +23,15 @@
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 
-namespace CLI {
+namespace reaper::cli {
 
 // The options of `setup`.
-
-class App;
-}  // namespace CLI
-
-namespace reaper::cli {
 
 void add_setup(CLI::App& app, Parsed& parsed);
 /// `app`: `setup`, with what is to be set up; `resource-tagging`. `bad_input` names the option.
 Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed);
 
-}  // namespace reaper::cli
-
-namespace CLI {
-
 // What is wrong with a command line that CLI11 refused.
-
-class App;
-class ParseError;
-}  // namespace CLI
-
-namespace reaper::cli {
 
 /// One line: the word that nobody takes and what was meant, or what is missing.
 std::string why_wrong(const CLI::App& app, const CLI::ParseError& error);

@@ -282,13 +282,12 @@ std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv
 }  // namespace reaper::cli
 
 namespace CLI {
-
-// What `reaper apply` was asked for, and what of `reaper plan` goes with it.
-
 class App;
 }  // namespace CLI
 
 namespace reaper::cli {
+
+// What `reaper apply` was asked for, and what of `reaper plan` goes with it.
 
 namespace help {
 extern const Text apply;

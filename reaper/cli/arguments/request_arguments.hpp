@@ -5,13 +5,12 @@
 #include "reaper/model/error.hpp"
 
 namespace CLI {
-
-// The options of `reserve`, `unreserve` and `reservations`.
-
 class App;
 }  // namespace CLI
 
 namespace reaper::cli {
+
+// The options of `reserve`, `unreserve` and `reservations`.
 
 void add_reservations(CLI::App& app, Parsed& parsed);
 /// `app`: `reserve` or `unreserve`. `bad_input` names the option.

@@ -1,4 +1,5 @@
-// `reaper pause`, `reaper resume`, `reaper status`: pausing deletions. They need no daemon.
+// `reaper pause`, `reaper resume`, `reaper status`: pausing deletions. They need no
+// daemon (`protect` does).
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// The lists of `reaper oversubscription` and `reaper reservations`.
 #pragma once
 
 #include <nlohmann/json.hpp>

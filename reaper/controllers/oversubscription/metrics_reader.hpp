@@ -60,7 +60,6 @@ OlderPast older_past(TimePoint from, TimePoint to, std::size_t series);
 /// A query for the highest value within each step, of values a minute apart.
 std::string highest_within(const std::string& query, Duration step);
 
-// How much oversubscribed room was held on a host lately. A rate is a mean of the past: it has the
 // How much oversubscribed room was held on a host lately. A rate is a mean of the past, and
 // includes the use of holders that are gone. So the most that was held since the rate began may
 // have been theirs. Otherwise their use would count as that of others, and more servers would be

@@ -4,7 +4,9 @@
 // Only while this reaper serves, and is not paused. The journal knows what was evicted from a host
 // lately, for whatever reason and also before a restart, so that no server is evicted for a load
 // that is about to fall. If a correction is under way when the figures are requested or when they
-// arrive, they cause no eviction: they may be older than its effect. Nothing new
+// arrive, they cause no eviction: they may be older than its effect. No eviction
+// starts on a host that is too busy, nor before its load is known for the first time. Each decision
+// is logged.
 #pragma once
 
 #include <cstdint>
