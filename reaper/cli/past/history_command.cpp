@@ -54,6 +54,9 @@ void add_times(QueryParameters& parameters, const JournalQuery& query) {
     if (query.until) parameters.emplace_back("until", iso_time(*query.until));
 }
 
+/// Of one list, for it is in memory.
+constexpr int most_lines = 100'000;
+
 /// A list, page by page, and no more than is asked for.
 template <class Line>
 struct Pages {
@@ -67,7 +70,7 @@ struct Pages {
     /// None: why not was told.
     std::optional<std::vector<Line>> take(DaemonApi& api, int limit, const Terminal& terminal,
                                           ExitCode& code) const {
-        const auto wanted = static_cast<std::size_t>(std::max(limit, 0));
+        const auto wanted = static_cast<std::size_t>(std::clamp(limit, 0, most_lines));
         std::vector<Line> all;
         std::string target = target_of(path, asked(wanted));
         while (!target.empty() && all.size() < wanted) {
@@ -79,6 +82,8 @@ struct Pages {
             target = page->empty() ? "" : next_of(*said);
             std::move(page->begin(), page->end(), std::back_inserter(all));
         }
+        if (limit > most_lines && !target.empty())
+            terminal.warn("only the newest " + std::to_string(most_lines) + " are listed");
         if (all.size() > wanted) all.erase(all.begin() + static_cast<long>(wanted), all.end());
         return all;
     }

@@ -225,6 +225,9 @@ TEST_F(JournalFind, ADamagedEntryIsLeftOutAndBreaksNothing) {
         file.execute("UPDATE plan SET decision = '{' WHERE request = 1");
     }
     EXPECT_THAT(requests({}), ElementsAre("req-2", "req-1"));
+    JournalQuery one;
+    one.limit = 1;
+    EXPECT_THAT(requests(one), ElementsAre("req-2")) << "not an empty page";
     EXPECT_THAT(requests(with(&JournalQuery::project, "web")), ElementsAre("req-1"));
     EXPECT_THAT(requests(with(&JournalQuery::server, "batch")), ElementsAre("req-2", "req-1"));
     EXPECT_THAT(victims(with(&JournalQuery::flavor, "m1.small")), ElementsAre("v-2"));
