@@ -98,7 +98,7 @@ const ServerState* find_in(std::span<const ServerState> table, std::string_view 
     return at == table.end() ? nullptr : &*at;
 }
 
-constexpr ServerState unknown{"", Fate::stays, Frees::its_room, true, "its meaning is unknown"};
+constexpr ServerState unknown{"", Fate::stays, Frees::its_room, true, "its state is unknown"};
 
 }  // namespace
 

@@ -297,7 +297,7 @@ TEST(WhyUnknown, AZoneAndAClassThatNoHostHas) {
               "there is no availability zone 'mars' with hosts in this cloud; there are: 'nova'");
     Request odd = request(quarter + Resources{{"CUSTOM_GPU", 1}});
     EXPECT_EQ(why_unknown(odd, hosts),
-              "there is not a resource class 'CUSTOM_GPU' in this cloud: no host offers it");
+              "there is no resource class 'CUSTOM_GPU' in this cloud: no host offers it");
 }
 
 TEST(WhyUnknown, ATraitThatNoHostHasIfNoFlavorDemandsIt) {

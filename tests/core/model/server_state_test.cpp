@@ -77,7 +77,7 @@ TEST(ServerState, WhatGoesAlreadyIsNoVictim) {
 TEST(ServerState, WhatIsNotKnownHereIsLeftAlone) {
     EXPECT_FALSE(may_be_victim(in_state("UNKNOWN")));
     EXPECT_THAT(why_no_victim(in_state("ACTIVE", "teleporting")),
-                Optional(HasSubstr("not known here (ACTIVE, teleporting)")));
+                Optional(HasSubstr("its state is unknown (ACTIVE, teleporting)")));
 }
 
 TEST(ServerState, OnlyWhatDidWorkLosesWork) {

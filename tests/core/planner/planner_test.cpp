@@ -163,7 +163,7 @@ TEST(Planner, Rule1MovingSparedAndRegularServersAreNoVictims) {
     const auto why = rejection_of(decision, "a").reason;
     EXPECT_THAT(why, HasSubstr("1 revocable server can't be deleted: it is between two hosts"));
     EXPECT_THAT(why, HasSubstr("(ACTIVE, migrating)"));
-    EXPECT_THAT(why, HasSubstr("not known here (UNKNOWN)"));
+    EXPECT_THAT(why, HasSubstr("its state is unknown (UNKNOWN)"));
     EXPECT_THAT(why, HasSubstr("a fresh read found it protected"));
 }
 

@@ -284,7 +284,7 @@ TEST(BuildRequest, RefusesWhatNoRoomCanHelp) {
     EXPECT_THAT(refusal(notice(), deleting), HasSubstr("server-2 is being deleted"));
     const auto rebuild = notice(FailureEvent::rebuild_server);
     EXPECT_THAT(refusal(rebuild, facts("rebuild", "h")), HasSubstr("stays on its host"));
-    EXPECT_THAT(refusal(rebuild, facts("", "h")), HasSubstr("does not tell"));
+    EXPECT_THAT(refusal(rebuild, facts("", "h")), HasSubstr("does not say"));
     auto bad = notice();
     bad.flavor->extra_specs = {{"resources1:VGPU", "1"}, {"resources2:VGPU", "1"}};
     EXPECT_THAT(refusal(bad, facts("create")), HasSubstr("2 groups of resources without a"));

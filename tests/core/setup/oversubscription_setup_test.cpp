@@ -128,7 +128,7 @@ TEST(RoomUndo, WhatIsUsedOrChangedStays) {
     ASSERT_EQ(kinds(steps), (std::vector{Kind::refuse, Kind::refuse, Kind::refuse,
                                          Kind::remove_provider, Kind::refuse}));
     EXPECT_THAT(steps[0].why, HasSubstr("servers have it"));
-    EXPECT_THAT(steps[1].why, HasSubstr("other numbers or properties"));
+    EXPECT_THAT(steps[1].why, HasSubstr("numbers or properties differ"));
 }
 
 TEST(RoomUndo, NothingThereIsNothingToDo) {
