@@ -70,7 +70,7 @@ public:
         backend_.connect = std::move(options.connect);
         backend_.also = options.also;
         backend_.also_unread = std::move(options.also_unread);
-        followed_ = options.followed;
+        if (options.followed) looks_.emplace(io);
     }
 
     Result<http::LocalAnswer> ask(http::Method /*always GET*/, const std::string& target,
@@ -83,8 +83,6 @@ public:
     Result<http::LocalAnswer> stream(
         http::Method /*always GET*/, const std::string& /*of events*/, const std::string& /*body*/,
         const std::function<void(const std::string&)>& on_line) override {
-        // Until then, a signal ends the program at once.
-        if (followed_ && !looks_) looks_.emplace(io_);
         while (looks_ && looks_->wait()) {
             on_line("event: request");
             if (failure_) return *failure_;
@@ -113,7 +111,6 @@ private:
     NoDaemon daemon_;
     RecordFeed feed_;
     api::Backend backend_;
-    bool followed_ = false;
     std::optional<Looks> looks_;
     std::optional<Result<http::LocalAnswer>> failure_;  ///< of the last question
 };
