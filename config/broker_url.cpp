@@ -62,8 +62,8 @@ Result<void> read_user(std::string_view user_info, BrokerUrl& url) {
 Result<void> read_host(std::string_view text, BrokerUrl& url) {
     if (text.empty()) return bad("the host is missing");
     if (text.find_first_of(" ,%\t") != std::string_view::npos)
-        return bad("the host is no name or address");
-    if (printable(text) != text) return bad("the host is no name or address");
+        return bad("the host is not a name or address");
+    if (printable(text) != text) return bad("the host is not a name or address");
     const std::string no_port =
         "the port is not a number from 1 to 65535" + std::string(encode_hint);
     const auto parsed = boost::urls::parse_authority(text);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <set>
 
-#include "config/entries.hpp"
+#include "config/values.hpp"
 
 namespace reaper::config {
 namespace {

@@ -32,7 +32,7 @@ void check_queues(const Broker& broker, Findings& findings) {
                            "another name");
         for (const auto& topic : broker.topics)
             if (queue == topic || queue.starts_with(topic + "."))
-                findings.error(key, "is Nova's own queue; its messages belong to others",
+                findings.error(key, "is Nova's own queue; its messages are for other programs",
                                "a name of our own, such as reaper");
     };
     check("broker.queue", broker.queue);
@@ -103,7 +103,7 @@ std::optional<IpPort> ip_port_of(const std::string& text) {
     return IpPort{ip, *port};
 }
 
-/// What would ask itself for ever.
+/// What would ask itself forever.
 bool leads_to(const std::string& url, const IpPort& listen) {
     const std::size_t start = url.find("://");
     if (start == std::string::npos) return false;
@@ -114,7 +114,8 @@ bool leads_to(const std::string& url, const IpPort& listen) {
            (authority == "localhost" + port && listen.ip.starts_with("127."));
 }
 
-/// Who is not known may ask from this machine alone, and no token goes over a network in the clear.
+/// Unauthenticated clients may connect only from this machine, and no token crosses a network in
+/// clear text.
 void check_admin(const Admin& admin, Findings& findings) {
     const bool here = is_loopback_address(admin.listen);
     // A file that can't be read is a mistake of its own.
@@ -125,7 +126,7 @@ void check_admin(const Admin& admin, Findings& findings) {
         findings.error("admin.listen", "is " + shown(admin.listen), place);
     else if (!admin.listen.empty() && !here && admin.auth == "none")
         findings.error("admin.listen",
-                       "is " + shown(admin.listen) + ", and no client shows who it is",
+                       "is " + shown(admin.listen) + ", and clients do not authenticate",
                        "an address on loopback, such as 127.0.0.1:8787; or admin.auth");
     else if (!admin.listen.empty() && !here && !tls)
         findings.error("admin.listen", "is " + shown(admin.listen) + " without TLS",
@@ -134,7 +135,7 @@ void check_admin(const Admin& admin, Findings& findings) {
     if (demands && !tls)
         findings.error("admin.tls.client_ca_file", "given without cert_file", "all three");
     if (admin.auth == "certificate" && admin.principals.empty())
-        findings.error("admin.principals", "is empty: no certificate may ask",
+        findings.error("admin.principals", "is empty: it admits no certificate",
                        "common names or patterns, such as [ops, 'controller-*']");
     if (admin.auth == "certificate" && !demands)
         findings.error("admin.auth", "is certificate, and none is demanded",
@@ -178,7 +179,7 @@ void check_gateway(const Gateway& gateway, Findings& findings) {
                        "Placement's endpoint, such as http://controller:8778/placement");
     if (gateway.listen.empty()) {
         if (findings.has("gateway") && !findings.has("gateway.listen"))
-            findings.warn("gateway", "has no listen: there is no gateway", "listen: IP:PORT");
+            findings.warn("gateway", "has no listen, so there is no gateway", "listen: IP:PORT");
         return;
     }
     const auto listen = ip_port_of(gateway.listen);
@@ -263,7 +264,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_order("broker.reconnect_backoff", broker.reconnect_backoff,
                 "broker.reconnect_backoff_max", broker.reconnect_backoff_max, findings);
     check_order("cull.poll_interval", cull.poll_interval, "cull.deadline", cull.deadline, findings);
-    // Room that nobody looks after any more must not stay promised.
+    // Room that is no longer watched must not stay promised.
     check_order("cull.promise", cull.promise, "cull.watch", cull.watch, findings);
     const ThrashSettings& thrash = settings.policy.safeguards.thrash;
     check_order("thrash.grace", thrash.grace, "thrash.max_grace", thrash.max_grace, findings);
@@ -283,7 +284,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_absolute("journal.path", settings.journal.path, findings);
     // Who dies follows from it: it is written, never assumed.
     if (!findings.has("taggers"))
-        findings.error("taggers", "is not there: nothing says which servers are revocable",
+        findings.error("taggers", "is missing: nothing says which servers are revocable",
                        "a list such as [{name: project, tag: preemptible}]; 'reaper taggers' has "
                        "the names");
     check_admin(settings.admin, findings);

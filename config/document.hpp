@@ -7,7 +7,7 @@
 #include <variant>
 #include <yaml-cpp/yaml.h>
 
-#include "config/error.hpp"
+#include "config/findings.hpp"
 
 namespace reaper::config {
 

@@ -6,9 +6,28 @@
 #include <string_view>
 #include <vector>
 
-#include "config/error.hpp"
-
 namespace reaper::config {
+
+// A mistake in the configuration: where it is, what it is, what would be right. One line each.
+
+struct ConfigError {
+    std::string file;
+    int line = 0;          ///< from 1; 0: the file as a whole
+    std::string key;       ///< `http.max_retries`; empty: the file as a whole
+    std::string problem;   ///< never a secret
+    std::string expected;  ///< may be empty
+    /// A file that it names is missing or can't be read as things are: a mount, a secret or a right
+    /// may come later, without a change of the configuration.
+    bool unreadable = false;
+
+    friend bool operator==(const ConfigError&, const ConfigError&) = default;
+};
+
+/// `FILE:LINE: key.path: problem; expected ...`
+std::string to_string(const ConfigError& error);
+
+/// Nothing is wrong with what the configuration says: files are missing.
+bool only_unreadable(const std::vector<ConfigError>& errors);
 
 /// Behind the name of a variable, where the name of a file would stand.
 inline constexpr std::string_view in_environment = " (environment)";
@@ -27,7 +46,7 @@ public:
     void add_warning(ConfigError warning) { warnings_.push_back(std::move(warning)); }
 
     /// The key's value comes from this variable of the environment: mistakes in it, and in what is
-    /// inside of it, are told as the variable's.
+    /// inside of it, are reported as the variable's.
     void of_variable(const std::string& key, const std::string& variable) {
         variables_.emplace(key, variable);
     }

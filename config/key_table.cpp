@@ -1,4 +1,3 @@
-#include "config/key_targets.hpp"
 #include "config/keys.hpp"
 #include "config/oversubscription.hpp"
 #include "config/reservations.hpp"
@@ -113,11 +112,11 @@ const Section top{
          "plans are made, journaled and recorded, and nothing is deleted",
          at<&Settings::dry_run>()},
         {"pause_file", Text{4096}, "/var/lib/reaper/paused",
-         "while it is there, the reaper of this machine deletes nothing",
+         "while this file exists, the reaper of this machine deletes nothing",
          at<&Settings::pause_file>()},
         {"start_within", Span{0ms, 24h}, "5min",
          "how long the daemon waits at its start for broker and cloud before it ends (systemd "
-         "starts it again); 0s: for ever",
+         "starts it again); 0s: forever",
          at<&Settings::start_within>()},
         {"watched_aggregates", TextList{true}, "[]",
          "names or UUIDs of host aggregates, the only ones culled in; `a|b` is one shard",
@@ -129,7 +128,7 @@ const Section top{
 
 const Section cloud{
     "cloud",
-    "the OpenStack cloud, and as whom",
+    "the OpenStack cloud and its credentials",
     {
         {"name", Text{}, "", "a cloud of clouds.yaml", draft_at<&Draft::cloud_name>()},
         {"clouds_file", ReadableFile{}, "", "instead of the places where clouds.yaml is searched",
@@ -259,7 +258,7 @@ const Section trigger{
         {"max_age", Span{1s, 168h}, "10min", "older messages are dropped, with a reason",
          at<&Settings::trigger, &Trigger::max_age>()},
         {"unshelve_interval", Span{0ms, 24h}, "10s",
-         "between two looks for unshelved servers that found no host; 0s: never",
+         "between two searches for unshelved servers that found no host; 0s: never",
          at<&Settings::trigger, &Trigger::unshelve_interval>()},
     },
     true};
@@ -279,10 +278,9 @@ const Section cull{
         {"promise", Span{0ms, 24h}, "1min", "how long freed room stays promised to its request",
          cull_at<&Cull::promise>()},
         {"watch", Span{1s, 24h}, "15min",
-         "how long we look whether the requester, or its second try, takes the freed room",
+         "how long the requester, or its second try, may take the freed room",
          cull_at<&Cull::watch>()},
-        {"approved_max_age", Span{1s, 168h}, "1h",
-         "'reaper apply': a saved plan is too old to be carried out then",
+        {"approved_max_age", Span{1s, 168h}, "1h", "'reaper apply': a saved plan is too old then",
          cull_at<&Cull::approved_max_age>()},
     },
     true};
@@ -306,14 +304,14 @@ const Section protect{
          "keys of the server's metadata, where owners may; any value but false, no and 0 protects",
          protect_at<&ProtectSettings::metadata>()},
         {"min_run_time", Span{0ms, 8760h}, "0s",
-         "a server may be a victim only when it has run so long",
+         "a server may be a victim only when it has run this long",
          protect_at<&ProtectSettings::min_run_time>()},
     },
     true};
 
 const Section scheduler{
     "scheduler",
-    "how nova-scheduler is set up, where its API does not tell",
+    "how nova-scheduler is set up, as far as its API does not show it",
     {
         {"tenant_filter", Flag{}, "false",
          "its filter AggregateMultiTenancyIsolation is on: aggregates with filter_tenant_id* are "
@@ -368,10 +366,10 @@ const Section scheduler{
 
 const Section limits{
     "limits",
-    "victims at most, of the reaper of this machine; 0 is no limit",
+    "maximum numbers of victims, for the reaper of this machine; 0 is no limit",
     {
         {"victims_per_request", victims, "100",
-         "over all its rounds; for more, a person approves a plan (reaper apply)",
+         "over all its rounds; an operator approves larger plans (reaper apply)",
          limits_at<&LimitSettings::victims_per_request>()},
         {"share_per_request", WholeNumber{0, 1000}, "25",
          "the same, as per cent of all revocable servers",
@@ -401,7 +399,7 @@ const Section thrash{
         {"window", Span{1s, 720h}, "24h", "in which evictions are counted",
          thrash_at<&ThrashSettings::window>()},
         {"grace", Span{0ms, 720h}, "30min",
-         "its servers are kept until they have run so long; doubles with each further eviction",
+         "its servers are kept until they have run this long; doubles with each further eviction",
          thrash_at<&ThrashSettings::grace>()},
         {"max_grace", Span{0ms, 720h}, "8h", "but never longer than this",
          thrash_at<&ThrashSettings::max_grace>()},
@@ -467,7 +465,7 @@ const Section short_lived{
     "short_lived",
     "a project that gives freed room back within minutes, again and again, is left alone",
     {
-        {"lived", Span{1s, 24h}, "10min", "room that is used for so long was worth its victims",
+        {"lived", Span{1s, 24h}, "10min", "room that is used for this time was worth its victims",
          short_lived_at<&ShortLivedSettings::lived>()},
         {"allowance", WholeNumber{0, 10'000}, "10",
          "victims within the window for room that was not used; 0: any number",
@@ -487,14 +485,14 @@ const Section cache{
     "how the cache of the cloud is kept fresh",
     {
         {"events", Flag{}, "true",
-         "listen to Nova's INFO notifications; without, the cloud is read for each decision",
+         "listen to Nova's INFO notifications; otherwise the cloud is read for each decision",
          at<&Settings::cache, &Cache::events>()},
-        {"max_age", Span{1min, 168h}, "1h", "all of it is read anew then, in bulk",
+        {"max_age", Span{1min, 168h}, "1h", "then all of it is read again, in bulk",
          at<&Settings::cache, &Cache::max_age>()},
         {"host_max_age", Span{1s, 168h}, "15min",
-         "each host is read exactly so often, as the rate allows",
+         "each host is read at this interval, if the rate allows it",
          at<&Settings::cache, &Cache::host_max_age>()},
-        {"services_interval", Span{1s, 24h}, "30s", "between two looks at all compute services",
+        {"services_interval", Span{1s, 24h}, "30s", "between two readings of all compute services",
          at<&Settings::cache, &Cache::services_interval>()},
         {"hosts_per_second", WholeNumber{1, 1000}, "5", "read in the background at most",
          at<&Settings::cache, &Cache::hosts_per_second>()},
@@ -525,8 +523,9 @@ const Section record{
         {"directory", Text{4096}, "", "of the daemon's own; default: nothing is recorded",
          at<&Settings::record, &Record::directory>()},
         {"max_mib", WholeNumber{8, 16'000'000, 1024 * 1024}, "1024",
-         "MiB, compressed; the oldest goes first", at<&Settings::record, &Record::max_bytes>()},
-        {"max_age", Span{1h, 87600h}, "720h", "what is older goes too",
+         "MiB, compressed; the oldest is dropped first",
+         at<&Settings::record, &Record::max_bytes>()},
+        {"max_age", Span{1h, 87600h}, "720h", "older data is dropped too",
          at<&Settings::record, &Record::max_age>()},
         {"anonymous", Flag{}, "false",
          "names and ids are replaced before anything is written, free text is left out",
@@ -538,17 +537,16 @@ const Section admin{
     "the API of the running daemon: GET /v1",
     {
         {"listen", Text{255}, "",
-         "IP:PORT; without auth on loopback only, and for looking; default: off",
+         "IP:PORT; without auth only on loopback, and read-only; default: off",
          at<&Settings::admin, &Admin::listen>()},
         {"socket", Text{100}, "",
-         "path of a Unix socket, its owner's alone, for reaper request; default: off",
+         "path of a Unix socket, only for its owner, for reaper request; default: off",
          at<&Settings::admin, &Admin::socket>()},
         {"look_socket", Text{100}, "",
-         "path of a Unix socket for looking, for the group of its directory too; default: off",
+         "path of a read-only Unix socket, also for the group of its directory; default: off",
          at<&Settings::admin, &Admin::look_socket>()},
         {"auth", Choice{{"none", "keystone", "certificate"}}, "none",
-         "how clients of the port show who they are: a token, or a certificate of "
-         "tls.client_ca_file",
+         "how clients of the port authenticate: by token, or by certificate of tls.client_ca_file",
          at<&Settings::admin, &Admin::auth>()},
         {"roles", TextList{}, "[admin]", "of Keystone; a token's user must have one of them",
          at<&Settings::admin, &Admin::roles>()},
@@ -556,7 +554,7 @@ const Section admin{
          "patterns; the common name of a certificate must match one",
          at<&Settings::admin, &Admin::principals>()},
         {"names", TextList{true}, "[]",
-         "host names under which clients ask the port, beside its address",
+         "host names by which clients reach the port, beside its address",
          at<&Settings::admin, &Admin::names>()},
     }};
 
@@ -577,10 +575,10 @@ const Section metrics{
     "what the running daemon counts and measures, for Prometheus: GET /metrics, /healthz, /readyz",
     {
         {"listen", Text{255}, "",
-         "IP:PORT for these three alone, whoever asks; the API answers them too; default: off",
+         "IP:PORT for only these three, for any client; the API answers them too; default: off",
          at<&Settings::metrics, &MetricsPage::listen>()},
         {"names", TextList{true}, "[]",
-         "host names under which clients ask the port, beside its address",
+         "host names by which clients reach the port, beside its address",
          at<&Settings::metrics, &MetricsPage::names>()},
         {"per_host", Flag{}, "false",
          "the room of each host too: five series for each host and resource class",
@@ -589,10 +587,10 @@ const Section metrics{
 
 const Section gateway{
     "gateway",
-    "stands before Placement for nova-scheduler, and passes everything through",
+    "serves nova-scheduler in place of Placement, and passes everything through",
     {
         {"listen", Text{255}, "", "IP:PORT; default: off", gateway_at<&Gateway::listen>()},
-        {"placement_url", Url{http_urls}, "", "Placement itself; default: as the catalog has it",
+        {"placement_url", Url{http_urls}, "", "Placement itself; default: the catalog's",
          gateway_at<&Gateway::placement_url>()},
         {"path_prefix", Text{1024}, "",
          "path under which it is asked, such as /placement; default: that of Placement's URL",
@@ -603,7 +601,7 @@ const Section gateway{
          "how long Placement may take to answer, and between two pieces of an answer",
          gateway_at<&Gateway::upstream_timeout>()},
         {"deadline", Span{1s, 10min}, "1min",
-         "how long nova-scheduler waits for room at most, then it gets Placement's answer",
+         "the longest wait of nova-scheduler for room; then it gets Placement's answer",
          gateway_at<&Gateway::deadline>(), true},
         {"max_held", WholeNumber{0, 1000}, "32",
          "calls that wait for room at a time, half of them of one project; others pass; 0: all",
@@ -647,13 +645,13 @@ const Section reservations{
          "hosts",
          reservations_at<&Reservations::static_ones>()},
         {"lend", Flag{}, "false",
-         "revocable servers may use what is idle, of the reservations that do not say it",
+         "revocable servers may use idle room, unless the reservation says otherwise",
          reservations_at<&Reservations::lend>()},
         {"longest_loan", Span{0ms, 8760h}, "0s",
-         "a revocable server may stay so long, likewise; 0s: as long as the room is idle",
+         "the maximum time of a loan; 0s: as long as the room is idle",
          reservations_at<&Reservations::longest_loan>()},
         {"calm", Span{0ms, 24h}, "10min",
-         "after its owner came, a reservation is lent again so much later; longer each time",
+         "after its owner came, a reservation is lent again after this; longer each time",
          reservations_at<&Reservations::calm>()},
         {"interval", Span{1s, 24h}, "1min", "between two looks at all reservations",
          reservations_at<&Reservations::interval>()},
@@ -670,7 +668,7 @@ const Section reservations_acl{
          "which principals may reserve for which roles, with * and ?",
          reservations_at<&Reservations::acl, &ReservationAcl::reserve>()},
         {"unreserve", ReservationList{unreserve_rules_expected}, "[]",
-         "which principals may unreserve what whom reserved, with * and ?",
+         "which principals may unreserve the reservations of which others, with * and ?",
          reservations_at<&Reservations::acl, &ReservationAcl::unreserve>()},
     },
     true};
@@ -680,7 +678,7 @@ const Section log{
     "what is written, where",
     {
         {"level", Choice{{"trace", "debug", "info", "warning", "error"}}, "info",
-         "the least important that is written", at<&Settings::log, &Log::level>(), true},
+         "the least important level that is written", at<&Settings::log, &Log::level>(), true},
         {"target", Choice{{"auto", "terminal", "journald"}}, "auto", "auto: journald under systemd",
          at<&Settings::log, &Log::target>()},
         {"format", Choice{{"text", "json"}}, "text",

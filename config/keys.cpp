@@ -1,7 +1,7 @@
 #include "config/keys.hpp"
 
 #include "config/cells.hpp"
-#include "config/modules.hpp"
+#include "config/plugins.hpp"
 #include "config/values.hpp"
 
 namespace reaper::config {

@@ -68,7 +68,7 @@ struct OnePlugin {
     Kind kind = Kind::strategy;
 };
 struct PluginList {};
-/// `path`, `sha256`, `parameters`; read by modules.hpp.
+/// `path`, `sha256`, `parameters`; read by plugins.hpp.
 struct ModuleList {};
 /// `name`, `hosts`, `aggregates`, `disabled`; read by cells.hpp.
 struct CellList {};
@@ -120,5 +120,33 @@ std::vector<std::string> spellings(const Key& key);
 
 /// `a.b`, or `b` at the top.
 std::string join_path(std::string_view section, std::string_view key);
+
+// For the table of keys: where values go, and bounds that several sections have.
+
+/// The member of Settings at the end of a path of members.
+template <auto... Path>
+auto& member(Draft& draft) {
+    return (draft.settings.*....*Path);
+}
+
+/// A member of the draft itself.
+template <auto Member>
+auto& own_member(Draft& draft) {
+    return draft.*Member;
+}
+
+template <auto... Path>
+Target at() {
+    return Target{&member<Path...>};
+}
+
+template <auto Member>
+Target draft_at() {
+    return Target{&own_member<Member>};
+}
+
+inline const std::vector<std::string_view> http_urls{"http", "https"};
+
+constexpr auto longest_wait = std::chrono::hours{1};
 
 }  // namespace reaper::config

@@ -10,17 +10,30 @@
 #include <utility>
 #include <variant>
 #include <vector>
+#include <yaml-cpp/yaml.h>
 
 #include "config/environment.hpp"
-#include "config/error.hpp"
+#include "config/findings.hpp"
+#include "config/keys.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::config {
 
+// Keys of the file as variables of the environment, for containers: `cull.deadline` is
+// REAPER_CULL_DEADLINE. The file overrules them. Values are as the file would say them; of a
+// secret, the variable is as one that K_env names.
+
+std::string variable_of(const Section& section, const Key& key);
+
+/// Into the document what variables say of keys that it lacks. A variable that is empty says
+/// nothing. What can't be understood is a mistake of the variable; the findings remember which keys
+/// are whose.
+void add_variables(YAML::Node& root, const Environment& environment, Findings& findings);
+
 using LoadResult = std::variant<Settings, std::vector<ConfigError>>;
 
 /// Settings that are complete and possible, or every mistake found (at least one), by file and
-/// line. `warnings` (may be null) gets what works but should be mended, such as a secret that
+/// line. `warnings` (may be null) gets what works but should be fixed, such as a secret that
 /// everyone can read; it is filled in both cases.
 LoadResult load_settings(const std::string& path, const Environment& environment,
                          std::vector<ConfigError>* warnings = nullptr);
@@ -69,9 +82,9 @@ struct LocalSettings {
     std::string pause_file;
     Admin admin;
     SafeguardSettings safeguards;  ///< the defaults where something is wrong in them
-    Broker broker;                 ///< whom to ask which reaper is active
+    Broker broker;                 ///< the one to ask which reaper is active
     std::string broker_unknown;    ///< why it can't be asked; empty if it can
-    Gateway gateway;               ///< whom to ask whether it helps
+    Gateway gateway;               ///< the one to ask whether it helps
     Record record;
     MetricsPage metrics;  ///< where a daemon without a socket can be asked how it is
     /// Where a run in the other mode keeps its journal: in a dry run the daemon's, else a dry
@@ -79,7 +92,7 @@ struct LocalSettings {
     std::string other_journal{};
 };
 
-/// These alone, for what must work whatever else is wrong or can't be read by who asks: no secret
+/// These alone, for what must work whatever else is wrong or can't be read by the caller: no secret
 /// is needed for it.
 std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::string& path,
                                                                  const Environment& environment);
@@ -97,7 +110,7 @@ struct GatewaySettings {
 std::variant<GatewaySettings, std::vector<ConfigError>> load_gateway(
     const std::string& path, const Environment& environment);
 
-/// A cloud by the OS_* variables alone (with OS_CLOUD also of clouds.yaml), for who has no
+/// A cloud by the OS_* variables alone (with OS_CLOUD also of clouds.yaml), for a user without a
 /// configuration.
 std::variant<Cloud, std::vector<ConfigError>> load_cloud_of_environment(
     const Environment& environment);
@@ -105,7 +118,7 @@ std::variant<Cloud, std::vector<ConfigError>> load_cloud_of_environment(
 /// What holds when no file says anything.
 Policy standard_policy();
 
-/// Where the file is when nobody says: /etc/reaper/reaper.yaml
+/// The default place of the file: /etc/reaper/reaper.yaml
 std::string default_config_path();
 
 /// The settings as a file would say them, every key with its value; secrets as `***`. For

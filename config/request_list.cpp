@@ -5,7 +5,6 @@
 
 #include "config/document.hpp"
 #include "config/values.hpp"
-#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::config {
@@ -13,7 +12,7 @@ namespace {
 
 /// Of one request. Aliases make long lists cheap to write.
 constexpr std::size_t max_listed = 100;
-/// Mistakes that are told.
+/// At most this many mistakes are listed.
 constexpr std::size_t max_mistakes = 100;
 
 const std::vector<std::string> fields{"flavor",   "group_policy", "groups", "id",     "project",
@@ -38,7 +37,7 @@ public:
         RequestEntry entry;
         entry.line = line_of(node);
         if (!node.IsMap()) {
-            wrong(node, "", "not a mapping", "project, resources and what else is to be said");
+            wrong(node, "", "not a mapping", "project, resources and other fields");
             return entry;
         }
         std::set<std::string> seen;
@@ -59,7 +58,7 @@ private:
         if (!flavor && !seen.contains("resources")) wrong(node, "resources", "missing", "");
         for (const char* const part : {"resources", "groups", "group_policy"})
             if (flavor && seen.contains(part))
-                wrong(node, part, "stands beside a flavor, which says that itself", "");
+                wrong(node, part, "is given with a flavor, which defines it", "");
     }
     void read_member(const std::string& name, const YAML::Node& key, const YAML::Node& value,
                      RequestEntry& entry) {

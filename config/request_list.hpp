@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "config/error.hpp"
+#include "config/findings.hpp"
 
 namespace reaper::config {
 
@@ -25,7 +25,7 @@ struct RequestEntry {
     std::string res_type{};             ///< a constraint such as `~regular`; may be empty
     std::vector<std::string> groups{};  ///< `VGPU=1,NAME=required`
     std::string group_policy{};         ///< none or isolate; may be empty
-    std::string flavor{};               ///< id or name; empty: the resources tell
+    std::string flavor{};               ///< id or name; empty: see the resources
 };
 
 inline constexpr int max_requests = 10'000;

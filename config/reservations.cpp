@@ -6,7 +6,6 @@
 #include <optional>
 #include <tuple>
 
-#include "config/entries.hpp"
 #include "config/values.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
@@ -42,7 +41,7 @@ bool read_amounts(const YAML::Node& node, const std::string& key, Resources& int
             const bool good = amount && *amount >= 1 && *amount <= max_placement_amount;
             const std::string not_reservable = why_not_reservable(ResourceClass{name});
             if (!is_upper_name(name))
-                findings.error(full, "is no resource class", amounts_expected);
+                findings.error(full, "is not a resource class", amounts_expected);
             else if (!not_reservable.empty())
                 findings.error(full, "can't be kept: " + not_reservable, amounts_expected);
             else if (!good)
@@ -180,7 +179,7 @@ StaticReservation read_static(const YAML::Node& node, const std::string& key, Fi
     return entry;
 }
 
-/// A rule of the ACL: whom it is for, and for what.
+/// A rule of the ACL: for which principals, and for which roles.
 template <class Rule>
 std::optional<Rule> read_rule(const YAML::Node& node, const std::string& key, const char* of,
                               std::vector<std::string> Rule::*into, const char* expected,
@@ -215,7 +214,7 @@ void check_same_places(const std::vector<std::string>& texts, const std::string&
                            std::to_string(i) + "]",
                        shown(texts[i]) + " is in static[" + std::to_string(at->second) +
                            "] too, with the same role, labels and principal",
-                       "one of the two, or labels that tell them apart");
+                       "one of the two, or different labels");
     }
 }
 

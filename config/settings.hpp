@@ -16,7 +16,6 @@
 #include "reaper/model/role.hpp"
 #include "reaper/oversubscription/publication.hpp"
 #include "reaper/reservations/reservation.hpp"
-#include "reaper/reservations/reservation_acl.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper::config {
@@ -71,7 +70,7 @@ struct Broker {
     std::string dead_letter_queue = "reaper.dead-letter";
     std::int64_t queue_max_length = 100'000;  ///< messages; the oldest go first
     std::int64_t dead_letter_max_length = 10'000;
-    std::int64_t events_max_length = 50'000;  ///< messages on changes of the cloud; likewise
+    std::int64_t events_max_length = 50'000;  ///< messages on changes of the cloud; as above
     int prefetch = 1024;                      ///< unacknowledged messages at most
     /// A dead or frozen reaper is replaced after 2 to 3 of these. Shorter than 5 s, a busy broker
     /// takes a live one for dead.
@@ -83,13 +82,15 @@ struct Broker {
     std::string cert_file, key_file;
     bool verify_tls = true;
     bool temporary_queue = false;  ///< set by a dry run, not by the file: exclusive, gone with us
-    std::string journal{};  ///< set by the daemon, not by the file: told to who asks who serves
+    std::string
+        journal{};  ///< set by the daemon, not by the file: sent to a client that asks who serves
 };
 
 /// `trigger:` which messages become requests.
 struct Trigger {
     milliseconds max_age{600'000};  ///< older messages are dropped, with a reason
-    /// Between two looks for servers whose unshelving found no host (Nova tells nobody); 0: never.
+    /// Between two looks for servers whose unshelving found no host (Nova does not report it); 0:
+    /// never.
     milliseconds unshelve_interval{10'000};
 };
 
@@ -120,7 +121,7 @@ struct Scheduler {
     bool pcpu_fallback = false;
     bool pci_in_placement = false;
     std::vector<std::string> watched_aggregates;  ///< names or UUIDs; `a|b`: one shard of both
-    std::vector<Cell> cells;                      ///< Nova's; empty: not told
+    std::vector<Cell> cells;                      ///< Nova's; empty: not given
     bool cross_cell_resize = false;
     bool res_type_traits = false;  ///< no key of its own: there is a gateway
 
@@ -148,17 +149,18 @@ struct Cull {
     milliseconds deadline{300'000};   ///< from a plan until Placement shows its room
     milliseconds poll_interval{500};  ///< of Placement while waiting; grows to ten times
     milliseconds promise{60'000};     ///< how long freed room stays promised to its request
-    milliseconds watch{900'000};      ///< how long we look whether somebody takes the freed room
+    milliseconds watch{900'000};      ///< how long we watch whether a server takes the freed room
     /// A plan that a person approved is too old to be carried out then.
     milliseconds approved_max_age{3'600'000};
 };
 
 /// `cache:` how the cloud cache of the cloud is kept fresh.
 struct Cache {
-    bool events = true;                  ///< listen to Nova's INFO notifications
-    milliseconds max_age{3'600'000};     ///< all of it is read anew then, in bulk
-    milliseconds host_max_age{900'000};  ///< each host is read exactly so often, as the rate allows
-    milliseconds services_interval{30'000};  ///< between two looks at all compute services
+    bool events = true;               ///< listen to Nova's INFO notifications
+    milliseconds max_age{3'600'000};  ///< all of it is read again then, in bulk
+    milliseconds host_max_age{
+        900'000};  ///< each host is read at this interval, if the rate allows it
+    milliseconds services_interval{30'000};  ///< between two readings of all compute services
     int hosts_per_second = 5;                ///< read in the background at most
 };
 
@@ -173,8 +175,8 @@ struct Admin {
     std::string listen;       ///< IP:PORT; empty: nowhere
     std::string socket;       ///< path of a Unix socket, for acting too; empty: none
     std::string look_socket;  ///< path of one for looking, for the group of its directory; or none
-    /// On the port: `none`: who reaches it looks; `keystone`: whose token has one of the roles
-    /// acts; `certificate`: who shows one of client_ca_file does.
+    /// On the port: `none`: every client that reaches it may read; `keystone`: a token with one of
+    /// the roles may act; `certificate`: a client with one of client_ca_file may.
     std::string auth = "none";
     std::vector<std::string> roles{"admin"};
     std::vector<std::string> principals;  ///< patterns: of certificates that may ask
@@ -202,7 +204,7 @@ struct Gateway {
     std::string client_ca_file;       ///< clients must show a certificate of it; empty: none
     int max_connections = 512;
     milliseconds upstream_timeout{300'000};
-    milliseconds deadline{60'000};  ///< so long a search for a host, or a claim, waits for room
+    milliseconds deadline{60'000};  ///< how long a search for a host, or a claim, waits for room
     int max_held = 32;              ///< calls that wait at a time; further ones pass through
     bool keep_room = true;          ///< freed room is kept in Placement until its request claims it
 };
@@ -223,7 +225,7 @@ struct StaticReservation {
     Resources resources;                  ///< on each host
     reaper::Labels labels{};
     LendingPolicy lending{};  ///< what the file does not say is as `reservations:` has it
-    std::string principal{};  ///< who reserved; empty: nobody in particular
+    std::string principal{};  ///< of the reservation; empty: no particular client
 
     friend bool operator==(const StaticReservation&, const StaticReservation&) = default;
 };
@@ -238,7 +240,7 @@ struct Reservations {
     std::vector<std::string> roles_domains{"default"};  ///< ids
     std::vector<StaticReservation> static_ones;
     bool lend = false;              ///< of those that do not say it
-    milliseconds longest_loan{};    ///< likewise; 0: as long as the room is idle
+    milliseconds longest_loan{};    ///< the same; 0: as long as the room is idle
     milliseconds calm{600'000};     ///< after its owner came, until it is lent again
     milliseconds interval{60'000};  ///< between two looks at all of them
     ReservationAcl acl;
@@ -305,7 +307,7 @@ struct JournalFile {
 struct Record {
     std::string directory;                            ///< empty: nothing is recorded
     std::uint64_t max_bytes = 1024ULL * 1024 * 1024;  ///< key `max_mib`; the oldest goes first
-    milliseconds max_age{2'592'000'000};              ///< what is older goes too
+    milliseconds max_age{2'592'000'000};              ///< older data is dropped too
     bool anonymous = false;                           ///< names and ids are replaced
 };
 
@@ -339,7 +341,7 @@ struct Settings {
     bool dry_run = false;
     /// While this file is there, nothing is deleted (reaper/ports/pause_switch.hpp).
     std::string pause_file = "/var/lib/reaper/paused";
-    /// How long the daemon waits at its start for broker and cloud before it ends; 0: for ever.
+    /// How long the daemon waits at its start for broker and cloud before it ends; 0: forever.
     milliseconds start_within{300'000};
 };
 

@@ -1,5 +1,5 @@
-// Writes a YAML document step by step. Texts stay texts: what would be read as a number, a time or
-// a truth value is quoted, and so is what holds characters that a terminal obeys or does not show.
+// Writes a YAML document step by step. Texts stay texts: one that would be read as a number, a time
+// or a truth value is quoted. So is one with control or invisible characters.
 #pragma once
 
 #include <memory>

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "strategies/builtin.hpp"
 #include "strategies/seeded_rng.hpp"
+#include "strategies/strategy_table.hpp"
 
 namespace reaper {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "reaper/model/parameters.hpp"
-#include "strategies/builtin.hpp"
 #include "strategies/goal_strategy.hpp"
-#include "strategies/goal_text.hpp"
 #include "strategies/leftover_parameters.hpp"
+#include "strategies/objective.hpp"
+#include "strategies/strategy_table.hpp"
 
 namespace reaper {
 namespace {
@@ -174,7 +174,7 @@ std::vector<ParameterSpec> cost_specs() {
         {"standard_priority", ParameterKind::integer, std::int64_t{0},
          "what any other server is worth, 0 to 1000000"},
         {"restarts_key", ParameterKind::text, std::string{"reaper:restarts"},
-         "the key of the server metadata that tells how often it was taken already"},
+         "the key of the server metadata that counts how often it was evicted already"},
         {"ties", ParameterKind::text, std::string{"newest"},
          "which of equally good ways goes: newest (the least sum of the victims' ages), oldest "
          "(the "

@@ -1,6 +1,6 @@
 // What a way to free slots costs: one amount for each level, the first difference decides, lower is
-// better. Additive over victims and hosts, so costs can be summed, and a lower bound need only look
-// at what is still to be added.
+// better. Additive over victims and hosts, so costs can be summed, and a lower bound needs
+// only what is still to be added.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 #include <compare>
 #include <cstddef>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 
 namespace reaper {
 
 /// Levels of an objective at most; what has more puts the last ones together, and says so.
 constexpr std::size_t max_objective_levels = 10;
-/// And two by which equal ways are told apart.
+/// And two by which equal ways are distinguished.
 constexpr std::size_t max_levels = max_objective_levels + 2;
 
 /// No single amount of a cost is larger: sums over thousands of servers stay in 64 bits.

@@ -1,11 +1,108 @@
 #include "strategies/cover.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
+#include <vector>
 
-#include "strategies/reachable_sums.hpp"
+#include "reaper/model/resources.hpp"
 
 namespace reaper {
+
+// Which sums the last items of a row can make: the exact lower bound for one class's leftover.
+
+/// For a row of non-negative gains: for every position, the sums that subsets of the items from
+/// there on can make. Sums are kept as bits in units of the greatest common divisor of the whole
+/// row, up to `need` plus the largest gain (a smallest sum that reaches a need lies below that).
+/// Where this would take more than `max_bits`, only divisors are kept and the answers become lower
+/// bounds. O(n * (need + largest) / divisor / 64) to build.
+class ReachableSums {
+public:
+    ReachableSums(const std::vector<Amount>& gains, Amount need, std::size_t max_bits);
+
+    /// The smallest sum of items from `position` on that is at least `need` (at most the need that
+    /// this was built for), or a lower bound of it; none if there is none.
+    std::optional<Amount> at_least(std::size_t position, Amount need) const;
+    /// The largest gain from `position` on.
+    Amount largest(std::size_t position) const { return largest_[position]; }
+    /// The sum of all from `position` on.
+    Amount total(std::size_t position) const { return total_[position]; }
+
+private:
+    using Bits = std::vector<std::uint64_t>;
+
+    std::vector<Amount> largest_;  // by position, one more than items
+    std::vector<Amount> total_;
+    std::vector<Amount> divisor_;  // of the items from a position on; 0 if they are all 0
+    Amount unit_ = 0;              // divisor of the whole row
+    std::vector<Bits> sums_;       // by position; empty if only divisors are kept
+};
+
+namespace {
+
+constexpr std::size_t word_bits = 64;
+
+/// bits |= bits << by, within the width of `bits`.
+void or_shifted(std::vector<std::uint64_t>& bits, std::size_t by) {
+    const std::size_t words = by / word_bits;
+    const std::size_t rest = by % word_bits;
+    for (std::size_t i = bits.size(); i-- > words;) {
+        std::uint64_t shifted = bits[i - words] << rest;
+        if (rest != 0 && i > words) shifted |= bits[i - words - 1] >> (word_bits - rest);
+        bits[i] |= shifted;
+    }
+}
+
+}  // namespace
+
+ReachableSums::ReachableSums(const std::vector<Amount>& gains, Amount need, std::size_t max_bits) {
+    const std::size_t n = gains.size();
+    largest_.assign(n + 1, 0);
+    total_.assign(n + 1, 0);
+    divisor_.assign(n + 1, 0);
+    for (std::size_t i = n; i-- > 0;) {
+        largest_[i] = std::max(largest_[i + 1], gains[i]);
+        total_[i] = saturating_add(total_[i + 1], gains[i]);
+        divisor_[i] = std::gcd(divisor_[i + 1], gains[i]);
+    }
+    unit_ = divisor_[0];
+    if (unit_ == 0 || need <= 0) return;
+    const Amount width = saturating_add(divide_up(need, unit_), largest_[0] / unit_);
+    if (width >= static_cast<Amount>(max_bits / (n + 1))) return;
+
+    Bits bits(static_cast<std::size_t>(width) / word_bits + 1, 0);
+    bits[0] = 1;
+    sums_.assign(n + 1, {});
+    sums_[n] = bits;
+    for (std::size_t i = n; i-- > 0;) {
+        if (gains[i] != 0) or_shifted(bits, static_cast<std::size_t>(gains[i] / unit_));
+        sums_[i] = bits;
+    }
+}
+
+std::optional<Amount> ReachableSums::at_least(std::size_t position, Amount need) const {
+    if (need <= 0) return 0;
+    if (total_[position] < need) return std::nullopt;
+    if (sums_.empty()) {
+        const Amount unit = divisor_[position];
+        return saturating_multiply(divide_up(need, unit), unit);
+    }
+    const Bits& bits = sums_[position];
+    const auto from = static_cast<std::size_t>(divide_up(need, unit_));
+    for (std::size_t i = from / word_bits; i < bits.size(); ++i) {
+        std::uint64_t left = bits[i];
+        if (i == from / word_bits) left &= ~std::uint64_t{0} << (from % word_bits);
+        if (left != 0)
+            return static_cast<Amount>(i * word_bits +
+                                       static_cast<std::size_t>(std::countr_zero(left))) *
+                   unit_;
+    }
+    return need;  // above what the table holds: the need itself is still a bound
+}
+
 namespace {
 
 __extension__ using Wide = __int128;

@@ -7,7 +7,7 @@
 // by level:
 //   - of waste, the smallest sum of the remaining gains that reaches the need: exact per class from
 //     a table of reachable sums in units of their greatest common divisor, or the next multiple of
-//     the divisor where the table would be large (reachable_sums.hpp);
+//     the divisor where the table would be large (cover.cpp);
 //   - of everything counted by victim, the fractional knapsack (Dantzig 1957): the remaining
 //     servers in the order of cost by gain, the last one in part; the scarcest class counts.
 // Worst case exponential in the number of different gains, so the steps are limited: then the

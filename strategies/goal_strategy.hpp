@@ -1,14 +1,41 @@
 // A strategy that is a goal over the solver: all but dice.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
-#include "strategies/cheapest.hpp"
 #include "strategies/objective.hpp"
 #include "strategies/strategy.hpp"
 
 namespace reaper {
+
+// Cheapest: the slots that cost least over all hosts, under an objective.
+//
+// A host's victims are found again for each number of slots (slots on one host share victims and
+// room), so its costs are not convex. One slot: hosts are searched in the order of their bounds
+// (offers.hpp), until the first had been searched. Several: how they are shared out over the hosts
+// is a knapsack (joint.hpp).
+//
+// Exact, unless the steps run out: then the best found, and the note shows the gap to the bound.
+// Ties: the victims' places in the tie rule's order, then host name, then id.
+
+/// What one plan may cost at most; 0 is no limit.
+struct CostBudget {
+    Amount victims = 0;
+    Amount lost_work = 0;  ///< in the objective's minutes of size
+};
+
+/// `max_steps`: visited nodes of one host's search at most; a whole selection has 20 times as many.
+/// As many of the slots as the budget allows, at least `problem.slots_least`; else none, and the
+/// note says so.
+Selection cheapest(const Problem& problem, const Objective& objective, std::int64_t max_steps,
+                   const CostBudget& budget = {});
+
+/// Fills the problem's tables as `cheapest` would: searches at most `hosts` hosts that were not
+/// known, and returns how many it searched.
+std::size_t warm_cheapest(const Problem& problem, const Objective& objective,
+                          std::int64_t max_steps, std::size_t hosts);
 
 class GoalStrategy final : public Strategy {
 public:

@@ -17,7 +17,7 @@ constexpr std::size_t max_likely = 4;
 
 /// One way to share slots out is never as good as another: the sum of the hosts' places in the
 /// order of names decides, then a sum of numbers as good as random, for each host and choice one.
-void tell_apart(std::size_t host, std::size_t extra, Cost& cost) {
+void break_tie(std::size_t host, std::size_t extra, Cost& cost) {
     cost[max_objective_levels] = static_cast<Amount>(host) + 1;
     std::uint64_t mixed = (std::uint64_t{host} * 4096 + std::uint64_t{extra}) * 0x9e3779b97f4a7c15;
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
@@ -96,7 +96,7 @@ void Joint::collect_cheapest(std::size_t slots, std::size_t supply) {
             } else {
                 if (!searches_.bound(host, hosts_.ready(host) + extra, sketch_, worst, bound))
                     continue;
-                tell_apart(host, number, bound);
+                break_tie(host, number, bound);
                 if (worst != nullptr && *worst < bound) continue;
                 found.push_back({Share{host, number}, bound});
             }
@@ -135,7 +135,7 @@ bool Joint::covers_number(Amount number, const Scaled& gap) const {
     return true;
 }
 
-/// The same of all numbers. Both are straight lines over the number: their ends tell.
+/// The same of all numbers. Both are straight lines over the number: their ends suffice.
 bool Joint::covers(std::size_t slots, const Scaled& gap) const {
     return all_ || (covers_number(1, gap) &&
                     covers_number(std::min(most_on_one_, static_cast<Amount>(slots)), gap));
@@ -172,9 +172,9 @@ bool Joint::complete(std::size_t slots, const Scaled& gap) {
     return complete;
 }
 
-/// Nothing that is collected makes up the number: whoever gives as many as are open at the price
-/// for least does, beyond what it gives at the price. The host that would give more than are open
-/// can.
+/// Nothing that is collected makes up the number: a host that gives as many as are open at the
+/// price for least does, beyond what it gives at the price. The host that would give more than are
+/// open can.
 void Joint::make_up() {
     const Share open = known_.open();
     std::optional<Cost> least;
@@ -201,7 +201,7 @@ void Joint::make_up() {
 }
 
 void Joint::put(std::size_t host, std::size_t extra, Cost cost, bool searched) {
-    tell_apart(host, extra, cost);
+    break_tie(host, extra, cost);
     known_.put(host, extra, cost, searched);
 }
 
@@ -249,7 +249,7 @@ void Joint::settle(std::size_t slots) {
     for (const auto& share : known_.searched()) {
         const Amount all = hosts_.ready(share.host) + static_cast<Amount>(share.extra);
         Cost cost = searches_.found(share.host, all)->cost;
-        tell_apart(share.host, share.extra, cost);
+        break_tie(share.host, share.extra, cost);
         found.put(share.host, share.extra, cost, true);
     }
     if (!found.find_price(slots) || !found.find_best()) return;

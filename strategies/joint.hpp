@@ -1,15 +1,14 @@
 // Joint: the slots that cost least over several hosts, which are searched only where the best might
 // be.
 //
-// The knapsack (shares.hpp) is solved with lower bounds instead of costs; the hosts in its solution
-// are searched, and it is solved again with what was found, until all hosts in the solution had
-// been searched: as no other way costs less even by its bounds, it is the best. What it is solved
-// over is collected at a price: a pass over all hosts takes in what costs no more by its bound. The
+// The knapsack (shares.hpp) is solved with lower bounds instead of costs. The hosts in its solution
+// are searched, and it is solved again with their costs, until all hosts in the solution have been
+// searched. That solution is the best, as no other way costs less even by its bounds. The hosts are
+// collected at a price: a pass over all of them takes those that cost no more by their bounds. The
 // first price is the one at which the hosts would give as many slots at their cheapest, as far as
-// is known without a search; when the knapsack's price has risen above it, there is a pass for
-// twice as many, and when the gap of the best way found reaches beyond, the hosts that cost least
-// for each number of slots are taken in, as many as decide (Offers). A pass is O(hosts * slots on
-// one of them).
+// is known without a search. When the knapsack's price rises above it, there is a pass for twice as
+// many. When the gap of the best way found reaches further, the hosts that cost least for each
+// number of slots are added, as many as decide (Offers). A pass is O(hosts * slots on one of them).
 #pragma once
 
 #include <cstddef>

@@ -37,8 +37,8 @@ std::optional<std::vector<ResourceClass>> class_names(const std::vector<std::str
 
 ParameterSpec max_steps_spec() {
     return {"max_steps", ParameterKind::integer, std::int64_t{200'000},
-            "search steps for one host and number of slots at most, 1 to 100000000; if they run "
-            "out, the best found so far is taken and the plan says how far it may be from the "
+            "the maximum of search steps for one host and number of slots, 1 to 100000000; if they "
+            "run out, the best found so far is taken and the plan says how far it may be from the "
             "best"};
 }
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "strategies/cost.hpp"
@@ -94,8 +95,8 @@ struct Objective {
     Cost base(const Shape& shape, const HostRoom& room, Amount slots) const;
     /// What one victim adds, waste included. Never negative.
     Cost of(const HostRoom& room, const Candidate& candidate) const;
-    /// Of that, the waste that is none: what fills up providers that are overfull, with `before`
-    /// as the pools' room.
+    /// Of that, the waste that does not count: what fills up providers that are overfull, with
+    /// `before` as the pools' room.
     Cost filled_up(const HostRoom& room, const ByPool& before, const Candidate& candidate) const;
     /// Without weight.
     Amount value(Measure measure, const Server& server) const;
@@ -121,5 +122,19 @@ struct Objective {
 
 /// `goal` must outlive the result.
 Objective objective_for(const Goal& goal, const Problem& problem);
+
+// Goals as text, as the configuration writes them: a list of levels, each a sum of measures.
+//
+//     objective: ["priority", "lost_work + 60 victims", "waste:MEMORY_MB", "waste"]
+
+/// Largest weight of a measure, and largest priority.
+constexpr Amount largest_weight = 1'000'000;
+
+/// One level: `term + term ...`, a term being `[weight] measure`, and `waste:CLASS` for one class.
+/// `waste` alone, without a class, stands for a level for each class. Or what is wrong with it.
+std::variant<std::vector<Goal::Term>, std::string> level_of(const std::string& text);
+
+/// One of `name=number`; or what is wrong with it.
+std::variant<std::pair<std::string, Amount>, std::string> priority_of(const std::string& text);
 
 }  // namespace reaper

@@ -20,7 +20,7 @@ std::string key_of(const Problem& problem, const Objective& objective) {
 }
 
 /// Costs of running time change every minute.
-std::int64_t moment_of(const Objective& objective) {
+std::int64_t time_of(const Objective& objective) {
     if (!objective.uses(Measure::lost_work) && !objective.uses(Measure::age)) return 0;
     return std::chrono::floor<std::chrono::minutes>(objective.now).time_since_epoch().count();
 }
@@ -51,7 +51,7 @@ Searches::Searches(const Problem& problem, const Objective& objective, std::int6
     // Shares change with every host: what is known of them does not last.
     if (problem.tables != nullptr && !objective.uses(Measure::share))
         table_ = &problem.tables->table(key_of(problem, objective));
-    moment_ = moment_of(objective);
+    as_of_ = time_of(objective);
     lasting_ = lasting_levels(objective);
 }
 
@@ -81,8 +81,8 @@ void Searches::remember(std::size_t host, Amount slots, const Cover& cover) {
         sketch_.row == HostSketch::no_row)
         return;
     const auto* const known = table_->get(sketch_.row, slots);
-    if (known != nullptr && known->moment == moment_) return;
-    if (table_->set(sketch_.row, slots, cover.proven ? cover.cost : cover.bound, moment_)) ++fresh_;
+    if (known != nullptr && known->as_of == as_of_) return;
+    if (table_->set(sketch_.row, slots, cover.proven ? cover.cost : cover.bound, as_of_)) ++fresh_;
 }
 
 const Cover* Searches::found(std::size_t host, Amount slots) const {
@@ -103,8 +103,8 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
                                   : nullptr;
     if (known == nullptr) return bounds_.of(sketch, slots, worst, bound);
     bound = known->cost;
-    if (known->moment > moment_) return bounds_.of(sketch, slots, worst, bound);
-    if (known->moment < moment_ && lasting_ < max_levels) {
+    if (known->as_of > as_of_) return bounds_.of(sketch, slots, worst, bound);
+    if (known->as_of < as_of_ && lasting_ < max_levels) {
         const Cost now = bounds_.of(sketch, slots);
         std::copy(now.level.begin() + static_cast<std::ptrdiff_t>(lasting_), now.level.end(),
                   bound.level.begin() + static_cast<std::ptrdiff_t>(lasting_));

@@ -1,9 +1,9 @@
-// Offers: hosts in the order of what so many further slots there cost, as far as it is known: the
-// exact cost of those that were searched, a lower bound of the others.
+// Offers: hosts ordered by the cost of a number of further slots, as far as it is known: the exact
+// cost of searched hosts, a lower bound of the others.
 //
-// Lazy best-first: a pass over all hosts keeps the few with the least bounds (a bounded heap, most
-// hosts fall out at the first level), and the next pass comes only when these have been used up.
-// A pass is O(hosts), what follows O(log kept).
+// Lazy best-first: a pass over all hosts keeps the few with the least bounds in a bounded heap;
+// most hosts drop out at the first level. The next pass comes only when these have been used up. A
+// pass is O(hosts), what follows O(log kept).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "strategies/bound_tables.hpp"
 #include "strategies/bounds.hpp"
 #include "strategies/cover.hpp"
 
@@ -59,8 +58,8 @@ private:
     std::size_t fresh_ = 0;
     SketchBounds bounds_;
     BoundTables::Table* table_ = nullptr;
-    std::int64_t moment_ = 0;  // of the table's entries
-    std::size_t lasting_ = 0;  // levels of an earlier moment that still hold
+    std::int64_t as_of_ = 0;   // of the table's entries
+    std::size_t lasting_ = 0;  // levels of an earlier time that still hold
     HostSketch sketch_;
     std::unordered_map<std::size_t, CoverSearch> searches_;
     std::map<std::pair<std::size_t, Amount>, Cover> found_;
@@ -93,7 +92,7 @@ public:
     std::vector<const Offer*> known() const;
     /// Searches the host of one of them, and puts it where it then belongs.
     void search(std::size_t host);
-    /// It is known otherwise that one of them costs so much at least: puts it there.
+    /// It is known otherwise that one of them has at least this cost: puts it there.
     void raise(std::size_t host, const Cost& cost);
 
 private:

@@ -1,4 +1,4 @@
-// Prices: so much for so many slots, compared and applied exactly, level by level as costs are.
+// Prices: a cost for a number of slots, compared and applied exactly, level by level as costs are.
 // Costs in the order of their levels are an ordered group, so that all arithmetic of Lagrangian
 // bounds holds for them as it does for numbers. Nothing is rounded: what a price says of a cost is
 // *scaled*, which is times the price's slots.
@@ -53,8 +53,8 @@ inline bool add_below(const Scaled& a, const Scaled& b, const Scaled* limit, Sca
     return !level_with_limit;
 }
 
-/// What is above the price when so many more slots cost so much more: scaled, into `above`. False
-/// as soon as it is not below `limit` (if there is one).
+/// What is above the price when this many more slots have this additional cost: scaled, into
+/// `above`. False as soon as it is not below `limit` (if there is one).
 inline bool above_price(const Price& price, const Cost& more, Amount slots, const Scaled* limit,
                         Scaled& above) {
     bool level_with_limit = limit != nullptr;
@@ -80,7 +80,7 @@ inline Cost whole_cost(const Price& price, Amount slots, const Scaled& slack, bo
         constexpr Scaled::Wide most = std::numeric_limits<Amount>::max();
         cost[i] = static_cast<Amount>(std::clamp(quotient, -most, most));
         if (rest == 0) continue;
-        // The next levels do not decide any more.
+        // The next levels no longer decide.
         for (++i; i < max_levels; ++i) cost[i] = up ? 0 : std::numeric_limits<Amount>::max();
     }
     return cost;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/rooms/room.hpp"
 #include "strategies/sketch.hpp"
 
@@ -52,7 +52,7 @@ public:
     /// Slots without a deletion, and without all candidates; each at most the slots wanted.
     Amount ready(std::size_t host) const { return slots_[host].ready; }
     Amount possible(std::size_t host) const { return slots_[host].possible; }
-    /// Fills in the sketch; false if the host has none: then its option tells.
+    /// Fills in the sketch; false if the host has none: then its option decides.
     virtual bool sketch(std::size_t host, HostSketch& sketch) const = 0;
 
 protected:
@@ -94,7 +94,7 @@ struct Selection {
     bool proven = false;  ///< no selection costs less
 };
 
-/// Hosts that lost are told in full up to this number.
+/// Hosts that lost are listed in full up to this number.
 constexpr std::size_t passed_in_full = 20;
 
 class Strategy {

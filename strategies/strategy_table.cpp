@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "strategies/builtin.hpp"
-
 namespace reaper {
 
 namespace {

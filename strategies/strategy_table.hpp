@@ -37,4 +37,11 @@ void add_strategy(StrategyInfo info);
 /// None for an unknown name.
 const StrategyInfo* find_strategy(std::string_view name);
 
+// Built in.
+
+StrategyInfo chance_strategy();
+StrategyInfo cost_strategy();
+StrategyInfo strict_strategy();
+StrategyInfo strict_time_strategy();
+
 }  // namespace reaper

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
-#include "tagging/builtin.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 namespace {
@@ -95,7 +95,7 @@ TaggerInfo flavor_tagger() {
             "value; with another value it is regular, as far as this tagger is asked",
             {{"key", ParameterKind::text, std::string{"reaper:revocable"}, "of the extra spec"},
              {"value", ParameterKind::text, std::string{"true"},
-              "of the extra spec; capital and small letters are the same"}},
+              "of the extra spec; case-insensitive"}},
             make_flavor_tagger};
 }
 

@@ -1,6 +1,6 @@
 // project: servers and requesters are revocable if their Keystone project carries a tag.
 #include "reaper/model/project_names.hpp"
-#include "tagging/builtin.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 namespace {

@@ -3,7 +3,7 @@
 // been read yet, what its servers hold follows from their flavors (`resources:` extra specs).
 #include <algorithm>
 
-#include "tagging/builtin.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 namespace {
@@ -37,7 +37,7 @@ private:
     bool held_;
 };
 
-/// A class of one's own (Placement: `CUSTOM_`, then capital letters, digits and `_`, 255 in all):
+/// A custom class (Placement: `CUSTOM_`, then upper-case letters, digits and `_`, 255 in all):
 /// every server holds the standard ones.
 bool is_custom_class(const std::string& text) {
     return text.size() <= 255 && text.size() > 7 && text.rfind("CUSTOM_", 0) == 0 &&
@@ -50,7 +50,7 @@ std::variant<std::unique_ptr<Tagger>, ParameterError> make_resource_tagger(
     const Parameters& parameters) {
     const auto& name = std::get<std::string>(parameters.at("class"));
     if (!is_custom_class(name))
-        return ParameterError{"class", "CUSTOM_ and capital letters, digits and '_'"};
+        return ParameterError{"class", "CUSTOM_ and upper-case letters, digits and '_'"};
     const auto& freed = std::get<std::string>(parameters.at("freed_room"));
     if (freed != "held" && freed != "open") return ParameterError{"freed_room", "held or open"};
     return std::make_unique<ResourceTagger>(ResourceClass{name}, freed == "held");

@@ -13,10 +13,10 @@
 
 namespace reaper {
 
-/// What taggers need to be told about the cloud beyond the servers themselves.
+/// What taggers need to know about the cloud beyond the servers themselves.
 struct TaggerInputs {
     std::set<std::string> project_tags;  ///< whose projects are asked from Keystone
-    /// Extra specs of flavors, key and value: every server tells its own.
+    /// Extra specs of flavors, key and value: every server has its own.
     std::set<std::pair<std::string, std::string>> flavor_specs;
 };
 

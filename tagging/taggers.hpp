@@ -1,15 +1,48 @@
-// Several taggers at once: what holds when they differ.
+// The table of taggers, and several of them at once: what holds when they differ.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "reaper/model/parameters.hpp"
 #include "tagging/tagger.hpp"
 
 namespace reaper {
+
+// The table of taggers: feeds construction, config errors, `reaper taggers` and the docs.
+
+struct TaggerInfo {
+    std::string_view name;
+    std::string_view help;  ///< one sentence
+    std::vector<ParameterSpec> parameters;
+    /// `parameters` are complete and of the right kinds (see with_standards, check_parameters).
+    std::function<std::variant<std::unique_ptr<Tagger>, ParameterError>(
+        const Parameters& parameters)>
+        make;
+    /// What of the cloud they name; null: nothing.
+    std::function<std::vector<NamedThing>(const Parameters& parameters)> names{};
+    std::string module{};  ///< which one brings it, with its version; empty: it is built in
+};
+
+/// Entries stay where they are.
+const std::deque<TaggerInfo>& tagger_table();
+/// Of a module (reaper/modules); its name must be new.
+void add_tagger(TaggerInfo info);
+
+/// None for an unknown name.
+const TaggerInfo* find_tagger(std::string_view name);
+
+// The taggers that there are; each is one file.
+
+TaggerInfo project_tagger();
+TaggerInfo resource_tagger();
+TaggerInfo flavor_tagger();
 
 /// When is something revocable of which not every tagger says so?
 enum class TaggerConflict {

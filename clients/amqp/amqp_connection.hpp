@@ -4,6 +4,7 @@
 
 #include <amqp.h>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,10 +14,51 @@
 #include <string>
 #include <vector>
 
-#include "clients/amqp/amqp_tls.hpp"
 #include "config/broker_url.hpp"
 #include "config/settings.hpp"
 #include "reaper/model/error.hpp"
+
+namespace reaper::amqp {
+
+// TLS towards the broker: what is trusted, who we are, and why a handshake failed.
+// Internal to clients/amqp.
+
+/// What OpenSSL reported during a handshake. Must stay where it is while the socket lives.
+struct TlsDiagnosis {
+    std::string certificate;  ///< what is wrong with the broker's
+    std::string alert;        ///< what the broker said about us
+
+    /// One clause, with what to do.
+    std::string describe() const;
+    bool empty() const { return certificate.empty() && alert.empty(); }
+};
+
+/// A TLS socket for the connection (which owns it), not yet opened. TLS 1.2 or later; certificate
+/// and host name (or address) are verified during the handshake, before the password is sent.
+/// Errors: `bad_input` for files that can't be used.
+Result<amqp_socket_t*> make_tls_socket(amqp_connection_state_t connection, const BrokerUrl& url,
+                                       const config::Broker& broker, TlsDiagnosis& diagnosis);
+
+}  // namespace reaper::amqp
+
+namespace reaper {
+
+// What no operator needs to set of a connection to the broker.
+
+struct ConnectionTuning {
+    /// How often exchange, queue and binding are checked while all is well.
+    std::chrono::milliseconds recheck{10'000};
+    /// Longest pause between two looks for an exchange that is not there.
+    std::chrono::milliseconds recheck_missing_max{2'000};
+    /// One question to the broker, and its confirmation of a dead-letter copy.
+    std::chrono::milliseconds answer_timeout{10'000};
+    /// How long `stop` waits for the broker before it cuts the connection.
+    std::chrono::milliseconds stop_timeout{5'000};
+    /// A larger body is cut, and then can't be understood.
+    std::size_t max_body_bytes = 1024 * 1024;
+};
+
+}  // namespace reaper
 
 namespace reaper::amqp {
 
@@ -95,7 +137,7 @@ public:
     /// more. Serves heartbeats. What a frame points to is gone after its turn.
     Outcome read_frames(int most, bool& more,
                         const std::function<Outcome(const amqp_frame_t&)>& serve);
-    /// Waits until frames have arrived, `wake_fd` is readable, or it is `due`. Not for ever, as the
+    /// Waits until frames have arrived, `wake_fd` is readable, or it is `due`. Not forever, as the
     /// library serves heartbeats only while it is called.
     void wait(int wake_fd, std::chrono::steady_clock::time_point due) const;
 

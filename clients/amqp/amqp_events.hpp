@@ -6,18 +6,18 @@
 // `<topic>.info` on Nova's exchange, which it never declares. Nothing is acknowledged.
 //
 // When the executor is slow, only some batches wait for it; then the thread stops reading, and what
-// comes waits in TCP and in the broker's queue. What does not fit there any more, the broker puts
+// comes waits in TCP and in the broker's queue. What no longer fits there, the broker puts
 // into a queue beside it (`....lost`: exclusive, of one message), which is looked at again and
-// again: a message there is told as a state. So no loss goes unnoticed, however fast the queue
+// again: a message there is reported as a state. So no loss goes unnoticed, however fast the queue
 // drained.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>
 
-#include "clients/amqp/tuning.hpp"
+#include "clients/amqp/amqp_connection.hpp"
 #include "config/settings.hpp"
-#include "reaper/ports/event_source.hpp"
+#include "reaper/ports/message_source.hpp"
 
 namespace reaper {
 
@@ -28,7 +28,7 @@ struct EventTuning : ConnectionTuning {
     int batch_messages = 256;
 };
 
-/// Never fails: what is wrong with the settings or the broker is told through `Handlers::state`,
+/// Never fails: what is wrong with the settings or the broker is reported by `Handlers::state`,
 /// and tried again.
 std::unique_ptr<EventSource> make_amqp_events(boost::asio::any_io_executor executor,
                                               const config::Broker& broker,

@@ -10,7 +10,7 @@
 namespace reaper::amqp {
 namespace {
 
-/// A node that is starting may see none for a moment.
+/// A node that is starting may see none briefly.
 constexpr int most_looks_without_consumer = 2;
 
 }  // namespace
@@ -81,7 +81,7 @@ Outcome Session::set_up() {
     return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
 }
 
-/// Nobody else owns a temporary queue, so that its deliveries need no proof.
+/// A temporary queue has no other consumer, so its deliveries need no proof.
 Outcome Session::set_up_temporary() {
     if (auto failed = declare_temporary_queue(connection_, broker_, queue_)) return failed;
     if (epoch_ == 0) {
@@ -103,7 +103,7 @@ Outcome Session::set_up_queues() {
             return Failure{
                 {Errc::unreachable,
                  connection_.name() +
-                     ": this node can't reach the others of its queues; trying the next"},
+                     ": this node can't reach the other nodes of its queues; trying the next"},
                 0,
                 true};
     }
@@ -130,7 +130,7 @@ Outcome Session::start_consuming() {
     return failed;
 }
 
-/// Begins to serve when the token is surely ours, and ends when it is not any more.
+/// Begins to serve when the token is surely ours, and ends when it no longer is.
 Outcome Session::follow_token() {
     if (outbox_.take_missing()) topology_monitor_.check_at_once();
     if (broker_.temporary_queue) return {};
@@ -153,7 +153,7 @@ Outcome Session::follow_token() {
 Outcome Session::stop_serving() {
     if (std::exchange(serves_, false))
         spdlog::warn(
-            "{}: this reaper does not serve queue '{}' any more: the broker did not confirm it for "
+            "{}: this reaper no longer serves queue '{}': the broker did not confirm it for "
             "{} s",
             connection_.name(), queue_,
             std::chrono::duration_cast<std::chrono::seconds>(token_.lease()).count());
@@ -252,6 +252,62 @@ void Session::wind_down(Steady::time_point deadline) {
     }
     connection_.close(
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now()));
+}
+
+// The part of Session that reads what the broker sends.
+
+namespace {
+
+constexpr int frames_per_round = 64;  // so that a flood does not keep acknowledgements waiting
+
+}  // namespace
+
+Outcome Session::serve_frames(bool& more) {
+    return connection_.read_frames(frames_per_round, more,
+                                   [this](const amqp_frame_t& frame) { return serve(frame); });
+}
+
+Outcome Session::serve(const amqp_frame_t& frame) {
+    if (frame.channel == serving_channel) return token_.serve(frame);
+    if (frame.frame_type == AMQP_FRAME_METHOD) {
+        switch (frame.channel) {
+            case 0: return serve_connection_method(frame.payload.method);
+            case consume_channel: return serve_consume_method(frame.payload.method);
+            default: return {};
+        }
+    }
+    if (frame.channel != consume_channel || epoch_ == 0) return {};
+    if (auto message = assembler_.add(frame)) return deliver(std::move(*message));
+    return {};
+}
+
+Outcome Session::serve_connection_method(const amqp_method_t& method) {
+    if (method.id != AMQP_CONNECTION_CLOSE_METHOD) return {};
+    std::string why;
+    return connection_.closed_by_broker(0, method, why);
+}
+
+Outcome Session::serve_consume_method(const amqp_method_t& method) {
+    switch (method.id) {
+        case AMQP_BASIC_DELIVER_METHOD:
+            assembler_.start(*static_cast<const amqp_basic_deliver_t*>(method.decoded));
+            return {};
+        case AMQP_BASIC_CANCEL_METHOD:
+            // The queue was deleted, or its node is lost: when that comes back, what we have here
+            // comes again.
+            stop_trusting_deliveries();
+            topology_monitor_.queue_vanished(queue_);
+            return {};
+        case AMQP_CHANNEL_CLOSE_METHOD: {
+            std::string why;
+            if (auto failed = connection_.closed_by_broker(consume_channel, method, why))
+                return failed;
+            stop_trusting_deliveries();
+            topology_monitor_.channel_closed(why);
+            return {};
+        }
+        default: return {};
+    }
 }
 
 }  // namespace reaper::amqp

@@ -1,7 +1,7 @@
 // Life on one connection to the broker: declares, binds, consumes and acknowledges while this
 // reaper serves (serving_token.hpp), until the connection is lost or a stop is asked for. It
-// publishes nothing: that is the publisher's, whom the outbox tells. Internal to clients/amqp; runs
-// in the connection's thread.
+// publishes nothing: the outbox wakes the publisher for that. Internal to clients/amqp; runs in the
+// connection's thread.
 #pragma once
 
 #include <amqp.h>
@@ -12,12 +12,12 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
-#include "clients/amqp/command_queue.hpp"
+#include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outbox.hpp"
 #include "clients/amqp/serving_token.hpp"
-#include "clients/amqp/topology_monitor.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::amqp {

@@ -5,9 +5,9 @@
 
 #include "clients/amqp/amqp_session.hpp"
 #include "clients/amqp/amqp_worker.hpp"
-#include "clients/amqp/command_queue.hpp"
 #include "clients/amqp/connection_thread.hpp"
 #include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/outbox.hpp"
 #include "clients/amqp/publisher.hpp"
 
@@ -42,7 +42,7 @@ struct SourceState {
         const auto live = [this](amqp::Connection& connection, const amqp::ProgressCallback&) {
             return amqp::PublisherSession(connection, broker, tuning, outbox).run();
         };
-        // Of the same broker, the consumer tells.
+        // The consumer reports errors of the same broker.
         const auto state = [](bool, const std::string& detail, bool) {
             spdlog::debug("publishing: {}", detail);
         };
@@ -50,7 +50,7 @@ struct SourceState {
     }
 };
 
-/// Nothing but the end of the publisher's thread is told.
+/// Only the end of the publisher's thread is reported.
 class PublisherBridge final : public amqp::ExecutorBridge {
 public:
     using ExecutorBridge::ExecutorBridge;

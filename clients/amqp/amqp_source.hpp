@@ -1,21 +1,21 @@
 // MessageSource on RabbitMQ (AMQP 0-9-1, librabbitmq).
 //
-// librabbitmq blocks, so threads of its own hold the connections (one that consumes, one that
-// publishes); handlers run on the executor given here, and `acknowledge`, `set_aside` and `stop`
-// only leave a note for the threads. Use it from that executor only (one thread).
+// librabbitmq blocks, so the connections have threads of their own (one consumes, one publishes).
+// Handlers run on the executor given here; `acknowledge`, `set_aside` and `stop` only leave a note
+// for the threads. Use it only from that executor (one thread).
 //
-// What it does on the broker: declares our queue (durable, bounded), the dead-letter queue (the
-// same) and the queue of serving tokens, by which of several reapers one serves
-// (serving_token.hpp), and binds our queue to `<topic>.error` on Nova's exchange, which it never
-// declares. The binding is made again after each reconnection and checked while connected, for
-// Nova's exchange goes with a broker restart.
+// On the broker it declares our queue (durable, bounded), the dead-letter queue (the same) and the
+// queue of serving tokens (serving_token.hpp), which decides which of several reapers serves. It
+// binds our queue to `<topic>.error` on Nova's exchange, which it never declares. The binding is
+// made again after each reconnection and checked while connected, because Nova's exchange is gone
+// after a broker restart.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
 #include <memory>
 
-#include "clients/amqp/tuning.hpp"
+#include "clients/amqp/amqp_connection.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/message_source.hpp"
 
@@ -33,7 +33,7 @@ struct AmqpTuning : ConnectionTuning {
     std::chrono::milliseconds token_interval{10'000};
 };
 
-/// Never fails: what is wrong with the settings or the broker is told through `Handlers::state`,
+/// Never fails: what is wrong with the settings or the broker is reported by `Handlers::state`,
 /// and tried again. `broker.temporary_queue`: an exclusive queue that goes with the connection,
 /// and nothing is declared or published besides.
 std::unique_ptr<MessageSource> make_amqp_source(boost::asio::any_io_executor executor,

@@ -12,7 +12,7 @@ namespace {
 /// Newer brokers have one of 20 where none is said: a message that comes back so often, because
 /// reapers or nodes go down, would be dropped.
 constexpr std::int64_t no_delivery_limit = std::numeric_limits<std::int32_t>::max();
-/// One is enough; each reaper that stands by adds one now and then, and the active one takes it.
+/// One is enough; each standby adds one occasionally, and the active one takes it.
 constexpr std::int64_t max_tokens = 100;
 
 std::string in_quotes(const std::string& kind, const std::string& name) {
@@ -27,14 +27,14 @@ Outcome advised(Outcome failed, const std::string& queue, const std::string& len
         what +=
             ": the queue exists with another type; set broker.queue_type to what it has, or stop "
             "all reapers and delete it (rabbitmqctl delete_queue " +
-            queue + "), and it is made anew";
+            queue + "), and the reaper makes it again";
     } else if (failed->code == 406) {
         const bool length = what.find("x-max-length") != std::string::npos;
         what += ": the queue exists with other arguments; " +
                 (length ? "set broker." + length_key + " to what it has, or " : std::string()) +
-                "delete it (rabbitmqctl delete_queue " + queue + "), and it is made anew";
+                "delete it (rabbitmqctl delete_queue " + queue + "), and the reaper makes it again";
     } else if (failed->code == 405) {
-        what += ": another connection owns it alone; choose another broker.queue";
+        what += ": it is exclusive to another connection; choose another broker.queue";
     } else if (failed->code == 403) {
         what +=
             ": the user needs the rights configure, write and read on it "
@@ -175,6 +175,49 @@ Outcome look_at_queue(Connection& connection, const std::string& name, QueueCoun
     }
     if (found) counts = {found->message_count, found->consumer_count};
     return {};
+}
+
+TopologyMonitor::TopologyMonitor(const Connection& connection, const config::Broker& broker,
+                                 const ConnectionTuning& tuning, const ProgressCallback& tell)
+    : connection_(connection),
+      broker_(broker),
+      tuning_(tuning),
+      tell_(tell),
+      missing_backoff_(broker.reconnect_backoff, tuning.recheck_missing_max),
+      refused_backoff_(broker.reconnect_backoff, broker.reconnect_backoff_max) {}
+
+Outcome TopologyMonitor::checked(Outcome outcome, bool consuming, const std::string& queue) {
+    if (!outcome) {
+        missing_backoff_.reset();
+        refused_backoff_.reset();
+        due_ = Steady::now() + tuning_.recheck;
+        tell_(true, connection_.name() + ": consuming queue '" + queue + "'", std::nullopt);
+        return {};
+    }
+    if (outcome->fatal) return outcome;
+    if (consuming && outcome->code == 404) {
+        again_after(missing_backoff_.next(),
+                    connection_.name() + ": waiting for exchange '" + broker_.exchange +
+                        "': Nova declares it with its first notification (in nova.conf: "
+                        "[oslo_messaging_notifications] driver = messagingv2)");
+    } else {
+        again_after(refused_backoff_.next(), outcome->error.what);
+    }
+    return {};
+}
+
+void TopologyMonitor::queue_vanished(const std::string& queue) {
+    again_after(missing_backoff_.next(),
+                connection_.name() + ": queue '" + queue + "' was deleted; making it again");
+}
+
+void TopologyMonitor::channel_closed(const std::string& why) {
+    again_after(refused_backoff_.next(), why);
+}
+
+void TopologyMonitor::again_after(std::chrono::milliseconds pause, const std::string& why) {
+    due_ = Steady::now() + pause;
+    tell_(false, why, pause);
 }
 
 }  // namespace reaper::amqp

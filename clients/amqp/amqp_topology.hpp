@@ -4,11 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "config/settings.hpp"
+#include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {
 
@@ -53,17 +57,55 @@ Outcome take_losses(Connection& connection, const std::string& events_queue, boo
 /// A failure of code 404 if it is not there. Declares nothing.
 Outcome look_for_exchange(Connection& connection, const config::Broker& broker);
 
-/// `queue.purpose.<something unique>`: for a queue that nobody else may meet, not even our own of
-/// an earlier connection that the broker has not missed yet.
+/// `queue.purpose.<something unique>`: for a queue that no other client may meet, not even our own
+/// of an earlier connection that the broker has not missed yet.
 std::string unique_name(const std::string& queue, const std::string& purpose);
 
 /// `<topic>.<priority>` of every topic.
 std::vector<std::string> binding_keys(const config::Broker& broker, const std::string& priority);
-/// Binds the queue to Nova's exchange by each key; harmless when it is bound already.
+/// Binds the queue to Nova's exchange by each key; no effect when it is bound already.
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
                    const std::vector<std::string>& keys);
 
 /// Messages and consumers; a failure of code 404 if it is not there. Declares nothing.
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts);
+
+// When queue, consumer and binding are to be set up or checked, and what is reported about it. They
+// are checked while connected too, for Nova's exchange goes with a broker restart, and the binding
+// with it. Internal to clients/amqp; used by the connection's thread only.
+
+/// Reports a state: is all well, what, and (if not) the pause before the next try.
+using ProgressCallback = std::function<void(bool consuming, const std::string& what,
+                                            std::optional<std::chrono::milliseconds> pause)>;
+
+class TopologyMonitor {
+public:
+    /// All references must outlive it.
+    TopologyMonitor(const Connection& connection, const config::Broker& broker,
+                    const ConnectionTuning& tuning, const ProgressCallback& tell);
+
+    /// When to check next; at first, at once.
+    Steady::time_point due() const { return due_; }
+    void check_at_once() { due_ = Steady::time_point{}; }
+
+    /// After a check of `queue`: schedules the next one and reports. `outcome` comes back if the
+    /// connection is lost. `consuming`: the queue and its consumer were set up.
+    Outcome checked(Outcome outcome, bool consuming, const std::string& queue);
+    /// The broker deleted our queue.
+    void queue_vanished(const std::string& queue);
+    /// The broker closed our channel.
+    void channel_closed(const std::string& why);
+
+private:
+    void again_after(std::chrono::milliseconds pause, const std::string& why);
+
+    const Connection& connection_;
+    const config::Broker& broker_;
+    const ConnectionTuning& tuning_;
+    const ProgressCallback& tell_;
+    Steady::time_point due_ = Steady::time_point{};
+    GrowingPause missing_backoff_;
+    GrowingPause refused_backoff_;
+};
 
 }  // namespace reaper::amqp

@@ -1,5 +1,5 @@
-// The work of a connection's thread: connects, lets somebody live on the connection, and after a
-// loss connects again, for ever, until a stop. Internal to clients/amqp.
+// The work of a connection's thread: connects, runs a session on the connection, and after a
+// loss connects again, forever, until a stop. Internal to clients/amqp.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "clients/amqp/amqp_connection.hpp"
-#include "clients/amqp/topology_monitor.hpp"
-#include "clients/amqp/wakeup.hpp"
+#include "clients/amqp/amqp_topology.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "config/broker_url.hpp"
 #include "config/settings.hpp"
 #include "reaper/runtime/backoff.hpp"

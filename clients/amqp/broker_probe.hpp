@@ -1,6 +1,7 @@
 // Looks at the broker without changing anything that is there; for `reaper check` and status.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ struct QueueReport {
     std::uint64_t consumers = 0;
 };
 
-/// A queue that Nova makes for each of its topics and priorities, whoever reads it or not.
+/// A queue that Nova makes for each of its topics and priorities, whether it is read or not.
 struct NovasQueue {
     std::string name;  ///< `versioned_notifications.info`
     QueueReport report;
@@ -34,8 +35,9 @@ struct BrokerReport {
     std::vector<NovasQueue> novas_queues;  ///< those that exist
     std::vector<std::string> remarks;      ///< brokers of the list that did not answer, and why
     std::vector<std::string> missing_rights{};  ///< what our user may not do, and what to do
-    /// Configured topics on which nobody has published so far, as the queues that oslo.messaging
-    /// makes with the first message tell; and of these, whether Nova's usual topic has been used.
+    /// Configured topics without a message so far, as the queues that oslo.messaging
+    /// makes with the first message indicate; and of these, whether Nova's usual topic has been
+    /// used.
     std::vector<std::string> unheard_topics{};
     bool usual_topic_heard = false;
 };
@@ -48,5 +50,26 @@ Result<BrokerReport> probe_broker(const config::Broker& broker);
 
 /// Messages in the dead-letter queue; 0 if it does not exist yet. Blocks and fails as above.
 Result<std::uint64_t> count_dead_letters(const config::Broker& broker);
+
+// Which of several reapers serves the queue? The broker does not say, but it gives what is put
+// into the queue to that one alone: a question is put there, and its receiver answers to a
+// mailbox that the broker keeps for the connection that asks (direct reply-to).
+
+struct ActiveReaper {
+    std::string machine;  ///< host name
+    std::string journal;  ///< path: which of several on one machine
+    friend bool operator==(const ActiveReaper&, const ActiveReaper&) = default;
+};
+
+/// Asks the first broker of the list that answers. None: no answer within `patience`: the
+/// reaper that serves the queue is frozen, has all the messages that it takes at a time, or is too
+/// old to know the question. `not_found`: no reaper is at the queue. Blocks for about `patience`
+/// and `broker.connect_timeout` for each broker at worst. Other errors as of `probe_broker`.
+Result<std::optional<ActiveReaper>> ask_for_active_reaper(const config::Broker& broker,
+                                                          std::chrono::milliseconds patience);
+
+/// The same, for a read-only caller that does not wait long: 3 s for the answer, 2 s at most for a
+/// connection. A missing answer is an error, `unreachable`.
+Result<ActiveReaper> look_for_active_reaper(config::Broker broker);
 
 }  // namespace reaper

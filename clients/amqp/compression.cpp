@@ -28,7 +28,7 @@ enum class Step { more, end, damaged };
 /// Takes input from the front of its view, and appends at most `chunk` bytes.
 using Unpacker = std::function<Step(std::string_view& in, std::string& out)>;
 
-/// Lets `run` write behind what is there; it returns how many bytes it left.
+/// Lets `run` write behind the present content; it returns how many bytes it left.
 template <class Run>
 void append(std::string& out, Run run) {
     const std::size_t before = out.size();
@@ -179,7 +179,7 @@ Result<std::string> unpacked(std::string_view packed, const std::string& how, st
     const Compression* const compression = find(how);
     if (compression == nullptr)
         return wrong(how,
-                     "that is not known here: set kombu_compression in [oslo_messaging_rabbit] of "
+                     "which is not supported: set kombu_compression in [oslo_messaging_rabbit] of "
                      "nova.conf to gzip or bz2, or leave it out");
     const Unpacker unpack = compression->make();
     std::string whole;

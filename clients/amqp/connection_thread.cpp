@@ -10,7 +10,7 @@
 namespace reaper::amqp {
 namespace {
 
-/// After the connection was cut, the thread needs a moment to notice.
+/// After the connection was cut, the thread needs some time to notice.
 constexpr std::chrono::milliseconds grace(1'000);
 
 /// Signals are for the threads of the daemon that handle them.

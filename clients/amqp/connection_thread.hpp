@@ -11,7 +11,6 @@
 
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/executor_bridge.hpp"
-#include "clients/amqp/wakeup.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::amqp {

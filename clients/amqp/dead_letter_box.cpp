@@ -14,9 +14,8 @@
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/compression.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
-#include "clients/amqp/tuning.hpp"
-#include "clients/amqp/wakeup.hpp"
 
 namespace reaper {
 namespace {
@@ -125,7 +124,7 @@ public:
             amqp_basic_ack(connection_.raw(), letters_channel, message.tag, 0), "acknowledging");
     }
 
-    /// Gives back what was only read, and waits until it is there: whoever looks next finds it.
+    /// Gives back what was only read, and waits until it is there: the next reader finds it.
     /// (When the connection ends the broker does the same, at some time later.)
     Outcome give_back() {
         if (kept_ == 0) return {};
@@ -142,7 +141,7 @@ public:
             if (counts.messages >= kept_) return {};
             connection_.wait(-1, Steady::now() + between_looks);
         } while (Steady::now() < deadline);
-        return {};  // somebody else reads them, or they were dropped for newer ones
+        return {};  // another client reads them, or they were dropped for newer ones
     }
 
 private:

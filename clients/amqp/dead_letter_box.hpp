@@ -9,7 +9,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/model/error.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -39,7 +39,7 @@ Result<std::vector<DeadLetter>> dead_letters(const config::Broker& broker,
 
 struct RetriedLetters {
     std::vector<std::string> sent;  ///< ids
-    std::vector<std::string> cut;   ///< not whole: nobody could read them
+    std::vector<std::string> cut;   ///< not whole: unreadable
     std::vector<std::string> left;  ///< too many bytes for one call: they are still there
 };
 

@@ -4,12 +4,50 @@
 
 #include <amqp.h>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-
-#include "clients/amqp/content.hpp"
+#include <string_view>
 
 namespace reaper::amqp {
+
+// The properties of a message that describe its content. Internal to clients/amqp.
+
+/// Names the way in which kombu compressed the body (`kombu_compression` of oslo.messaging).
+inline constexpr std::string_view compression_header = "compression";
+/// A reaper's own headers on a copy that is set aside begin so.
+inline constexpr std::string_view copy_header_prefix = "x-reaper-";
+/// Of a copy whose body was cut: the bytes of the original's.
+inline constexpr const char* cut_header = "x-reaper-full-size";
+
+/// A message's headers, copied. Not those by which the broker would deliver a copy of the message
+/// elsewhere too, nor its own count of deliveries.
+class Headers {
+public:
+    Headers() = default;
+    explicit Headers(const amqp_basic_properties_t& raw);
+    /// Empty if it is not there, or no text.
+    std::string text(std::string_view key) const;
+    /// None if it is not there, or no integer and no time.
+    std::optional<std::int64_t> integer(std::string_view key) const;
+    amqp_table_t raw() const;
+
+private:
+    struct Kept;
+    std::shared_ptr<Kept> kept_;  // none: there are no headers
+};
+
+/// All but the headers.
+struct ContentProperties {
+    std::string content_type, content_encoding, message_id, correlation_id, type, app_id;
+    std::string reply_to;  ///< a copy does not have it
+    std::optional<std::uint64_t> timestamp;
+    std::optional<std::uint8_t> priority;
+
+    static ContentProperties from(const amqp_basic_properties_t& raw);
+    /// Of a persistent message. Refers to these texts and to the headers.
+    amqp_basic_properties_t raw(const amqp_table_t& headers) const;
+};
 
 /// A whole delivered message.
 struct Message {

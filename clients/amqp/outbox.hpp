@@ -1,4 +1,4 @@
-// What a session asks of the connection that publishes, and what became of it. Thread-safe; wakes
+// What a session asks of the connection that publishes, and what happened to it. Thread-safe; wakes
 // the publisher's poll, and the session's when there is news for it.
 //
 // A connection of its own: a broker that is short of memory or disk stops reading from those that
@@ -12,9 +12,8 @@
 #include <optional>
 #include <string>
 
-#include "clients/amqp/command_queue.hpp"
-#include "clients/amqp/content.hpp"
-#include "clients/amqp/wakeup.hpp"
+#include "clients/amqp/executor_bridge.hpp"
+#include "clients/amqp/frame_assembler.hpp"
 
 namespace reaper::amqp {
 
@@ -66,9 +65,9 @@ public:
     void set_blocked(bool blocked);
     void queue_missing();
     bool take_token();
-    /// Where somebody waits to hear who serves.
+    /// Where a client waits to hear which reaper serves.
     std::optional<std::string> take_mailbox();
-    /// What became of the tokens that were taken.
+    /// What happened to the tokens that were taken.
     void token_settled(std::optional<std::string> refusal);
     void tokens_lost();
 

@@ -4,15 +4,15 @@
 // them to one reaper, and to the next only when it takes that one for gone. The active one keeps a
 // token in hand, unacknowledged, and sends it back to the queue (reject, requeue) again and again:
 // that it comes back to us proves that, when it was sent or later, the queue had us for the active
-// one. In a quorum queue a majority of its nodes agreed on that; no other question tells as much (a
+// one. In a quorum queue a majority of its nodes agreed on that; no other question says as much (a
 // look at the queue is answered by a node that is cut off, too). And it works while the broker
 // takes no messages.
 //
-// The proof lasts for one lease from the moment that the token was sent back. Whoever gets a token
-// that another had before waits for one lease before it serves: by then the other's last proof is
-// over, whatever became of it. A token that nobody had, nobody serves by. A lease that ran out does
-// not come back: everything begins anew.
-// Internal to clients/amqp; used by the connection's thread only.
+// The proof lasts for one lease from the time that the token was sent back. A reaper that gets a
+// token that another had before waits for one lease before it serves: by then the other's last
+// proof is over, whatever happened to it. A token that no reaper had proves nothing. A lease that
+// ran out does not come back: everything begins again. Internal to clients/amqp; used by the
+// connection's thread only.
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,33 @@
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/consumer_lease.hpp"
+#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/dispatcher.hpp"
+#include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outbox.hpp"
-#include "clients/amqp/wakeup.hpp"
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {
+
+// The question who serves the queue, and its answer, as messages. Internal to clients/amqp; used by
+// the connection's thread only.
+
+/// Is it the question, and may it be answered? Answers go to mailboxes of the broker's alone: a
+/// queue of another client that a message names gets nothing from us.
+bool is_serving_question(const ContentProperties& properties);
+
+/// Puts the question into the queue of the serving token. The channel must consume its mailbox
+/// already.
+Outcome ask_who_serves(Connection& connection, amqp_channel_t channel, const std::string& queue,
+                       std::chrono::milliseconds patience);
+/// Consumes the mailbox of the channel.
+Outcome open_mailbox(Connection& connection, amqp_channel_t channel);
+/// Sends our identity to the client that asked, on an open channel.
+Outcome answer_who_serves(Connection& connection, amqp_channel_t channel,
+                          const std::string& mailbox, const ActiveReaper& who);
+/// None if it is something else.
+std::optional<ActiveReaper> read_answer(const ContentProperties& properties);
 
 /// No two have the same id.
 ContentProperties new_serving_token();
@@ -64,12 +84,12 @@ public:
     bool lost() const { return lost_; }
     std::chrono::milliseconds lease() const { return lease_; }
 
-    /// Begins anew: the broker gives what is in hand to the next one, which may be us.
+    /// Begins again: the broker gives what is in hand to the next one, which may be us.
     Outcome close();
-    /// At an orderly end, when nothing is done by the lease any more: puts a token that nobody had
-    /// into the queue, so that the next one need not wait. The one in hand is given up only when
-    /// the broker has confirmed that; else it goes back with the connection, and the next one waits
-    /// for one lease. False: not done yet, call it again in a moment.
+    /// At an orderly end, when nothing depends on the lease any longer: puts a token that no reaper
+    /// had into the queue, so that the next one need not wait. The one in hand is given up only
+    /// when the broker has confirmed that; else it goes back with the connection, and the next one
+    /// waits for one lease. False: not done yet, call it again shortly.
     bool release();
 
 private:

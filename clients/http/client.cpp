@@ -12,10 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "clients/http/keeping.hpp"
-#include "clients/http/observed_transport.hpp"
-#include "clients/http/retry.hpp"
-#include "clients/http/text.hpp"
+#include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"
 #include "clients/http/url.hpp"
 #include "reaper/model/time_text.hpp"
@@ -167,7 +164,7 @@ Result<Response> Core::conclude(Call& call, Try outcome) const {
     std::string cause = failure.cause;
     if (failure.code == Errc::timeout && left(call) <= Duration(0) && failure.retryable)
         cause = "no answer within " + format_duration(call.out.allowed);
-    if (repeated) cause += "; not sent again: it is not wanted any more";
+    if (repeated) cause += "; not sent again: it is no longer wanted";
     return Error{failure.code, call.where() + ": " + cause + call.after_tries()};
 }
 

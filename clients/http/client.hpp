@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "clients/http/message.hpp"
+#include "reaper/model/error.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
 
@@ -32,7 +33,7 @@ struct TlsOptions {
     std::string ca_key = "cloud.ca_file";  ///< the setting to name when verification fails
 };
 
-/// One try of a call that went out, and what came of it. What it refers to ends with the telling.
+/// One try of a call that went out, and its result. The references are valid during the callback.
 struct CallSeen {
     std::string_view service;  ///< Request::service
     Method method{};
@@ -57,7 +58,7 @@ struct Options {
     std::uint64_t max_body_bytes = 256ULL * 1024 * 1024;
     /// Numbers from 0 up to, not including, 1, for the jitter; empty: the client's own.
     std::function<double()> random;
-    /// Told of each try; must outlive the calls. Empty: nobody is.
+    /// Called after each try; must outlive the calls. Empty: not called.
     CallObserver on_try{};
 };
 
@@ -75,5 +76,31 @@ public:
 /// alive; `clock` must outlive them.
 Result<std::unique_ptr<Client>> make_client(boost::asio::any_io_executor executor, Options options,
                                             Clock& clock);
+
+// One request over a Unix socket, for commands that wait for the answer.
+
+struct LocalAnswer {
+    int status = 0;
+    std::string body;  ///< what came in pieces is not in it
+};
+
+/// POSTs the JSON and waits for the end of the answer. `on_line` gets each line of an answer of
+/// status 200 as it comes. `unreachable`: no process listens there; `forbidden`: the socket belongs
+/// to another user.
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body,
+                                 const std::function<void(const std::string&)>& on_line);
+
+/// The same of a GET.
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
+                                const std::function<void(const std::string&)>& on_line);
+
+/// POSTs the JSON, or GETs; the answer has its whole body, whatever its status. `timeout`: nothing
+/// came for that time, for a POST a minute. `connected`: false if surely nothing was sent.
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body, bool& connected);
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
+                                std::chrono::milliseconds longest_silence = std::chrono::seconds{
+                                    60});
 
 }  // namespace reaper::http

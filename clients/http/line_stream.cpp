@@ -1,122 +1,190 @@
 #include "clients/http/line_stream.hpp"
 
 #include <array>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
+#include <limits>
+#include <optional>
 #include <utility>
 
-#include "clients/http/connection.hpp"
+#include "clients/http/client.hpp"
 #include "clients/http/dial.hpp"
-#include "clients/http/lines.hpp"
 #include "clients/http/tls.hpp"
+#include "clients/http/wire.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::http {
 namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-namespace wire = boost::beast::http;
+using asio::local::stream_protocol;
 using boost::system::error_code;
-using std::chrono::steady_clock;
+using OnLine = std::function<void(const std::string&)>;
 using StreamParser = wire::response_parser<wire::buffer_body>;
+
+/// How long nothing may come. None: the server may take its time between lines.
+using Patience = std::optional<Duration>;
+
+struct Asked {
+    LocalAnswer answer;
+    error_code error{};  ///< why it ended too early
+    Stage stage = Stage::sending;
+};
+
+/// Takes the whole lines off the text.
+void tell_lines(std::string& text, const OnLine& on_line) {
+    for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+        on_line(text.substr(0, end));
+        text.erase(0, end + 1);
+    }
+}
+
+/// Sends the request and reads to the end of the answer: of status 200 line by line, of any other
+/// the body, until it has more than so many bytes.
+Task<Asked> ask(SocketStream& stream, const WireRequest& message, Patience patience,
+                std::uint64_t max_refusal_bytes, const OnLine& on_line) {
+    const auto restart_patience = [&] {
+        if (patience) stream.expires_after(*patience);
+    };
+    Asked asked;
+    const std::string head = head_of(message);
+    restart_patience();
+    asked.error = co_await write_message(stream, head, message.body());
+    if (asked.error) co_return asked;
+
+    asked.stage = Stage::reading;
+    beast::flat_buffer buffer;
+    StreamParser parser;
+    parser.body_limit(boost::none);
+    restart_patience();
+    asked.error = co_await read_message(stream, buffer, parser, Until::header);
+    if (asked.error) co_return asked;
+    LocalAnswer& answer = asked.answer;
+    answer.status = static_cast<int>(parser.get().result_int());
+    std::array<char, 16 * 1024> piece{};
+    std::string line;
+    while (!asked.error && !parser.is_done() && answer.body.size() <= max_refusal_bytes) {
+        auto& body = parser.get().body();
+        body.data = piece.data();
+        body.size = piece.size();
+        restart_patience();
+        asked.error = co_await read_step(stream, buffer, parser);
+        if (asked.error == wire::error::need_buffer) asked.error = {};
+        std::string& whole = answer.status == 200 ? line : answer.body;
+        whole.append(piece.data(), piece.size() - body.size);
+        tell_lines(line, on_line);
+    }
+    co_return asked;
+}
+
+WireRequest closing_request(const Request& request, const std::string& target,
+                            const std::string& host) {
+    return wire_request(request, target, host, {{"Connection", "close"}});
+}
 
 Error told(const Request& request, const Failure& failure, const Url& url) {
     return Error{failure.code, std::string(to_string(request.method)) + ' ' +
                                    to_string(url.endpoint) + url.path + ": " + failure.cause};
 }
 
-WireRequest streaming_request(const Request& request, const Url& url) {
-    const bool post = request.method == Method::post;
-    WireRequest message(post ? wire::verb::post : wire::verb::get, url.target(), 11);
-    message.set(wire::field::host, host_header(url.endpoint));
-    message.set(wire::field::user_agent, "reaper");
-    message.keep_alive(false);
-    for (const Header& header : request.headers) message.set(header.name, header.value);
-    message.body() = request.body;
-    message.prepare_payload();
-    return message;
+Error local_failure(const std::string& socket, const error_code& error, Patience patience) {
+    if (error == asio::error::access_denied)
+        return Error{Errc::forbidden,
+                     socket + ": permission denied: run this as the daemon's user"};
+    if (error == beast::error::timeout)
+        return Error{Errc::timeout, socket + ": no answer within " +
+                                        std::to_string(patience->count() / 1000) +
+                                        " s; try again, or look at its log"};
+    return Error{Errc::unreachable,
+                 socket + ": " + error.message() +
+                     "; is the daemon running, and is admin.socket the same in its configuration?"};
 }
 
-/// Reads on until the end of the answer; none: it came whole, or broke off while it was told.
-template <class Stream>
-Task<std::optional<Failure>> read_answer(Stream& stream, SocketStream& socket,
-                                         const StreamOptions& options, Lines& lines,
-                                         LocalAnswer& answer) {
-    beast::flat_buffer buffer;
-    StreamParser parser;
-    parser.body_limit(boost::none);
+Result<LocalAnswer> ask_locally(const std::string& socket, const Request& request,
+                                const std::string& target, const OnLine& on_line, Patience patience,
+                                bool* connected = nullptr) {
+    asio::io_context io{1};
+    stream_protocol::socket local{io};
     error_code error;
-    socket.expires_after(options.longest_silence);
-    co_await wire::async_read_header(stream, buffer, parser,
-                                     asio::redirect_error(asio::use_awaitable, error));
-    if (error) co_return explain(error, Stage::reading, options.max_refusal_bytes);
-    answer.status = static_cast<int>(parser.get().result_int());
-    std::array<char, 16 * 1024> piece{};
-    while (!parser.is_done()) {
-        parser.get().body().data = piece.data();
-        parser.get().body().size = piece.size();
-        socket.expires_after(options.longest_silence);
-        co_await wire::async_read_some(stream, buffer, parser,
-                                       asio::redirect_error(asio::use_awaitable, error));
-        if (error == wire::error::need_buffer) error = {};
-        const std::string_view got{piece.data(), piece.size() - parser.get().body().size};
-        if (answer.status == 200)
-            lines.add(got);
-        else
-            answer.body += got;
-        if (answer.body.size() > options.max_refusal_bytes) break;
-        if (error && answer.status == 200) break;
-        if (error) co_return explain(error, Stage::reading, options.max_refusal_bytes);
-    }
-    co_return std::nullopt;
+    local.connect(stream_protocol::endpoint{socket}, error);
+    if (connected != nullptr) *connected = !error;
+    if (error) return local_failure(socket, error, patience);
+    SocketStream stream{std::move(local), nullptr};
+    const WireRequest message = closing_request(request, target, "localhost");
+    constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
+    Asked asked = run_task(io, ask(stream, message, patience, no_limit, on_line));
+    if (asked.error && (asked.answer.status != 200 || patience))
+        return local_failure(socket, asked.error, patience);
+    return std::move(asked.answer);
 }
 
-template <class Stream>
-Task<std::optional<Failure>> send_and_read(Stream& stream, SocketStream& socket,
-                                           const WireRequest& message, const StreamOptions& options,
-                                           Lines& lines, LocalAnswer& answer) {
-    error_code error;
-    socket.expires_after(options.longest_silence);
-    co_await wire::async_write(stream, message, asio::redirect_error(asio::use_awaitable, error));
-    if (error) co_return explain(error, Stage::sending, options.max_refusal_bytes);
-    co_return co_await read_answer(stream, socket, options, lines, answer);
+Result<LocalAnswer> whole_answer(const std::string& socket, const Request& request,
+                                 const std::string& target, Patience patience, bool* connected) {
+    std::string body;
+    const OnLine collect = [&body](const std::string& line) { body += line + "\n"; };
+    auto answer = ask_locally(socket, request, target, collect, patience, connected);
+    if (answer && answer->status == 200) answer->body = std::move(body);
+    return answer;
+}
+
+Request post_of(const std::string& body) {
+    Request request;
+    request.method = Method::post;
+    request.headers = {{"Content-Type", "application/json"}};
+    request.body = body;
+    return request;
 }
 
 }  // namespace
 
 ResultTask<LocalAnswer> stream_lines(asio::any_io_executor executor, StreamOptions options,
-                                     Request request,
-                                     std::function<void(const std::string&)> on_line) {
+                                     Request request, OnLine on_line) {
     const auto url = parse_url(request.url);
     if (!url) co_return url.error();
-    std::shared_ptr<TlsContext> context;
-    if (url->endpoint.tls) {
-        auto made = make_tls_context(options.tls);
-        if (!made) co_return made.error();
-        context = std::move(*made);
-    }
     SocketStream::TlsSettings settings;
-    if (context) settings = ssl_of(context);
-    SocketStream socket{executor, settings};
-    const TimeLimit limit = steady_clock::now() + options.connect_timeout;
-    const auto refused = co_await dial(socket, url->endpoint, options.tls, limit);
+    if (url->endpoint.tls) {
+        auto context = make_tls_context(options.tls);
+        if (!context) co_return context.error();
+        settings = ssl_of(*context);
+    }
+    SocketStream stream{executor, settings};
+    const TimeLimit limit = std::chrono::steady_clock::now() + options.connect_timeout;
+    const auto refused = co_await dial(stream, url->endpoint, options.tls, limit);
     if (refused) co_return told(request, *refused, *url);
-    const WireRequest message = streaming_request(request, *url);
-    LocalAnswer answer;
-    Lines lines{on_line};
-    std::optional<Failure> failed;
-    if (auto* const tls = socket.tls())
-        failed = co_await send_and_read(*tls, socket, message, options, lines, answer);
-    else
-        failed = co_await send_and_read(socket.tcp(), socket, message, options, lines, answer);
-    socket.close();
-    if (failed) co_return told(request, *failed, *url);
-    co_return answer;
+    const WireRequest message = closing_request(request, url->target(), host_header(url->endpoint));
+    const Patience patience = options.longest_silence;
+    Asked asked = co_await ask(stream, message, patience, options.max_refusal_bytes, on_line);
+    stream.close();
+    if (asked.error && asked.answer.status != 200) {
+        const Failure failure = explain(asked.error, asked.stage, options.max_refusal_bytes);
+        co_return told(request, failure, *url);
+    }
+    co_return std::move(asked.answer);
+}
+
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body, const OnLine& on_line) {
+    return ask_locally(socket, post_of(body), target, on_line, std::nullopt);
+}
+
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
+                                const OnLine& on_line) {
+    return ask_locally(socket, {}, target, on_line, std::nullopt);
+}
+
+Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
+                                 const std::string& body, bool& connected) {
+    return whole_answer(socket, post_of(body), target, Duration{60'000}, &connected);
+}
+
+Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
+                                std::chrono::milliseconds longest_silence) {
+    return whole_answer(socket, {}, target, longest_silence, nullptr);
 }
 
 }  // namespace reaper::http

@@ -1,5 +1,5 @@
-// One call whose answer is told line by line, as it comes, for commands that wait for it: what a
-// daemon elsewhere does for a request, or what happens there.
+// One call whose answer is passed on line by line, as it comes, for commands that wait for it: what
+// a daemon elsewhere does for a request, or what happens there.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -7,7 +7,6 @@
 #include <string>
 
 #include "clients/http/client.hpp"
-#include "clients/http/local_client.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::http {
@@ -21,7 +20,7 @@ struct StreamOptions {
 
 /// Sends the request once, on a connection of its own. The lines of an answer of status 200 go to
 /// `on_line` without their ends; any other answer has its whole body. A stream that breaks off ends
-/// as one that is over: who reads knows its last line. Failures are those of `Client`.
+/// as one that is over: the reader knows its last line. Failures are those of `Client`.
 ResultTask<LocalAnswer> stream_lines(boost::asio::any_io_executor executor, StreamOptions options,
                                      Request request,
                                      std::function<void(const std::string&)> on_line);

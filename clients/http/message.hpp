@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::http {
 
 enum class Method { get, head, post, put, del };
 std::string_view to_string(Method method);
 
-/// May the call be sent again when nobody knows whether the first one arrived?
+/// May the call be sent again when it is not known whether the first one arrived?
 enum class Repeat {
     by_method,  ///< yes for GET and HEAD, no for the others
     safe,       ///< yes: the second call changes nothing that the first did not
@@ -30,7 +30,7 @@ struct Header {
 struct Request {
     Method method = Method::get;
     std::string url;      ///< absolute, http or https, without user and password
-    std::string service;  ///< who is asked, in one word for logs: `nova`, `keystone`
+    std::string service;  ///< the called service, in one word for logs: `nova`, `keystone`
     std::vector<Header> headers;
     std::string body;
     Repeat repeat = Repeat::by_method;

@@ -3,18 +3,30 @@
 #include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/buffer_traits.hpp>
-#include <boost/beast/core/buffers_suffix.hpp>
 #include <cerrno>
 #include <poll.h>
+#include <string>
 #include <sys/socket.h>
 #include <utility>
 
 namespace reaper::http {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 using boost::system::error_code;
+
+namespace {
+
+constexpr std::size_t tls_record_bytes = 16 * 1024;
+
+void consume(SocketStream::Pieces& pieces, std::size_t bytes) {
+    for (asio::const_buffer& piece : pieces) {
+        const std::size_t step = std::min(bytes, piece.size());
+        piece += step;
+        bytes -= step;
+    }
+}
+
+}  // namespace
 
 SocketStream::SocketStream(const asio::any_io_executor& executor, TlsSettings tls)
     : context_(std::move(tls)) {
@@ -24,13 +36,14 @@ SocketStream::SocketStream(const asio::any_io_executor& executor, TlsSettings tl
         plain_.emplace(executor);
 }
 
-SocketStream::SocketStream(asio::ip::tcp::socket socket, TlsSettings tls)
-    : context_(std::move(tls)) {
+SocketStream::SocketStream(Socket socket, TlsSettings tls) : context_(std::move(tls)) {
     if (context_)
         tls_.emplace(std::move(socket), *context_);
     else
         plain_.emplace(std::move(socket));
 }
+
+SocketStream::~SocketStream() = default;
 
 Task<error_code> SocketStream::shake_hands(asio::ssl::stream_base::handshake_type type) {
     error_code error;
@@ -50,26 +63,49 @@ Task<Moved> SocketStream::read_some(asio::mutable_buffer into) {
     co_return moved;
 }
 
-Task<Moved> SocketStream::write(Pieces pieces, Duration each_step) {
+Task<Moved> SocketStream::write(Pieces pieces, std::optional<Duration> each_step) {
     Moved moved;
-    // TLS would write nothing, for ever, as long as the first one is empty.
-    std::stable_partition(pieces.begin(), pieces.end(),
-                          [](const asio::const_buffer& piece) { return piece.size() > 0; });
-    beast::buffers_suffix<Pieces> rest{pieces};
-    while (!moved.error && beast::buffer_bytes(rest) > 0) {
-        expires_after(each_step);
+    std::string record;  // TLS: small pieces share one
+    for (auto left = asio::buffer_size(pieces); !moved.error && left > 0;) {
+        if (each_step) expires_after(*each_step);
         std::size_t step = 0;
-        if (tls_)
+        if (tls_) {
+            record.resize(std::min(left, tls_record_bytes));
+            asio::buffer_copy(asio::buffer(record), pieces);
+            const asio::const_buffer bytes = asio::buffer(record);
             step = co_await tls_->async_write_some(
-                rest, asio::redirect_error(asio::use_awaitable, moved.error));
-        else
+                bytes, asio::redirect_error(asio::use_awaitable, moved.error));
+        } else {
             step = co_await plain_->async_write_some(
-                rest, asio::redirect_error(asio::use_awaitable, moved.error));
+                pieces, asio::redirect_error(asio::use_awaitable, moved.error));
+        }
         if (step == 0 && !moved.error) moved.error = asio::error::broken_pipe;
         moved.bytes += step;
-        rest.consume(step);
+        left -= step;
+        consume(pieces, step);
     }
     co_return moved;
+}
+
+Task<void> SocketStream::leave() {
+    constexpr std::size_t max_left_over = 64 * 1024;
+    constexpr Duration linger{1'000};
+    if (!tcp().socket().is_open()) co_return;
+    error_code error;
+    expires_after(linger);
+    if (tls_) co_await tls_->async_shutdown(asio::redirect_error(asio::use_awaitable, error));
+    if (error) co_return;
+    tcp().socket().shutdown(asio::socket_base::shutdown_send, error);
+    expires_after(linger);
+    std::array<char, 4096> rest{};
+    std::size_t taken = 0;
+    while (taken < max_left_over) {
+        const auto into = asio::buffer(rest);
+        const std::size_t count =
+            co_await tcp().async_read_some(into, asio::redirect_error(asio::use_awaitable, error));
+        if (error) co_return;
+        taken += count;
+    }
 }
 
 bool SocketStream::looks_alive() {

@@ -8,7 +8,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-#include "clients/http/text.hpp"
+#include "clients/http/url.hpp"
 
 namespace reaper::http {
 

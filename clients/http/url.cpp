@@ -7,9 +7,29 @@
 #include <cctype>
 #include <charconv>
 
-#include "clients/http/text.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::http {
+
+std::string one_line(std::string_view text, std::size_t limit) {
+    std::string line;
+    bool blank = false;
+    while (!text.empty()) {
+        const auto [character, length] = first_character(text);
+        if (length == 0 || character == ' ' || is_invisible(character)) {
+            blank = true;
+            text.remove_prefix(length == 0 ? 1 : length);
+            continue;
+        }
+        const bool space = blank && !line.empty();
+        if (line.size() + length + (space ? 1 : 0) > limit) return line + "...";
+        if (space) line += ' ';
+        blank = false;
+        line.append(text.substr(0, length));
+        text.remove_prefix(length);
+    }
+    return line;
+}
 
 namespace {
 
@@ -63,7 +83,7 @@ Result<Url> parse_url(std::string_view text) {
     // Decoded from %-escapes: it goes into a header.
     if (one_line(url.endpoint.host, url.endpoint.host.size()) != url.endpoint.host ||
         url.endpoint.host.find(' ') != std::string::npos)
-        return bad_url(text, "has a host that is no name or address");
+        return bad_url(text, "has a host that is not a name or address");
     url.endpoint.port = url.endpoint.tls ? 443 : 80;
     const std::string port = view.port();
     if (!port.empty()) {

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "clients/http_proxy/client_connection.hpp"
-#include "clients/http_proxy/shared.hpp"
-#include "clients/http_server/listening.hpp"
+#include "clients/http_server/address.hpp"
 #include "clients/http_server/tls.hpp"
 
 namespace reaper {
@@ -35,9 +34,9 @@ void take_client(const std::shared_ptr<Shared>& shared, tcp::socket socket) {
     asio::co_spawn(shared->executor, std::move(served), asio::detached);
 }
 
-/// Waits until somebody waits in the kernel's queue; that one has something to ask, so the
-/// connection that has been idle for the longest gives way, or else the one that has been in the
-/// middle of a head for the longest. False if nobody comes any more.
+/// Waits until a client waits in the kernel's queue. It has a request, so the connection that has
+/// been idle for the longest is closed, or else the one that has been in the middle of a head for
+/// the longest. False if no more clients are accepted.
 Task<bool> make_room(std::shared_ptr<Shared> shared, std::shared_ptr<tcp::acceptor> acceptor) {
     const auto told = asio::as_tuple(asio::use_awaitable);
     const auto [error] = co_await acceptor->async_wait(tcp::acceptor::wait_read, told);
@@ -57,8 +56,8 @@ Task<void> accept_clients(std::shared_ptr<Shared> shared, std::shared_ptr<tcp::a
     const auto told = asio::as_tuple(asio::use_awaitable);
     while (!shared->draining) {
         if (shared->open.size() >= shared->settings.limits.connections) {
-            const bool somebody = co_await make_room(shared, acceptor);
-            if (!somebody) co_return;
+            const bool has_room = co_await make_room(shared, acceptor);
+            if (!has_room) co_return;
             continue;
         }
         auto [error, socket] = co_await acceptor->async_accept(told);

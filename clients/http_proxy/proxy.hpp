@@ -1,16 +1,16 @@
 // The HTTP proxy: everything that clients ask goes to one upstream, and its answers go back, as
 // they are. A handler (reaper/ports/proxy_handler.hpp) may decide some of the requests.
 //
-// Faithful: start lines, headers (names, order, duplicates, values), targets and bodies pass byte
-// for byte, Host included, so that links lead back to us. Only what belongs to one connection is
-// ours: Connection and what it names, Keep-Alive, TE, Trailer, Transfer-Encoding, Upgrade, Proxy-*.
-// Bodies stream in both directions through buffers of fixed size (InputBuffer); chunks may be cut
+// Faithful: the message stays the same: method, target, status, reason, headers (names, order,
+// duplicates, values) and body, Host included, so that links lead back to us. Only what belongs to
+// one connection is ours: Connection and what it names, Keep-Alive, TE, Trailer, Transfer-Encoding,
+// Upgrade, Proxy-*. Bodies stream in both directions through bounded buffers; chunks may be cut
 // elsewhere, and trailers and extensions of chunks are dropped. Expect: 100-continue is the
 // upstream's to answer; for what the handler decides, ours. Clients of HTTP/1.0 get what has no
 // length until the connection ends.
 //
 // Strict: a request that two readers could understand in two ways is answered with 400, and its
-// connection closed (head.hpp, framing.hpp, body_decoder.hpp).
+// connection closed (message.hpp).
 //
 // Bounded: connections, heads (64 KiB), memory for each, and time for each step. A client that
 // leaves, or ends its side of the connection, has its call at the upstream given up. An answer that
@@ -29,7 +29,7 @@
 
 #include "clients/http/client.hpp"
 #include "clients/http/url.hpp"
-#include "clients/http_proxy/limits.hpp"
+#include "clients/http_proxy/message.hpp"
 #include "clients/http_server/server.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/ports/proxy_handler.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "clients/http/dial.hpp"
-#include "clients/http_proxy/header_rules.hpp"
 
 namespace reaper::proxy {
 
@@ -25,7 +24,7 @@ bool is_safe(std::string_view method) {
 }
 
 Failure cancelled() {
-    return {Errc::cancelled, "nobody waits for the answer any more", false};
+    return {Errc::cancelled, "the client no longer waits for the answer", false};
 }
 
 Failure bad_answer(std::string cause) {
@@ -46,9 +45,9 @@ Upstream::Upstream(boost::asio::any_io_executor executor, std::string name, http
 
 Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
                                        const Interim& interim) {
-    bool anew = false;
+    bool new_connection = false;
     while (true) {
-        auto sent = co_await send(out, guard, anew);
+        auto sent = co_await send(out, guard, new_connection);
         if (auto* failure = std::get_if<Failure>(&sent)) co_return std::move(*failure);
         auto connection = std::get<std::shared_ptr<UpstreamConnection>>(std::move(sent));
         const bool was_kept = connection->calls > 1;
@@ -57,19 +56,20 @@ Task<Upstream::Answered> Upstream::ask(const Outgoing& out, CallGuard& guard,
         // Closed by the upstream just then: that says nothing about the upstream.
         const bool stale = failure != nullptr && was_kept && !failure->answer_began &&
                            failure->code == Errc::unreachable && is_safe(out.method);
-        anew = true;
+        new_connection = true;
         if (stale && !guard.gone()) continue;
         if (failure != nullptr) note(*failure);
         co_return answered;
     }
 }
 
-Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard, bool anew) {
+Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard,
+                                         bool new_connection) {
     const Duration freshness =
         is_safe(out.method) && out.whole ? limits_.upstream_idle : limits_.surely_alive;
     while (true) {
         if (guard.gone()) co_return cancelled();
-        auto connection = anew ? nullptr : idle_.take(freshness);
+        auto connection = new_connection ? nullptr : idle_.take(freshness);
         const bool was_kept = connection != nullptr;
         if (!was_kept) {
             auto made = co_await connect(guard);
@@ -119,19 +119,17 @@ Task<Upstream::Answered> Upstream::receive(std::shared_ptr<UpstreamConnection> c
                                            std::string_view method, CallGuard& guard,
                                            const Interim& interim) {
     for (int count = 0; count < max_interim_answers; ++count) {
-        AnswerHead head;
-        auto failure = co_await read_head(*connection, head);
+        auto reader = std::make_unique<AnswerReader>(method == "HEAD");
+        auto failure = co_await read_head(*connection, *reader);
         if (guard.gone()) co_return cancelled();
         if (failure) co_return std::move(*failure);
+        const AnswerHead& head = reader->head();
         if (head.status >= 200) {
-            auto framing = framing_of(head, method == "HEAD");
-            if (auto* bad = std::get_if<BadMessage>(&framing))
-                co_return bad_answer(std::move(bad->why));
             note_answer();
             co_return std::make_unique<AnswerStream>(shared_from_this(), std::move(connection),
-                                                     std::move(head), std::get<Framing>(framing));
+                                                     std::move(reader));
         }
-        // Upgrade is not passed on, so nobody asked for another protocol.
+        // Upgrade is not passed on, so no client asked for another protocol.
         if (head.status == 101) co_return bad_answer("the answer changes the protocol");
         if (!interim) continue;
         const bool told = co_await interim(head);
@@ -140,26 +138,19 @@ Task<Upstream::Answered> Upstream::receive(std::shared_ptr<UpstreamConnection> c
     co_return bad_answer("only interim answers (1xx)");
 }
 
-Task<std::optional<Failure>> Upstream::read_head(UpstreamConnection& connection, AnswerHead& head) {
-    InputBuffer& input = connection.input;
-    HeadSearch search;
-    while (true) {
-        const auto state = search.look(input.text());
-        if (state == HeadSearch::State::bad) co_return bad_answer("this is no HTTP answer");
-        if (state == HeadSearch::State::whole) break;
-        if (input.full()) co_return bad_answer("the answer's headers are too large");
+Task<std::optional<Failure>> Upstream::read_head(UpstreamConnection& connection,
+                                                 AnswerReader& reader) {
+    Input& input = connection.input;
+    while (!reader.read_head(input)) {
+        if (const auto& bad = reader.bad()) co_return bad_answer(bad->why);
         connection.stream.expires_after(limits_.upstream);
         const auto moved = co_await connection.stream.read_some(input.room());
-        input.added(moved.bytes);
+        input.commit(moved.bytes);
         if (!moved.error) continue;
         Failure failure = http::explain(moved.error, http::Stage::reading, 0);
         failure.answer_began = !input.empty();
         co_return failure;
     }
-    auto parsed = parse_answer_head(input.text().substr(0, search.end()));
-    input.consume(search.end());
-    if (auto* bad = std::get_if<BadMessage>(&parsed)) co_return bad_answer(std::move(bad->why));
-    head = std::get<AnswerHead>(std::move(parsed));
     co_return std::nullopt;
 }
 
@@ -171,7 +162,7 @@ void Upstream::keep(std::shared_ptr<UpstreamConnection> connection) {
     if (!sweeping_) sweep();
 }
 
-/// Closes what is not used any more, also when nobody asks.
+/// Closes connections that are no longer used, also when no request comes.
 void Upstream::sweep() {
     sweeping_ = idle_.size() > 0;
     if (!sweeping_) return;
@@ -200,6 +191,94 @@ void Upstream::note(const Failure& failure) {
 void Upstream::note_answer() {
     if (std::exchange(answers_, true)) return;
     spdlog::info("{}: {} answers again", name_, to_string(endpoint_));
+}
+
+namespace {
+
+http::Failure broke_off() {
+    return {Errc::unreachable, "the answer broke off in the middle"};
+}
+
+}  // namespace
+
+AnswerStream::AnswerStream(std::shared_ptr<Upstream> upstream,
+                           std::shared_ptr<UpstreamConnection> connection,
+                           std::unique_ptr<AnswerReader> reader)
+    : upstream_(std::move(upstream)),
+      connection_(std::move(connection)),
+      reader_(std::move(reader)),
+      reusable_(keeps_connection(reader_->head().minor, reader_->head().headers) &&
+                framing().kind != Framing::Kind::until_close) {
+    reader_->head().headers = end_to_end(reader_->head().headers);
+}
+
+AnswerStream::~AnswerStream() {
+    // What comes beyond the answer belongs to no request.
+    if (reusable_ && reader_->done() && connection_->input.empty())
+        upstream_->keep(std::move(connection_));
+}
+
+AnswerStream::Piece AnswerStream::decode() {
+    const std::string_view bytes = reader_->read_body(connection_->input);
+    broken_ = broken_ || reader_->bad();
+    return {bytes, reader_->done(), broken_};
+}
+
+AnswerStream::Piece AnswerStream::ready() {
+    if (read_.empty() || std::exchange(read_given_, true)) return decode();
+    return {read_, reader_->done(), broken_};
+}
+
+Task<AnswerStream::Piece> AnswerStream::next() {
+    Piece piece = ready();
+    while (piece.bytes.empty() && !piece.last && !piece.broken) {
+        const auto failure = co_await read_more();
+        if (failure) {
+            upstream_->note(*failure);
+            broken_ = true;
+        }
+        piece = decode();
+    }
+    co_return piece;
+}
+
+/// The end of the connection is the end of an answer that says so.
+Task<std::optional<http::Failure>> AnswerStream::read_more() {
+    connection_->stream.expires_after(upstream_->limits().upstream);
+    const http::Moved moved = co_await connection_->stream.read_some(connection_->input.room());
+    connection_->input.commit(moved.bytes);
+    if (!moved.error || moved.bytes > 0) co_return std::nullopt;
+    if (moved.error == boost::asio::error::eof && reader_->end_with_connection())
+        co_return std::nullopt;
+    auto failure = http::explain(moved.error, http::Stage::reading, 0);
+    if (failure.code == Errc::unreachable) failure = broke_off();
+    co_return failure;
+}
+
+ResultTask<BodyRead> AnswerStream::read_all(std::size_t most) {
+    const auto failed = [](const http::Failure& failure) {
+        return Error{failure.code, failure.cause};
+    };
+    if (broken_) co_return failed(broke_off());
+    while (!reader_->done()) {
+        if (read_.size() > most) co_return BodyRead::too_large;
+        if (connection_->input.empty()) {
+            const auto failure = co_await read_more();
+            if (failure) {
+                upstream_->note(*failure);
+                broken_ = true;
+                co_return failed(*failure);
+            }
+        }
+        const Piece piece = decode();
+        read_ += piece.bytes;
+        if (piece.broken) {
+            broken_ = true;
+            co_return Error{Errc::bad_answer, "the chunks of the answer are broken"};
+        }
+    }
+    if (read_.size() > most) co_return BodyRead::too_large;
+    co_return BodyRead::whole;
 }
 
 }  // namespace reaper::proxy

@@ -1,48 +1,33 @@
 #include "clients/http_server/server.hpp"
 
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <list>
 #include <map>
+#include <spdlog/spdlog.h>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 #include "clients/http_server/address.hpp"
 #include "clients/http_server/connection.hpp"
-#include "clients/http_server/listening.hpp"
 #include "clients/http_server/tls.hpp"
 
 namespace reaper {
-
-HttpResponse refusal(int status, const std::string& why) {
-    HttpResponse response;
-    response.status = status;
-    const std::string_view title =
-        beast_http::obsolete_reason(beast_http::int_to_status(static_cast<unsigned>(status)));
-    response.body = "{\"error\":{\"code\":" + std::to_string(status) + ",\"message\":\"" + why +
-                    "\",\"title\":\"" + std::string{title} + "\"},\"version\":2}\n";
-    return response;
-}
-
-std::optional<HttpResponse> refusal_of(const boost::system::error_code& error) {
-    if (error == beast_http::error::header_limit) return refusal(431, "the header is too long");
-    if (error == beast_http::error::body_limit) return refusal(413, "the body is too long");
-    if (error.category() == beast_http::make_error_code(beast_http::error::bad_method).category() &&
-        error != beast_http::error::end_of_stream && error != beast_http::error::partial_message)
-        return refusal(400, "this is no HTTP request");
-    return std::nullopt;
-}
-
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
-using asio::local::stream_protocol;
 using boost::system::error_code;
-using Secure = beast::ssl_stream<beast::tcp_stream>;
-using Local = beast::basic_stream<stream_protocol>;
+using Socket = http::SocketStream::Socket;
+/// Of either kind of socket.
+using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+using Where = std::variant<TcpEndpoint, UnixEndpoint>;
 
 /// Lives as long as one of its coroutines.
 struct Shared {
@@ -61,9 +46,12 @@ struct Shared {
     bool stopped = false;
 };
 
-std::string address_of(const tcp::socket& socket) {
+/// As HttpRequest::address.
+std::string address_of(const Socket& socket) {
     error_code gone;
-    const auto address = socket.remote_endpoint(gone).address();
+    const auto endpoint = as_tcp(socket.remote_endpoint(gone));
+    if (!endpoint) return "";
+    const auto address = endpoint->address();
     if (address.is_v4()) return address.to_string();
     auto v6 = address.to_v6();
     if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
@@ -77,7 +65,7 @@ void close(HttpPlace& place) {
     if (place.close) place.close();
 }
 
-/// Who has not said a whole request for the longest time, of the address with the most such
+/// The connection without a whole request for the longest time, of the address with the most such
 /// connections; none if all are being answered.
 HttpPlace* slowest(std::list<HttpPlace>& open) {
     std::map<std::string_view, std::size_t> by_address;
@@ -111,12 +99,12 @@ void take_place(Shared& shared, std::string address) {
     shared.open.push_back(std::move(place));
 }
 
-template <class Stream>
-Task<void> serve(std::shared_ptr<Shared> shared, Stream stream,
+Task<void> serve(std::shared_ptr<Shared> shared, Socket socket,
                  std::list<HttpPlace>::iterator place) {
-    HttpConnection<Stream> connection{std::move(stream), *place, shared->settings, shared->handler};
-    place->close = [&connection] { connection.close(); };
     try {
+        HttpConnection connection{std::move(socket), shared->tls ? shared->tls->context() : nullptr,
+                                  *place, shared->settings, shared->handler};
+        place->close = [&connection] { connection.close(); };
         if (!shared->stopped && !place->closed) co_await connection.serve();
     } catch (const std::exception& wrong) {
         spdlog::error("{}: {}", shared->settings.name, wrong.what());
@@ -125,29 +113,12 @@ Task<void> serve(std::shared_ptr<Shared> shared, Stream stream,
     shared->room.cancel();
 }
 
-template <class Stream>
-void spawn(const std::shared_ptr<Shared>& shared, Stream stream, std::string address) {
-    take_place(*shared, std::move(address));
-    asio::co_spawn(shared->executor,
-                   serve(shared, std::move(stream), std::prev(shared->open.end())),
-                   [shared](std::exception_ptr error) {
-                       if (error) std::rethrow_exception(error);
-                   });
+void take(const std::shared_ptr<Shared>& shared, Socket socket) {
+    take_place(*shared, address_of(socket));
+    auto served = serve(shared, std::move(socket), std::prev(shared->open.end()));
+    asio::co_spawn(shared->executor, std::move(served), asio::detached);
 }
 
-void take(const std::shared_ptr<Shared>& shared, tcp::socket socket) {
-    std::string address = address_of(socket);
-    if (shared->tls)
-        spawn(shared, Secure{std::move(socket), *shared->tls->context()}, std::move(address));
-    else
-        spawn(shared, beast::tcp_stream{std::move(socket)}, std::move(address));
-}
-
-void take(const std::shared_ptr<Shared>& shared, stream_protocol::socket socket) {
-    spawn(shared, Local{std::move(socket)}, "");
-}
-
-template <class Acceptor>
 Task<void> accept(std::shared_ptr<Shared> shared, std::shared_ptr<Acceptor> acceptor) {
     while (!shared->stopped) {
         const HttpServerLimits& limits = shared->settings.limits;
@@ -166,24 +137,25 @@ Task<void> accept(std::shared_ptr<Shared> shared, std::shared_ptr<Acceptor> acce
     }
 }
 
-template <class Protocol>
 class Server final : public HttpServer {
 public:
-    using Acceptor = typename Protocol::acceptor;
-    using Endpoint = typename Protocol::endpoint;
-
-    Server(std::shared_ptr<Shared> shared, std::shared_ptr<Acceptor> acceptor, Endpoint here)
-        : shared_(std::move(shared)), acceptor_(std::move(acceptor)), here_(std::move(here)) {
-        asio::co_spawn(shared_->executor, accept(shared_, acceptor_), asio::detached);
+    Server(std::shared_ptr<Shared> shared, Acceptor acceptor, Where here)
+        : shared_(std::move(shared)),
+          acceptor_(std::make_shared<Acceptor>(std::move(acceptor))),
+          here_(std::move(here)) {
+        auto accepting = accept(shared_, acceptor_);
+        asio::co_spawn(shared_->executor, std::move(accepting), asio::detached);
     }
     ~Server() override { Server::stop(); }
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    std::string address() const override { return to_string(here_); }
+    std::string address() const override {
+        return std::visit([](const auto& endpoint) { return to_string(endpoint); }, here_);
+    }
     std::uint16_t port() const override {
-        if constexpr (std::is_same_v<Endpoint, TcpEndpoint>) return here_.port();
-        return 0;
+        const auto* const tcp = std::get_if<TcpEndpoint>(&here_);
+        return tcp != nullptr ? tcp->port() : 0;
     }
     std::optional<TimePoint> certificate_expires() const override {
         if (!shared_->tls) return std::nullopt;
@@ -193,7 +165,8 @@ public:
         if (std::exchange(shared_->stopped, true)) return;
         error_code ignored;
         acceptor_->close(ignored);
-        if constexpr (!std::is_same_v<Endpoint, TcpEndpoint>) ::unlink(here_.path().c_str());
+        if (const auto* const file = std::get_if<UnixEndpoint>(&here_))
+            ::unlink(file->path().c_str());
         shared_->room.cancel();
         for (HttpPlace& place : shared_->open) close(place);
     }
@@ -201,31 +174,20 @@ public:
 private:
     std::shared_ptr<Shared> shared_;
     std::shared_ptr<Acceptor> acceptor_;
-    Endpoint here_;
+    Where here_;
 };
 
-error_code open_for(tcp::acceptor& acceptor, const TcpEndpoint& endpoint,
-                    const HttpServerSettings&) {
-    return open_acceptor(acceptor, endpoint);
-}
-
-error_code open_for(stream_protocol::acceptor& acceptor, const UnixEndpoint& endpoint,
-                    const HttpServerSettings& settings) {
-    return open_acceptor(acceptor, endpoint, settings.group_too);
-}
-
-template <class Protocol>
-Result<std::unique_ptr<HttpServer>> listen(std::shared_ptr<Shared> shared,
-                                           const typename Protocol::endpoint& endpoint) {
-    auto acceptor = std::make_shared<typename Protocol::acceptor>(shared->executor);
-    error_code error = open_for(*acceptor, endpoint, shared->settings);
-    auto here = endpoint;
-    if (!error) here = acceptor->local_endpoint(error);
-    if (error)
-        return Error{Errc::unreachable, shared->settings.name + ": can't listen on " +
-                                            shared->settings.address + ": " + error.message()};
-    return std::unique_ptr<HttpServer>{
-        std::make_unique<Server<Protocol>>(std::move(shared), std::move(acceptor), here)};
+/// Listens there; a port that was left to the system is filled in.
+Acceptor open_at(Where& where, const Shared& shared, error_code& error) {
+    if (auto* const tcp = std::get_if<TcpEndpoint>(&where)) {
+        asio::ip::tcp::acceptor acceptor{shared.executor};
+        error = open_acceptor(acceptor, *tcp);
+        if (!error) *tcp = acceptor.local_endpoint(error);
+        return acceptor;
+    }
+    asio::local::stream_protocol::acceptor acceptor{shared.executor};
+    error = open_acceptor(acceptor, std::get<UnixEndpoint>(where), shared.settings.group_too);
+    return acceptor;
 }
 
 }  // namespace
@@ -243,9 +205,14 @@ Result<std::unique_ptr<HttpServer>> listen_http(boost::asio::any_io_executor exe
         if (!tls) return tls.error();
         shared->tls = std::move(*tls);
     }
-    if (const auto* tcp_endpoint = std::get_if<TcpEndpoint>(&*endpoint))
-        return listen<tcp>(std::move(shared), *tcp_endpoint);
-    return listen<stream_protocol>(std::move(shared), std::get<UnixEndpoint>(*endpoint));
+    Where where = *endpoint;
+    error_code error;
+    Acceptor acceptor = open_at(where, *shared, error);
+    if (error)
+        return Error{Errc::unreachable, shared->settings.name + ": can't listen on " +
+                                            shared->settings.address + ": " + error.message()};
+    return std::unique_ptr<HttpServer>{
+        std::make_unique<Server>(std::move(shared), std::move(acceptor), std::move(where))};
 }
 
 }  // namespace reaper

@@ -3,10 +3,10 @@
 //
 // One thread with everything else, and no burden to it: headers and bodies are bounded, each step
 // of a connection has a deadline, and only so many connections are open at once. When all places
-// are taken, whoever has not said a whole request for the longest time leaves, first of the address
-// with the most such connections. When all are being answered, a few more are let in, for probes
-// alone, and others wait in the kernel's queue. Connections are kept for further requests
-// (HTTP/1.1).
+// are taken, the connection that has been without a whole request for the longest time is closed,
+// first of the address with the most such connections. When all are being answered, a few more are
+// let in, for probes alone, and others wait in the kernel's queue. Connections are kept for further
+// requests (HTTP/1.1).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/ports/http_handler.hpp"
 
 namespace reaper {
@@ -34,7 +34,7 @@ struct HttpServerLimits {
     std::chrono::milliseconds idle{5'000};    ///< between two requests
 };
 
-/// PEM files; those that change are read anew.
+/// PEM files; those that change are read again.
 struct HttpServerTls {
     std::string cert_file;  ///< with the chain
     std::string key_file;
@@ -50,8 +50,8 @@ struct HttpServerSettings {
     /// What clients may call it beside its address (and `localhost`, for one on loopback). A
     /// request under another name, or from a page of another site, is refused.
     std::vector<std::string> names{};
-    /// A Unix socket: who is in its group may connect too (a directory with the setgid bit gives it
-    /// its own).
+    /// A Unix socket: members of its group may connect too (a directory with the setgid bit gives
+    /// it its own).
     bool group_too = false;
     /// Paths that are answered when all places are taken: a daemon that has much to do is alive.
     std::vector<std::string> probes{"/healthz", "/readyz"};
@@ -70,8 +70,8 @@ public:
 };
 
 /// Listens at once. `bad_input` if an address or a file can't be used, `unreachable` if it can't be
-/// listened on (a Unix socket that nobody listens on any more is replaced). `handler` is called on
-/// the executor's thread, and must work until the executor's context has ended.
+/// listened on (a left-over Unix socket is replaced). `handler` is called on the executor's thread,
+/// and must work until the executor's context has ended.
 Result<std::unique_ptr<HttpServer>> listen_http(boost::asio::any_io_executor executor,
                                                 HttpServerSettings settings, HttpHandler handler);
 

@@ -10,11 +10,11 @@
 
 #include "clients/http_server/server.hpp"
 #include "reaper/model/error.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
-/// The TLS of one port. Files that changed are read anew, so that a renewed certificate needs no
+/// The TLS of one port. Files that changed are read again, so that a renewed certificate needs no
 /// restart. Connections keep what they began with.
 class ServerTls {
 public:
@@ -25,13 +25,13 @@ public:
     static Result<std::shared_ptr<ServerTls>> read(HttpServerTls files, std::string name);
 
     /// For the next connection. Where the changed files can't be used, as while they are being
-    /// replaced, those read before stay in force; each change is told in one line.
+    /// replaced, those read before stay in force; each change is logged in one line.
     Context context();
     /// When the certificate expires that the next connection is shown.
     TimePoint expires();
 
 private:
-    /// What tells one state of a file from another.
+    /// What distinguishes one state of a file from another.
     struct Seen {
         dev_t device = 0;
         ino_t inode = 0;

@@ -6,7 +6,7 @@
 
 #include "clients/journal/database.hpp"
 #include "reaper/model/error.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::journal {
 
@@ -17,7 +17,7 @@ struct Damage {
 
 /// SQLite says that the file is damaged, or is no database of its kind; or its tables are such that
 /// our own statements make no sense there.
-bool tells_damage(const DatabaseFailure& failure);
+bool indicates_damage(const DatabaseFailure& failure);
 
 /// Throws Damage for a write-ahead log that SQLite would quietly leave out, wholly or from its
 /// middle on, though the transactions in it were durable. To be called before the database is
@@ -32,11 +32,11 @@ void check_log(const std::string& path);
 /// Throws Damage unless the whole file holds together: pages, tables, indexes, references.
 void check_whole(Database& database);
 
-/// Has this file been a journal of ours, as far as a damaged one can tell? What is none is not ours
+/// Has this file been a journal of ours, as far as a damaged one shows? Any other file is not ours
 /// to move.
 bool was_a_journal(const std::string& path);
 
-/// Renames the file with its log to names that nobody has (`PATH.damaged-20240501T120000Z`), and
+/// Renames the file with its log to unused names (`PATH.damaged-20240501T120000Z`), and
 /// says which. The lease must be held.
 Result<std::string> set_aside(const std::string& path, TimePoint now);
 

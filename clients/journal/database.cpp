@@ -16,7 +16,7 @@ constexpr const char* free_space = "the disk is full: free some space";
 
 std::string advice(const DatabaseFailure& failure) {
     const int primary = failure.code & 0xff;
-    // SQLite tells some full disks as plain I/O errors. (Its system error may be of an earlier
+    // SQLite reports some full disks as plain I/O errors. (Its system error may be of an earlier
     // call, and means something for these alone.)
     const bool no_space = failure.system_error == ENOSPC || failure.system_error == EDQUOT;
     if (no_space && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) return free_space;
@@ -28,7 +28,7 @@ std::string advice(const DatabaseFailure& failure) {
         case SQLITE_CORRUPT: return "the file is damaged: restart the reaper, which sets it aside";
         case SQLITE_NOTADB: return "the file is not an SQLite database: move it aside";
         case SQLITE_BUSY:
-        case SQLITE_LOCKED: return "another program holds it: find it and stop it";
+        case SQLITE_LOCKED: return "another program has locked it: find it and stop it";
         case SQLITE_IOERR: return "the disk or its file system fails: see the kernel's log";
         default: return "";
     }

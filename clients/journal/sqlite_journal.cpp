@@ -49,8 +49,8 @@ public:
     ResultTask<Admission> admit(Request request, TimePoint now) override {
         return write(&Store::admit, std::move(request), now);
     }
-    ResultTask<void> admit_anew(Request request, TimePoint now) override {
-        return write(&Store::admit_anew, std::move(request), now);
+    ResultTask<void> readmit(Request request, TimePoint now) override {
+        return write(&Store::readmit, std::move(request), now);
     }
     ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override {
         return write(&Store::admit_ended, std::move(request), std::move(outcome), now);
@@ -228,7 +228,7 @@ Result<void> prepare_for_writing(Database& database, const std::string& path) {
     journal::check_whole(database);
     if (const auto made = journal::make_tables(database, path); !made) return made.error();
     if (!journal::has_our_tables(database))
-        throw journal::Damage{"its tables are not those that were made"};
+        throw journal::Damage{"its tables are not the ones that the reaper made"};
     return {};
 }
 
@@ -245,7 +245,7 @@ Result<std::unique_ptr<Store>> open_store(const std::string& path, std::optional
         if (lease) lease->remember_files();
         return std::make_unique<Store>(path, std::move(database), std::move(lease), options);
     } catch (const DatabaseFailure& failure) {
-        if (!journal::tells_damage(failure)) throw;
+        if (!journal::indicates_damage(failure)) throw;
         throw journal::Damage{failure.message};
     }
 }
@@ -330,7 +330,7 @@ Result<std::unique_ptr<JournalReader>> open_journal_for_reading(const std::strin
         if (::stat(path.c_str(), &status) != 0) {
             if (errno == ENOENT)
                 return Error{Errc::not_found, "journal " + path +
-                                                  ": there is none yet; the reaper writes it when "
+                                                  ": does not exist yet; the reaper writes it when "
                                                   "it runs (journal.path in its configuration)"};
             return refused(path, std::string{std::strerror(errno)} + "; run as the reaper's user");
         }

@@ -8,13 +8,13 @@
 // (`reaper history`) are welcome at any time.
 //
 // Bounded: finished records, messages and events older than the retention are dropped when a call
-// tells the time (the first, then once a day).
+// gives the time (the first, then once a day).
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "clients/journal/options.hpp"
+#include "clients/journal/schema.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper {

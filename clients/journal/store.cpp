@@ -1,10 +1,110 @@
 #include "clients/journal/store.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
 
 #include "reaper/report/json.hpp"
 
 namespace reaper::journal {
+namespace {
+
+/// The process that wrote its number into the lock file; empty if it can't be determined.
+std::string holder(int file) {
+    char text[32] = {};
+    const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
+    std::string digits;
+    for (ssize_t i = 0; i < size && text[i] >= '0' && text[i] <= '9'; ++i) digits += text[i];
+    return digits.empty() ? "" : " (process " + digits + ")";
+}
+
+Error another_writes(const std::string& path, int lock) {
+    return Error{Errc::storage, "journal " + path + ": another reaper" + holder(lock) +
+                                    " writes to it; stop that one, or give this one a " +
+                                    "journal.path of its own"};
+}
+
+constexpr std::array<const char*, 2> endings{"", "-wal"};
+
+}  // namespace
+
+Result<Lease> Lease::take(const std::string& path) {
+    const std::string name = path + "-lock";
+    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (file < 0)
+        return Error{Errc::storage, "journal " + path + ": can't open its lock file " + name +
+                                        " (" + std::strerror(errno) +
+                                        "); give the directory to the reaper's user"};
+    Lease lease{file, path};
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) return another_writes(path, file);
+        return Error{Errc::storage, "journal " + path + ": can't lock " + name + " (" +
+                                        std::strerror(errno) + ")"};
+    }
+    // Only for the message above; the lock itself is the kernel's.
+    const std::string self = std::to_string(::getpid()) + "\n";
+    if (::ftruncate(file, 0) != 0 ||
+        ::pwrite(file, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size()))
+        return Error{Errc::storage, "journal " + path + ": can't write " + name + " (" +
+                                        std::strerror(errno) + ")"};
+    return lease;
+}
+
+Lease::Lease(Lease&& other) noexcept
+    : lock_(std::exchange(other.lock_, -1)),
+      file_(std::exchange(other.file_, -1)),
+      path_(std::move(other.path_)),
+      files_(other.files_) {}
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+    std::swap(lock_, other.lock_);
+    std::swap(file_, other.file_);
+    std::swap(path_, other.path_);
+    std::swap(files_, other.files_);
+    return *this;
+}
+
+Lease::~Lease() {
+    if (file_ >= 0) ::close(file_);
+    if (lock_ >= 0) ::close(lock_);
+}
+
+// What can't be opened, SQLite names with the reason. (No waiting for the other end of a pipe.)
+Result<void> Lease::lock_file() {
+    if (file_ >= 0) ::close(file_);
+    file_ = ::open(path_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+    if (file_ < 0 || ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+    // The lock file that named its holder may be gone.
+    return another_writes(path_, -1);
+}
+
+std::optional<Lease::Identity> Lease::identity_of(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    return Identity{status.st_dev, status.st_ino};
+}
+
+void Lease::remember_files() {
+    for (std::size_t i = 0; i < endings.size(); ++i) files_[i] = identity_of(path_ + endings[i]);
+}
+
+Result<void> Lease::check_files() const {
+    for (std::size_t i = 0; i < endings.size(); ++i) {
+        const std::string name = path_ + endings[i];
+        if (!files_[i] || identity_of(name) == files_[i]) continue;
+        return Error{Errc::storage,
+                     "journal " + path_ + ": " + name +
+                         " was removed or replaced while the reaper writes to it, and nothing " +
+                         "is deleted without a record; put the file back, or restart the reaper"};
+    }
+    return {};
+}
+
 namespace {
 
 constexpr int messages_between_prunes = 1'000;  // and new requests
@@ -59,7 +159,7 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
     Transaction transaction{database_};
     if (const auto row = find(request.id)) {
         auto known = request_of(*row);
-        if (!known) return Admission{false, row->outcome};  // its start or its end told of it
+        if (!known) return Admission{false, row->outcome};  // its start or its end reported it
         const std::size_t before = known->requesters.size();
         for (const auto& requester : request.requesters)
             if (std::find(known->requesters.begin(), known->requesters.end(), requester) ==
@@ -80,7 +180,7 @@ Result<Admission> Store::admit(const Request& request, TimePoint now) {
     return Admission{true, std::nullopt};
 }
 
-Result<void> Store::admit_anew(const Request& request, TimePoint now) {
+Result<void> Store::readmit(const Request& request, TimePoint now) {
     prune_for_a_row(now);
     Transaction transaction{database_};
     auto drop = database_.statement(
@@ -153,7 +253,7 @@ Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     return lease_ && deletes ? read_back(row, step) : Result<void>{};
 }
 
-// By a connection of its own: ours would answer from a file that nobody finds any more.
+// By a connection of its own: ours would answer from a file that has no name any longer.
 Result<void> Store::read_back(std::int64_t step, const StepEntry& written) const {
     Database others{path_, SQLITE_OPEN_READONLY};
     auto look = others.statement("SELECT 1 FROM step WHERE rowid = ?1 AND server = ?2");
@@ -266,6 +366,231 @@ int Store::forget_idle() {
         "(SELECT 1 FROM step WHERE step.request = request.seq) ORDER BY seq LIMIT ?2)");
     idle.bind(1, options_.newest_kept).bind(2, at_once).run();
     return database_.changes();
+}
+
+// The store's holds: inventories whose `reserved` was raised.
+
+Result<void> Store::add_hold(const InventoryHold& hold) {
+    auto insert = database_.statement(
+        "INSERT INTO hold (provider, class, host, host_name, before, raised, request, since) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING");
+    insert.bind(1, hold.provider.str()).bind(2, hold.resource_class.str());
+    insert.bind(3, hold.host.str()).bind(4, hold.host_name);
+    insert.bind(5, hold.before).bind(6, hold.set).bind(7, hold.request.str());
+    insert.bind(8, hold.since);
+    insert.run();
+    return {};
+}
+
+Result<void> Store::end_hold(const ProviderId& provider, const ResourceClass& resource_class,
+                             const InventoryHoldEnd& end) {
+    prune(end.at);
+    auto update = database_.statement(
+        "UPDATE hold SET how = ?3, reason = ?4, ended_at = ?5 "
+        "WHERE provider = ?1 AND class = ?2 AND ended_at IS NULL");
+    update.bind(1, provider.str()).bind(2, resource_class.str());
+    update.bind(3, to_string(end.kind)).bind(4, end.reason);
+    update.bind(5, end.at);
+    update.run();
+    return {};
+}
+
+Result<std::vector<InventoryHold>> Store::holds() {
+    std::vector<InventoryHold> holds;
+    auto select = database_.statement(
+        "SELECT provider, class, host, host_name, before, raised, request, since FROM hold "
+        "WHERE ended_at IS NULL ORDER BY seq");
+    while (select.step()) {
+        InventoryHold hold;
+        hold.provider = ProviderId{select.text(0)};
+        hold.resource_class = ResourceClass{select.text(1)};
+        hold.host = HostId{select.text(2)};
+        hold.host_name = select.text(3);
+        hold.before = select.number(4);
+        hold.set = select.number(5);
+        hold.request = RequestId{select.text(6)};
+        hold.since = TimePoint{Duration{select.number(7)}};
+        holds.push_back(std::move(hold));
+    }
+    return holds;
+}
+
+// Which projects, hosts and flavors the store knows.
+
+namespace {
+
+constexpr const char* project_by_id_sql =
+    "SELECT EXISTS (SELECT 1 FROM chosen WHERE project = ?1) "
+    "OR EXISTS (SELECT 1 FROM request_search WHERE project = ?1)";
+
+// Some of them: enough to say that there are several.
+constexpr const char* projects_by_name_sql =
+    "SELECT project FROM chosen WHERE project_name = ?1 AND project_name <> '' "
+    "UNION SELECT project FROM request_search WHERE project_name = ?1 AND project_name <> '' "
+    "ORDER BY 1 LIMIT 100";
+
+constexpr const char* host_sql = "SELECT EXISTS (SELECT 1 FROM chosen WHERE host = ?1)";
+
+constexpr const char* flavor_sql =
+    "SELECT EXISTS (SELECT 1 FROM request_search WHERE flavor = ?1) "
+    "OR EXISTS (SELECT 1 FROM plan, "
+    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') "
+    "AS host, json_each(host.value, '$.victims') AS victim "
+    "WHERE victim.value ->> 'flavor' = ?1)";
+
+bool has_row(Database& database, const char* sql, const std::string& value) {
+    auto select = database.statement(sql);
+    select.bind(1, value);
+    return select.step() && select.number(0) != 0;
+}
+
+}  // namespace
+
+Result<KnownValues> Store::known_values(const JournalQuery& query) {
+    KnownValues known;
+    if (!query.host.empty()) known.host = has_row(database_, host_sql, query.host);
+    if (!query.flavor.empty()) known.flavor = has_row(database_, flavor_sql, query.flavor);
+    if (query.project.empty()) return known;
+    if (has_row(database_, project_by_id_sql, query.project)) {
+        known.projects.emplace_back(query.project);
+        return known;
+    }
+    auto select = database_.statement(projects_by_name_sql);
+    select.bind(1, query.project);
+    while (select.step()) known.projects.emplace_back(select.text(0));
+    return known;
+}
+
+// The store's orders of reservations, and the reservations that it saw last.
+
+namespace {
+
+#define SELECT_ORDERS                                                                          \
+    "SELECT seq, key, principal, content, mark, removes, state, reason, given_at, changed_at " \
+    "FROM reservation_order "
+
+OrderRecord order_of(const Statement& row) {
+    OrderRecord order;
+    order.number = row.number(0);
+    order.key = row.text(1);
+    order.principal = row.text(2);
+    order.content = row.text(3);
+    order.mark = row.text(4);
+    order.removes = row.text(5);
+    order.progress = order_progress_of(row.text(6));
+    order.reason = row.text(7);
+    order.given_at = row.time(8);
+    order.changed_at = row.time(9);
+    return order;
+}
+
+}  // namespace
+
+Result<std::int64_t> Store::note_order(const OrderRecord& order) {
+    if (order.number != 0) {
+        auto update = database_.statement(
+            "UPDATE reservation_order SET removes = ?2, state = ?3, reason = ?4, changed_at = ?5 "
+            "WHERE seq = ?1");
+        update.bind(1, order.number).bind(2, order.removes).bind(3, to_string(order.progress));
+        update.bind(4, order.reason).bind(5, order.changed_at).run();
+        return order.number;
+    }
+    prune(order.given_at);
+    auto insert = database_.statement(
+        "INSERT INTO reservation_order (key, principal, content, mark, removes, state, reason, "
+        "given_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+    insert.bind(1, order.key).bind(2, order.principal).bind(3, order.content);
+    insert.bind(4, order.mark).bind(5, order.removes).bind(6, to_string(order.progress));
+    insert.bind(7, order.reason).bind(8, order.given_at).bind(9, order.changed_at).run();
+    return database_.last_row();
+}
+
+Result<std::optional<OrderRecord>> Store::order(const std::string& principal,
+                                                const std::string& key) {
+    auto select = database_.statement(SELECT_ORDERS
+                                      "WHERE principal = ?1 AND key = ?2 AND key <> '' "
+                                      "ORDER BY seq DESC LIMIT 1");
+    select.bind(1, principal).bind(2, key);
+    std::optional<OrderRecord> found;
+    if (select.step()) found = order_of(select);
+    return found;
+}
+
+Result<std::vector<OrderRecord>> Store::orders(int limit) {
+    auto select = database_.statement(
+        SELECT_ORDERS
+        "WHERE state IN ('begun', 'waiting') OR seq IN "
+        "(SELECT seq FROM reservation_order ORDER BY seq DESC LIMIT ?1) ORDER BY seq DESC");
+    select.bind(1, std::int64_t{limit});
+    std::vector<OrderRecord> orders;
+    while (select.step()) orders.push_back(order_of(select));
+    return orders;
+}
+
+Result<void> Store::note_reservations(const std::vector<KnownReservation>& there,
+                                      const std::vector<ReservationId>& gone) {
+    Transaction transaction{database_};
+    for (const KnownReservation& each : there) {
+        auto insert = database_.statement(
+            "INSERT OR REPLACE INTO reservation (id, project, user, at) VALUES (?1, ?2, ?3, ?4)");
+        insert.bind(1, each.id.str()).bind(2, each.project).bind(3, each.user).bind(4, each.at);
+        insert.run();
+    }
+    for (const ReservationId& id : gone)
+        database_.statement("DELETE FROM reservation WHERE id = ?1").bind(1, id.str()).run();
+    transaction.commit();
+    return {};
+}
+
+Result<std::vector<KnownReservation>> Store::reservations() {
+    std::vector<KnownReservation> known;
+    auto select = database_.statement("SELECT id, project, user, at FROM reservation ORDER BY id");
+    while (select.step()) {
+        KnownReservation each;
+        each.id = ReservationId{select.text(0)};
+        each.project = select.text(1);
+        each.user = select.text(2);
+        each.at = select.time(3);
+        known.push_back(std::move(each));
+    }
+    return known;
+}
+
+// The store's protections: servers that an operator protects.
+
+Result<void> Store::note_protection(const ServerProtection& protection) {
+    auto insert = database_.statement(
+        "INSERT OR REPLACE INTO protection (server, name, since, until, author, reason) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+    insert.bind(1, protection.server.str()).bind(2, protection.name).bind(3, protection.since);
+    if (protection.until) insert.bind(4, *protection.until);
+    insert.bind(5, protection.by).bind(6, protection.reason);
+    insert.run();
+    return {};
+}
+
+Result<void> Store::end_protection(const ServerId& server) {
+    auto remove = database_.statement("DELETE FROM protection WHERE server = ?1");
+    remove.bind(1, server.str());
+    remove.run();
+    return {};
+}
+
+Result<std::vector<ServerProtection>> Store::protections() {
+    std::vector<ServerProtection> all;
+    auto select = database_.statement(
+        "SELECT server, name, since, until, author, reason FROM protection ORDER BY server");
+    while (select.step()) {
+        ServerProtection protection;
+        protection.server = ServerId{select.text(0)};
+        protection.name = select.text(1);
+        protection.since = TimePoint{Duration{select.number(2)}};
+        if (!select.null(3)) protection.until = TimePoint{Duration{select.number(3)}};
+        protection.by = select.text(4);
+        protection.reason = select.text(5);
+        all.push_back(std::move(protection));
+    }
+    return all;
 }
 
 }  // namespace reaper::journal

@@ -3,18 +3,58 @@
 // results.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "clients/journal/database.hpp"
-#include "clients/journal/lease.hpp"
-#include "clients/journal/options.hpp"
+#include "clients/journal/schema.hpp"
+#include "reaper/model/error.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper::journal {
+
+// One writer for one journal: a lock on a file beside it and one on the file itself, which the
+// kernel drops with its process; and whether the file is still where it was.
+
+class Lease {
+public:
+    /// Takes the lock of the journal at `path`, or says which process has it.
+    static Result<Lease> take(const std::string& path);
+
+    Lease(Lease&& other) noexcept;
+    Lease& operator=(Lease&& other) noexcept;
+    ~Lease();
+
+    /// Creates the journal's file if there is none, and locks it too: removing the lock file
+    /// lets no second reaper in. Again after the file was set aside. Close no connection to the
+    /// database after the lease: closing a file drops what SQLite has locked in it.
+    Result<void> lock_file();
+    /// Call it when the database is open: remembers which files these are.
+    void remember_files();
+    /// Are the file and its write-ahead log those that were opened, by device and inode? A few
+    /// microseconds. What is written to a removed or replaced file is lost.
+    Result<void> check_files() const;
+
+private:
+    struct Identity {
+        dev_t device{};
+        ino_t inode{};
+        bool operator==(const Identity&) const = default;
+    };
+    static std::optional<Identity> identity_of(const std::string& path);
+
+    Lease(int lock, std::string path) : lock_(lock), path_(std::move(path)) {}
+
+    int lock_;
+    int file_ = -1;
+    std::string path_;
+    std::array<std::optional<Identity>, 2> files_{};  ///< the file, its log
+};
 
 /// A list of more is cut there.
 inline constexpr int max_rows_listed = 100'000;
@@ -40,7 +80,7 @@ public:
     bool in_group() const { return group_ && database_.in_transaction(); }
 
     Result<Admission> admit(const Request& request, TimePoint now);
-    Result<void> admit_anew(const Request& request, TimePoint now);
+    Result<void> readmit(const Request& request, TimePoint now);
     Result<void> admit_ended(const Request& request, const Outcome& outcome, TimePoint now);
     Result<void> add_plan(const RequestId& id, const PlanEntry& plan);
     Result<void> add_step(const RequestId& id, const StepEntry& step);
@@ -115,7 +155,7 @@ private:
     /// The row of a request with REQUEST_DELETIONS; none, with a line to the log, if it can't be
     /// read.
     std::optional<RequestSummary> summary_of(const Statement& statement);
-    /// Rows of a word and a number, counted since a moment.
+    /// Rows of a word and a number, counted since a time.
     std::map<std::string, std::int64_t> counts(const char* sql, TimePoint since);
 
     /// Drops what is past the retention, once a day by the time that calls bring.

@@ -1,8 +1,9 @@
 // The store's reading side: rows back to records.
 #include <algorithm>
+#include <limits>
 #include <spdlog/spdlog.h>
 
-#include "clients/journal/request_row.hpp"
+#include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
@@ -28,7 +29,7 @@ std::vector<HostId> hosts_of(const std::string& text) {
     return hosts;
 }
 
-/// None where nobody took the room yet.
+/// None where no server took the room yet.
 std::vector<RoomTaker> takers_of(const std::string& text) {
     std::vector<RoomTaker> takers;
     const nlohmann::json list = parsed(text);
@@ -215,6 +216,337 @@ Result<std::optional<RequestRecord>> Store::record(const RequestId& id) {
     auto record = record_of(*row);
     if (!record) return record.error();
     return std::optional<RequestRecord>{std::move(*record)};
+}
+
+// The store's reading side: requests, victims and chosen servers that are looked for.
+
+namespace {
+
+// In each statement: ?1 since, ?2 until, ?3 project, ?4 host, ?5 flavor, ?6 server, ?7 outcome (or
+// `none`: it has none yet), ?8 limit, ?9 skip, ?10 the row before which requests are. An empty text
+// leaves nothing out. What is not JSON is left out by the conditions that read JSON, and breaks
+// nothing.
+#define REQUEST_JSON "CASE WHEN json_valid(request.request) THEN request.request ELSE '{}' END"
+#define OUTCOME_FITS \
+    "(?7 = '' OR (?7 = 'none' AND request.outcome IS NULL) OR request.outcome = ?7)"
+
+/// The deletion that stands: no skipping took it back.
+#define SENDS "('delete-sent', 'force-delete-sent')"
+#define NOT_TAKEN_BACK                                                            \
+    "NOT EXISTS (SELECT 1 FROM step AS later WHERE later.request = sent.request " \
+    "AND later.server = sent.server AND later.step = 'skipped' AND later.seq > sent.seq)"
+
+// `FIRST` names the rows that are looked at, by an index; all else is a condition on each of them.
+#define REQUESTS(FIRST)                                                                     \
+    REQUEST_ROW REQUEST_DELETIONS                                                           \
+        " FROM request WHERE " FIRST                                                        \
+        "received_at >= ?1 AND received_at < ?2 AND seq < ?10 AND " OUTCOME_FITS            \
+        " AND (?3 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                   \
+        "WHERE known.request = request.seq AND known.project = ?3))"                        \
+        " AND (?5 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                   \
+        "WHERE known.request = request.seq AND known.flavor = ?5))"                         \
+        " AND (?4 = '' OR EXISTS (SELECT 1 FROM chosen JOIN step AS sent "                  \
+        "ON sent.request = chosen.request AND sent.server = chosen.server "                 \
+        "WHERE chosen.request = request.seq AND chosen.host = ?4 AND sent.step IN " SENDS   \
+        " AND " NOT_TAKEN_BACK                                                              \
+        "))"                                                                                \
+        " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq " \
+        "AND (chosen.server = ?6 OR chosen.name = ?6)) "                                    \
+        "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON                                  \
+        ", '$.requesters') AS waiting "                                                     \
+        "WHERE waiting.value = ?6) "                                                        \
+        "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON                                  \
+        ", '$.requester_names') AS named WHERE named.value = ?6) "                          \
+        "OR (?6 LIKE 'req-________%' AND substr(id, 1, length(?6)) = ?6))"                  \
+        " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
+
+constexpr const char* requests_sql = REQUESTS("");
+constexpr const char* requests_under_way_sql = REQUESTS("finished_at IS NULL AND ");
+constexpr const char* requests_of_host_sql =
+    REQUESTS("seq IN (SELECT chosen.request FROM chosen WHERE chosen.host = ?4) AND ");
+constexpr const char* requests_of_project_sql = REQUESTS(
+    "seq IN (SELECT known.request FROM request_search AS known WHERE known.project = ?3) AND ");
+constexpr const char* requests_of_flavor_sql = REQUESTS(
+    "seq IN (SELECT known.request FROM request_search AS known WHERE known.flavor = ?5) AND ");
+
+// A deletion counts from its first sending that no skipping took back, as in victims_since.
+#define VICTIMS(FROM, FIRST)                                                                      \
+    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "         \
+    "chosen.project_name FROM " FROM " WHERE " FIRST                                              \
+    "sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 "       \
+    "AND " NOT_TAKEN_BACK                                                                         \
+    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request "        \
+    "AND earlier.server = sent.server AND earlier.step IN " SENDS                                 \
+    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "               \
+    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "                \
+    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq)) AND " OUTCOME_FITS        \
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                     \
+    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"                                      \
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "                                               \
+    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') " \
+    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = sent.request "    \
+    "AND victim.value ->> 'server' = sent.server AND victim.value ->> 'flavor' = ?5))"            \
+    " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8 OFFSET ?9"
+
+// The newest deletions first, until enough fit.
+constexpr const char* newest_victims_sql = VICTIMS(
+    "step AS sent JOIN request ON request.seq = sent.request "
+    "LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server",
+    "");
+// CROSS: in this order.
+#define CHOSEN_FIRST                                                   \
+    "chosen CROSS JOIN step AS sent ON sent.request = chosen.request " \
+    "AND sent.server = chosen.server CROSS JOIN request ON request.seq = sent.request"
+constexpr const char* victims_of_host_sql = VICTIMS(CHOSEN_FIRST, "chosen.host = ?4 AND ");
+constexpr const char* victims_of_project_sql = VICTIMS(CHOSEN_FIRST, "chosen.project = ?3 AND ");
+
+// What dry runs planned, by when they ended.
+#define PLANNED(FROM, FIRST)                                                                      \
+    "SELECT request.finished_at, request.id, "                                                    \
+    "chosen.server, chosen.name, chosen.project, chosen.host, chosen.project_name FROM " FROM     \
+    " WHERE " FIRST                                                                               \
+    "request.outcome = 'dry-run' AND request.finished_at >= ?1 "                                  \
+    "AND request.finished_at < ?2 AND " OUTCOME_FITS                                              \
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                     \
+    " AND (?6 = '' OR chosen.server = ?6 OR chosen.name = ?6)"                                    \
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "                                               \
+    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') " \
+    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = chosen.request "  \
+    "AND victim.value ->> 'server' = chosen.server AND victim.value ->> 'flavor' = ?5))"          \
+    " ORDER BY request.finished_at DESC, request.seq DESC, chosen.server LIMIT ?8 OFFSET ?9"
+
+// CROSS: in this order.
+constexpr const char* planned_victims_sql =
+    PLANNED("request CROSS JOIN chosen ON chosen.request = request.seq", "");
+#define CHOSEN_BY "chosen CROSS JOIN request ON request.seq = chosen.request"
+constexpr const char* planned_on_host_sql = PLANNED(CHOSEN_BY, "chosen.host = ?4 AND ");
+constexpr const char* planned_of_project_sql = PLANNED(CHOSEN_BY, "chosen.project = ?3 AND ");
+
+/// So many chosen servers are looked at one by one. Where there are more of a host or project, some
+/// of the newest deletions are theirs.
+constexpr std::int64_t few = 2000;
+constexpr const char* chosen_of_host_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE host = ?1 LIMIT ?2)";
+constexpr const char* chosen_of_project_sql =
+    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE project = ?1 LIMIT ?2)";
+
+bool are_few(Database& database, const char* sql, const std::string& value) {
+    if (value.empty()) return false;
+    auto select = database.statement(sql);
+    select.bind(1, value).bind(2, few + 1);
+    return select.step() && select.number(0) <= few;
+}
+
+const char* sql_of_victims(Database& database, const JournalQuery& query) {
+    if (are_few(database, chosen_of_host_sql, query.host))
+        return query.planned ? planned_on_host_sql : victims_of_host_sql;
+    if (are_few(database, chosen_of_project_sql, query.project))
+        return query.planned ? planned_of_project_sql : victims_of_project_sql;
+    return query.planned ? planned_victims_sql : newest_victims_sql;
+}
+
+const char* sql_of_requests(const JournalQuery& query) {
+    if (query.under_way) return requests_under_way_sql;
+    if (!query.host.empty()) return requests_of_host_sql;
+    if (!query.project.empty()) return requests_of_project_sql;
+    return query.flavor.empty() ? requests_sql : requests_of_flavor_sql;
+}
+
+// Of these two: ?1 since, ?2 until, ?3 limit, ?4 skip; of events ?5 kind, empty: of any.
+constexpr const char* found_messages_sql =
+    "SELECT message_id, event_type, request, verdict, reason, at FROM message "
+    "WHERE at >= ?1 AND at < ?2 ORDER BY at DESC, seq DESC LIMIT ?3 OFFSET ?4";
+constexpr const char* found_events_sql =
+    "SELECT kind, reason, at FROM event WHERE at >= ?1 AND at < ?2 AND (?5 = '' OR kind = ?5) "
+    "ORDER BY at DESC, seq DESC LIMIT ?3 OFFSET ?4";
+
+constexpr const char* chosen_sql =
+    "SELECT request.id, request.received_at, chosen.server, chosen.name, chosen.project, "
+    "chosen.host, chosen.project_name FROM chosen JOIN request ON request.seq = chosen.request "
+    "WHERE chosen.server = ?1 OR chosen.name = ?1 "
+    "ORDER BY request.seq DESC, chosen.server LIMIT ?2";
+
+std::int64_t rows_at_most(int limit) {
+    return std::clamp(limit, 0, max_rows_listed);
+}
+
+void bind(Statement& select, const JournalQuery& query) {
+    select.bind(1, query.since.value_or(TimePoint{Duration::min()}));
+    select.bind(2, query.until.value_or(TimePoint{Duration::max()}));
+    select.bind(3, query.project).bind(4, query.host).bind(5, query.flavor).bind(6, query.server);
+    select.bind(7, query.under_way ? std::string_view{"none"}
+                   : query.outcome ? to_string(*query.outcome)
+                                   : std::string_view{});
+    select.bind(8, rows_at_most(query.limit)).bind(9, std::int64_t{std::max(query.skip, 0)});
+}
+
+void bind_time(Statement& select, const JournalQuery& query) {
+    select.bind(1, query.since.value_or(TimePoint{Duration::min()}));
+    select.bind(2, query.until.value_or(TimePoint{Duration::max()}));
+    select.bind(3, rows_at_most(query.limit)).bind(4, std::int64_t{std::max(query.skip, 0)});
+}
+
+}  // namespace
+
+Result<std::vector<RequestSummary>> Store::find_requests(const JournalQuery& query) {
+    std::vector<RequestSummary> lines;
+    std::int64_t before = std::numeric_limits<std::int64_t>::max();
+    if (!query.after.empty()) {
+        const auto row = find(RequestId{query.after});
+        if (!row)
+            return Error{Errc::not_found, "the journal knows no request " + in_quotes(query.after)};
+        before = row->seq;
+    }
+    // Others come in the place of rows that can't be read: who asked takes fewer lines for the end.
+    JournalQuery rest = query;
+    while (true) {
+        auto select = database_.statement(sql_of_requests(rest));
+        bind(select, rest);
+        select.bind(10, before);
+        std::int64_t rows = 0;
+        for (; select.step(); ++rows) {
+            before = select.number(0);
+            if (auto line = summary_of(select)) lines.push_back(std::move(*line));
+        }
+        const auto left = rows_at_most(query.limit) - static_cast<std::int64_t>(lines.size());
+        if (left == 0 || rows < rows_at_most(rest.limit)) return lines;
+        rest.limit = static_cast<int>(left);
+        rest.skip = 0;
+    }
+}
+
+Result<std::vector<VictimEntry>> Store::find_victims(const JournalQuery& query) {
+    std::vector<VictimEntry> victims;
+    auto select = database_.statement(sql_of_victims(database_, query));
+    bind(select, query);
+    while (select.step())
+        victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
+                           select.text(3), ProjectId{select.text(4)}, select.text(5),
+                           select.text(6)});
+    return victims;
+}
+
+Result<std::vector<MessageEntry>> Store::find_messages(const JournalQuery& query) {
+    std::vector<MessageEntry> messages;
+    auto select = database_.statement(found_messages_sql);
+    bind_time(select, query);
+    while (select.step())
+        messages.push_back({select.text(0), select.text(1), RequestId{select.text(2)},
+                            select.text(3), select.text(4), select.time(5)});
+    return messages;
+}
+
+Result<std::vector<JournalEvent>> Store::find_events(const JournalQuery& query) {
+    std::vector<JournalEvent> events;
+    auto select = database_.statement(found_events_sql);
+    bind_time(select, query);
+    select.bind(5, query.kind);
+    while (select.step()) events.push_back({select.text(0), select.text(1), select.time(2)});
+    return events;
+}
+
+Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int limit) {
+    std::vector<ChosenServer> found;
+    auto select = database_.statement(chosen_sql);
+    select.bind(1, server).bind(2, rows_at_most(limit));
+    while (select.step())
+        found.push_back({RequestId{select.text(0)}, select.time(1), ServerId{select.text(2)},
+                         select.text(3), ProjectId{select.text(4)}, select.text(5),
+                         select.text(6)});
+    return found;
+}
+
+#undef REQUEST_JSON
+#undef OUTCOME_FITS
+#undef SENDS
+#undef NOT_TAKEN_BACK
+#undef REQUESTS
+#undef VICTIMS
+#undef PLANNED
+#undef CHOSEN_BY
+#undef CHOSEN_FIRST
+
+// The store's reading side: deleted servers, events, totals.
+
+namespace {
+
+// A deletion counts from its first sending that no skipping took back. The words stand here as they
+// stand in the condition of the index.
+constexpr const char* victims_sql = R"sql(
+SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host,
+       chosen.project_name
+FROM step AS sent
+JOIN request ON request.seq = sent.request
+LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server
+WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1
+  AND NOT EXISTS (SELECT 1 FROM step AS later
+                  WHERE later.request = sent.request AND later.server = sent.server
+                    AND later.step = 'skipped' AND later.seq > sent.seq)
+  AND NOT EXISTS (SELECT 1 FROM step AS earlier
+                  WHERE earlier.request = sent.request AND earlier.server = sent.server
+                    AND earlier.step IN ('delete-sent', 'force-delete-sent')
+                    AND earlier.seq < sent.seq
+                    AND NOT EXISTS (SELECT 1 FROM step AS taken_back
+                                    WHERE taken_back.request = sent.request
+                                      AND taken_back.server = sent.server
+                                      AND taken_back.step = 'skipped'
+                                      AND taken_back.seq > earlier.seq))
+ORDER BY sent.at, sent.seq)sql";
+
+}  // namespace
+
+Result<std::vector<VictimEntry>> Store::victims_since(TimePoint since) {
+    std::vector<VictimEntry> victims;
+    auto select = database_.statement(victims_sql);
+    select.bind(1, since);
+    while (select.step())
+        victims.push_back({select.time(0), RequestId{select.text(1)}, ServerId{select.text(2)},
+                           select.text(3), ProjectId{select.text(4)}, select.text(5),
+                           select.text(6)});
+    return victims;
+}
+
+Result<std::vector<JournalEvent>> Store::events(int limit) {
+    JournalQuery query;
+    query.limit = limit;
+    return find_events(query);
+}
+
+std::map<std::string, std::int64_t> Store::counts(const char* sql, TimePoint since) {
+    std::map<std::string, std::int64_t> counted;
+    auto select = database_.statement(sql);
+    select.bind(1, since);
+    while (select.step()) counted[select.text(0)] = select.number(1);
+    return counted;
+}
+
+Result<JournalTotals> Store::totals(TimePoint since) {
+    // One state of the file for all counts, also while a reaper writes.
+    const Transaction reading{database_, Transaction::Kind::read};
+    JournalTotals totals;
+    for (const auto& [word, number] :
+         counts("SELECT outcome, count(*) FROM request WHERE finished_at >= ?1 GROUP BY outcome",
+                since))
+        totals.outcomes[outcome_kind_from(word).value_or(OutcomeKind::failed)] += number;
+    for (const auto& [word, number] :
+         counts("SELECT freed_room, count(*) FROM request WHERE freed_room_at >= ?1 "
+                "GROUP BY freed_room",
+                since))
+        totals
+            .freed_rooms[freed_room_result_kind_from(word).value_or(FreedRoomResultKind::wasted)] +=
+            number;
+    totals.safeguards = counts(
+        "SELECT safeguard, count(*) FROM request WHERE finished_at >= ?1 AND safeguard <> '' "
+        "GROUP BY safeguard",
+        since);
+    totals.messages =
+        counts("SELECT verdict, count(*) FROM message WHERE at >= ?1 GROUP BY verdict", since);
+    totals.events = counts("SELECT kind, count(*) FROM event WHERE at >= ?1 GROUP BY kind", since);
+    auto open = database_.statement("SELECT count(*) FROM request WHERE finished_at IS NULL");
+    totals.under_way = open.step() ? open.number(0) : 0;
+    const auto victims = victims_since(since);
+    totals.victims = static_cast<std::int64_t>(victims->size());
+    return totals;
 }
 
 }  // namespace reaper::journal

@@ -26,7 +26,7 @@ namespace reaper::journal {
 /// What a job is to a group.
 enum class Grouping {
     alone,  ///< an open group ends before it
-    reads,  ///< may be one of an open group: what it saw is told when that has ended well
+    reads,  ///< may be one of an open group: its result is reported when that has ended well
     writes  ///< begins a group, if others wait
 };
 

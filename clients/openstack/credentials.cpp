@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
 
 namespace reaper::openstack {

@@ -1,4 +1,4 @@
-// Who we say that we are: the checks and the wire form of the configured credentials. Pure.
+// The checks and the wire form of the configured credentials. Pure.
 #pragma once
 
 #include <string>

@@ -5,9 +5,8 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "clients/http/keeping.hpp"
+#include "clients/http/transport.hpp"
 #include "clients/http/url.hpp"
-#include "clients/openstack/answer.hpp"
 #include "clients/openstack/reading.hpp"
 
 namespace reaper::openstack {

@@ -1,27 +1,64 @@
 // Nova as the Compute port.
 #include <chrono>
 #include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "clients/http/text.hpp"
 #include "clients/http/url.hpp"
-#include "clients/openstack/nova_flavors.hpp"
 #include "clients/openstack/nova_format.hpp"
 #include "clients/openstack/parts.hpp"
 #include "clients/openstack/reading.hpp"
+#include "clients/openstack/service.hpp"
+#include "reaper/model/flavor.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::openstack {
+
+/// All flavors by id, all pages; those that are not public too, where we may see them.
+ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> nova);
+
+namespace {
+
+constexpr int flavors_on_a_page = 1000;
+constexpr int max_flavor_pages = 1000;
+
+}  // namespace
+
+ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> nova) {
+    std::map<std::string, Flavor> flavors;
+    std::string marker;
+    // A page that adds nothing is the end, whatever the links say.
+    for (int number = 0; number < max_flavor_pages; ++number) {
+        std::string path =
+            "/flavors/detail?is_public=None&limit=" + std::to_string(flavors_on_a_page);
+        if (!marker.empty()) path += "&marker=" + http::escape(marker);
+        auto answer = co_await get(nova, std::move(path));
+        // The flavor at the end of the last page is gone: what follows is not known.
+        if (answer && answer->response.status == 400 && !marker.empty())
+            co_return Error{Errc::conflict, answer->where + ": the list of flavors changes"};
+        auto page = record_in(answer, read_flavors, *nova);
+        if (!page) co_return page.error();
+        const std::size_t before = flavors.size();
+        flavors.merge(page->flavors);
+        if (flavors.size() == before) co_return flavors;
+        marker = page->last_id;
+    }
+    co_return Error{Errc::bad_answer, "nova: the list of flavors does not end"};
+}
 
 namespace {
 
 constexpr int page_size = 1000;  // Nova's own usual maximum
 constexpr int max_pages = 10'000;
-/// For how long what Nova showed tells what it would show.
+/// How long an earlier answer of Nova's predicts the next one.
 constexpr Duration shown_for{30'000};
 constexpr int max_restarts = 5;  // of a list whose marker vanished in mid-list
 
@@ -53,20 +90,20 @@ struct ListOptions {
     /// As long as all servers are on it, a page without a link to a next one is the last: rows
     /// that Nova counts and leaves out, or has twice, have no host.
     std::string host{};
-    /// Whoever is left out is looked for again: a page without a link is the last.
+    /// Servers that are missing are looked for again: a page without a link is the last.
     bool by_links = false;
     /// What else the list may have is left out; empty: nothing is. Nova passes over filters that it
     /// does not allow.
     std::function<bool(const ServerRecord&)> only{};
 };
 
-/// Is a list at its end? Nova counts rows against a page's limit that it then leaves out or has
-/// twice (hosts without mapping, servers that fail to build), and then shows no further link
-/// though there is more. So a page that adds nothing is the end, and no other.
+/// Is a list at its end? Nova counts some rows against a page's limit that it then omits or
+/// duplicates (hosts without mapping, servers that fail to build). Then it shows no further link
+/// although there is more. So only a page that adds nothing is the end.
 Result<bool> is_end(bool grew, bool more, const std::string& where, const std::string& marker) {
     if (!grew && more)
         return Error{Errc::bad_answer,
-                     where + ": the pages go in a circle at " + http::one_line(marker, 60)};
+                     where + ": the pages repeat at " + http::one_line(marker, 60)};
     return !grew;
 }
 
@@ -149,13 +186,13 @@ public:
 
 private:
     ProjectId project_;  ///< of the last one
-    Duration until_{};   ///< it tells something until then
+    Duration until_{};   ///< it is valid until then
     Duration administrator_until_{};
 };
 
-/// "Gone" and "not for you to see" are the same answer about one server, where we may be no
-/// administrator; the list tells them apart. (To one who is no administrator it is a long one: Nova
-/// drops the filter.)
+/// "Gone" and "not for you to see" are the same answer about one server if we are no administrator;
+/// the list distinguishes them. (For a user who is no administrator it is a long one: Nova drops
+/// the filter.)
 ResultTask<bool> is_listed(std::shared_ptr<Service> nova, ServerId id) {
     std::string path = servers_path() + "&uuid=" + http::escape(id.str());
     ListOptions plain;
@@ -172,7 +209,8 @@ Error not_shown(const std::string& where) {
     return {Errc::forbidden,
             where +
                 ": 404, though Nova's list has it: to Nova the user is no administrator, and "
-                "what is gone can't be told from what it may not see; let its role be one "
+                "a server that is gone can't be distinguished from one that it may not see; let "
+                "its role be one "
                 "in Nova's policy file: \"context_is_admin\": \"role:admin or role:ROLE\""};
 }
 
@@ -265,7 +303,7 @@ ResultTask<std::vector<UnconfirmedResize>> list_resizes(std::shared_ptr<Service>
     co_return all;
 }
 
-/// Newest first; the compute services' own events tell their host (2.62 and later).
+/// Newest first; the compute services' own events report their host (2.62 and later).
 ResultTask<std::optional<std::string>> find_last_host(std::shared_ptr<Service> nova, ServerId id) {
     constexpr std::size_t most_looks = 8;
     auto history = co_await list_actions(nova, id);
@@ -312,7 +350,7 @@ ResultTask<std::vector<HypervisorRecord>> list_hypervisors(std::shared_ptr<Servi
         if (!listed) co_return listed.error();
         if (*listed) co_return std::move(**listed);
     }
-    co_return Error{Errc::conflict, "nova: the list of hypervisors changes all the time"};
+    co_return Error{Errc::conflict, "nova: the list of hypervisors keeps changing"};
 }
 
 ResultTask<std::optional<ComputeServiceRecord>> find_compute_service(std::shared_ptr<Service> nova,
@@ -389,7 +427,7 @@ ResultTask<bool> write_metadata(std::shared_ptr<Service> nova, ServerId id, std:
     co_return true;
 }
 
-/// What was told last, for a while.
+/// The last answer, for a while.
 struct KnownRelease {
     NovaRelease release;
     Duration until{};
@@ -399,11 +437,11 @@ struct KnownRelease {
 ResultTask<NovaRelease> read_release(std::shared_ptr<Service> nova,
                                      std::shared_ptr<std::optional<KnownRelease>> known,
                                      Clock& clock) {
-    constexpr Duration told_for = std::chrono::minutes(5);
+    constexpr Duration valid_for = std::chrono::minutes(5);
     if (*known && clock.steady() < (*known)->until) co_return (*known)->release;
     auto newest = co_await nova->newest();
     if (!newest) co_return newest.error();
-    *known = KnownRelease{release_of_api(newest->minor), clock.steady() + told_for};
+    *known = KnownRelease{release_of_api(newest->minor), clock.steady() + valid_for};
     co_return (*known)->release;
 }
 
@@ -549,6 +587,86 @@ private:
 
 std::unique_ptr<Compute> make_compute(std::shared_ptr<Service> nova, Clock& clock) {
     return std::make_unique<Nova>(std::move(nova), clock);
+}
+
+// Nova as the FlavorSetup port.
+
+namespace {
+
+Error refused_by_nova(const Service& nova, const Answer& answer, const char* policy) {
+    Error error = nova.refusal(answer);
+    if (answer.response.status == 403)
+        error.what += std::string{"; this needs Nova's policy "} + policy;
+    return error;
+}
+
+ResultTask<std::string> post_flavor(std::shared_ptr<Service> nova, Flavor wanted) {
+    const nlohmann::json flavor = {{"name", wanted.name},
+                                   {"vcpus", wanted.vcpus},
+                                   {"ram", wanted.memory_mb},
+                                   {"disk", wanted.root_gb},
+                                   {"swap", wanted.swap_mb},
+                                   {"OS-FLV-EXT-DATA:ephemeral", wanted.ephemeral_gb},
+                                   {"os-flavor-access:is_public", true}};
+    ServiceCall call;
+    call.method = http::Method::post;
+    call.path = "/flavors";
+    call.body = nlohmann::json{{"flavor", flavor}}.dump();
+    auto answer = co_await nova->call(std::move(call));
+    if (!answer) co_return answer.error();
+    if (answer->response.status != 200)
+        co_return refused_by_nova(*nova, *answer, "os_compute_api:os-flavor-manage:create");
+    co_return read_flavor_id(answer->response.body, answer->where);
+}
+
+ResultTask<void> post_extra_specs(std::shared_ptr<Service> nova, std::string id,
+                                  std::map<std::string, std::string> specs) {
+    ServiceCall call;
+    call.method = http::Method::post;
+    call.path = "/flavors/" + http::escape(id) + "/os-extra_specs";
+    call.body = nlohmann::json{{"extra_specs", specs}}.dump();
+    auto answer = co_await nova->call(std::move(call));
+    if (!answer) co_return answer.error();
+    if (answer->response.status == 200) co_return Result<void>{};
+    co_return refused_by_nova(*nova, *answer, "os_compute_api:os-flavor-extra-specs:create");
+}
+
+ResultTask<void> delete_flavor(std::shared_ptr<Service> nova, std::string id) {
+    ServiceCall call;
+    call.method = http::Method::del;
+    call.path = "/flavors/" + http::escape(id);
+    call.repeat = http::Repeat::safe;
+    auto answer = co_await nova->call(std::move(call));
+    if (!answer) co_return answer.error();
+    const int status = answer->response.status;
+    if (status == 202 || status == 204 || status == 404) co_return Result<void>{};
+    co_return refused_by_nova(*nova, *answer, "os_compute_api:os-flavor-manage:delete");
+}
+
+/// Its calls keep the service: they may go on when it is destroyed.
+class ServiceFlavors final : public FlavorSetup {
+public:
+    explicit ServiceFlavors(std::shared_ptr<Service> service) : service_(std::move(service)) {}
+
+    ResultTask<std::string> create_flavor(Flavor wanted) override {
+        return post_flavor(service_, std::move(wanted));
+    }
+    ResultTask<void> set_extra_specs(std::string id,
+                                     std::map<std::string, std::string> specs) override {
+        return post_extra_specs(service_, std::move(id), std::move(specs));
+    }
+    ResultTask<void> remove_flavor(std::string id) override {
+        return delete_flavor(service_, std::move(id));
+    }
+
+private:
+    std::shared_ptr<Service> service_;
+};
+
+}  // namespace
+
+std::unique_ptr<FlavorSetup> make_flavor_setup(std::shared_ptr<Service> nova) {
+    return std::make_unique<ServiceFlavors>(std::move(nova));
 }
 
 }  // namespace reaper::openstack

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "clients/openstack/answer.hpp"
+#include "clients/openstack/reading.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
@@ -20,9 +20,8 @@ JsonPlace privileged(const JsonPlace& row, std::string_view key, const std::stri
     try {
         return row[key];
     } catch (const WrongJson& missing) {
-        throw WrongJson{missing.what +
-                            ": Nova shows it to those alone who pass its policy's rule " + rule +
-                            "; give the user the admin role, or let its role pass",
+        throw WrongJson{missing.what + ": Nova shows it only to users who pass its policy's rule " +
+                            rule + "; give the user the admin role, or let its role pass",
                         Errc::forbidden};
     }
 }
@@ -79,7 +78,7 @@ std::set<ServerId> hinted(const JsonPlace& hints, std::string_view key) {
     return servers;
 }
 
-/// What only newer releases tell of one server.
+/// What only newer releases report about one server.
 void read_wishes(const JsonPlace& row, ServerRecord& record) {
     if (const auto zone = row.maybe("pinned_availability_zone")) record.zone = zone->text();
     const auto hints = row.maybe("scheduler_hints");
@@ -91,7 +90,7 @@ void read_wishes(const JsonPlace& row, ServerRecord& record) {
 /// By the names of Nova's exceptions, which its tracebacks have in any language, and by its words.
 FailureCause cause_in(std::string_view text) {
     const auto has = [&](std::string_view part) { return text.find(part) != text.npos; };
-    if (text.empty()) return FailureCause::not_told;
+    if (text.empty()) return FailureCause::not_reported;
     if (has("MaxRetriesExceeded") || has("maximum number of retries"))
         return FailureCause::retries_exhausted;
     if (has("NoValidHost") || has("No valid host") || has("select_destinations"))
@@ -127,8 +126,8 @@ ActionRecord action_from(const JsonPlace& row) {
     return action;
 }
 
-/// What became of an action. Nova writes an event of the same name anew for each of its tries, and
-/// the end of each into the first of them: the last end of a name tells how it went, and one is
+/// What happened to an action. Nova writes an event of the same name again for each of its tries,
+/// and the end of each into the first of them: the last end of a name says how it ended, and one is
 /// under way that began after it.
 void read_events(const JsonPlace& row, ActionRecord& action) {
     struct Tries {

@@ -56,10 +56,10 @@ struct MigrationPage {
 Result<MigrationPage> read_migrations(std::string_view body, const std::string& where);
 
 /// `{"instanceAction": {"events": [{"event": "compute_...", "host"}]}}`: the host of its newest
-/// event on a compute host; empty if there is none, or Nova is too old to tell.
+/// event on a compute host; empty if there is none, or Nova is too old to show it.
 Result<std::string> read_action_host(std::string_view body, const std::string& where);
 
-/// Answers of before 2.53, whose ids are numbers.
+/// Answers before 2.53, whose ids are numbers.
 Result<std::vector<HostNumbers::Numbered>> read_service_numbers(std::string_view body,
                                                                 const std::string& where);
 /// `{"hypervisor": {"uptime": " 08:32:11 up 93 days, 12 users,  load average: 0.20, 0.12, 0.14"}}`;

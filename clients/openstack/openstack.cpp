@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "clients/http/client.hpp"
-#include "clients/http/keeping.hpp"
+#include "clients/http/transport.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "clients/openstack/glance.hpp"
 #include "clients/openstack/parts.hpp"
@@ -60,7 +60,7 @@ http::Options http_options(const config::Cloud& cloud, const config::Http& http)
 Result<OpenStack> connect_openstack(boost::asio::any_io_executor executor,
                                     const config::Cloud& cloud, const config::Http& http,
                                     Clock& clock, http::CallObserver on_try) {
-    // Wrong credentials are told before a wrong certificate.
+    // Wrong credentials are reported before a wrong certificate.
     if (auto checked = openstack::check_credentials(cloud.credentials); !checked)
         return checked.error();
     http::Options options = http_options(cloud, http);

@@ -3,8 +3,8 @@
 //
 // Every call brings its token: it is fetched by the first call, renewed before it expires, and once
 // more when a service answers 401. Calls that need a token at the same time share one
-// authentication. Refused credentials are not sent again for a minute, then for longer: nobody's
-// account is locked by us. Answers never lead to other addresses than the catalog's or the
+// authentication. Refused credentials are not sent again for a minute, then for longer: no
+// account is locked because of us. Answers never lead to other addresses than the catalog's or the
 // settings'.
 #pragma once
 
@@ -16,11 +16,10 @@
 #include "clients/http/client.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/compute.hpp"
-#include "reaper/ports/flavor_setup.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/images.hpp"
 #include "reaper/ports/placement.hpp"
-#include "reaper/ports/placement_setup.hpp"
+#include "reaper/ports/setup_ports.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
 
@@ -31,14 +30,14 @@ enum class CloudService { identity, compute, placement, image };
 /// overrides.
 std::string_view to_string(CloudService service);
 
-/// Who we are, as Keystone says.
+/// Our identity, as Keystone reports it.
 struct AuthInfo {
     std::string user_name, user_id, user_domain;
     std::string project_name, project_id, project_domain;
     std::vector<std::string> roles;  ///< names, in order
     TimePoint expires{};
     std::optional<TimePoint> password_expires{};  ///< none: never
-    std::string application_credential{};         ///< its id; empty: a password, or it is not told
+    std::string application_credential{};         ///< its id; empty: a password, or it is not given
 };
 
 /// Where a service is, and which version of its API we speak with it.
@@ -52,7 +51,7 @@ struct EndpointInfo {
 class CloudSession {
 public:
     virtual ~CloudSession() = default;
-    /// Authenticates anew. `unauthorized` if the credentials are refused.
+    /// Authenticates again. `unauthorized` if the credentials are refused.
     virtual ResultTask<AuthInfo> authenticate() = 0;
     /// Picks the endpoint and agrees on a version. `bad_input` if the catalog and the settings
     /// don't lead to one, `rejected` if the service is too old.
@@ -65,7 +64,7 @@ struct OpenStack {
     std::unique_ptr<Compute> compute;
     std::unique_ptr<Placement> placement;
     std::unique_ptr<PlacementSetup> setup;  ///< for `reaper setup` only
-    std::unique_ptr<FlavorSetup> flavors;   ///< likewise
+    std::unique_ptr<FlavorSetup> flavors;   ///< as above
     std::shared_ptr<Images> images;
     std::unique_ptr<CloudSession> session;
 };

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "clients/openstack/answer.hpp"
+#include "clients/openstack/reading.hpp"
 #include "reaper/model/interner.hpp"
 
 namespace reaper::openstack {

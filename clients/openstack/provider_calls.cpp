@@ -36,7 +36,7 @@ ResultTask<ProviderId> create_nested(std::shared_ptr<Service> placement, std::st
                      answer->where + ": the provider that was just created is not there"}
              : refused_by_policy(*placement, *answer, create_policy);
     if (!made && status != 409) co_return error;
-    // Before 1.20 the answer does not tell its id; and the name may be taken by the one that is
+    // Before 1.20 the answer has no id; and the name may be taken by the one that is
     // wanted.
     std::string same = name;
     auto named = co_await providers_named(placement, std::move(same), deadline);

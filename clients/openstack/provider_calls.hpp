@@ -19,7 +19,7 @@ inline constexpr int max_collisions = 5;
 struct ProviderInventories {
     std::map<ResourceClass, Inventory> inventories;
     std::int64_t generation = 0;
-    std::string where;  ///< the call that told them
+    std::string where;  ///< the call that reported them
 };
 ResultTask<ProviderInventories> read_provider_inventories(
     std::shared_ptr<Service> placement, std::string path,

@@ -1,6 +1,15 @@
 #include "clients/openstack/reading.hpp"
 
+#include "clients/http/url.hpp"
+
 namespace reaper::openstack {
+
+nlohmann::json parse_json(std::string_view body) {
+    nlohmann::json document = nlohmann::json::parse(body, nullptr, false);
+    if (document.is_discarded())
+        throw WrongJson{"not JSON: \"" + http::one_line(body.substr(0, 200), 80) + '"'};
+    return document;
+}
 
 ResultTask<Answer> get(std::shared_ptr<Service> service, std::string path, Version at_most,
                        std::optional<Duration> deadline) {

@@ -9,15 +9,34 @@
 
 #include "clients/openstack/service.hpp"
 #include "clients/openstack/session.hpp"
+#include "reaper/json/json_place.hpp"
 
 namespace reaper::openstack {
+
+// An answer's JSON as a value, or as an error that names the field. JSON's own exceptions and ours
+// stop here.
+
+/// Throws WrongJson.
+nlohmann::json parse_json(std::string_view body);
+
+/// What `read(JsonPlace)` makes of the body. `where` names the answer in the error: `GET nova ...`.
+template <class Read>
+auto read_answer(std::string_view body, const std::string& where, Read read)
+    -> Result<decltype(read(std::declval<JsonPlace>()))> {
+    try {
+        const nlohmann::json document = parse_json(body);
+        return read(JsonPlace(document));
+    } catch (const WrongJson& wrong) {
+        return Error{wrong.code, where + ": " + wrong.what};
+    }
+}
 
 /// Makes a record of an answer's body. `where` names the call in the error.
 template <class T>
 using Reader = Result<T> (*)(std::string_view body, const std::string& where);
 
-/// What `reader` makes of the answer, if its status is 200; else the refusal. `Asked` is who sent
-/// the call: a Service or a Session.
+/// What `reader` makes of the answer, if its status is 200; else the refusal. `Asked` made the
+/// call: a Service or a Session.
 template <class T, class Asked>
 Result<T> record_in(const Result<Answer>& answer, Reader<T> reader, const Asked& asked) {
     if (!answer) return answer.error();

@@ -70,7 +70,7 @@ ResultTask<Answer> Service::send(ServiceCall call, std::string url, Version vers
     call.headers.push_back(
         {"OpenStack-API-Version", std::string(to_string(which_)) + ' ' + to_string(version)});
     auto answer = co_await session_->call_at(which_, std::move(url), std::move(call));
-    // The service was replaced by another release: the next call agrees anew.
+    // The service was replaced by another release: the next call agrees again.
     if (answer && answer->response.status == 406) agreed_.reset();
     co_return answer;
 }

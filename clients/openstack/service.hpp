@@ -21,9 +21,9 @@ public:
     /// With this version, which every release has.
     ResultTask<Answer> call_with(ServiceCall call, Version version);
     ResultTask<EndpointInfo> info();
-    /// The agreed version, for who writes what it means.
+    /// The agreed version, for a caller whose text depends on it.
     ResultTask<Version> speaks();
-    /// The newest version that the service has: asked anew.
+    /// The newest version that the service has: asked again.
     ResultTask<Version> newest();
     Error refusal(const Answer& answer) const { return session_->refusal(answer); }
 
@@ -43,8 +43,8 @@ private:
     std::optional<Agreed> agreed_;
 };
 
-/// Where a service tells its versions: the path up to its version segment (`/v2.1/`), or all of it
-/// if there is none.
+/// Where a service reports its versions: the path up to its version segment (`/v2.1/`), or all of
+/// it if there is none.
 std::string version_root(const std::string& endpoint);
 
 }  // namespace reaper::openstack

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "clients/http/refusal.hpp"
-#include "clients/http/text.hpp"
+#include "clients/http/failure.hpp"
+#include "clients/http/url.hpp"
 
 namespace reaper::openstack {
 

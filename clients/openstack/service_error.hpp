@@ -19,8 +19,7 @@ struct Answer {
 /// line, cut; empty if there is nothing.
 std::string service_message(std::string_view body);
 
-/// For an answer that is not the one that the call hopes for. `who` is who asked, for the hint of
-/// a 403.
+/// For an unwanted answer. `who` names the user that asked, for the hint of a 403.
 Error status_error(const Answer& answer, const std::string& who);
 
 }  // namespace reaper::openstack

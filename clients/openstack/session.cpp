@@ -9,8 +9,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "clients/http/refusal.hpp"
-#include "clients/http/text.hpp"
+#include "clients/http/failure.hpp"
 #include "clients/http/url.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "reaper/model/time_text.hpp"

@@ -47,7 +47,7 @@ public:
     /// Authenticates now, whatever token there is.
     ResultTask<AuthInfo> authenticate();
 
-    /// Who we are, by the token that there is; authenticates if there is none.
+    /// Our identity, from the present token; authenticates if there is none.
     ResultTask<AuthInfo> who();
 
     /// The service's endpoint without a slash at the end.
@@ -77,7 +77,8 @@ private:
     /// one at the same time share one authentication.
     ResultTask<TokenPtr> token(TokenPtr refused);
     ResultTask<TokenPtr> fetch_token();
-    /// Refused credentials are not sent again for a while: meanwhile every caller is told why.
+    /// Refused credentials are not sent again for a while: meanwhile every caller receives the
+    /// reason.
     void note_refusal(const Result<TokenPtr>& fetched);
     bool is_good(const Token& token) const;
     /// Keystone is away for a while: does the old token do until it is back?

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "clients/openstack/answer.hpp"
+#include "clients/openstack/reading.hpp"
 
 namespace reaper::openstack {
 

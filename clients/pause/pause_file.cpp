@@ -161,7 +161,7 @@ Result<void> PauseFile::pause(std::string by, std::string reason) {
     const File file{
         ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644)};
     if (!file.good()) return failed(path_, "write", write_advice(path_));
-    // For the reaper's user too, whoever wrote it and under whatever umask.
+    // For the reaper's user too, by whatever user and umask it was written.
     bool done = ::fchmod(file.get(), 0644) == 0 && write_whole(file.get(), text) &&
                 ::fsync(file.get()) == 0;
     if (done && ::link(draft.c_str(), path_.c_str()) != 0) done = errno == EEXIST;

@@ -2,9 +2,9 @@
 // and survives restarts, and `touch` throws it too.
 //
 // `reaper pause` and the circuit breaker write {"version", "by", "at", "reason"} into it. A file of
-// other content, or one that can't be read, pauses all the same. So does a path that can't be
-// looked at (a directory without the right to enter it): what can't be told is not permission to
-// delete.
+// other content, or one that can't be read, pauses anyway. So does a path that can't be
+// looked at (a directory without the right to enter it): what can't be determined is not permission
+// to delete.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ public:
     const std::string& path() const noexcept { return path_; }
 
 private:
-    /// Tells one state of the file from another.
+    /// Distinguishes one state of the file from another.
     struct Stamp {
         std::uint64_t device = 0, inode = 0;
         std::int64_t size = 0, changed_s = 0, changed_ns = 0;

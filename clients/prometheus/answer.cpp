@@ -7,9 +7,9 @@
 #include <optional>
 #include <tuple>
 
-#include "clients/http/refusal.hpp"
-#include "clients/http/text.hpp"
-#include "clients/prometheus/request.hpp"
+#include "clients/http/failure.hpp"
+#include "clients/http/url.hpp"
+#include "clients/prometheus/prometheus.hpp"
 #include "reaper/json/json_parts.hpp"
 
 namespace reaper::prometheus {
@@ -82,7 +82,7 @@ Labels labels_of(const JsonPlace& place, Allowance& allowance) {
 
 void no_histogram(const JsonPlace& place) {
     if (place.has("histogram") || place.has("histograms"))
-        place.fail("is a native histogram, which is no number");
+        place.fail("is a native histogram, not a number");
 }
 
 void take_series(const JsonPlace& place, Allowance& allowance, std::vector<SampleSeries>& all) {
@@ -155,7 +155,7 @@ void add_remarks(const JsonPlace& in, std::string_view name, std::vector<std::st
 }
 
 /// Reads all but the elements of the result, which `take` gets one by one. An element that is wrong
-/// is told only when the whole is of the kind that is wanted. Throws WrongJson.
+/// is reported only when the whole is of the kind that is wanted. Throws WrongJson.
 Envelope read_envelope(std::string_view body, const std::set<std::string>& kinds,
                        const std::function<void(const JsonPlace&)>& take) {
     static const std::set<std::string> known{"status", "data",     "errorType",

@@ -1,7 +1,7 @@
 // Prometheus as the Metrics port, by its HTTP API (version 1), which Thanos, Mimir and others speak
 // too. Queries are POSTed, so that long ones fit; answers are JSON.
 //
-// An instant query is evaluated by Prometheus' own clock: `Sample::at` tells it. Warnings that come
+// An instant query is evaluated by Prometheus' own clock: `Sample::at` shows it. Warnings that come
 // with an answer are logged, each text once. Nothing is tried again but a call that meets a kept
 // connection which its server has closed.
 #pragma once
@@ -11,6 +11,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "clients/http/client.hpp"
 #include "config/secret.hpp"
@@ -27,7 +30,7 @@ struct PrometheusOptions {
     config::Secret token;  ///< bearer token; instead of user and password
     std::string ca_file;   ///< PEM; empty: the system's certificates
     bool verify_tls = true;
-    /// Of a call, all of it. Prometheus is told, and gives up evaluating then.
+    /// Of a call, all of it. Prometheus receives it, and then stops evaluating.
     Duration timeout{5'000};
     /// A larger answer is an error.
     std::uint64_t max_body_bytes = 32ULL * 1024 * 1024;
@@ -46,3 +49,27 @@ Result<std::shared_ptr<Metrics>> connect_prometheus(const PrometheusOptions& opt
                                                     std::unique_ptr<http::Client> client);
 
 }  // namespace reaper
+
+namespace reaper::prometheus {
+
+// What Prometheus is sent, as text. Pure.
+
+/// What this client's settings are called in the configuration.
+inline constexpr std::string_view settings_name = "oversubscription.prometheus";
+
+/// `bad_input` names what can't be.
+Result<void> check_options(const PrometheusOptions& options);
+
+/// Where the API is, without a slash at its end: `http://host:9090/prefix/api/v1`.
+std::string api_root(const PrometheusOptions& options);
+
+/// The value of the Authorization header; empty if there is none.
+std::string authorization(const PrometheusOptions& options);
+
+/// As a web form: `name=value&...`.
+std::string form(const std::vector<std::pair<std::string_view, std::string>>& fields);
+
+/// Seconds with three decimals; the time since 1970.
+std::string seconds_text(Duration duration);
+
+}  // namespace reaper::prometheus

@@ -77,7 +77,7 @@ class OpenStackStory(Teller):
 
     def refused(self) -> Server:
         self.chapter("Now somebody asks Nova for that server, and is refused")
-        [server] = self.cloud.ask_in_vain(FLAVOR)
+        [server] = self.cloud.fail_to_boot(FLAVOR)
         fault = self.cloud.nova.get(f"/servers/{server.id}").json()["server"].get("fault", {})
         self.show_status(server.name, "ERROR", fault.get("message", "").strip())
         return server

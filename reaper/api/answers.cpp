@@ -4,7 +4,10 @@
 #include <boost/url/url.hpp>
 #include <charconv>
 #include <set>
+#include <utility>
 
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -16,6 +19,10 @@ HttpResponse answered(nlohmann::json body, int status) {
     body["version"] = report::json_version;
     response.body = report::dump(body) + "\n";
     return response;
+}
+
+HttpResponse not_readable(const Error& error) {
+    return refuse(503, std::string{journal_trouble} + error.what);
 }
 
 Query::Query(const ApiRequest& request, const std::vector<std::string_view>& known)
@@ -60,6 +67,23 @@ nlohmann::json next_link(const ApiRequest& request, const std::string& marker) {
     next.params().append(boost::urls::param_view{"marker", marker});
     return nlohmann::json::array(
         {{{"rel", "next"}, {"href", std::string(next.data(), next.size())}}});
+}
+
+Task<std::variant<ProjectId, HttpResponse>> project_of(const Backend& backend,
+                                                       std::string written) {
+    using Found = std::variant<ProjectId, HttpResponse>;
+    if (const auto view = backend.daemon.view()) {
+        const ProjectNames& names = view->cache.project_names();
+        if (names.contains(ProjectId{written})) co_return Found{ProjectId{written}};
+        auto named = projects_named(names, written);
+        if (named.size() == 1) co_return Found{std::move(named.front())};
+    }
+    if (backend.identity == nullptr)
+        co_return Found{refuse(503, "this daemon has no Keystone to ask for projects")};
+    auto search = co_await backend.identity->find_project(std::move(written));
+    if (!search) co_return Found{refuse(503, "Keystone can't be asked: " + search.error().what)};
+    if (search->found) co_return Found{std::move(search->found->id)};
+    co_return Found{refuse(search->several ? 400 : 404, "project: " + search->why_not)};
 }
 
 }  // namespace reaper::api

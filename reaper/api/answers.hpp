@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "reaper/api/routes.hpp"
@@ -17,6 +18,11 @@ namespace reaper::api {
 
 /// An object, with `version`.
 HttpResponse answered(nlohmann::json body, int status = 200);
+
+/// How a refusal begins if the journal can't be read; the journal's own reason follows.
+inline constexpr std::string_view journal_trouble = "the journal can't be read: ";
+/// 503, with that.
+HttpResponse not_readable(const Error& error);
 
 /// `?name=value` of a request, each at most once.
 class Query {
@@ -62,5 +68,11 @@ Result<bool> cut_to_page(std::vector<Thing>& all, const PageAsked& page, const I
 
 /// `[{rel: "next", href: PATH?...}]`: the same question from `marker` on.
 nlohmann::json next_link(const ApiRequest& request, const std::string& marker);
+
+// The project that a query names.
+
+/// The project of this id or name: the daemon has it in its cache, or Keystone is asked. Else why
+/// there is none: 404, 400 where several have the name, 503 while Keystone can't be asked.
+Task<std::variant<ProjectId, HttpResponse>> project_of(const Backend& backend, std::string written);
 
 }  // namespace reaper::api

@@ -48,6 +48,13 @@ struct Backend {
     Compute* compute = nullptr;    ///< knows flavors
     Identity* identity = nullptr;  ///< knows the names of projects
     Clock* clock = nullptr;
+    /// Connects to the cloud when a query names what the journal does not know; called where
+    /// `compute` and `identity` are null. Empty: there is no cloud.
+    std::function<WhoKnows()> connect{};
+    /// Another journal, whose victims are listed with those of `journal`; null: there is none.
+    JournalReader* also = nullptr;
+    /// Reports why that one can't be read; set with it.
+    std::function<void(const Error&)> also_unread{};
     Switch* pause = nullptr;
     Switch* breaker = nullptr;
     EventHub* events = nullptr;

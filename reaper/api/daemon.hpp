@@ -1,15 +1,58 @@
 // What the admin API asks the daemon for.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "reaper/api/daemon_view.hpp"
+#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/decision/policy.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/room_answer.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/runtime/task.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper {
+
+// What the daemon knows at this moment, for those who only look.
+
+/// It changes with everything that happens: look at it without waiting in between.
+struct DaemonView {
+    const CloudCache& cache;
+    const Ledger& ledger;
+    const CompiledPolicy& policy;
+};
+
+/// How the daemon is. Reasons are one line for people.
+struct DaemonStatus {
+    bool dry_run = false;
+    bool ready = false;    ///< the broker delivers, and the cloud answered
+    bool serving = false;  ///< of several reapers on one queue, this is the one that acts
+    std::string line;      ///< as systemd is told
+    std::optional<std::string> paused{};     ///< by an operator
+    std::optional<std::string> breaker{};    ///< the circuit breaker is open
+    std::optional<std::string> held_back{};  ///< what culls rest on is not so
+    /// Why nobody can be helped now, whichever of these or else it is.
+    std::optional<std::string> no_help{};
+    bool broker_connected = false;
+    std::string broker;  ///< which one, or why there is none
+    bool events_flow = false;
+    std::string cache;  ///< how old it is, or what is being read
+    std::size_t in_flight = 0;
+    std::size_t served = 0;
+    std::string strategy;
+    Duration approved_max_age{};                        ///< cull.approved_max_age
+    bool reservations = false;                          ///< room is kept for roles
+    std::optional<std::string> reservations_unknown{};  ///< why what is reserved is not counted
+    bool oversubscription = false;                      ///< room is sold beyond what is allocated
+    CircuitState circuit{};                             ///< the circuit breaker of the whole cloud
+    std::vector<Safeguards::LeftAlone> left_alone{};
+};
+
 class OperatorTrigger;
 class ReservationController;
 class RoomPublisher;

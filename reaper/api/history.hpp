@@ -29,4 +29,10 @@ Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request);
 /// The whole record. 404: the journal does not know it.
 Task<HttpResponse> get_request(const Backend& backend, ApiRequest request);
 
+// GET /v1/explain/{server}: why a server was deleted, or skipped.
+
+/// By a server's id or name, or a request's id: the shape of reaper/report/explanation.hpp. 404:
+/// the journal knows neither; 503 if it can't be read.
+Task<HttpResponse> get_explanation(const Backend& backend, ApiRequest request);
+
 }  // namespace reaper::api

@@ -9,21 +9,81 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/api/host_use.hpp"
-#include "reaper/api/named_project.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"
-#include "reaper/model/named_host.hpp"
+#include "reaper/model/cloud.hpp"
+#include "reaper/model/named_records.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/natural_order.hpp"
+#include "reaper/report/table.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/room.hpp"
 
 namespace reaper::api {
+
+// How a host is used, class by class: by whom, and what of it is spoken for. Pure.
+//
+// For each class:  capacity = free + regular + revocable + lent + evicting + reserved + other
+// so that the parts can be drawn side by side. `free` is negative on a host that is overcommitted.
+// `promised` overlaps: it is part of what is free, or of what is being evicted.
+
+struct HostUseNow {
+    Resources capacity;
+    Resources free;
+    Resources regular;    ///< held by regular servers
+    Resources revocable;  ///< by revocable ones that stay
+    Resources lent;       ///< by revocable ones in room that is reserved for a role
+    Resources evicting;   ///< by those whose deletion has begun, whoever asked for it
+    Resources reserved;   ///< by nobody but a reservation
+    Resources other;      ///< by whatever else Placement lists: migrations, other programs
+    Resources promised;   ///< to requests that the reaper makes room for
+    int regular_servers = 0;
+    int revocable_servers = 0;  ///< with those that are lent to
+    int evicting_servers = 0;   ///< of either kind
+};
+
+/// `reserved`: what consumers of reservations hold on the host.
+HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved);
+
+HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved) {
+    HostUseNow use;
+    const report::Room room = report::room_of(host);
+    use.capacity = room.capacity;
+    use.free = room.capacity - room.used;
+    use.other = room.used;
+    for (const Server& server : host.servers) {
+        const Resources held = held_on(server, host);
+        use.other -= held;
+        if (comes_free(server, ledger)) {
+            use.evicting += held;
+            ++use.evicting_servers;
+        } else if (!server.revocable()) {
+            use.regular += held;
+            ++use.regular_servers;
+        } else {
+            (ledger.reserved().lender_of(server.id) != nullptr ? use.lent : use.revocable) += held;
+            ++use.revocable_servers;
+        }
+    }
+    // A server that Nova lists no more, and that is ours to wait for.
+    for (const Provider& provider : host.providers)
+        for (const auto& [consumer, held] : provider.other_consumers) {
+            if (!ledger.evicting(consumer) || ledger.given_up(consumer)) continue;
+            use.evicting += held;
+            use.other -= held;
+        }
+    // Another reading than that of the host: no more than is there.
+    use.reserved = common(above_none(use.other), reserved);
+    use.other -= use.reserved;
+    use.promised = ledger.promised_to_requests(host.id);
+    return use;
+}
+
 namespace {
 
 using nlohmann::json;
@@ -138,7 +198,7 @@ json server_json(const Server& server, const Host& host, const DaemonView& view)
     json object = report::to_json(server, view.cache.project_names());
     object["resources"] = report::to_json(held_on(server, host));
     object["evicting"] = comes_free(server, ledger);
-    const Role* const lender = ledger.lender_of(server.id);
+    const Role* const lender = ledger.reserved().lender_of(server.id);
     object["lent_by"] = lender == nullptr ? json(nullptr) : json(lender->str());
     return object;
 }
@@ -209,7 +269,7 @@ Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
     const Host* const host = *found;
     json servers = json::array();
     Host told = *host;
-    tell_protected(view->policy.protection, told);
+    note_protection(view->policy.protection, told);
     for (const Server& server : told.servers) servers.push_back(server_json(server, told, *view));
     co_return answered({{"host", host_json(*host, *view, reserved_on(backend), "")},
                         {"servers", std::move(servers)}});

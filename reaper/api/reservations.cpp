@@ -10,7 +10,7 @@
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
-#include "reaper/model/named_host.hpp"
+#include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"

@@ -11,4 +11,9 @@ namespace reaper::api {
 /// resource class; 503: the cloud has not been read yet, or can't be asked.
 Task<HttpResponse> get_room(const Backend& backend, ApiRequest request);
 
+// GET /v1/oversubscription
+
+/// As of the last interval. 404 where nothing is sold, 503 before the daemon runs.
+Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest request);
+
 }  // namespace reaper::api

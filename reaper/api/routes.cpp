@@ -8,14 +8,10 @@
 #include <spdlog/spdlog.h>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/api/culling_candidates.hpp"
-#include "reaper/api/documents.hpp"
 #include "reaper/api/events.hpp"
-#include "reaper/api/explanations.hpp"
 #include "reaper/api/health.hpp"
 #include "reaper/api/history.hpp"
 #include "reaper/api/hosts.hpp"
-#include "reaper/api/oversubscription.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/api/protections.hpp"
 #include "reaper/api/requests.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper {

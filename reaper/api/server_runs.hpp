@@ -8,7 +8,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/ports/journal.hpp"
-#include "reaper/report/usage_totals.hpp"
+#include "reaper/report/usage.hpp"
 
 namespace reaper {
 

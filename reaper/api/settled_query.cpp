@@ -116,21 +116,18 @@ void RecentlySettled::keep(const JournalQuery& asked, const JournalQuery& settle
     if (answers_.size() < most_kept) answers_[key_of(asked)] = {settled.project, settled.host, now};
 }
 
-ResultTask<SettledQuery> settle(JournalQuery query, JournalReader& journal, WhoKnows cloud) {
+Task<SettledQuery> settle(JournalQuery query, KnownValues known, WhoKnows cloud) {
     SettledQuery settled;
-    settled.query = query;
-    if (query.project.empty() && query.host.empty() && query.flavor.empty()) co_return settled;
-    auto known = co_await journal.known_values(std::move(query));
-    if (!known) co_return known.error();
+    settled.query = std::move(query);
     std::string& project = settled.query.project;
-    if (known->projects.size() > 1)
-        settled.ambiguous = several_projects(project, known->projects);
-    else if (known->projects.size() == 1)
-        project = known->projects.front().str();
+    if (known.projects.size() > 1)
+        settled.ambiguous = several_projects(project, known.projects);
+    else if (known.projects.size() == 1)
+        project = known.projects.front().str();
     else if (!project.empty())
         co_await find_in_keystone(cloud.identity, settled);
-    if (!known->host) co_await find_host(cloud.compute, settled);
-    if (!known->flavor) co_await find_its_flavor(cloud.compute, settled);
+    if (!known.host) co_await find_host(cloud.compute, settled);
+    if (!known.flavor) co_await find_its_flavor(cloud.compute, settled);
     co_return settled;
 }
 

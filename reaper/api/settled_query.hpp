@@ -11,7 +11,6 @@
 #include "reaper/model/request_record.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
-#include "reaper/ports/journal.hpp"
 
 namespace reaper {
 
@@ -32,9 +31,8 @@ struct WhoKnows {
     Compute* compute = nullptr;
 };
 
-/// An error: the journal can't be read. The cloud is asked only about what the journal does not
-/// know.
-ResultTask<SettledQuery> settle(JournalQuery query, JournalReader& journal, WhoKnows cloud);
+/// `known`: what the journal knows of the query. The cloud is asked only about the rest.
+Task<SettledQuery> settle(JournalQuery query, KnownValues known, WhoKnows cloud);
 
 /// What was settled lately, so that pages of one list, and whoever follows it, are not asked about
 /// again and again, and go on when what they named is no more. One thread.

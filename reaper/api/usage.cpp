@@ -110,7 +110,7 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     auto ended = co_await backend.compute->ended_servers(period->from);
     if (!ended) co_return not_told("Nova", ended.error());
     auto reclaimed = co_await reclaimed_runs(backend.journal, period->from, now);
-    if (!reclaimed) co_return refuse(503, "the journal can't be read: " + reclaimed.error().what);
+    if (!reclaimed) co_return not_readable(reclaimed.error());
     // The first word on a server counts: the cloud's, then Nova's, then the journal's.
     UsageSum sum{period->from, period->to};
     const ProjectId only{project};

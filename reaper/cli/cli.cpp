@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/channel/remote_scope.hpp"
+#include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/output/error_lines.hpp"
 #include "reaper/daemon/logging.hpp"
 

@@ -1,4 +1,4 @@
-// From what Nova, Placement and Keystone each tell to one view of the cloud. Pure.
+// Assembles what Nova, Placement and Keystone report to one view of the cloud. Pure.
 #pragma once
 
 #include <map>
@@ -30,12 +30,12 @@ struct CloudRecords {
     HostNumbers numbers;
 };
 
-/// Puts the records together: a host is a root provider with a hypervisor of the same UUID; the
-/// service of its `host` tells whether it is up; servers belong to the host that Nova names, and
-/// hold what Placement says, on whatever provider. Hosts come sorted by name, then id; servers and
-/// nested providers by id. Whatever doesn't match (a provider without a hypervisor, a server on an
-/// unknown host, ...) is left out where it can't be used safely and told in the remarks, never an
-/// error. The order of the records plays no part.
+/// Puts the records together. A host is a root provider with a hypervisor of the same UUID; the
+/// service of its `host` says whether it is up. Servers belong to the host that Nova names, and
+/// hold what Placement says, on any provider. Hosts come sorted by name, then id; servers and
+/// nested providers by id. What does not match (a provider without a hypervisor, a server on an
+/// unknown host, ...) is left out where it can't be used safely, and reported in the remarks. It is
+/// never an error. The order of the records does not matter.
 Snapshot assemble(const CloudRecords& records, const Taggers& taggers, const TagData& tag_data,
                   TimePoint taken_at);
 

@@ -1,6 +1,7 @@
-// Does Nova have several cells? Its API does not tell, but its databases number compute services
+// Does Nova have several cells? Its API does not say, but its databases number compute services
 // and hypervisors, and each cell has a database of its own: what has the same number is in
-// different cells. Which host is in which cell can't be told so, nor that there is only one. Pure.
+// different cells. Which host is in which cell can't be determined so, nor that there is only one.
+// Pure.
 #pragma once
 
 #include <optional>

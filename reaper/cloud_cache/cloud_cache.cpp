@@ -3,18 +3,100 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "reaper/cloud_cache/estimate.hpp"
 #include "reaper/cloud_cache/host_parts.hpp"
-#include "reaper/cloud_cache/host_room.hpp"
 
 namespace reaper {
 namespace {
 
-/// From the lists of a bulk reading to what Placement tells of use; and Nova cuts seconds off.
+/// Far longer than any event is late.
+constexpr Duration retention = std::chrono::duration_cast<Duration>(std::chrono::minutes{15});
+
+}  // namespace
+
+bool EventMemory::remember(const ServerId& server, TimePoint sent, TimePoint arrived, bool gone) {
+    const auto [at, is_new] = told_.try_emplace(server, Told{sent, arrived, gone});
+    if (is_new) return true;
+    Told& last = at->second;
+    if (last.gone || (!gone && sent < last.sent)) return false;
+    last = Told{sent, arrived, gone};
+    return true;
+}
+
+bool EventMemory::heard_since(const ServerId& server, TimePoint began) const {
+    const auto at = told_.find(server);
+    return at != told_.end() && at->second.arrived >= began;
+}
+
+bool EventMemory::is_gone(const ServerId& server) const {
+    const auto at = told_.find(server);
+    return at != told_.end() && at->second.gone;
+}
+
+void EventMemory::forget_before(TimePoint began) {
+    std::erase_if(told_, [&](const auto& t) { return !t.second.gone && t.second.arrived < began; });
+}
+
+bool EventMemory::forget_old(TimePoint now) {
+    if (now - forgot_at_ < retention / 2) return false;
+    forgot_at_ = now;
+    std::erase_if(told_, [&](const auto& t) { return now - t.second.arrived > retention; });
+    return true;
+}
+
+void EventMemory::shift(Duration by) {
+    for (auto& [server, told] : told_) told.arrived += by;
+    forgot_at_ += by;
+}
+
+namespace {
+
+const HostId& first_of_all() {
+    static const HostId id;
+    return id;
+}
+
+}  // namespace
+
+std::vector<HostId> ReadingOrder::due(std::size_t count, TimePoint settled,
+                                      TimePoint expired) const {
+    std::vector<HostId> found;
+    const auto until = [&](Kind kind) {
+        if (kind == Kind::touched) return settled + Duration{1};
+        return kind == Kind::estimated ? TimePoint::max() : expired;
+    };
+    for (const Kind kind : {Kind::touched, Kind::estimated, Kind::exact}) {
+        const Place first{kind, TimePoint::min(), {}, &first_of_all()};
+        for (auto at = order_.lower_bound(first); found.size() < count; ++at) {
+            if (at == order_.end() || at->kind != kind || at->since >= until(kind)) break;
+            found.push_back(*at->host);
+        }
+    }
+    return found;
+}
+
+TimePoint ReadingOrder::oldest_read_at(TimePoint none) const {
+    if (order_.empty()) return none;
+    TimePoint oldest = TimePoint::max();
+    for (const auto& place : order_) {
+        if (place.kind != Kind::touched) break;
+        oldest = std::min(oldest, place.read_at);
+    }
+    for (const Kind kind : {Kind::estimated, Kind::exact}) {
+        const auto at = order_.lower_bound(Place{kind, TimePoint::min(), {}, &first_of_all()});
+        if (at != order_.end()) oldest = std::min(oldest, at->read_at);
+    }
+    return oldest;
+}
+
+namespace {
+
+/// From the lists of a bulk reading to Placement's report of use; and Nova cuts seconds off.
 constexpr Duration listing_takes{2'000};
 /// From the word that a server is gone to when its room is; far longer than it takes.
 constexpr Duration room_leaves_within{60'000};
@@ -43,7 +125,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     by_service_.clear();
     services_seen_ = false;
     where_.clear();
-    told_.forget_before(snapshot.taken_at);
+    event_memory_.forget_before(snapshot.taken_at);
     for (auto& host : snapshot.hosts) drop_gone(host);
     taggers_ = std::move(taggers);
     tag_data_ = std::move(tag_data);
@@ -76,13 +158,13 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
 
 /// Servers that events called gone while the reading went on.
 void CloudCache::drop_gone(Host& host) const {
-    const auto is_gone = [&](const Server& server) { return told_.is_gone(server.id); };
+    const auto is_gone = [&](const Server& server) { return event_memory_.is_gone(server.id); };
     for (const auto& server : host.servers)
         if (is_gone(server)) give_back(host, server);
     std::erase_if(host.servers, is_gone);
 }
 
-/// Summaries tell no unit limits: those of an exact reading hold while the capacity is the same.
+/// Summaries show no unit limits: those of an exact reading hold while the capacity is the same.
 void CloudCache::keep_limits(Host& host) const {
     const Host* const known = host.estimated ? find(host.id) : nullptr;
     if (known == nullptr) return;
@@ -166,7 +248,8 @@ bool CloudCache::apply(const HostReading& reading) {
     }
     const TimePoint before = reading.began - Duration{1};
     for (const auto& id : reading.gone)
-        if (!told_.told_since(id, reading.began)) told_.remember(id, before, before, true);
+        if (!event_memory_.heard_since(id, reading.began))
+            event_memory_.remember(id, before, before, true);
     const bool leaving =
         reading.servers ? read_servers(host, reading) : read_leavers(host, reading);
     if (leaving) at->second.touched_at = std::max(at->second.touched_at, reading.began);
@@ -228,12 +311,12 @@ void CloudCache::erase(const HostId& id) {
     stale_ = true;
 }
 
-/// Nova's list for the host. Where an event told of a server since, the event is newer.
+/// Nova's list for the host. Where an event reported a server since, the event is newer.
 bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     std::set<ServerId> listed;
     for (const auto& record : *reading.servers) {
         const ServerId& id = record.server.id;
-        if (told_.told_since(id, reading.began) || told_.is_gone(id)) continue;
+        if (event_memory_.heard_since(id, reading.began) || event_memory_.is_gone(id)) continue;
         // Of a service with several hypervisors: a server is where it holds room.
         if (by_service_.count(host.service_host) > 1 && !holds_on(id, reading)) continue;
         listed.insert(id);
@@ -244,13 +327,14 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     // Nova's list leaves out what is soft-deleted.
     for (const auto& [id, record] : unfinished_) {
         if (record.server.host != host.service_host || listed.contains(id)) continue;
-        if (told_.told_since(id, reading.began) || !holds_on(id, reading)) continue;
+        if (event_memory_.heard_since(id, reading.began) || !holds_on(id, reading)) continue;
         listed.insert(id);
         put_server(host, record, false);
     }
     std::vector<ServerId> left;
     for (auto& server : host.servers) {
-        if (listed.contains(server.id) || told_.told_since(server.id, reading.began)) continue;
+        if (listed.contains(server.id) || event_memory_.heard_since(server.id, reading.began))
+            continue;
         if (is_leaving(server.id, reading) && holds_on(server.id, reading))
             server.status = "DELETED";
         else
@@ -264,7 +348,7 @@ bool CloudCache::read_servers(Host& host, const HostReading& reading) {
     return read_leavers(host, reading);
 }
 
-/// True if somebody is leaving.
+/// True if a server is leaving.
 bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
     std::erase_if(host.servers, [&](const Server& server) {
         const bool left = server.status == "DELETED" && !holds_on(server.id, reading);
@@ -276,7 +360,7 @@ bool CloudCache::read_leavers(Host& host, const HostReading& reading) {
                        [](const Server& server) { return server.status == "DELETED"; });
 }
 
-/// Nova tells that a server is gone, by an event or when asked, a moment before its room leaves
+/// Nova reports that a server is gone, by an event or when asked, just before its room leaves
 /// Placement's books; and Placement may have been read before Nova. What is left behind for longer
 /// is held for good.
 void CloudCache::add_leavers(Host& host, const HostReading& reading) {
@@ -297,7 +381,8 @@ void CloudCache::add_leavers(Host& host, const HostReading& reading) {
 }
 
 bool CloudCache::is_leaving(const ServerId& server, const HostReading& reading) const {
-    return told_.is_gone(server) && told_.told_since(server, reading.began - room_leaves_within);
+    return event_memory_.is_gone(server) &&
+           event_memory_.heard_since(server, reading.began - room_leaves_within);
 }
 
 std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
@@ -308,8 +393,8 @@ std::vector<ServerId> CloudCache::unlisted(const HostReading& reading) const {
     for (const auto& record : *reading.servers) listed.insert(record.server.id);
     for (const auto& server : host->servers)
         if (!listed.contains(server.id) && holds_on(server.id, reading) &&
-            !server.unfinished_deletion && !told_.is_gone(server.id) &&
-            !told_.told_since(server.id, reading.began))
+            !server.unfinished_deletion && !event_memory_.is_gone(server.id) &&
+            !event_memory_.heard_since(server.id, reading.began))
             found.push_back(server.id);
     return found;
 }
@@ -332,7 +417,7 @@ bool CloudCache::holds_on(const ServerId& server, const HostReading& reading) {
 // ---- events ----
 
 void CloudCache::apply(const CloudEvent& event, TimePoint arrived) {
-    if (told_.forget_old(arrived)) interner_.prune();
+    if (event_memory_.forget_old(arrived)) interner_.prune();
     if (const auto* seen = std::get_if<ServerSeen>(&event)) see(*seen, arrived);
     if (const auto* gone = std::get_if<ServerGone>(&event)) lose(*gone, arrived);
     if (const auto* service = std::get_if<ServiceSeen>(&event)) see(*service, arrived);
@@ -346,8 +431,8 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
         return;
     }
     const auto before = where_.find(server.id);
-    if (!told_.remember(server.id, event.at, arrived, false)) {
-        // Nova's clocks may differ from host to host: whichever is right, a reading tells.
+    if (!event_memory_.remember(server.id, event.at, arrived, false)) {
+        // Nova's clocks may differ from host to host: a reading shows which is right.
         if (before != where_.end()) touch(HostId{before->second}, arrived);
         return;
     }
@@ -367,7 +452,7 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
 
 void CloudCache::lose(const ServerGone& event, TimePoint arrived) {
     unfinished_.erase(event.id);
-    if (!told_.remember(event.id, event.at, arrived, true)) return;
+    if (!event_memory_.remember(event.id, event.at, arrived, true)) return;
     if (where_.contains(event.id)) return take_server(event.id, arrived);
     // Nova's list for its host may have left it out already, and Placement's not.
     const auto [first, last] = by_service_.equal_range(event.host);
@@ -382,7 +467,7 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
     for (auto at = first; at != last; ++at) {
         Host& host = *hosts_.at(at->second).host;
         host.enabled = event.record.enabled && !event.removed;
-        // Only a forced state is told: whether it beats, the next reading tells.
+        // Only a forced state is reported: the next reading shows whether it is alive.
         host.up = host.up && event.record.up;
         host.why_unavailable = event.record.disabled_reason;
         touch(host.id, arrived);
@@ -390,7 +475,7 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
 }
 
 void CloudCache::shift(Duration by) {
-    told_.shift(by);
+    event_memory_.shift(by);
     for (auto& [id, entry] : hosts_) {
         if (entry.touched_at == TimePoint{}) continue;
         entry.touched_at += by;
@@ -408,13 +493,13 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
     Server next = record.server;
     if (known) {
         next.allocations = at->allocations;
-        if (estimate) next.tags = at->tags;  // events do not tell them
+        if (estimate) next.tags = at->tags;  // events do not contain them
     }
     const bool listed = estimate && !known && adopt(host, next);
     if (estimate && !listed && (!known || at->flavor_name != next.flavor_name)) {
         if (known) give_back(host, *at);
         next.allocations = estimate_allocations(record, host.providers);
-        // What Placement told after Nova's list may have it already.
+        // What Placement reported after Nova's list may have it already.
         const bool older = !known && next.created <= host.read_at + listing_takes;
         if (!older || !adopt_unread(host, next)) take_up(host, next);
     }
@@ -433,13 +518,13 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
 bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
     std::map<ServerId, ServerRecord> known;
     for (const auto& record : records)
-        if (!told_.is_gone(record.server.id)) known.emplace(record.server.id, record);
+        if (!event_memory_.is_gone(record.server.id)) known.emplace(record.server.id, record);
     bool changed = false;
     known.swap(unfinished_);
     for (const auto& [id, record] : known) {
         const auto at = where_.find(id);
         if (unfinished_.contains(id) || at == where_.end()) continue;
-        // Restored or gone: the next reading of its host tells.
+        // The next reading of its host shows whether it is restored or gone.
         Host& host = *hosts_.at(at->second).host;
         if (Server* const server = find_server(host, id)) server->unfinished_deletion = false;
         index_.put(host);
@@ -558,15 +643,15 @@ CacheAges CloudCache::ages() const {
 }
 
 std::vector<Resources> CloudCache::common_shapes(std::size_t count) const {
-    struct Shape {
+    struct ShapeCount {
         Resources resources;
         std::size_t servers = 0;
     };
-    std::map<SharedText, Shape> by_flavor;
+    std::map<SharedText, ShapeCount> by_flavor;
     for (const auto& [id, entry] : hosts_)
         for (const auto& server : entry.host->servers) {
             if (server.allocations.empty()) continue;
-            Shape& shape = by_flavor[server.flavor_name];
+            ShapeCount& shape = by_flavor[server.flavor_name];
             if (shape.servers++ == 0) shape.resources = server.resources();
         }
     std::vector<std::pair<std::size_t, SharedText>> order;
@@ -576,6 +661,76 @@ std::vector<Resources> CloudCache::common_shapes(std::size_t count) const {
     for (const auto& [servers, flavor] : order)
         if (shapes.size() < count) shapes.push_back(by_flavor.at(flavor).resources);
     return shapes;
+}
+
+// What resizes left behind on the hosts that servers came from, until they are confirmed: held in
+// Placement by consumers that Nova's list of migrations names.
+
+namespace {
+
+bool waits(const Server& server) {
+    return server.status == "VERIFY_RESIZE" && !server.being_deleted();
+}
+
+Allocations held_by(const ServerId& consumer, const Host& host) {
+    Allocations held;
+    for (const auto& provider : host.providers)
+        if (const auto at = provider.other_consumers.find(consumer);
+            at != provider.other_consumers.end() && !at->second.empty())
+            held.emplace(provider.id, at->second);
+    return held;
+}
+
+}  // namespace
+
+bool CloudCache::has_unconfirmed() const {
+    return std::any_of(hosts_.begin(), hosts_.end(), [](const auto& each) {
+        const auto& servers = each.second.host->servers;
+        return std::any_of(servers.begin(), servers.end(), [](const Server& server) {
+            return server.revocable() && waits(server);
+        });
+    });
+}
+
+void CloudCache::set_resizes(std::vector<UnconfirmedResize> resizes) {
+    std::sort(resizes.begin(), resizes.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.server, a.holder) < std::pair(b.server, b.holder);
+    });
+    resizes_ = std::move(resizes);
+}
+
+bool CloudCache::link_resizes() {
+    if (resizes_.empty() && left_behind_on_.empty()) return false;
+    std::map<HostId, std::vector<Server>> wanted;
+    for (const HostId& host : left_behind_on_) wanted.try_emplace(host);
+    for (const auto& resize : resizes_) {
+        const Server* const server = find(resize.server);
+        if (server == nullptr || !waits(*server)) continue;
+        const auto [first, last] = by_service_.equal_range(resize.source_host);
+        for (auto at = first; at != last; ++at) {
+            const Host* const source = find(at->second);
+            if (source == nullptr) continue;
+            Server left = *server;
+            left.allocations = held_by(resize.holder, *source);
+            if (left.allocations.empty()) continue;
+            left.host = source->service_host;
+            left.held_by = resize.holder;
+            wanted[source->id].push_back(std::move(left));
+        }
+    }
+    bool news = false;
+    for (auto& [id, left] : wanted) {
+        const auto at = hosts_.find(id);
+        if (at == hosts_.end() || left.empty()) left_behind_on_.erase(id);
+        if (at == hosts_.end()) continue;
+        if (!left.empty()) left_behind_on_.insert(id);
+        Host& host = *at->second.host;
+        if (host.left_behind == left) continue;
+        host.left_behind = std::move(left);
+        index_.put(host);
+        news = true;
+    }
+    return news;
 }
 
 }  // namespace reaper

@@ -15,10 +15,10 @@ const ServerId unread_consumers{"(not read yet)"};
 
 namespace {
 
-/// Its capacity is 0 while it is in use, and a summary does not tell why.
+/// Its capacity is 0 while it is in use, and a summary does not say why.
 constexpr const char* bare_metal = "ironic";
 
-/// A provider's tree, as the estimate needs it: who offers which class.
+/// A provider's tree, as the estimate needs it: which provider offers which class.
 std::vector<Provider> tree_of(const std::vector<const ProviderSummary*>& summaries) {
     std::vector<Provider> tree;
     for (const auto* summary : summaries) {
@@ -26,7 +26,7 @@ std::vector<Provider> tree_of(const std::vector<const ProviderSummary*>& summari
         provider.id = summary->id;
         for (const auto& [name, capacity] : summary->capacity)
             provider.inventories[name].total = capacity;
-        // Where all of a class is reserved, as held room is, its servers hold theirs all the same.
+        // Where all of a class is reserved, as held room is, its servers hold theirs anyway.
         for (const auto& [name, amount] : summary->used) provider.inventories.try_emplace(name);
         tree.push_back(std::move(provider));
     }

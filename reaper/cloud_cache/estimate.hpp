@@ -1,6 +1,6 @@
-// Room as bulk answers tell it: Placement's summaries give capacity and use of each provider in one
-// call for thousands of hosts, but neither unit limits nor who holds what; what a server holds is
-// estimated from its flavor. Such hosts are marked `estimated`. Pure.
+// Room as bulk answers report it: Placement's summaries give capacity and use of each provider in
+// one call for thousands of hosts, but neither unit limits nor the consumers; what a server holds
+// is estimated from its flavor. Such hosts are marked `estimated`. Pure.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace reaper {
 
 /// The consumer under which an estimated provider keeps what is used beyond its servers' estimates
-/// (less than nothing where they are too high), so that its use is always as Placement told.
+/// (less than nothing where they are too high), so that its use is always as Placement reported.
 extern const ServerId unread_consumers;
 
 /// What is used of each provider and not accounted for yet.

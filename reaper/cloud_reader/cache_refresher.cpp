@@ -21,7 +21,7 @@ using std::chrono::seconds;
 /// How long the first reading waits for events to flow.
 constexpr Duration patience = duration_cast<Duration>(seconds{5});
 constexpr int hosts_at_a_time = 16;
-/// A host is read again in the background only when nothing happened to it for so long.
+/// A host is read again in the background only when nothing happened to it for this long.
 constexpr Duration settling = duration_cast<Duration>(seconds{3});
 /// While a bulk reading goes on. More than that, and it is done again.
 constexpr std::size_t max_recorded = 200'000;
@@ -52,7 +52,7 @@ bool CacheRefresher::usable(std::uint64_t builds_before) const {
     return ports_.clock.now() - built_at_ <= settings_.max_age;
 }
 
-/// Is a bulk reading due that nobody waits for?
+/// Is a bulk reading due that no request waits for?
 bool CacheRefresher::rebuild_due(TimePoint now) const {
     // Refused credentials cost no call: they are tried again as soon as it is asked for.
     const bool refused = not_built_ && not_built_->code == Errc::unauthorized;
@@ -127,10 +127,9 @@ ResultTask<void> CacheRefresher::rebuild() {
 void CacheRefresher::see_cells(std::string why, const CompiledPolicy& policy) {
     if (!why.empty() && several_cells_.empty() && policy.scheduler.cells.empty())
         spdlog::warn(
-            "Nova has several cells ({}), and scheduler.cells does not tell which host is in "
-            "which: "
-            "servers that are moved stay in their cell, so room may be freed for them in the wrong "
-            "one (at most once in a while)",
+            "Nova has several cells ({}), and scheduler.cells does not say which host is in which: "
+            "moved servers stay in their cell, so room may be freed for them in the wrong one (at "
+            "most once in a while)",
             why);
     several_cells_ = std::move(why);
 }
@@ -160,7 +159,7 @@ Task<void> CacheRefresher::read_project_names() {
     // What fails otherwise says nothing of the right.
     names_refused_ = names_refused_ || forbidden;
     spdlog::log(news ? spdlog::level::info : spdlog::level::debug,
-                "names of projects are not known, their ids are shown alone: {}",
+                "names of projects are not known, only their ids are shown: {}",
                 names.error().what);
 }
 
@@ -260,7 +259,7 @@ ResultTask<void> CacheRefresher::refresh_aggregates() {
     auto aggregates = co_await ports_.compute.aggregates();
     if (!aggregates) co_return aggregates.error();
     cache_.set_aggregates(*aggregates);
-    co_return co_await refresh_services();  // they tell the zone
+    co_return co_await refresh_services();  // they contain the zone
 }
 
 // ---- hosts ----
@@ -297,7 +296,7 @@ Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Er
     }
 }
 
-/// What Nova can't tell now stays unknown: their room is held by somebody.
+/// What Nova can't report now stays unknown: some server holds their room.
 Task<void> CacheRefresher::ask_for_unlisted(HostReading& reading) {
     std::vector<ServerId> unlisted = cache_.unlisted(reading);
     if (unlisted.size() > most_unlisted) unlisted.resize(most_unlisted);
@@ -325,7 +324,7 @@ ResultTask<void> CacheRefresher::locate(std::set<ServerId> servers) {
 }
 
 void CacheRefresher::on_clock_step(Duration by) {
-    // What was read stays as old as it is; what the hosts' own times mean now, a new reading tells.
+    // What was read stays as old as it is; a new reading shows what the hosts' own times mean now.
     for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
         if (*time != TimePoint{}) *time += by;
     cache_.shift(by);

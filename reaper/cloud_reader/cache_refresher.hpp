@@ -24,7 +24,7 @@
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/cloud_ports.hpp"
-#include "reaper/ports/event_source.hpp"
+#include "reaper/ports/message_source.hpp"
 #include "reaper/runtime/async.hpp"
 
 namespace reaper {
@@ -34,13 +34,13 @@ public:
     /// Between two calls of `refresh`.
     static constexpr Duration step{500};
 
-    /// With `settings.events`, the first reading waits a moment for them to flow. `on_change` is
+    /// With `settings.events`, the first reading waits briefly for them to flow. `on_change` is
     /// called when `status` says something new. The ports and the executor's context must outlive
     /// it.
     CacheRefresher(boost::asio::any_io_executor executor, CloudPorts ports, config::Cache settings,
                    std::shared_ptr<const CompiledPolicy> policy, std::function<void()> on_change);
 
-    /// What Nova tells, in the order in which it came.
+    /// What Nova reports, in the order in which it came.
     void on_events(std::vector<CloudEvent> events);
     /// Events begin to flow, or stop.
     void on_feed(const EventFeedState& state);
@@ -49,16 +49,17 @@ public:
     ResultTask<void> refresh();
     /// Other taggers from now on.
     void reload(std::shared_ptr<const CompiledPolicy> policy) { policy_ = std::move(policy); }
-    /// The wall clock was set forward by so much, or back.
+    /// The wall clock was set forward by this duration (or back).
     void on_clock_step(Duration by);
 
-    /// As somebody else was told them.
+    /// As Nova reported them to another part.
     void name_projects(ProjectNames names) { cache_.set_project_names(std::move(names)); }
     /// What Keystone calls projects, in one call, when it is due: after each bulk reading; without
     /// the right to list them (403) once an hour. To be called every `step`, apart from `refresh`,
     /// which waits for no names.
     ResultTask<void> refresh_project_names();
-    /// Somebody may have granted a right: what was refused for want of one is asked again at once.
+    /// An operator may have granted a right: what was refused for lack of one is asked again at
+    /// once.
     void ask_refused_again();
 
     // For a decision.
@@ -70,10 +71,10 @@ public:
     /// The cache is good enough for a decision before which so many bulk readings had begun; reads
     /// the cloud if it is not.
     ResultTask<void> ensure_usable(std::uint64_t builds_before);
-    /// Another bulk reading, unless one was tried a moment ago.
+    /// Another bulk reading, unless one was tried just now.
     ResultTask<void> rebuild_unless_recent();
     ResultTask<void> refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy);
-    /// Aggregates, and the compute services, which tell the zone.
+    /// Aggregates, and the compute services, which contain the zone.
     ResultTask<void> refresh_aggregates();
     /// Without a flow of events, servers are asked for with the room.
     ResultTask<void> read_hosts(std::vector<HostId> ids, HostDepth depth);
@@ -82,22 +83,22 @@ public:
         cache_.set_holdings(host, consumer, holds);
         ++changes_;
     }
-    /// Which deletions a reaper began and nobody finished, as Nova tells it now. True if that is
+    /// Which deletions a reaper began and did not finish, as Nova reports now. True if that is
     /// not what the cache had.
     ResultTask<bool> refresh_unfinished();
     /// A server was seen soft-deleted since then.
     bool saw_soft_deletion() const;
     /// There may be some of which nothing was seen: servers are soft-deleted in this cloud, or no
-    /// events tell of it. (The first one is looked for in the background, too.)
+    /// events report it. (The first one is looked for in the background, too.)
     bool may_miss_unfinished() const noexcept {
         return cache_.soft_deletes() || unfinished_.lists_any() || !flowing_;
     }
-    /// What resizes left behind on hosts, as Nova tells it now. True if that is not what the cache
-    /// had. Nothing is asked where no revocable server waits for its resize.
+    /// What resizes left behind on hosts, as Nova reports it now. True if that is not what the
+    /// cache had. Nothing is asked where no revocable server waits for its resize.
     ResultTask<bool> refresh_resizes();
     /// The same of what hosts hold, as far as it was asked.
     void link_resizes();
-    /// Asks Nova who holds the locks of these servers. Those that stay for it, each with the
+    /// Asks Nova which users hold the locks of these servers. Those that stay for it, each with the
     /// reason.
     ResultTask<std::map<ServerId, std::string>> ask_lock_holders(std::vector<Server> locked);
     /// The same of all revocable ones that are locked and were not asked about lately, so many at
@@ -122,9 +123,9 @@ public:
     std::uint64_t changes() const noexcept { return changes_; }
 
 private:
-    /// Names that are not told are no error.
+    /// Missing names are no error.
     Task<void> read_project_names();
-    /// Between two bulk readings that nobody waits for.
+    /// Between two bulk readings that no request waits for.
     static constexpr Duration between_builds{30'000};
 
     // Bulk.

@@ -8,8 +8,8 @@
 
 namespace reaper {
 
-/// Asks for no more than the names need. An error if it could not be asked who is protected; what
-/// else could not be asked is told in the directory.
+/// Asks for no more than the names need. An error if the protected projects could not be read; what
+/// else could not be read is noted in the directory.
 ResultTask<CloudDirectory> read_directory(CloudPorts cloud, std::vector<CloudName> names);
 
 }  // namespace reaper

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reaper/cloud_cache/assemble.hpp"
-#include "reaper/cloud_cache/host_reading.hpp"
+#include "reaper/cloud_cache/host_parts.hpp"
 #include "reaper/cloud_reader/unfinished_deletions.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 
@@ -24,7 +24,7 @@ enum class CloudDepth {
     exact,
 };
 
-/// Told what is being read, for people; may be empty.
+/// Gets what is being read, for people; may be empty.
 using ProgressCallback = std::function<void(const std::string&)>;
 
 /// The first failure is the answer: a view with holes is no view. `taggers` and `unfinished` must
@@ -51,5 +51,25 @@ enum class HostDepth {
 /// One host, exactly: as the cache has it. `not_found` if a provider of it is gone.
 ResultTask<HostReading> read_host(CloudPorts ports, HostId id, std::string service_host,
                                   std::vector<ProviderId> providers, HostDepth depth);
+
+// The lists that a cache is made of, one call (or one list of pages) each, and providers one by
+// one.
+
+/// What the lists reported; the states of providers are not among them.
+struct CloudLists {
+    CloudRecords records;
+    TagData tag_data;
+    std::vector<ServerRecord> soft_deleted;  ///< not among the records' servers
+};
+
+/// All lists at once, or the first failure. `servers_read` may be empty.
+ResultTask<CloudLists> read_lists(CloudPorts ports, UnfinishedDeletions& unfinished,
+                                  TaggerInputs tagger_inputs, Compute::Progress servers_read);
+
+/// States of the providers, as many at a time as the clients allow; one that is gone meanwhile is
+/// left out. `progress` (may be empty) receives the providers read and their number.
+ResultTask<std::map<ProviderId, ProviderState>> read_providers(
+    CloudPorts ports, std::vector<ProviderId> ids,
+    std::function<void(std::size_t, std::size_t)> progress);
 
 }  // namespace reaper

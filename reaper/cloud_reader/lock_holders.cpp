@@ -23,7 +23,7 @@ LockHolder lock_holder(const ProjectId& owner, const std::vector<ActionRecord>& 
 }
 
 ResultTask<LockHolder> ask_lock_holder(CloudPorts ports, Server server) {
-    if (!server.locked) co_return LockHolder::nobody;
+    if (!server.locked) co_return LockHolder::none;
     ServerId id = server.id;
     auto actions = co_await ports.compute.actions(std::move(id));
     if (actions) co_return lock_holder(server.project, *actions);
@@ -34,7 +34,7 @@ ResultTask<LockHolder> ask_lock_holder(CloudPorts ports, Server server) {
 std::optional<std::string> why_lock_counts(LockHolder holder) {
     if (holder == LockHolder::administrator) return "it is locked by an administrator";
     if (holder == LockHolder::unknown)
-        return "it is locked, and Nova does not tell by whom: it may be an administrator's lock";
+        return "it is locked, and Nova does not show by whom: it may be an administrator's lock";
     return std::nullopt;
 }
 

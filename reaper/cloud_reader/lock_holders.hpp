@@ -1,10 +1,10 @@
-// Who holds the lock of a server.
+// Which user holds the lock of a server.
 //
-// An administrator's lock keeps a server from going; its owner's does not. Nova tells of a server
-// only that it is locked. Its record of actions names the user and the project of who locked it,
-// and Nova itself calls a lock the owner's if it was set in the server's own project (an owner who
-// locks what is locked already changes nothing, and no action is recorded). Where it does not tell,
-// the lock is taken to be an administrator's.
+// An administrator's lock keeps a server from being deleted; its owner's does not. Nova shows of a
+// server only that it is locked. Its record of actions names the user and the project of the lock.
+// Nova itself calls a lock the owner's if it was set in the server's own project. (Locking a locked
+// server changes nothing, and Nova records no action.) Where it does not say, the lock is taken to
+// be an administrator's.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@
 namespace reaper {
 
 enum class LockHolder {
-    nobody,
+    none,
     owner,
     administrator,
-    unknown,  ///< Nova does not tell
+    unknown,  ///< Nova does not say
 };
 
 /// Of a locked server of this project. `actions`: what Nova remembers of it, the newest first.

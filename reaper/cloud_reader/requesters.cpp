@@ -32,7 +32,7 @@ ResultTask<void> read_each(Compute& compute, const std::vector<ServerId>& wanted
 
 ResultTask<Requesters> read_requesters(Compute& compute, std::vector<ServerId> requesters) {
     Requesters records;
-    // The first ones tell of which request to boot they are.
+    // The first ones report which request to boot they are.
     while (requesters.size() > few) {
         std::vector<ServerId> first(requesters.end() - few, requesters.end());
         requesters.resize(requesters.size() - few);

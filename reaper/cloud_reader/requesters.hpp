@@ -12,8 +12,8 @@ namespace reaper {
 /// None: Nova knows it no more.
 using Requesters = std::map<ServerId, std::optional<ServerRecord>>;
 
-/// Few are read beside each other; of many, Nova lists those of their request to boot, and only
-/// who is not in it is read.
+/// Few are read beside each other; of many, Nova lists those of their request to boot, and only the
+/// others are read.
 ResultTask<Requesters> read_requesters(Compute& compute, std::vector<ServerId> requesters);
 
 }  // namespace reaper

@@ -22,7 +22,7 @@ ResultTask<Sight> try_sight(Compute& compute, std::vector<ListedServer> listed, 
         auto& servers = by_project[server.project];
         if (servers.size() < servers_tried) servers.push_back(server.id);
     }
-    Sight sight{Sight::Kind::untold, "there are too few servers of other projects to tell"};
+    Sight sight{Sight::Kind::untold, "there are too few servers of other projects to check"};
     if (by_project.size() < projects_wanted(ours)) co_return sight;
     std::optional<Error> failed;
     std::size_t seen = 0;

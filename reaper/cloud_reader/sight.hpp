@@ -1,6 +1,6 @@
-// Do we see what the list of servers shows? To one who is no administrator, Nova answers "not
+// Do we see what the list of servers shows? To a user who is no administrator, Nova answers "not
 // found" of others' servers, which looks like "deleted". One server of another project, read by
-// itself, tells.
+// itself, answers that.
 #pragma once
 
 #include <optional>

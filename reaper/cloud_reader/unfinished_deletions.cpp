@@ -40,10 +40,10 @@ ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId s
     co_return actions.error();
 }
 
-ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool anew) {
+ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool from_scratch) {
     const TimePoint begun = ports_.clock.now();
     std::optional<TimePoint> since;
-    if (!anew && listed_at_) since = *listed_at_ - clocks_differ;
+    if (!from_scratch && listed_at_) since = *listed_at_ - clocks_differ;
     auto listed = co_await ports_.compute.soft_deleted(since);
     if (!listed) {
         const Errc code = listed.error().code;
@@ -92,7 +92,7 @@ Task<void> UnfinishedDeletions::ask(ServerId server, const std::string& user,
                                     std::optional<Error>& error) {
     auto actions = co_await ports_.compute.actions(server);
     if (actions) {
-        // Nova notes the action a moment after the server is shown as going.
+        // Nova notes the action shortly after it shows the server as being deleted.
         if (const auto ours = deleted_by(user, *actions)) by_a_reaper_[server] = *ours;
     } else if (actions.error().code != Errc::forbidden && !error) {
         error = actions.error();

@@ -1,9 +1,9 @@
-// Deletions that a reaper began and nobody finished.
+// Deletions that a reaper began and that are not finished.
 //
 // Where Nova defers deletions (reclaim_instance_interval), a deleted server is SOFT_DELETED and
 // keeps its room until it is forced. A reaper forces what it deleted; one that dies, or loses the
-// broker, in between leaves it to the next one. Nova's instance actions tell whose deletion it was:
-// what a user deleted, the user may want back.
+// broker, in between leaves it to the next one. Nova's instance actions report whose deletion it
+// was: what a user deleted, the user may want back.
 #pragma once
 
 #include <functional>
@@ -16,28 +16,28 @@
 
 namespace reaper {
 
-/// Was it this user who deleted the server, before anybody else did? None: it is not deleted, as
-/// far as these tell. `actions`: all that Nova remembers, the newest first.
+/// Was it this user who deleted the server, before any other client did? None: it is not deleted,
+/// as far as these show. `actions`: all that Nova remembers, the newest first.
 std::optional<bool> deleted_by(const std::string& user, const std::vector<ActionRecord>& actions);
 
 /// The same of the user that the reapers are, asked now; none also if we may not ask.
 ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId server);
 
-/// Remembers what Nova listed, so that only changes are asked for, and who deleted what, so that
-/// each is asked about once. The ports must outlive it.
+/// Remembers what Nova listed, so that only changes are asked for, and which user deleted what, so
+/// that each is asked about once. The ports must outlive it.
 class UnfinishedDeletions {
 public:
     explicit UnfinishedDeletions(CloudPorts ports) : ports_(ports) {}
 
-    /// All servers that Nova shows as soft-deleted, whoever deleted them. Unless they are to be
-    /// read `anew`, some may be among them that are not soft-deleted any more. A cloud that does
-    /// not list them to us has none (with a warning, once).
-    ResultTask<std::vector<ServerRecord>> list(bool anew);
+    /// All servers that Nova shows as soft-deleted, by any client. Unless they are to be
+    /// read `from_scratch`, some of them may no longer be soft-deleted. A cloud that
+    /// does not list them to us has none (with a warning, once).
+    ResultTask<std::vector<ServerRecord>> list(bool from_scratch);
     /// What the clock says is not what it said before: all are listed next time.
     void on_clock_step() { listed_at_.reset(); }
     /// Asks about those that are not known yet, and forgets those that are not among them.
     ResultTask<void> learn(std::vector<ServerId> soft_deleted);
-    /// Nova lists soft-deleted servers, whoever deleted them.
+    /// Nova lists soft-deleted servers, by any client.
     bool lists_any() const noexcept { return !listed_.empty(); }
     /// A reaper deleted it, as far as that is known.
     bool known_as_ours(const ServerId& server) const;

@@ -128,8 +128,8 @@ api::CallerRules port_callers(const config::Settings& settings) {
 Task<HttpResponse> answer_caller(const api::Backend& backend, std::shared_ptr<api::Callers> callers,
                                  HttpRequest request) {
     if (api::is_open(request)) {
-        api::Caller anybody;
-        co_return co_await api::answer(backend, std::move(anybody), std::move(request));
+        api::Caller anonymous;
+        co_return co_await api::answer(backend, std::move(anonymous), std::move(request));
     }
     HttpRequest asked = request;
     auto caller = co_await callers->identify(std::move(asked));

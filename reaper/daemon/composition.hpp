@@ -15,7 +15,6 @@
 #include "reaper/api/backend.hpp"
 #include "reaper/daemon/service.hpp"
 #include "reaper/monitoring/api_counters.hpp"
-#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/metrics.hpp"
@@ -53,7 +52,7 @@ Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings&
 /// The daemon's journal. A dry run that was asked for beside the service (`asked`) has one of its
 /// own (config/dry_run.hpp), or, where it may not have that, one in memory, with a warning.
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool asked);
-/// In memory, for commands that only look: nothing of it is kept.
+/// In memory, for read-only commands: nothing of it is kept.
 Result<std::unique_ptr<Journal>> no_journal();
 /// Does its directory belong to this user? What another one leaves there, such as root, the
 /// service can't open.

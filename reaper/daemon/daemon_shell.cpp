@@ -3,16 +3,63 @@
 #include <boost/asio/co_spawn.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <spdlog/spdlog.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
 #include <unistd.h>
 #include <utility>
 
 #include "config/visit.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/logging.hpp"
+#include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper {
+namespace {
+
+constexpr std::size_t longest_status = 1'000;
+
+}  // namespace
+
+ServiceManager::ServiceManager() {
+    std::uint64_t microseconds = 0;
+    if (sd_watchdog_enabled(0, &microseconds) > 0)
+        watchdog_ = std::chrono::microseconds(microseconds);
+}
+
+// A failure to notify systemd is ignored: systemd will notice by itself.
+void ServiceManager::send(const std::string& text) {
+    sd_notify(0, text.c_str());
+}
+
+void ServiceManager::ready() {
+    send("READY=1");
+}
+
+void ServiceManager::status(std::string_view line) {
+    std::string text = printable(line, longest_status);  // a line of the protocol
+    if (text == last_status_) return;
+    send("STATUS=" + text);
+    last_status_ = std::move(text);
+}
+
+void ServiceManager::reloading() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const std::int64_t microseconds = std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1'000;
+    send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
+}
+
+void ServiceManager::stopping() {
+    send("STOPPING=1");
+}
+
+void ServiceManager::alive() {
+    send("WATCHDOG=1");
+}
+
 namespace {
 
 const char* signal_name(int number) {
@@ -40,7 +87,7 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     if (!was_ready_ && status.refused) return give_up(ExitCode::refused, *status.refused);
     if (!status.ready) {
         // What is waited for, and when the next try is: once each, not with every request. Of the
-        // cloud the service tells the reasons itself.
+        // cloud the service logs the reasons itself.
         const bool news = status.line != "starting" && status.line != "waiting for the cloud";
         if (status.line != last_wait_ && news) spdlog::error("{}", status.line);
         last_wait_ = status.line;
@@ -53,8 +100,8 @@ void DaemonShell::on_status(const ServiceStatus& status) {
     start_due_.cancel();
 }
 
-/// Nobody waits for a start that does not come: an outage is waited out by systemd, which starts us
-/// again and again.
+/// Nothing waits longer than this for a start: systemd waits out an outage by starting us again and
+/// again.
 void DaemonShell::limit_start() {
     if (in_force_.start_within <= std::chrono::milliseconds::zero()) return;
     start_due_.expires_after(in_force_.start_within);

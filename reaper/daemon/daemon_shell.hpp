@@ -4,17 +4,70 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "config/settings.hpp"
-#include "reaper/daemon/daemon_work.hpp"
 #include "reaper/daemon/exit_code.hpp"
-#include "reaper/daemon/sd_notify.hpp"
+#include "reaper/decision/live_settings.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper {
+
+// Talks to systemd (Type=notify): readiness, status lines, the watchdog. Everything is a quiet
+// no-op when the program was not started by systemd.
+
+class ServiceManager {
+public:
+    /// Takes NOTIFY_SOCKET and WATCHDOG_USEC from the environment.
+    ServiceManager();
+
+    /// How often systemd wants a sign of life; none if it does not watch.
+    std::optional<std::chrono::microseconds> watchdog_interval() const { return watchdog_; }
+
+    void ready();
+    /// One line for `systemctl status`; the same line again is not sent.
+    void status(std::string_view line);
+    /// Starts a reload; `ready` ends it.
+    void reloading();
+    void stopping();
+    void alive();
+
+private:
+    void send(const std::string& text);
+
+    std::optional<std::chrono::microseconds> watchdog_;
+    std::string last_status_;
+};
+
+// What the daemon's shell runs: the service, the gateway, or both.
+
+/// How it is, for readiness and `STATUS=`.
+struct ServiceStatus {
+    bool ready = false;  ///< the broker delivers, and the cloud answered; or the gateway listens
+    std::string line = "starting";  ///< for people
+    /// Of what is beside it, the gateway: for the status line alone.
+    std::string beside{};
+    /// Keystone or the broker refuses our credentials; which, and why. Only another configuration
+    /// fixes that.
+    std::optional<std::string> refused{};
+};
+
+/// One thread: everything runs on the executor of the coroutine that calls `run`.
+class DaemonWork {
+public:
+    virtual ~DaemonWork() = default;
+    /// Works until `stop`. Returns when everything in flight is finished.
+    virtual ResultTask<void> run() = 0;
+    /// Takes nothing new; `run` returns when what is in flight is done. Idempotent.
+    virtual void stop() = 0;
+    /// Another configuration holds from now on.
+    virtual void reload(LiveSettings settings) = 0;
+};
 
 class DaemonShell {
 public:
@@ -54,16 +107,16 @@ private:
     boost::asio::steady_timer watchdog_;
     boost::asio::steady_timer status_due_;
     boost::asio::steady_timer start_due_;
-    std::string status_;                       ///< what systemd was told last
-    std::string status_waiting_ = "starting";  ///< what it is told next
+    std::string status_;                       ///< the last one that systemd got
+    std::string status_waiting_ = "starting";  ///< the next one for systemd
     bool status_timer_runs_ = false;
     DaemonWork* work_ = nullptr;
     bool dry_run_ = false;
-    bool was_ready_ = false;  ///< systemd has been told
+    bool was_ready_ = false;  ///< systemd got READY=1
     bool is_ready_ = false;
     std::string last_wait_ = "starting";
     bool stopping_ = false;
-    bool gave_up_ = false;  ///< systemd was told why, last
+    bool gave_up_ = false;  ///< the last status gave the reason
     ExitCode exit_code_ = ExitCode::ok;
 };
 

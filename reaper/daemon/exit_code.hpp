@@ -1,4 +1,4 @@
-// How the program ends; `reaper --help` tells the same.
+// How the program ends; `reaper --help` says the same.
 #pragma once
 
 namespace reaper {
@@ -11,7 +11,7 @@ enum class ExitCode : int {
     attention = 4,   ///< `check`: something needs attention
     refused = 5,     ///< `run`: Keystone or the broker refused the credentials at the start
     unknown = 6,     ///< there is no such flavor, zone, project, class, trait, host or server here
-    stale = 7,       ///< `apply`: the saved plan is not what would be done now; nobody was deleted
+    stale = 7,  ///< `apply`: the saved plan is not what would be done now; no server was deleted
 };
 
 }  // namespace reaper

@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// Calls under way when it stops may take so long.
+/// The longest time that calls under way may take after a stop.
 constexpr Duration longest_drain{30'000};
 constexpr Duration between_looks{1'000};
 constexpr Duration first_pause{1'000};
@@ -96,7 +96,7 @@ Result<void> Gateway::listen_for(const std::string& placement_url) {
     return {};
 }
 
-/// Until Keystone tells, and we listen.
+/// Until Keystone answers, and we listen.
 Task<void> Gateway::find_placement() {
     Duration pause = first_pause;
     while (!stopping_ && proxy_ == nullptr) {
@@ -121,7 +121,7 @@ ResultTask<void> Gateway::run() {
     if (proxy_ == nullptr) co_await find_placement();
     while (!stopping_) {
         report();
-        if (proxy_ != nullptr) proxy_->certificate_expires();  // tells of files that changed
+        if (proxy_ != nullptr) proxy_->certificate_expires();  // logs files that changed
         co_await sleep(between_looks);
     }
     if (proxy_ != nullptr) co_await proxy_->drain(longest_drain);

@@ -15,7 +15,7 @@
 #include "clients/http_proxy/proxy.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
-#include "reaper/daemon/daemon_work.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 
 namespace reaper {
@@ -38,7 +38,7 @@ public:
     };
 
     /// `session` is asked where Placement is, if the settings don't say; else it may be null. It
-    /// and `io` must outlive the gateway. `on_status` is told of changes, once a second at most.
+    /// and `io` must outlive the gateway. `on_status` gets changes, once a second at most.
     Gateway(boost::asio::io_context& io, Settings settings, CloudSession* session,
             std::function<void(ServiceStatus)> on_status,
             std::shared_ptr<ProxyHandler> handler = nullptr);
@@ -78,7 +78,7 @@ private:
 };
 
 /// The service with a gateway beside it: both end before `run` does. The gateway takes calls until
-/// the service has ended: who was helped still has to claim its room.
+/// the service has ended: requesters that were helped still have to claim their room.
 class WithGateway final : public DaemonWork {
 public:
     /// Both must outlive it.

@@ -3,14 +3,14 @@
 #include <optional>
 #include <utility>
 
-#include "clients/amqp/active_reaper.hpp"
+#include "clients/amqp/broker_probe.hpp"
 #include "clients/journal/worker.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper {
 namespace {
 
-/// So long an answer holds.
+/// How long an answer is valid.
 constexpr Duration holds_for{5'000};
 constexpr int most_waiting = 4;
 
@@ -35,7 +35,7 @@ public:
             std::function<Result<ActiveReaper>()> question = [broker = broker_] {
                 return look_for_active_reaper(broker);
             };
-            Error busy{Errc::conflict, "others ask the broker already; try again in a moment"};
+            Error busy{Errc::conflict, "others ask the broker already; try again in a second"};
             auto answer = co_await thread_.run<ActiveReaper>(std::move(question), std::move(busy));
             answer_ = std::move(answer);
             holds_until_ = clock_.steady() + holds_for;

@@ -11,11 +11,12 @@
 
 namespace reaper {
 
-/// Whoever serves knows that himself; else the broker is asked, on a thread of its own and at most
-/// every few seconds. Destroy it before the io_context; it waits for a question that is out.
+/// Which reaper serves. The one that serves knows that itself; the others ask the broker, on a
+/// thread of its own and at most every few seconds. Destroy it before the io_context; it waits for
+/// a question that is out.
 class KnownReapers {
 public:
-    /// `messages` and `clock` must outlive it. A dry run serves nobody, and asks nobody.
+    /// `messages` and `clock` must outlive it. A dry run does not serve, and asks no broker.
     KnownReapers(config::Broker broker, std::string journal, const MessageSource& messages,
                  Clock& clock, bool dry_run);
     ~KnownReapers();

@@ -36,12 +36,12 @@ OversubscriptionParts::OversubscriptionParts(Dependencies dependencies)
             dependencies_.paused,
             [this](const HostId& host) { return publisher_.to_be_sold(host); }}) {}
 
-/// A dry run stands beside who serves.
+/// A dry run works beside the reaper that serves.
 std::uint64_t OversubscriptionParts::serving() const {
     return dependencies_.settings.dry_run ? 1 : dependencies_.messages.serving();
 }
 
-/// Who does not serve asks for nothing; who begins to asks for the past, too.
+/// A reaper that does not serve asks for nothing; one that begins to serve asks for the past, too.
 ResultTask<void> OversubscriptionParts::read_metrics() {
     const std::uint64_t now = serving();
     if (!reader_) co_return Result<void>{};

@@ -3,15 +3,21 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <memory>
 #include <spdlog/spdlog.h>
 #include <utility>
+#include <variant>
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/daemon/service_impl.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
+#include "reaper/decision/room_oracle.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/backoff.hpp"
-#include "reaper/triggers/serving_lease.hpp"
+#include "reaper/triggers/requester.hpp"
 
 namespace reaper {
 
@@ -31,7 +37,7 @@ CloudPorts with_placement(const CloudPorts& cloud, Placement& placement) {
 }
 
 /// A dry run writes nothing to the cloud.
-LiveSettings harmless(LiveSettings settings) {
+LiveSettings for_dry_run(LiveSettings settings) {
     if (settings.dry_run) settings.labels.servers = "none";
     return settings;
 }
@@ -47,7 +53,7 @@ LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force)
         sold && wanted.oversubscription && wanted.oversubscription->configured == sold->configured;
     const bool switched = !sold != !wanted.oversubscription;  // only at the start
     if (same || switched) wanted.oversubscription = sold;
-    return harmless(std::move(wanted));
+    return for_dry_run(std::move(wanted));
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ LiveSettings with_fixed_parts(LiveSettings wanted, const LiveSettings& in_force)
 RunningService::RunningService(ServicePorts ports, LiveSettings settings,
                                std::function<void(ServiceStatus)> on_status)
     : clock_(ports.cloud.clock),
-      settings_(harmless(std::move(settings))),
+      settings_(for_dry_run(std::move(settings))),
       rooms_(!settings_.dry_run),
       cloud_(with_clock(ports.cloud, clock_)),
       kept_rooms_(
@@ -65,8 +71,8 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
              ports.journal,
              ports.messages,
              ports.events,
-             settings_.dry_run ? never_paused_ : ports.pause,
-             settings_.dry_run ? never_paused_ : ports.breaker,
+             settings_.dry_run ? null_switch_ : ports.pause,
+             settings_.dry_run ? null_switch_ : ports.breaker,
              ports.metrics,
              ports.observer,
              ports.clock_ahead},
@@ -167,7 +173,7 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                          },
                          [this] { return reservations.lends(); },
                          [&service, this](const Request& request) {
-                             reservations.tell_ledger();
+                             reservations.update_ledger();
                              return decide(*service.settings_.policy, request,
                                            refresher.cache().index(), refresher.cache().tag_data(),
                                            service.rooms_.ledger(),
@@ -192,18 +198,18 @@ ResultTask<void> RunningService::run() {
     if (!protections) co_return protections.error();
     use(settings_.policy);
     if (!settings_.dry_run) {
-        // What a former process reserved is given back; a dry run writes nothing to the cloud.
+        // What a previous process reserved is given back; a dry run writes nothing to the cloud.
         auto held = co_await parts_->reserver.restore();
         if (!held) co_return held.error();
         const TimePoint since = ports_.cloud.clock.now() - kept_for_at_most;
         auto kept = co_await kept_rooms_.restore(ports_.journal, since);
         if (!kept) co_return kept.error();
     }
-    // The broker tells again of what it has, and so does the look for unshelvings. Of the rest only
-    // we know.
+    // The broker delivers its messages again, and the look for unshelvings finds those again. Only
+    // we know the rest.
     RequestCoordinator::LeaseOf lease_of =
         [this](RequestSource source) -> std::shared_ptr<const Lease> {
-        if (source != RequestSource::operator_ && somebody_waits(source)) return nullptr;
+        if (source != RequestSource::operator_ && is_awaited(source)) return nullptr;
         return std::make_shared<WhileServingLease>(ports_.messages);
     };
     auto restored = co_await parts_->coordinator.restore(std::move(lease_of));
@@ -214,25 +220,26 @@ ResultTask<void> RunningService::run() {
     listen_to_events();
     for (auto& task : periodic_tasks())
         spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
-                               [this](const Error& why) { return is_told(why); }));
+                               [this](const Error& why) { return handle_refusal(why); }));
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
     co_await wait_for_claims();
     report_searches();
     co_await parts_->reserver.give_all_back();
-    co_await kept_rooms_.let_all_go();
+    co_await kept_rooms_.release_all();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};
 }
 
-/// Who was helped by the gateway gets its answer, and claims the room that is kept for it.
+/// A requester that the gateway helped gets its answer, and claims the room that is kept for it.
 Task<void> RunningService::wait_for_claims() {
     constexpr Duration longest{10'000};
-    constexpr Duration glance{20};
+    constexpr Duration poll_interval{20};
     Clock& clock = ports_.cloud.clock;
     const Duration until = clock.steady() + longest;
-    while (parts_->gateway.is_needed() && clock.steady() < until) co_await clock.sleep(glance);
+    while (parts_->gateway.is_needed() && clock.steady() < until)
+        co_await clock.sleep(poll_interval);
     while (active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
 }
 
@@ -277,8 +284,9 @@ Task<std::optional<Error>> RunningService::cloud_trouble() {
     co_return std::nullopt;
 }
 
-/// Our credentials are refused in each call: one line tells it, at the start that of the start.
-bool RunningService::is_told(const Error& why) {
+/// Each call reports that our credentials are refused: one line is logged, at the start by the
+/// start itself. True: the caller need not log it.
+bool RunningService::handle_refusal(const Error& why) {
     if (why.code != Errc::unauthorized) return false;
     if (cloud_answered_ && parts_->probe.refused())
         spdlog::error(
@@ -304,7 +312,7 @@ Task<void> RunningService::wait_for_cloud() {
             cloud_refused_ = trouble->what;
             backoff.slow_down();
         }
-        // What refuses our credentials is told where it ends the start.
+        // Refused credentials are logged where they end the start.
         if (!cloud_refused_)
             spdlog::error("the cloud does not answer as it should, trying again: {}",
                           trouble->what);
@@ -331,7 +339,7 @@ void RunningService::spawn(Task<void> task) {
                        --self->active_;
                        if (self->active_ == 0 && self->stopping_)
                            self->parts_->idle.try_send(boost::system::error_code{});
-                       // A broken invariant: die, and let the journal resume what was under way.
+                       // A broken invariant: abort, and let the journal resume what was under way.
                        if (error) std::rethrow_exception(error);
                    });
 }
@@ -358,7 +366,7 @@ public:
         const Handler handler = handler_();
         return handler ? handler->line() : "passing everything through: not serving";
     }
-    /// A call gives back what it holds of the service when it dies: the service lives until then.
+    /// A call gives back what it holds of the service when it ends: the service lives until then.
     Task<ProxyAnswer> handle(HttpRequest request, ProxyCall& call) override {
         const Handler handler = handler_();
         if (!handler) co_return Error{Errc::unreachable, "the service has just ended"};
@@ -385,6 +393,381 @@ std::shared_ptr<Service> make_service(ServicePorts ports, LiveSettings settings,
                                       std::function<void(ServiceStatus)> on_status) {
     return std::make_shared<RunningService>(std::move(ports), std::move(settings),
                                             std::move(on_status));
+}
+
+// What the service reports about itself, and what it would do for a question.
+
+std::optional<DaemonView> RunningService::view() const {
+    if (!parts_ || !parts_->refresher.built()) return std::nullopt;
+    return DaemonView{parts_->refresher.cache(), rooms_.ledger(), *settings_.policy};
+}
+
+std::optional<DaemonState> RunningService::state() const {
+    if (!parts_) return std::nullopt;
+    DaemonState state{settings_,
+                      clock_,
+                      broker_,
+                      ports_.messages,
+                      ports_.events,
+                      ports_.pause,
+                      ports_.breaker,
+                      parts_->refresher,
+                      rooms_.ledger(),
+                      parts_->safeguards,
+                      parts_->coordinator,
+                      parts_->reserver,
+                      kept_rooms_,
+                      parts_->reservations,
+                      parts_->gateway,
+                      parts_->oversubscription.publisher(),
+                      parts_->oversubscription.qos(),
+                      parts_->oversubscription.reader(),
+                      ports_.observer};
+    state.listening = listening_;
+    state.cloud_answered = cloud_answered_;
+    state.cloud_refused = cloud_refused_;
+    state.cloud_silent = cloud_silent();
+    state.clock_trouble = clock_trouble();
+    state.journal_trouble = journal_trouble();
+    state.credential_expires = credential_expires_;
+    state.stopping = stopping_;
+    // Reading a long journal is no step.
+    state.stepped_at = listening_ ? stepped_at_ : clock_.steady();
+    return state;
+}
+
+DaemonStatus RunningService::status() const {
+    DaemonStatus state;
+    state.dry_run = settings_.dry_run;
+    state.ready = told_.ready;
+    state.line = told_.line;
+    state.serving = !settings_.dry_run && ports_.messages.serving() != 0;
+    state.paused = ports_.pause.paused();
+    state.breaker = ports_.breaker.paused();
+    state.broker_connected = broker_.consuming;
+    state.broker = broker_.detail;
+    state.strategy = settings_.policy->strategy_name;
+    state.reservations = settings_.reservations.enabled;
+    state.oversubscription = settings_.oversubscription != nullptr;
+    state.no_help = "the daemon starts";
+    if (!parts_) return state;
+    state.no_help = why_no_help();
+    const auto stopped = parts_->safeguards.paused_reason();
+    if (!state.paused && !state.breaker) state.held_back = stopped;
+    state.events_flow = parts_->refresher.flowing();
+    state.cache = parts_->refresher.status();
+    state.in_flight = in_flight();
+    state.served = parts_->coordinator.served();
+    if (state.reservations)
+        state.reservations_unknown = parts_->decisions.why_without_reservations();
+    state.approved_max_age = settings_.cull.approved_max_age;
+    state.circuit = state.breaker
+                        ? CircuitState::open
+                        : parts_->safeguards.safeguards().breaker().state(ports_.cloud.clock.now());
+    state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
+    return state;
+}
+
+Task<std::optional<Decision>> RunningService::would_decide(Request request) {
+    if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
+    auto policy = settings_.policy;
+    co_return co_await parts_->decisions.would_decide(std::move(policy), std::move(request));
+}
+
+Task<std::optional<RoomAnswer>> RunningService::room_for(Request request) {
+    if (!listening_ || !parts_->refresher.built()) co_return std::nullopt;
+    auto policy = settings_.policy;
+    co_return co_await parts_->decisions.room_for(std::move(policy), std::move(request));
+}
+
+/// Why no waiting request can be served now; none if all is well.
+std::optional<std::string> RunningService::why_no_help() const {
+    if (settings_.dry_run) return "a dry run changes nothing";
+    if (const auto paused = parts_->safeguards.paused_reason()) return paused;
+    if (const auto unknown = parts_->safeguards.not_known_yet()) return unknown;
+    if (!broker_.consuming) return "the broker can't be reached";
+    if (ports_.messages.serving() == 0) return not_serving;
+    if (!cloud_answered_) return "the cloud does not answer";
+    if (const auto silent = cloud_silent()) return silent;
+    if (const auto wrong = clock_trouble()) return wrong;
+    if (const auto trouble = journal_trouble()) return "the journal can't be written: " + *trouble;
+    return std::nullopt;
+}
+
+std::optional<std::string> RunningService::journal_trouble() const {
+    if (journal_gone_) return journal_gone_;
+    return parts_ ? parts_->coordinator.journal_trouble() : std::nullopt;
+}
+
+/// Which service of the cloud has stopped answering.
+std::optional<std::string> RunningService::cloud_silent() const {
+    if (!parts_ || !cloud_answered_) return std::nullopt;
+    return parts_->probe.why_silent();
+}
+
+/// Messages count as old, or as of the future, by our clock.
+std::optional<std::string> RunningService::clock_trouble() const {
+    constexpr Duration most{60'000};
+    const auto ahead = ports_.clock_ahead ? ports_.clock_ahead() : std::nullopt;
+    if (!ahead || std::chrono::abs(*ahead) <= most) return std::nullopt;
+    return std::string{"the clock of this machine is "} +
+           (*ahead > Duration{} ? "ahead of" : "behind") +
+           " that of the cloud's services by more than a minute, so that messages are taken for " +
+           (*ahead > Duration{} ? "old" : "newer than they are") + ": set it, and keep it by NTP";
+}
+
+/// What the service is not ready for; empty if it is.
+std::string RunningService::waits_for() const {
+    if (!broker_.consuming && broker_.detail.empty()) return "starting";
+    if (!broker_.consuming) return "waiting for the broker: " + broker_.detail;
+    if (!cloud_answered_) return "waiting for the cloud";
+    if (const auto silent = cloud_silent()) return "waiting for the cloud: " + *silent;
+    if (const auto wrong = clock_trouble()) return "not ready: " + *wrong;
+    if (const auto lost = journal_trouble()) return "waiting for the journal: " + *lost;
+    return "";
+}
+
+/// Where deletions hang; nothing if nowhere.
+std::string RunningService::hanging_line() const {
+    if (!parts_ || !parts_->refresher.built()) return "";
+    std::string names;
+    const auto& deletions = parts_->safeguards.safeguards().deletions();
+    for (const auto& [id, why] : deletions.reasons(ports_.cloud.clock.now())) {
+        const Host* const host = parts_->refresher.cache().find(id);
+        names += (names.empty() ? "" : ", ") + printable(host ? host->name : id.str(), 64);
+    }
+    return names.empty() ? "" : "; deletions hang on " + names;
+}
+
+void RunningService::report() {
+    ServiceStatus status;
+    const std::string waits = waits_for();
+    status.ready = waits.empty();
+    status.refused = cloud_refused_;
+    if (broker_.refused) status.refused = broker_.detail;
+    const std::string flight = "requests in flight: " + std::to_string(in_flight());
+    const auto paused_reason = parts_ ? parts_->safeguards.paused_reason() : std::nullopt;
+    if (stopping_)
+        status.line = "stopping; " + flight;
+    else if (!waits.empty())
+        status.line = waits;
+    else
+        status.line = (paused_reason ? printable(*paused_reason) : std::string{"listening"}) +
+                      "; " + flight +
+                      ", served: " + std::to_string(parts_ ? parts_->coordinator.served() : 0) +
+                      "; cache: " + (parts_ ? parts_->refresher.status() : "none") + hanging_line();
+    told_ = status;
+    if (on_status_) on_status_(std::move(status));
+}
+
+void RunningService::report_searches() const {
+    const DurationHistogram& times = parts_->decisions.search_times();
+    if (times.count() == 0) return;
+    const auto ms = [](DurationHistogram::Length length) {
+        return std::chrono::duration<double, std::milli>{length}.count();
+    };
+    spdlog::info(
+        "{} searches for hosts and victims: median {:.2f} ms of processor time, 99 % within {:.2f} "
+        "ms, longest {:.2f} ms",
+        times.count(), ms(times.within(500)), ms(times.within(990)), ms(times.longest()));
+}
+
+// What the service does again and again, and what comes to it from the broker.
+
+namespace {
+
+constexpr Duration between_clock_checks{1000};
+constexpr Duration between_journal_checks{2000};
+constexpr Duration hour = std::chrono::hours{1};
+constexpr Duration between_looks_at_credentials{5000};
+
+}  // namespace
+
+/// Everything that is done again and again.
+std::vector<PeriodicTask> RunningService::periodic_tasks() {
+    const auto every = [](Duration interval) { return [interval] { return interval; }; };
+    const auto quietly = [](auto work) {
+        return [work]() -> ResultTask<void> {
+            work();
+            co_return Result<void>{};
+        };
+    };
+    std::vector<PeriodicTask> tasks;
+    tasks.push_back({"reading the cloud", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
+    // A Keystone that hangs delays nothing else.
+    tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh_project_names(); }});
+    tasks.push_back({"looking into what culls rest on", every(CullPreconditions::step),
+                     [this] { return parts_->preconditions.check(); }, std::chrono::seconds{10}});
+    tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {
+                         parts_->warmer.warm_up(parts_->refresher, *settings_.policy,
+                                                ports_.cloud.clock.now());
+                     })});
+    tasks.push_back({"watching the pause", every(SafeguardController::step),
+                     quietly([this] { parts_->safeguards.check(); })});
+    tasks.push_back({"ending protections of servers", every(ServerProtections::step),
+                     [this] { return parts_->protections.check(); }, std::chrono::seconds{10}});
+    tasks.push_back({"watching freed room", every(FreedRoomTracker::step),
+                     [this] { return parts_->tracker.check(); }, std::chrono::seconds{10}});
+    tasks.push_back({"watching how long freed room is used", every(RoomLives::step),
+                     [this] { return parts_->lives.check(); }, std::chrono::seconds{10}});
+    tasks.push_back({"giving reserved inventory back", every(InventoryReserver::step),
+                     [this] { return parts_->reserver.check(); }, std::chrono::seconds{5}});
+    tasks.push_back({"keeping reservations", every(ReservationController::step),
+                     [this] { return parts_->reservations.check(); }, std::chrono::seconds{30}});
+    tasks.push_back({"ending what is kept of freed room", every(KeptRooms::step),
+                     [this] { return kept_rooms_.check(); }, std::chrono::seconds{5}});
+    if (!settings_.gateway.listen.empty() && !settings_.dry_run)
+        tasks.push_back({"looking for freed room that another reaper keeps",
+                         every(KeptRooms::between_settlings),
+                         [this] { return kept_rooms_.settle_others(); }, hour});
+    tasks.push_back(
+        {"labeling servers", every(ServerLabels::step), [this] { return parts_->labels.check(); }});
+    tasks.push_back({"looking for unshelvings that found no host",
+                     [this] { return settings_.trigger.unshelve_interval; },
+                     [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
+    for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
+    for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
+    if (ports_.observer != nullptr)
+        tasks.push_back(
+            {"recording the cloud", [this] { return ports_.observer->step(); }, quietly([this] {
+                 if (parts_->refresher.built()) ports_.observer->keep_up(parts_->refresher.cache());
+             })});
+    tasks.push_back({"asking when the credentials expire", every(between_looks_at_credentials),
+                     [this] { return ask_credential_expires(); }, hour});
+    tasks.push_back({"looking after the journal", every(between_journal_checks),
+                     [this] { return check_journal(); }, std::chrono::seconds{10}});
+    tasks.push_back({"watching the clock", every(between_clock_checks),
+                     [this]() -> ResultTask<void> {
+                         co_await check_clock();
+                         co_return Result<void>{};
+                     },
+                     std::chrono::seconds{1}, true});
+    return tasks;
+}
+
+void RunningService::listen_to_messages() {
+    // Weak: a source that outlives us must not keep us alive beyond the executor.
+    const std::weak_ptr<RunningService> weak = weak_from_this();
+    MessageSource::Handlers handlers;
+    handlers.message = [weak](Delivery delivery) {
+        const auto self = weak.lock();
+        if (!self || self->stopping_) return;
+        // The sender had the time of the wall clock, which counts for how long it is served.
+        if (auto step = self->notice_clock_step()) self->spawn(self->note(std::move(*step)));
+        self->parts_->nova_failures.on_message(std::move(delivery));
+    };
+    handlers.state = [weak](BrokerState state) {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->broker_ = std::move(state);
+        self->report();
+    };
+    ports_.messages.start(std::move(handlers));
+}
+
+void RunningService::listen_to_events() {
+    if (ports_.events == nullptr) return;
+    const std::weak_ptr<RunningService> weak = weak_from_this();
+    EventSource::Handlers handlers;
+    handlers.events = [weak](std::vector<CloudEvent> events) {
+        if (const auto self = weak.lock()) self->on_events(std::move(events));
+    };
+    handlers.state = [weak](EventFeedState state) {
+        if (const auto self = weak.lock()) self->parts_->refresher.on_feed(state);
+    };
+    ports_.events->start(std::move(handlers));
+}
+
+/// That a server is gone, or is being deleted.
+static bool tells_end(const CloudEvent& event) {
+    const auto* const seen = std::get_if<ServerSeen>(&event);
+    return std::holds_alternative<ServerGone>(event) ||
+           (seen != nullptr && seen->record.server.status == "DELETED");
+}
+
+/// Searches for hosts are remembered, everything else changes the cache. A server that leaves may
+/// have waited for room.
+void RunningService::on_events(std::vector<CloudEvent> events) {
+    const TimePoint now = ports_.cloud.clock.now();
+    std::erase_if(events, [&](CloudEvent& event) {
+        auto* const schedule = std::get_if<Schedule>(&event);
+        if (schedule == nullptr) return false;
+        schedules_.note(std::move(*schedule), now);
+        return true;
+    });
+    if (events.empty()) return;
+    parts_->tracker.note_left(events);
+    // A server that leaves took its slot before: count that while it is still visible.
+    std::vector<CloudEvent> batch;
+    for (CloudEvent& event : events) {
+        if (tells_end(event) && rooms_.ledger().promises_anything()) {
+            parts_->refresher.on_events(std::exchange(batch, {}));
+            const CloudCache& cache = parts_->refresher.cache();
+            rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
+                           cache.index().changes(), now);
+        }
+        batch.push_back(std::move(event));
+    }
+    parts_->refresher.on_events(std::move(batch));
+}
+
+Task<void> RunningService::check_clock() {
+    stepped_at_ = ports_.cloud.clock.steady();
+    if (told_.ready != waits_for().empty()) report();
+    if (auto step = notice_clock_step()) co_await note(std::move(*step));
+}
+
+/// What is remembered moves with the wall clock. The event to journal; none if it was not set.
+std::optional<JournalEvent> RunningService::notice_clock_step() {
+    const auto by = clock_.step();
+    if (!by) return std::nullopt;
+    JournalEvent event;
+    event.kind = "clock-stepped";
+    event.reason = "the wall clock was set " + std::string{*by > Duration{} ? "forward" : "back"} +
+                   " by " + format_duration(std::chrono::abs(*by));
+    event.at = ports_.cloud.clock.now();
+    spdlog::warn("{}; promises move with it, and the cloud is read again", event.reason);
+    rooms_.clock_stepped(*by);
+    parts_->refresher.on_clock_step(*by);
+    parts_->safeguards.safeguards().shift(*by);
+    parts_->oversubscription.on_clock_step(*by);
+    return event;
+}
+
+Task<void> RunningService::note(JournalEvent event) {
+    auto noted = co_await ports_.journal.note_event(std::move(event));
+    if (!noted) spdlog::error("not journaled: {}", noted.error().what);
+}
+
+/// A file that is removed or replaced is noticed before something has to be written.
+ResultTask<void> RunningService::check_journal() {
+    auto read = co_await ports_.journal.holds();
+    journal_gone_.reset();
+    if (!read) journal_gone_ = read.error().what;
+    if (!read) co_return read.error();
+    co_return Result<void>{};
+}
+
+/// Once an hour, and after a reload: the right to see it may be granted, or taken away.
+ResultTask<void> RunningService::ask_credential_expires() {
+    const Duration now = ports_.cloud.clock.steady();
+    if (credential_asked_ && now - *credential_asked_ < hour) co_return Result<void>{};
+    credential_asked_ = now;
+    auto told = co_await ports_.cloud.identity.credential_expires();
+    if (!told) {
+        credential_asked_.reset();
+        co_return told.error();
+    }
+    if (credential_expires_ != *told) {
+        if (*told)
+            spdlog::info("what we log in with expires at {}", iso_time(**told));
+        else
+            spdlog::info("it is no longer known when what we log in with expires");
+    }
+    credential_expires_ = *told;
+    co_return Result<void>{};
 }
 
 }  // namespace reaper

@@ -8,12 +8,11 @@
 #include <string>
 
 #include "reaper/api/daemon.hpp"
-#include "reaper/daemon/daemon_work.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/decision/decision_observer.hpp"
 #include "reaper/decision/live_settings.hpp"
-#include "reaper/monitoring/daemon_state.hpp"
+#include "reaper/monitoring/daemon_values.hpp"
 #include "reaper/ports/cloud_ports.hpp"
-#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/metrics.hpp"
@@ -44,7 +43,7 @@ struct ServicePorts {
 /// another policy and did not send yet is planned again.
 class Service : public DaemonWork, public api::Daemon {
 public:
-    /// All of it, for those who watch; none before it runs.
+    /// All of it, for monitoring; none before it runs.
     virtual std::optional<DaemonState> state() const = 0;
     /// Decides nova-scheduler's searches for hosts, while the service runs; else all pass through.
     /// It may outlive the service.

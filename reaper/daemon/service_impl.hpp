@@ -1,6 +1,4 @@
-// The inside of the service: its parts, and what it does with them. Its methods are in service.cpp
-// (its life), service_tasks.cpp (what is done again and again, and what comes from the broker) and
-// service_state.cpp (what it tells of itself).
+// The inside of the service: its parts, and what it does with them. Its methods are in service.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,9 +26,9 @@
 #include "reaper/requests/coordinator.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/periodic.hpp"
 #include "reaper/runtime/turns.hpp"
-#include "reaper/runtime/watched_clock.hpp"
 #include "reaper/triggers/ended_loan.hpp"
 #include "reaper/triggers/nova_failures.hpp"
 #include "reaper/triggers/operator.hpp"
@@ -39,7 +37,7 @@
 namespace reaper {
 
 /// Of a dry run: it deletes nothing, so nothing of it is paused.
-class NeverPaused final : public Switch {
+class NullSwitch final : public Switch {
 public:
     std::optional<std::string> paused() const override { return std::nullopt; }
     std::optional<PauseNote> note() const override { return std::nullopt; }
@@ -110,7 +108,7 @@ private:
     std::optional<JournalEvent> notice_clock_step();
     Task<void> note(JournalEvent event);
     ResultTask<void> ask_credential_expires();
-    bool is_told(const Error& why);
+    bool handle_refusal(const Error& why);
     Task<void> wait_for_cloud();
     Task<std::optional<Error>> cloud_trouble();
     std::optional<std::string> why_no_help() const;
@@ -128,7 +126,7 @@ private:
     void spawn(Task<void> task);
 
     WatchedClock clock_;
-    NeverPaused never_paused_;
+    NullSwitch null_switch_;
     LiveSettings settings_;
     RoomKeeper rooms_;
     CloudPorts cloud_;  ///< with that clock
@@ -150,7 +148,7 @@ private:
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
-    ServiceStatus told_;     ///< as it was told last
+    ServiceStatus told_;     ///< the last reported one
 };
 
 }  // namespace reaper

@@ -109,15 +109,15 @@ std::optional<Budget> BudgetUsage::of_share(long used, int percent, std::string_
 }
 
 /// A person's word passes them.
-void BudgetUsage::add_budgets_of_who_asks(Budgets& left) const {
+void BudgetUsage::add_budgets_of_requester(Budgets& left) const {
     if (request_.approved) return;
     const std::string here = "for this request";
     std::optional<Budget> of_request;
     if (limits_.victims_per_request > 0)
         of_request =
             budget(by_request_, limits_.victims_per_request, safeguard::limit_request, here);
-    // Whoever takes back what it lent, or what a host can't bear, asks for no more than that.
-    const bool waits = somebody_waits(request_.source);
+    // A request that takes back lent room, or corrects a host, asks for no more than that.
+    const bool waits = is_awaited(request_.source);
     auto share =
         waits ? of_share(by_request_, limits_.share_per_request, safeguard::limit_request, here)
               : std::nullopt;
@@ -134,7 +134,7 @@ void BudgetUsage::add_budgets_of_who_asks(Budgets& left) const {
 Budgets BudgetUsage::left() const {
     const std::string lately = "in the last " + format_duration(limits_.window);
     Budgets left = left_;
-    add_budgets_of_who_asks(left);
+    add_budgets_of_requester(left);
     if (limits_.victims_per_window > 0)
         left.all.push_back(
             budget(in_window_, limits_.victims_per_window, safeguard::limit_window, lately));

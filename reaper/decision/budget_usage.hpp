@@ -32,7 +32,7 @@ private:
     void sum_aggregates(const CloudIndex& cloud);
     std::optional<Budget> of_share(long used, int percent, std::string_view safeguard,
                                    const std::string& where) const;
-    void add_budgets_of_who_asks(Budgets& left) const;
+    void add_budgets_of_requester(Budgets& left) const;
 
     const LimitSettings& limits_;
     const Request& request_;

@@ -5,7 +5,7 @@
 
 #include "reaper/model/text.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 namespace {
@@ -67,9 +67,9 @@ const AggregateRecord* find_aggregate(const CloudDirectory& directory, const std
 }
 
 const ProjectSearch& search_for(const CloudDirectory& directory, const std::string& text) {
-    static const ProjectSearch nobody_asked{std::nullopt, "it was not looked up"};
+    static const ProjectSearch not_searched{std::nullopt, "it was not looked up"};
     const auto at = directory.projects.find(text);
-    return at == directory.projects.end() ? nobody_asked : at->second;
+    return at == directory.projects.end() ? not_searched : at->second;
 }
 
 std::string project_text(const Project& project) {
@@ -101,7 +101,7 @@ Said of_valued(const CloudName& name, const CloudDirectory& directory) {
                                   (flavor ? ", and a flavor" : "")};
     if (flavor) return {Level::found, in_quotes(name.text) + " is a flavor"};
     return {Level::missing,
-            search.why_not + "; nor is there such a flavor: the priority is nobody's"};
+            search.why_not + "; nor is there such a flavor: the priority has no effect"};
 }
 
 /// Servers keep the name of a flavor that was deleted.

@@ -1,20 +1,344 @@
 #include "reaper/decision/decide.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "reaper/decision/guarded_plan.hpp"
+#include "reaper/decision/budget_usage.hpp"
 #include "reaper/decision/requester_class.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/constraint_checker.hpp"
+#include "reaper/planner/correction_plan.hpp"
 #include "reaper/planner/planner.hpp"
 #include "reaper/planner/revocable_room.hpp"
+#include "reaper/safeguards/protection.hpp"
+#include "reaper/safeguards/safeguards.hpp"
+#include "reaper/safeguards/settings.hpp"
 
 namespace reaper {
+
+RunTimes::RunTimes(const SafeguardSettings& settings, TimePoint now) : now_{now} {
+    rules_.min_run_time = settings.protect.min_run_time;
+    rules_.workload_key = settings.thrash.workload_key;
+    rules_.horizon = rules_.min_run_time;
+    max_grace_ = settings.thrash.max_grace;
+}
+
+void RunTimes::keep(const std::vector<Thrashing>& workloads) {
+    for (const auto& each : workloads) {
+        if (each.grace <= Duration::zero()) continue;
+        skipped_.insert_or_assign(each.workload, each);
+        rules_.grace.insert_or_assign(each.workload, each.grace);
+        longest_grace_ = std::max(longest_grace_, each.grace);
+        // Later ones, too: what is known of servers is known for all graces.
+        rules_.horizon = std::max({rules_.min_run_time, max_grace_, longest_grace_});
+    }
+}
+
+/// The workload for which the server is kept now.
+const Thrashing* RunTimes::thrashing(const Server& server) const {
+    if (longest_grace_ <= Duration::zero() || start_of(server) <= now_ - longest_grace_)
+        return nullptr;
+    const auto at = skipped_.find(workload_of(server, rules_.workload_key));
+    if (at == skipped_.end() || start_of(server) <= now_ - at->second.grace) return nullptr;
+    return &at->second;
+}
+
+std::optional<TimePoint> RunTimes::kept_until(const Server& server) const {
+    const auto* const often = thrashing(server);
+    const Duration needed =
+        std::max(rules_.min_run_time, often == nullptr ? Duration::zero() : often->grace);
+    const TimePoint until = start_of(server) + needed;
+    if (until <= now_) return std::nullopt;
+    return until;
+}
+
+std::optional<std::string> RunTimes::why_kept(const Server& server, const Host&) const {
+    if (auto young = why_too_young(server, rules_.min_run_time, now_)) return young;
+    const auto* const often = thrashing(server);
+    if (often == nullptr) return std::nullopt;
+    return "its workload '" + printable(often->workload.name, 64) + "' was evicted " +
+           std::to_string(often->evictions) + " times lately: it is kept until it has run for " +
+           format_duration(often->grace) + " (thrash)";
+}
+
+bool RunTimes::keeps(const Server& server, const Host&) const {
+    const bool young =
+        rules_.min_run_time > Duration::zero() && start_of(server) > now_ - rules_.min_run_time;
+    return young || thrashing(server) != nullptr;
+}
+
+bool RunTimes::may_keep(const HostRow& row) const {
+    return !keeps_none() && row.last_start > (now_ - longest()).time_since_epoch().count();
+}
+
 namespace {
 
-/// Where nobody tells which host is in which cell, a move whose like was culled for in vain, or may
-/// have been, is not culled for.
+/// Attempts: soft safeguards give way one after the other until a plan is possible; and which
+/// safeguard it was where none is.
+class Attempts {
+public:
+    /// `options` with protection and budgets; the rest of what safeguards is made here. The
+    /// arguments must outlive this.
+    Attempts(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
+             const Strategy& strategy, std::string_view strategy_name,
+             const SafeguardSettings& settings, const PlanOptions& options)
+        : request_{request},
+          cloud_{cloud},
+          ledger_{ledger},
+          strategy_{strategy},
+          strategy_name_{strategy_name},
+          settings_{settings},
+          options_{options} {}
+
+    Decision run(std::vector<Thrashing> thrashing, std::map<HostId, std::string> in_cooldown);
+
+private:
+    Decision attempt(bool keep, bool leave_out);
+    RunTimes run_times(bool keep) const;
+    void explain(Decision& decision) const;
+    void name_workloads(Plan& plan) const;
+    void name_safeguard(NotEnough& answer) const;
+    bool enough_without(bool projects, bool aggregates, bool run_time, bool protection) const;
+
+    const Request& request_;
+    const CloudIndex& cloud_;
+    const Ledger& ledger_;
+    const Strategy& strategy_;
+    std::string_view strategy_name_;
+    const SafeguardSettings& settings_;
+    const PlanOptions& options_;
+    std::vector<Thrashing> thrashing_;
+    std::map<HostId, std::string> in_cooldown_;
+    std::map<HostId, std::string> released_there_;  ///< in cooldown, and released for the request
+};
+
+const Server* server_of(const Host* host, const ServerId& id) {
+    if (host == nullptr) return nullptr;
+    const auto at = std::find_if(host->servers.begin(), host->servers.end(),
+                                 [&](const Server& server) { return server.id == id; });
+    return at == host->servers.end() ? nullptr : &*at;
+}
+
+void append(std::string& text, const std::string& more) {
+    text += (text.empty() ? "" : "; ") + more;
+}
+
+Decision Attempts::run(std::vector<Thrashing> thrashing,
+                       std::map<HostId, std::string> in_cooldown) {
+    thrashing_ = std::move(thrashing);
+    in_cooldown_ = std::move(in_cooldown);
+    // Room in the making for this very request is not left lying.
+    for (const auto* const promise : ledger_.promises_of(request_.id)) {
+        const auto at = in_cooldown_.find(promise->host);
+        if (at == in_cooldown_.end()) continue;
+        if (promise->released) released_there_.insert(*at);
+        in_cooldown_.erase(at);
+    }
+    std::erase_if(in_cooldown_, [&](const auto& each) {
+        return cloud_.row_of(each.first) == CloudIndex::no_row;
+    });
+
+    Decision decision;
+    for (const bool leave_out : {true, false}) {
+        if (!leave_out && in_cooldown_.empty()) continue;
+        for (const bool keep : {true, false}) {
+            if (!keep && thrashing_.empty()) continue;
+            decision = attempt(keep, leave_out);
+            if (std::holds_alternative<NotEnough>(decision)) continue;
+            explain(decision);
+            return decision;
+        }
+    }
+    name_safeguard(std::get<NotEnough>(decision));
+    return decision;
+}
+
+RunTimes Attempts::run_times(bool keep) const {
+    RunTimes times{settings_, options_.now};
+    if (keep) times.keep(thrashing_);
+    return times;
+}
+
+Decision Attempts::attempt(bool keep, bool leave_out) {
+    const RunTimes times = run_times(keep);
+    PlanOptions options = options_;
+    options.victim_filter = times.keeps_none() ? nullptr : &times;
+    options.in_cooldown = leave_out && !in_cooldown_.empty() ? &in_cooldown_ : nullptr;
+    return make_plan(request_, cloud_, ledger_, strategy_, strategy_name_, options);
+}
+
+/// What had to give way, where it shows in the plan.
+void Attempts::explain(Decision& decision) const {
+    const auto use_in_cooldown = [&](const std::vector<HostPlan>& hosts, std::string& text) {
+        for (const auto& host : hosts)
+            for (const auto* const cooling : {&in_cooldown_, &released_there_})
+                if (const auto at = cooling->find(host.host); at != cooling->end())
+                    append(text, host.host_name + " is used although " + at->second +
+                                     ": nothing else is enough");
+    };
+    if (auto* nothing = std::get_if<NothingToDo>(&decision))
+        return use_in_cooldown(nothing->hosts, nothing->reason);
+    auto* const plan = std::get_if<Plan>(&decision);
+    if (plan == nullptr) return;
+    name_workloads(*plan);
+    use_in_cooldown(plan->hosts, plan->note);
+    if (thrashing_.empty()) return;
+    const RunTimes times = run_times(true);
+    long gone = 0;
+    for (const auto& host : plan->hosts)
+        for (const auto& victim : host.victims) {
+            const Host* const at = cloud_.find(host.host);
+            const Server* const server = server_of(at, victim.server);
+            if (server != nullptr && times.keeps(*server, *at)) ++gone;
+        }
+    if (gone > 0)
+        append(plan->note, counted(gone, "victim") +
+                               " of workloads that were evicted often lately can't be kept "
+                               "(thrash): nothing else is enough");
+}
+
+void Attempts::name_workloads(Plan& plan) const {
+    if (settings_.thrash.workload_key.empty()) return;
+    for (auto& host : plan.hosts)
+        for (auto& victim : host.victims)
+            if (const Server* const server = server_of(cloud_.find(host.host), victim.server))
+                victim.workload = workload_given(*server, settings_.thrash.workload_key);
+}
+
+/// Whether all servers that may go without these safeguards give enough; the soft ones are off.
+bool Attempts::enough_without(bool projects, bool aggregates, bool run_time,
+                              bool protection) const {
+    static const Protection none;
+    const RunTimes times = run_times(false);
+    PlanOptions options = options_;
+    options.victim_filter = run_time || times.keeps_none() ? nullptr : &times;
+    if (protection) options.protection = &none;
+    Budgets budgets;
+    if (options_.budgets != nullptr) {
+        budgets = *options_.budgets;
+        if (projects) budgets.each_project.reset();
+        if (aggregates) budgets.each_aggregate.reset();
+        options.budgets = &budgets;
+    }
+    return slots_possible(request_, cloud_, ledger_, options) >= request_.slots;
+}
+
+void Attempts::name_safeguard(NotEnough& answer) const {
+    if (!answer.safeguard.empty() || answer.slots_possible >= answer.slots_requested) return;
+    struct Safeguard {
+        std::string_view word;
+        bool on;
+        std::string reason;
+    };
+    const auto* const left = options_.budgets;
+    const Duration least = settings_.protect.min_run_time;
+    const std::vector<Safeguard> safeguards{
+        {safeguard::limit_project, left != nullptr && left->each_project.has_value(),
+         "the limit of victims of a project stands in the way"},
+        {safeguard::limit_aggregate, left != nullptr && left->each_aggregate.has_value(),
+         "the limit of victims in an aggregate stands in the way"},
+        {safeguard::min_run_time, least > Duration::zero(),
+         "servers that have not run for " + format_duration(least) + " would have to go"},
+        {safeguard::is_protected, options_.protection != nullptr && !options_.protection->empty(),
+         "protected servers would have to go"}};
+    const auto settle = [&](const Safeguard& safeguard) {
+        answer.safeguard = safeguard.word;
+        append(answer.reason, safeguard.reason);
+    };
+    for (std::size_t i = 0; i < safeguards.size(); ++i)
+        if (safeguards[i].on && enough_without(i == 0, i == 1, i == 2, i == 3))
+            return settle(safeguards[i]);
+    // Several together: the one that has to go last is named.
+    bool off[4] = {};
+    int taken = 0;
+    for (std::size_t i = 0; i < safeguards.size(); ++i) {
+        if (!safeguards[i].on) continue;
+        off[i] = true;
+        if (++taken > 1 && enough_without(off[0], off[1], off[2], off[3]))
+            return settle(safeguards[i]);
+    }
+}
+
+Budgets budgets_left(const Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
+                     const Ledger& ledger, const PlanOptions& options) {
+    Budgets left = BudgetUsage{safeguards.settings().limits,
+                               options.scheduler,
+                               safeguards.history(),
+                               request,
+                               cloud,
+                               ledger,
+                               options.now}
+                       .left();
+    left.project_names = &cloud.project_names();
+    return left;
+}
+
+/// A plan that deletes servers is none where none are deleted for the request now.
+Decision unless_held(Decision decision, const Safeguards& safeguards, const Request& request,
+                     TimePoint now) {
+    auto* const plan = std::get_if<Plan>(&decision);
+    if (plan == nullptr || plan->victims().empty()) return decision;
+    auto held = safeguards.why_not_now(request, now);
+    if (!held) return decision;
+    NotEnough not_now;
+    not_now.slots_requested = plan->slots_requested;
+    not_now.slots_possible = plan->slots_freed;
+    not_now.reason = std::move(held->reason);
+    not_now.safeguard = held->safeguard;
+    not_now.rejected = std::move(plan->rejected);
+    not_now.rejected_counts = std::move(plan->rejected_counts);
+    return not_now;
+}
+
+/// What can be done about it.
+Decision with_advice(Decision decision) {
+    auto* const less = std::get_if<NotEnough>(&decision);
+    if (less != nullptr && less->safeguard == safeguard::limit_request)
+        less->reason +=
+            "; for more, an operator approves a plan (reaper plan --save, then reaper apply)";
+    return decision;
+}
+
+}  // namespace
+
+Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
+                    const Ledger& ledger, const Strategy& strategy, std::string_view strategy_name,
+                    PlanOptions options) {
+    safeguards.prune(options.now);
+    safeguards.deletions().see([&](const HostId& id) { return cloud.find(id); }, options.now);
+    const Budgets left = budgets_left(safeguards, request, cloud, ledger, options);
+    options.protection = &safeguards.protection();
+    options.budgets = left.empty() ? nullptr : &left;
+    Attempts attempts{request, cloud, ledger, strategy, strategy_name, safeguards.settings(),
+                      options};
+    Decision decision =
+        attempts.run(safeguards.thrashing(options.now), safeguards.passed_over(options.now));
+    return with_advice(unless_held(std::move(decision), safeguards, request, options.now));
+}
+
+Decision correction_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
+                          const Ledger& ledger, PlanOptions options) {
+    safeguards.prune(options.now);
+    const Budgets left = budgets_left(safeguards, request, cloud, ledger, options);
+    const RunTimes times{safeguards.settings(), options.now};
+    options.protection = &safeguards.protection();
+    options.victim_filter = &times;
+    options.budgets = left.empty() ? nullptr : &left;
+    return unless_held(plan_correction(request, cloud, ledger, options), safeguards, request,
+                       options.now);
+}
+
+namespace {
+
+/// If it is not known which host is in which cell: no cull for a move if a cull for a similar one
+/// had no effect, or may have had none.
 Decision unless_cooling_down(Decision decision, const Request& request, const SchedulerRules& rules,
                              const Safeguards& safeguards) {
     const auto* const plan = std::get_if<Plan>(&decision);
@@ -128,8 +452,8 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
                                    request, policy.scheduler, safeguards);
     };
     if (why_revocable) {
-        // Room that is there; whom a plan would delete for it does not matter. What others deleted
-        // is not waited for: it may take a deletion of ours.
+        // Room that is there; the victims of a plan for it do not matter. What others deleted is
+        // not waited for: it may take a deletion of ours.
         Decision there = search(ResType::regular);
         const auto* const nothing = std::get_if<NothingToDo>(&there);
         if (nothing != nullptr && nothing->pending_releases().empty()) return there;

@@ -1,4 +1,4 @@
-// Who wants to see what decisions rest on, as they are made: a recording.
+// Observes what decisions rest on, as they are made: for a recording.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,17 @@ struct DecisionSight {
     TimePoint now{};
 };
 
-/// Takes little time and never fails: whoever decides does not wait for it.
+/// Takes little time and never fails: a decision does not wait for it.
 class DecisionObserver {
 public:
     virtual ~DecisionObserver() = default;
     /// A decision is made, and nothing has changed since.
     virtual void on_decision(const DecisionSight& sight) = 0;
-    /// To be called again and again, so that there is little to look at when a decision comes.
+    /// To be called at intervals, so that there is little to look at when a decision comes.
     virtual void keep_up(const CloudCache& cache) = 0;
-    /// How soon again.
+    /// The interval.
     virtual Duration step() const = 0;
-    /// False: nothing is kept at the moment, whatever is told.
+    /// False: nothing is kept now.
     virtual bool keeps() const = 0;
     /// How often what came could not be kept, since the start.
     virtual std::uint64_t losses() const = 0;

@@ -1,14 +1,13 @@
 // What the daemon works by, and what SIGHUP may change.
 //
-// There is one of it, and whoever works by it refers to it: a reload changes it at once for all,
-// also for requests that are under way. A copy of a part of it (the policy, over a call to the
-// outside) is compared with it before anything is written.
+// There is one of it, and all users refer to it: a reload changes it at once for all, also for
+// requests that are under way. A copy of a part of it (the policy, over a call to the outside) is
+// compared with it before anything is written.
 #pragma once
 
 #include <memory>
 
 #include "config/settings.hpp"
-#include "reaper/decision/oversubscription_policy.hpp"
 #include "reaper/decision/policy.hpp"
 
 namespace reaper {

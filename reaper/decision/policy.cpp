@@ -1,11 +1,58 @@
 #include "reaper/decision/policy.hpp"
 
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
+#include "config/settings.hpp"
 #include "reaper/decision/cloud_names.hpp"
-#include "reaper/decision/make_plugin.hpp"
+#include "reaper/model/error.hpp"
+#include "reaper/model/parameters.hpp"
+#include "reaper/oversubscription/host_facts.hpp"
 
 namespace reaper {
+
+// One plugin of a table, made from its settings.
+
+/// `info`: its entry in the table, null if there is none. `bad_input` names the plugin or the
+/// parameter that can't be used; `kind` is its word for people.
+template <class Info, class Made>
+Result<Made> make_plugin(const Info* info, std::string_view kind, const config::Plugin& plugin) {
+    const auto named = [&] { return std::string{kind} + " '" + plugin.name + "'"; };
+    if (info == nullptr) return Error{Errc::bad_input, "there is no " + named()};
+    if (const auto wrong = check_parameters(info->parameters, plugin.parameters); !wrong.empty())
+        return Error{Errc::bad_input, named() + ": " + wrong.front().parameter + ": expected " +
+                                          wrong.front().expected};
+    auto made = info->make(with_standards(info->parameters, plugin.parameters));
+    if (const auto* wrong = std::get_if<ParameterError>(&made))
+        return Error{Errc::bad_input,
+                     named() + ": " + wrong->parameter + ": expected " + wrong->expected};
+    return std::move(std::get<Made>(made));
+}
+
+bool OversubscriptionPolicy::covers(const Host& host) const {
+    return sells_room(facts_of(host), configured.hosts, configured.aggregates);
+}
+
+Result<std::shared_ptr<const OversubscriptionPolicy>> compile_oversubscription(
+    const config::Oversubscription& settings) {
+    std::shared_ptr<const OversubscriptionPolicy> none;
+    if (!settings.enabled) return none;
+    auto compiled = std::make_shared<OversubscriptionPolicy>();
+    compiled->configured = settings;
+    compiled->room_class = ResourceClass{settings.room_class};
+    auto estimator = make_plugin<EstimatorInfo, std::unique_ptr<Estimator>>(
+        find_estimator(settings.estimator.name), "estimator", settings.estimator);
+    if (!estimator) return estimator.error();
+    compiled->estimator = std::move(*estimator);
+    auto qos = make_plugin<QosInfo, std::unique_ptr<QosController>>(find_qos(settings.qos.name),
+                                                                    "QoS controller", settings.qos);
+    if (!qos) return qos.error();
+    compiled->qos = std::move(*qos);
+    return std::shared_ptr<const OversubscriptionPolicy>{std::move(compiled)};
+}
+
 namespace {
 
 Result<SchedulerRules> scheduler_rules(const config::Scheduler& settings) {

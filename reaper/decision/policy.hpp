@@ -7,12 +7,30 @@
 
 #include "config/settings.hpp"
 #include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
+
+// The configured oversubscription, compiled: estimator and QoS controller as objects.
+
+struct OversubscriptionPolicy {
+    config::Oversubscription configured;
+    ResourceClass room_class;
+    std::unique_ptr<Estimator> estimator;
+    std::unique_ptr<QosController> qos;
+
+    /// Is the host one of those whose room may be sold?
+    bool covers(const Host& host) const;
+};
+
+/// Null if nothing is to be sold. `bad_input` names the plugin or the parameter that can't be used.
+Result<std::shared_ptr<const OversubscriptionPolicy>> compile_oversubscription(
+    const config::Oversubscription& settings);
 
 struct CompiledPolicy {
     config::Policy configured;  ///< as it is written, before names were looked up

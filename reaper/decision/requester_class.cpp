@@ -14,8 +14,8 @@ bool is_requester(const Request& request, const ServerId& server) {
            request.requesters.end();
 }
 
-/// Between the moment when nova-conductor hands what a server holds to its migration and the claim,
-/// somebody else is named as the holder.
+/// From the time when nova-conductor hands what a server holds to its migration until the claim,
+/// another consumer is named as the holder.
 bool is_handed_over(Operation operation) {
     return operation == Operation::resize || operation == Operation::migrate ||
            operation == Operation::live_migrate;

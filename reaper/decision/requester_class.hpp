@@ -1,4 +1,4 @@
-// Is the requester a revocable server itself? Then nobody is deleted for it (rule 7).
+// Is the requester a revocable server itself? Then no server is deleted for it (rule 7).
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace reaper {
 
-/// Why it is; none: it is regular. As the taggers say of what it asks for; of a server that runs,
-/// also by what it holds: it may have got revocable room though its flavor does not ask for any.
-/// While it moves, Placement does not name it as the holder: where somebody who moves from its host
-/// holds revocable room, it counts as that one.
-/// The host that it leaves must have been read for that.
+/// Why it is; none: it is regular. The taggers judge what it asks for; of a running server, also
+/// what it holds: it may have got revocable room though its flavor does not ask for any. While it
+/// moves, Placement does not name it as the holder: if a server that moves from its host holds
+/// revocable room, the requester counts as that server. The host that it leaves must have been read
+/// for that.
 std::optional<std::string> why_requester_revocable(const CompiledPolicy& policy,
                                                    const Request& request, const CloudIndex& hosts,
                                                    const TagData& tag_data);

@@ -8,12 +8,10 @@
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/aggregate_rules.hpp"
-#include "reaper/model/name_list.hpp"
-#include "reaper/model/nearest.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/planner/places.hpp"
 #include "reaper/planner/planner.hpp"
-#include "reaper/planner/slots_there.hpp"
 
 namespace reaper {
 namespace {
@@ -51,8 +49,8 @@ int at_most(const Request& request, const CloudIndex& hosts, const Ledger& ledge
     return static_cast<int>(std::min<Amount>(possible, any_number));
 }
 
-/// Slots that hosts could have if nobody were there, by each class for itself: never too few. What
-/// a host does not offer by itself may be shared.
+/// Slots that hosts could have if no server were there, by each class for itself: never too few.
+/// What a host does not offer by itself may be shared.
 Amount most_when_empty(const Resources& slot, const CloudIndex& hosts) {
     Amount sum = 0;
     for (const std::uint32_t row : hosts.order()) {
@@ -152,8 +150,8 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
     const bool refused = std::holds_alternative<Refused>(answer.decision);
     const bool revocable =
         refused && why_requester_revocable(policy, request, hosts, tag_data).has_value();
-    // Nobody goes for a revocable server, but it gets what is free; what else is refused fits
-    // nowhere.
+    // No server is deleted for a revocable server, but it gets what is free; what else is refused
+    // fits nowhere.
     if (!refused || revocable)
         answer.there = room_of_either(request, hosts, ledger, policy.scheduler);
     answer.fits_now = at_once(answer.there);
@@ -167,7 +165,7 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
         answer.possible = any_number;
         return answer;
     }
-    // Of one more than could fit no plan is searched, but it is told how many it could be.
+    // For one more than could fit no plan is searched, but the answer has how many are possible.
     many.slots = most_at_all + 1;
     const Decision most = decided(many);
     if (const auto* const not_enough = std::get_if<NotEnough>(&most))

@@ -25,7 +25,7 @@ RoomAnswer room_for(const CompiledPolicy& policy, const Request& request, const 
 /// no host offers; where it is of no flavor, a trait that no host has. None: it has all of that; or
 /// no host is known at all.
 std::optional<std::string> why_unknown(const Request& request, const CloudIndex& hosts);
-/// Likewise of a zone alone, of which no host is; and of the classes alone.
+/// The same for a zone alone, without hosts; and for the classes alone.
 std::optional<std::string> why_unknown_zone(const std::string& zone, const CloudIndex& hosts);
 std::optional<std::string> why_unknown(const Resources& resources, const CloudIndex& hosts);
 

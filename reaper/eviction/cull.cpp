@@ -1,11 +1,217 @@
 #include "reaper/eviction/cull.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 
 namespace reaper {
+namespace {
+
+using Kind = FreshVerdict::Kind;
+
+Resources total(const Allocations& allocations) {
+    Resources sum;
+    for (const auto& [provider, held] : allocations) sum += held;
+    return sum;
+}
+
+HostAggregates aggregates_of(const std::string& service_host,
+                             const std::vector<AggregateRecord>& all) {
+    HostAggregates found;
+    for (const auto& each : all)
+        if (std::find(each.hosts.begin(), each.hosts.end(), service_host) != each.hosts.end())
+            found.emplace(each.uuid, HostAggregate{each.name, each.metadata});
+    return found;
+}
+
+/// What an administrator or an operator did to keep it.
+std::optional<std::string> why_protected(const Server& server, LockHolder lock,
+                                         const FreshRules& rules) {
+    if (server.locked)
+        if (auto why = why_lock_counts(lock)) return why;
+    return rules.protection.why(server, aggregates_of(server.host, rules.aggregates));
+}
+
+}  // namespace
+
+FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const FreshRules& rules,
+                         TimePoint now) {
+    const auto& record = sight.record;
+    const Allocations& allocations = sight.allocations;
+    const bool holds_room = !allocations.empty();
+    if (!record || record->server.status == "DELETED")
+        return holds_room
+                   ? FreshVerdict{Kind::going, "Nova knows it no more; its room is on the way"}
+                   : FreshVerdict{Kind::vanished, "it was gone already"};
+
+    Server server = record->server;
+    server.allocations = sight.own;
+    if (!why_revocable(server, rules.taggers, rules.tag_data))
+        return {Kind::unfit, "it is no longer revocable"};
+    const bool elsewhere = !victim.held_by.empty();
+    if (elsewhere && server.status != "VERIFY_RESIZE" && !is_being_deleted(server))
+        return {Kind::unfit, "its resize was confirmed or taken back"};
+    if (!elsewhere && server.host != victim.host && !server.host.empty())
+        return {Kind::unfit,
+                "it moved from " + printable(victim.host) + " to " + printable(server.host)};
+    const auto kept = why_protected(server, sight.lock, rules);
+    const bool soft_deleted = server.status == "SOFT_DELETED";
+    if (soft_deleted && server.task_state.empty()) {
+        // It can be given back as long as no request forces the deletion.
+        if (kept) return {Kind::unfit, *kept};
+        return {Kind::soft_deleted, "it is soft-deleted and keeps its room"};
+    }
+    if (is_being_deleted(server))
+        return {Kind::going, "another client deletes it already (" + server.task_state + ")"};
+    if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};
+    if (kept) return {Kind::unfit, *kept};
+    if (const auto why = why_too_young(server, rules.min_run_time, now)) return {Kind::unfit, *why};
+    if (!victim.resources.fits_in(total(allocations)))
+        return {Kind::unfit, "it holds " + to_string(total(allocations)) + ", not the planned " +
+                                 to_string(victim.resources)};
+    return {Kind::fit, {}};
+}
+
+namespace {
+
+/// How old, from its beginning, the last look at a victim may be when the deletion goes out.
+constexpr Duration recheck_valid_for{5000};
+/// How old an earlier look may be when a deletion that comes right after it uses it.
+constexpr Duration recent{1000};
+/// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
+constexpr int looks_at_most = 3;
+
+}  // namespace
+
+Recheck::Recheck(boost::asio::any_io_executor executor, CloudPorts cloud,
+                 const LiveSettings& settings)
+    : cloud_(cloud), settings_(settings), reading_(executor, 1) {}
+
+Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
+    const Duration began = cloud_.clock.steady();
+    std::optional<Result<Allocations>> held;
+    std::optional<Result<Seen>> seen;
+    std::vector<Task<void>> parts;
+    ServerId holder = victim.holder();
+    parts.push_back(keep(cloud_.placement.allocations(std::move(holder)), held));
+    parts.push_back(keep(see(victim), seen));
+    co_await run_all(std::move(parts));
+    if (!*held) co_return held->error();
+    if (!*seen) co_return seen->error();
+    // Placement may have been asked after Nova, and the server have gone in between.
+    if ((*held)->empty() && (*seen)->record)
+        co_return co_await at(victim, std::move(**held), began);
+    co_return judge(victim, std::move(**held), **seen, began);
+}
+
+Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Allocations held, Duration began) {
+    const auto seen = co_await see(victim);
+    if (!seen) co_return seen.error();
+    co_return judge(victim, std::move(held), *seen, began);
+}
+
+/// What Nova has of it, and whose projects are tagged.
+Task<Result<Recheck::Seen>> Recheck::see(const Victim& victim) {
+    const std::uint64_t earlier = begun_;
+    std::optional<Result<Seen>> seen;
+    std::optional<Result<void>> known;
+    std::vector<Task<void>> parts;
+    parts.push_back(keep(read_server(victim.server), seen));
+    parts.push_back(keep(read_tag_data_after(earlier), known));
+    co_await run_all(std::move(parts));
+    if (!*seen) co_return seen->error();
+    if (!*known) co_return known->error();
+    if (!victim.held_by.empty()) {
+        auto own = co_await cloud_.placement.allocations(victim.server);
+        if (!own) co_return own.error();
+        (*seen)->own = std::move(*own);
+    }
+    co_return std::move(**seen);
+}
+
+ResultTask<Recheck::Seen> Recheck::read_server(ServerId server) {
+    auto record = co_await cloud_.compute.server(std::move(server));
+    if (!record) co_return record.error();
+    auto lock = co_await read_lock(*record);
+    if (!lock) co_return lock.error();
+    Seen seen;
+    seen.record = std::move(*record);
+    seen.lock = *lock;
+    co_return seen;
+}
+
+RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen& seen,
+                             Duration began) const {
+    RecheckResult look;
+    look.began = began;
+    look.policy = asked_by_;
+    look.tag_data = number_;
+    const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
+                           asked_by_->safeguards.protect.min_run_time, aggregates_};
+    const Allocations& own = seen.own ? *seen.own : held;
+    const FreshSight sight{seen.record, held, own, seen.lock};
+    look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
+    look.held = std::move(held);
+    return look;
+}
+
+/// Where owners' locks count, it makes no difference which user set one.
+ResultTask<LockHolder> Recheck::read_lock(const std::optional<ServerRecord>& record) {
+    if (!record || settings_.policy->protection.by_owners()) co_return LockHolder::none;
+    Server server = record->server;
+    co_return co_await ask_lock_holder(cloud_, std::move(server));
+}
+
+bool Recheck::is_fresh(const RecheckResult& look) const {
+    return cloud_.clock.steady() - look.began <= recheck_valid_for &&
+           look.policy == settings_.policy && look.tag_data == number_;
+}
+
+/// One that is fresh when it is there.
+Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim) {
+    for (int looks = 0; looks < looks_at_most; ++looks) {
+        auto look = co_await at(victim);
+        if (!look || is_fresh(*look)) co_return look;
+    }
+    co_return Error{Errc::timeout, "the cloud takes more than " +
+                                       format_duration(recheck_valid_for) +
+                                       " to tell about one server: too slow to delete by"};
+}
+
+Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim,
+                                              std::optional<RecheckResult> earlier) {
+    if (earlier && is_fresh(*earlier) && cloud_.clock.steady() - earlier->began <= recent)
+        co_return std::move(*earlier);
+    co_return co_await fresh_at(victim);
+}
+
+/// Whose projects are tagged, and the hosts' aggregates if they protect, by a reading that was
+/// begun after this one: looks side by side share it, and none rests on an answer that is older
+/// than its own first question.
+Task<Result<void>> Recheck::read_tag_data_after(std::uint64_t reading) {
+    const auto turn = co_await reading_.acquire();
+    if (read_ > reading && asked_by_ == settings_.policy) co_return Result<void>{};
+    const std::uint64_t number = ++begun_;
+    const auto policy = settings_.policy;
+    TaggerInputs tagger_inputs = policy->tagger_inputs();
+    auto tag_data = co_await read_tag_data(cloud_, std::move(tagger_inputs));
+    if (!tag_data) co_return tag_data.error();
+    if (policy->protection.by_aggregates()) {
+        auto aggregates = co_await cloud_.compute.aggregates();
+        if (!aggregates) co_return aggregates.error();
+        aggregates_ = std::move(*aggregates);
+    }
+    read_ = number;
+    if (asked_by_ != policy || !(*tag_data == tag_data_)) ++number_;
+    asked_by_ = policy;
+    tag_data_ = std::move(*tag_data);
+    co_return Result<void>{};
+}
 
 std::string label(const Victim& victim) {
     return victim.server.str() + " (" + printable(victim.name, 64) + ") on " +

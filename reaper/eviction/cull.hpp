@@ -1,19 +1,118 @@
 // One plan on its way: where each victim stands, and what stopped the rest.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud_reader/lock_holders.hpp"
+#include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/plan_executor.hpp"
-#include "reaper/eviction/recheck.hpp"
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/ports/cloud_ports.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log_about.hpp"
+#include "reaper/safeguards/protection.hpp"
 
 namespace reaper {
+
+// Rule 1: the last look at each victim, on data read just before its deletion: what Nova, Placement
+// and Keystone say, and what the policy in force makes of it.
+
+/// What a fresh read means for the deletion of a victim.
+struct FreshVerdict {
+    enum class Kind {
+        fit,    ///< as planned: delete it
+        going,  ///< another client deletes it already: nothing to send, it will free its room
+        soft_deleted,  ///< deleted, but it keeps its room until it is reclaimed
+        vanished,      ///< gone, and it holds nothing
+        unfit,         ///< must live; `reason` says why
+    };
+    Kind kind{};
+    std::string reason;
+};
+
+/// Which servers may be victims at all.
+struct FreshRules {
+    const Taggers& taggers;
+    const TagData& tag_data;  ///< the answers to the taggers' questions
+    const Protection& protection;
+    Duration min_run_time{};
+    const std::vector<AggregateRecord>& aggregates;  ///< if the protection goes by them
+};
+
+/// What was read of a victim.
+struct FreshSight {
+    const std::optional<ServerRecord>& record;  ///< none: Nova knows it no more
+    const Allocations& allocations;             ///< what is to come free, by Placement
+    const Allocations& own;                     ///< what the server itself holds
+    LockHolder lock = LockHolder::unknown;      ///< of a locked one
+};
+
+/// Judges `victim` by what was read at `now`.
+FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const FreshRules& rules,
+                         TimePoint now);
+
+/// A verdict, and what it rests on.
+struct RecheckResult {
+    FreshVerdict verdict;
+    Duration began{};  ///< when its first question went out; steady
+    std::shared_ptr<const CompiledPolicy> policy;
+    std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
+    Allocations held{};
+};
+
+/// The ports and the settings must outlive it, and it its coroutines.
+class Recheck {
+public:
+    Recheck(boost::asio::any_io_executor executor, CloudPorts cloud, const LiveSettings& settings);
+
+    Task<Result<RecheckResult>> at(const Victim& victim);
+    /// The same where Placement was asked already, at `began`.
+    Task<Result<RecheckResult>> at(const Victim& victim, Allocations held, Duration began);
+    /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that, or the
+    /// policy changes all the time.
+    Task<Result<RecheckResult>> fresh_at(const Victim& victim);
+    /// The same, and `earlier` is enough if it was just begun and is still valid.
+    Task<Result<RecheckResult>> fresh_at(const Victim& victim,
+                                         std::optional<RecheckResult> earlier);
+    /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
+    /// Keystone has answered something else since.
+    bool is_fresh(const RecheckResult& look) const;
+
+private:
+    /// What Nova has of it, and which user holds its lock.
+    struct Seen {
+        std::optional<ServerRecord> record{};  ///< none: Nova knows it no more
+        LockHolder lock = LockHolder::none;
+        std::optional<Allocations> own{};  ///< if another consumer holds the room of the victim
+    };
+    ResultTask<Seen> read_server(ServerId server);
+    Task<Result<Seen>> see(const Victim& victim);
+    RecheckResult judge(const Victim& victim, Allocations held, const Seen& seen,
+                        Duration began) const;
+    ResultTask<LockHolder> read_lock(const std::optional<ServerRecord>& record);
+    Task<Result<void>> read_tag_data_after(std::uint64_t reading);
+
+    CloudPorts cloud_;
+    const LiveSettings& settings_;
+    AsyncSemaphore reading_;  ///< one reading of tag data at a time
+    std::shared_ptr<const CompiledPolicy> asked_by_;
+    TagData tag_data_;
+    std::vector<AggregateRecord> aggregates_;
+    std::uint64_t begun_ = 0;   ///< readings of tag data so far
+    std::uint64_t read_ = 0;    ///< the one that the answers are of
+    std::uint64_t number_ = 0;  ///< grows with each answer that is not the one before
+};
 
 /// For logs: its id, name and host.
 std::string label(const Victim& victim);
@@ -23,7 +122,7 @@ struct Cull {
     /// softly, and we have not begun to finish that.
     enum class State { planned, unfinished, sent, forced, gone, skipped, stuck };
 
-    /// `known`: what the journal tells of its victims.
+    /// `known`: what the journal has of its victims.
     Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress>& known,
          Recheck recheck, AsyncSemaphore one_asks);
 
@@ -34,7 +133,7 @@ struct Cull {
     std::vector<HostId> hosts_of_untouched();
     /// May Nova have heard of a deletion of this process?
     bool begun() const;
-    /// No further deletion is sent; the first failure is told.
+    /// No further deletion is sent; the first failure is reported.
     void fail(Error error);
     /// What it came to.
     Execution conclude() const;
@@ -45,7 +144,7 @@ struct Cull {
     std::map<ServerId, HostId> hosts;  ///< where each victim and each pending server is
     std::map<ServerId, State> states;
     std::map<ServerId, std::string> skipped;
-    std::map<ServerId, RecheckResult> looks;  ///< at those that are fit, before anybody is deleted
+    std::map<ServerId, RecheckResult> looks;  ///< at those that are fit, before the first deletion
     Duration deadline{};                      ///< steady
     std::set<ServerId> ours;                  ///< whose deletion we sent, now or before a restart
     std::set<ServerId> unheard;               ///< of these, the ones whose answer was lost
@@ -56,22 +155,22 @@ struct Cull {
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
-    AsyncSemaphore asking;          ///< one asks at a time whether somebody waits
-    /// When the question went out to which the last answer was that somebody waits; steady.
+    AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
+    /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent
     std::vector<ServerId> pending_releases;  ///< deleted by others
     std::size_t overdue = 0;                 ///< of these, the ones that did not go in time
     std::optional<Error> failure;
-    std::optional<std::string> no_longer_needed;  ///< why nobody waits for all of it
+    std::optional<std::string> no_longer_needed;  ///< why no requester waits for all of it
     std::optional<std::string> blocked;           ///< why no more may be sent
-    std::optional<std::string> taken;             ///< why the plan's room is not there any more
+    std::optional<std::string> taken;             ///< why the plan's room is gone
 
 private:
     void add_unfinished(const PendingRelease& other);
 };
 
-/// For logs: the victim, and for whom it goes.
+/// For logs: the victim, and the requester that it is deleted for.
 LogFields about(const Cull& cull, const Victim& victim);
 
 }  // namespace reaper

@@ -9,20 +9,19 @@
 //      soft-deleted one is force-deleted, because it would keep its room, if Nova's record of
 //      actions says that a reaper deleted it.
 // Deletions that another reaper began softly and did not finish (`unfinished`), and whose room the
-// plan counts, are finished the same way, before 2.
-// A victim that went away by itself is credited at every step. Servers whose room the plan counts
-// and that others delete (`pending`) are waited for first; what does not go in time is given up on,
-// in the ledger, and the plan is made anew. Before the first deletion of a plan its eviction guard
-// holds the room that comes free, and is asked whether anybody still waits for it; before each
-// write, whether it may go out.
+// plan counts, are finished the same way, before 2. A victim that went away by itself is credited
+// at every step. Servers whose room the plan counts and that others delete (`pending`) are waited
+// for first. If one does not go in time, the ledger gives up on it, and a new plan is made. Before
+// the first deletion of a plan its eviction guard holds the room that comes free, and is asked
+// whether a requester still waits for it; before each write, whether it may go out.
 //
-// The policy of now decides, also after a reload: no deletion rests on a look, or goes out for a
+// The policy in force decides, also after a reload: no deletion rests on a look, or goes out for a
 // plan, that was made under another one.
 #pragma once
 
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/cull.hpp"
-#include "reaper/eviction/eviction_guard.hpp"
+#include "reaper/eviction/plan_executor.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/rooms/room_keeper.hpp"

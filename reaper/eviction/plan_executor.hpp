@@ -2,15 +2,64 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
 
-/// How far a victim already was when a former process of ours ended.
+// What a cull must ask before it deletes: may we still, and is the room still needed?
+
+/// Of one request. Outlives the executor that asks it.
+class EvictionGuard {
+public:
+    virtual ~EvictionGuard() = default;
+    /// Asked right before each write goes out: why it must not (the reaper is paused, another
+    /// reaper may serve the request by now); none if it may. Cheap; reads no cloud.
+    virtual std::optional<std::string> blocked_reason() const = 0;
+    /// Asked right before each deletion of a planned victim goes out, too: why the plan must not be
+    /// carried on (it was made under another policy than the one in force); none if it may.
+    virtual std::optional<std::string> outdated_reason() const = 0;
+    /// Asked before the first deletion of a plan: why it is not needed in full (the requester is
+    /// gone, or now runs elsewhere); none if a requester waits for each of its slots. An error if
+    /// that is not known.
+    virtual ResultTask<std::optional<std::string>> still_needed() = 0;
+    /// Asked at intervals once deletions went out: why some slots have no requester that waits, as
+    /// far as servers are gone or run elsewhere.
+    virtual ResultTask<std::optional<std::string>> who_left() = 0;
+    /// Since the last answer an event said that a requester may have left. Cheap.
+    virtual bool may_have_left() const = 0;
+    /// A requester gets an answer when the room is there, and has no use for it if all that wait
+    /// are gone by then.
+    virtual bool is_answered() const = 0;
+    /// Before any server is deleted on these hosts: keeps new servers off the room that comes free.
+    /// False: there was nothing to do for that.
+    virtual Task<bool> hold_room(std::vector<HostId> hosts) = 0;
+
+    /// Before any server is deleted: takes the room that the plan counts on and that is already
+    /// free. Returns why not, if another consumer has it: the plan does not hold.
+    virtual Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) = 0;
+    /// Right before the deletion of the victim goes out: keeps what it holds for the requester.
+    /// False: it holds something else than `held`, which the last look showed; nothing was done.
+    virtual Task<bool> keep_room(ServerId victim, HostId host, Allocations held) = 0;
+
+    /// An event of Nova said that the server is gone. That proves nothing: it is time to ask.
+    virtual bool reported_gone(const ServerId& server) const = 0;
+
+    /// The deletion of the victim goes out now.
+    virtual void on_sent(const Victim& victim, const HostId& host) = 0;
+    /// It did not happen after all: Nova refused it, or never heard of it.
+    virtual void on_not_done(const Victim& victim) = 0;
+    /// How a deletion ended: the room came free, or Nova refused it or did not do it in time.
+    virtual void on_deletion(const Victim& victim, bool succeeded) = 0;
+};
+
+/// How far a victim already was when a previous process of ours ended.
 enum class Progress {
     sent,      ///< its deletion was journalled; whether Nova heard it is not known
     gone,      ///< after that: its room is credited
@@ -22,8 +71,7 @@ struct Execution {
     enum class End {
         freed,             ///< every victim, and every pending server, is gone from Placement
         replan,            ///< some victims must live (`skipped`): the rest of the plan was stopped
-        no_longer_needed,  ///< nobody waits for all of it any more: the rest of the plan was
-                           ///< stopped
+        no_longer_needed,  ///< no requester waits for all of it: the rest of the plan was stopped
         blocked,           ///< its eviction guard forbade it: the rest of the plan was stopped
         failed,            ///< an outside failure: the rest of the plan was stopped
         incomplete,        ///< some victims were deleted, but the room did not come
@@ -38,12 +86,12 @@ struct Execution {
 class PlanExecutor {
 public:
     virtual ~PlanExecutor() = default;
-    /// `known`: what the journal tells of victims of this plan; empty for a new one.
+    /// `known`: what the journal has of victims of this plan; empty for a new one.
     virtual Task<Execution> carry_out(Request request, Plan plan,
                                       std::map<ServerId, Progress> known) = 0;
 };
 
-/// Sends nothing to anybody.
+/// Sends nothing.
 class DryRunExecutor final : public PlanExecutor {
 public:
     Task<Execution> carry_out(Request request, Plan plan,

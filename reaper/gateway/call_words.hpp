@@ -1,18 +1,48 @@
 // Words of a call of nova-scheduler's: targets, headers, answers.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "reaper/gateway/candidates.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/request_record.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/request_spec/placement_query.hpp"
 
 namespace reaper {
+
+// Requests by the id that nova-scheduler's calls carry.
+//
+// A client may send one id with several boots (`X-Openstack-Request-Id`), and whoever knows the id
+// of another's request may send that. So the id alone says nothing: a request is that of its
+// servers. The first request of an id has that id, further ones `ID~2`, `ID~3`, ...
+
+class RequestIds {
+public:
+    /// Then the servers of a request have their room, or a request of their own.
+    static constexpr Duration remembered_for{600'000};
+
+    /// The id of the request of these servers, whose call has the id `call`. `now`: on the steady
+    /// clock.
+    RequestId of(const RequestId& call, const std::vector<ServerId>& servers, Duration now);
+    /// The id of the request that the server is known to belong to; else the call's.
+    RequestId of_server(const RequestId& call, const ServerId& server) const;
+
+private:
+    struct Known {
+        RequestId id;
+        std::set<ServerId> servers;
+        Duration at{};
+    };
+    std::map<RequestId, std::vector<Known>> known_;  ///< by the id of the calls
+};
 
 std::string_view path_of(std::string_view target);
 /// The API request that it is for, as Nova names it; empty if it is not told.

@@ -28,7 +28,7 @@ Amount times(const Resources& amounts, const Resources& room) {
 
 }  // namespace
 
-std::vector<HostId> hosts_at_a_glance(std::string_view body, std::size_t most) {
+std::vector<HostId> quick_hosts_of(std::string_view body, std::size_t most) {
     constexpr std::string_view name = "\"root_provider_uuid\"";
     if (body.find("MISC_SHARES_VIA_AGGREGATE") != body.npos) return {};
     std::set<std::string_view> seen;

@@ -36,7 +36,7 @@ using PlacementWay = std::map<HostId, Resources>;
 
 /// Hosts that an answer names, at most so many, by a glance that costs a small part of reading it;
 /// none where providers share their room.
-std::vector<HostId> hosts_at_a_glance(std::string_view body, std::size_t most);
+std::vector<HostId> quick_hosts_of(std::string_view body, std::size_t most);
 constexpr std::size_t all_hosts = std::numeric_limits<std::size_t>::max();
 
 class Candidates {

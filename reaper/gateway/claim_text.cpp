@@ -1,5 +1,6 @@
 #include "reaper/gateway/claim_text.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -32,6 +33,11 @@ std::optional<ProjectId> claiming_project(std::string_view body) {
     const auto project = claim.find("project_id");
     if (project == claim.end() || !project->is_string()) return std::nullopt;
     return ProjectId{project->get<std::string>()};
+}
+
+bool takes_room_of(const Host& host, const Allocations& asked) {
+    return std::any_of(host.providers.begin(), host.providers.end(),
+                       [&](const Provider& provider) { return asked.contains(provider.id); });
 }
 
 std::optional<std::string> joint_claim(std::string_view body, const ServerId& server,

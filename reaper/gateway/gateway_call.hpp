@@ -5,13 +5,16 @@
 #include <memory>
 #include <utility>
 
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 
 namespace reaper {
 
 class GatewayCall final : public ProxyCall {
 public:
+    /// Between two looks whether something is there.
+    static constexpr Duration poll_interval{20};
+
     /// `until`: on the steady clock. The call must outlive it.
     GatewayCall(ProxyCall& call, Duration until) : call_(call), until_(until) {}
 

@@ -1,15 +1,16 @@
-// What Placement says to a search, without what is somebody else's.
+#include "reaper/gateway/placement_answers.hpp"
+
 #include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/call_words.hpp"
-#include "reaper/gateway/placement_gateway.hpp"
-#include "reaper/model/text.hpp"
+#include "reaper/gateway/places.hpp"
 
 namespace reaper {
 namespace {
 
+constexpr int long_answers_at_once = 2;
 /// An answer that is longer has many candidates: it is looked into only if all have to be, or some
 /// of them may be promised.
 constexpr std::size_t short_answer = 64UL * 1024;
@@ -26,41 +27,50 @@ bool asks_for_a_host(const PlacementQuery& query) {
                        [](const auto& each) { return each.first.starts_with("in_tree"); });
 }
 
+/// Is any host of one kind of room alone?
+bool some_host_is_declared(const CloudCache& cache) {
+    const auto& profiles = cache.index().names().profiles();
+    return std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
+        return declared_type(profile.root_traits).has_value();
+    });
+}
+
 }  // namespace
 
-/// `only`: hosts that are not declared to be of the other kind. `whole`: it is read, however many
-/// hosts it names. Of a capped answer, what is promised to others may be all: then there may be
-/// more.
-Task<PlacementGateway::Asked> PlacementGateway::ask(HttpRequest request, GatewayCall& call,
-                                                    RequestId id, std::optional<ResType> only,
-                                                    bool whole) {
-    const bool every = whole || (only && some_host_is_declared());
-    Asked asked = co_await ask_once(request, call, id, only, every);
+PlacementAnswers::PlacementAnswers(const boost::asio::any_io_executor& executor,
+                                   const GatewayPorts& ports, GatewayLog& log,
+                                   PromisedRoom& promised)
+    : ports_(ports),
+      log_(log),
+      promised_(promised),
+      long_answers_(executor, long_answers_at_once) {}
+
+Task<SearchAnswer> PlacementAnswers::ask(HttpRequest request, GatewayCall& call, RequestId id,
+                                         std::optional<ResType> only, bool whole) {
+    const bool every = whole || (only && some_host_is_declared(ports_.cache()));
+    SearchAnswer asked = co_await ask_once(request, call, id, only, every);
     auto limit = limit_of(request.target);
     while (limit && *limit < highest_limit && asked.candidates && asked.withheld &&
-           asked.told >= *limit && usable_places(*asked.candidates) < few_left) {
+           asked.told >= *limit && usable_places(ports_.cache(), *asked.candidates) < few_left) {
         limit = std::min(*limit * 10, highest_limit);
         request.target = with_limit(request.target, *limit);
-        Asked more = co_await ask_once(request, call, id, only, true);
+        SearchAnswer more = co_await ask_once(request, call, id, only, true);
         if (!more.candidates) break;
         asked = std::move(more);
     }
     co_return asked;
 }
 
-/// Placement may be set up to name only so many candidates, whatever it is asked
-/// (`max_allocation_candidates`). Hosts where the request has room by now, and that are not named,
-/// are asked for one by one.
-Task<void> PlacementGateway::add_hidden_hosts(HttpRequest request, GatewayCall& call, RequestId id,
-                                              std::optional<ResType> only, Asked& asked) {
+Task<void> PlacementAnswers::add_hidden_hosts(HttpRequest request, GatewayCall& call, RequestId id,
+                                              std::optional<ResType> only, SearchAnswer& asked) {
     const auto parameters = parameters_of(request.target);
     if (asked.told == 0 || !parameters || asks_for_a_host(*parameters)) co_return;
     std::set<HostId> hidden;
-    for (const auto* const promise : dependencies_.rooms.ledger().promises_of(id))
+    for (const auto* const promise : ports_.ledger().promises_of(id))
         if (promise->kept() > 0) hidden.insert(promise->host);
     for (const HostId& named : asked.candidates->hosts()) hidden.erase(named);
     // Of its own room there, Placement knows no candidate.
-    for (const KeptRoom& room : dependencies_.kept_rooms.kept_for(id)) hidden.erase(room.host);
+    for (const KeptRoom& room : ports_.kept_rooms.kept_for(id)) hidden.erase(room.host);
     bool more = false;
     int left = most_hidden;
     for (const HostId& host : hidden) {
@@ -70,7 +80,8 @@ Task<void> PlacementGateway::add_hidden_hosts(HttpRequest request, GatewayCall& 
         HttpRequest of_host = request;
         of_host.target = with_query(request.target, there);
         RequestId who = id;
-        const Asked found = co_await ask_once(std::move(of_host), call, std::move(who), only, true);
+        const SearchAnswer found =
+            co_await ask_once(std::move(of_host), call, std::move(who), only, true);
         if (!found.candidates || found.candidates->none()) continue;
         asked.candidates->join(*found.candidates);
         more = true;
@@ -78,10 +89,9 @@ Task<void> PlacementGateway::add_hidden_hosts(HttpRequest request, GatewayCall& 
     if (more) asked.answer = own_answer(*asked.candidates);
 }
 
-Task<PlacementGateway::Asked> PlacementGateway::ask_once(HttpRequest request, GatewayCall& call,
-                                                         RequestId id, std::optional<ResType> only,
-                                                         bool every) {
-    Asked asked{Error{}};
+Task<SearchAnswer> PlacementAnswers::ask_once(HttpRequest request, GatewayCall& call, RequestId id,
+                                              std::optional<ResType> only, bool every) {
+    SearchAnswer asked{Error{}};
     auto answered = co_await call.ask(std::move(request));
     if (!answered) {
         asked.answer = answered.error();
@@ -119,7 +129,7 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_once(HttpRequest request, Ga
         const auto at = kept.find(host);
         return at == kept.end() ? Resources{} : at->second;
     });
-    if (kept_back) note_hosts(id);
+    if (kept_back) log_.had_hosts.note(id);
     asked.withheld = kept_back;
     if (kept_back || others) {
         OwnAnswer own;
@@ -133,12 +143,21 @@ Task<PlacementGateway::Asked> PlacementGateway::ask_once(HttpRequest request, Ga
     co_return asked;
 }
 
-/// Is any host of one kind of room alone?
-bool PlacementGateway::some_host_is_declared() const {
-    const auto& profiles = dependencies_.refresher.cache().index().names().profiles();
-    return std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
-        return declared_type(profile.root_traits).has_value();
-    });
+/// So many that are up that nobody has to look how much room they have; and none of all that it
+/// names has any that is promised to others.
+bool PlacementAnswers::names_many_hosts(std::string_view body, const RequestId& id) const {
+    const bool promises = !promised_.none();
+    // A few of them may be down.
+    const std::size_t most = many_places + many_places / 2;
+    const auto hosts = quick_hosts_of(body, promises ? all_hosts : most);
+    if (promises && std::any_of(hosts.begin(), hosts.end(), [&](const HostId& host) {
+            return promised_.any_to_others(host, id);
+        }))
+        return false;
+    return std::count_if(hosts.begin(), hosts.end(), [&](const HostId& host) {
+               const Host* const known = ports_.cache().find(host);
+               return known == nullptr || !is_down(*known);
+           }) >= many_places;
 }
 
 }  // namespace reaper

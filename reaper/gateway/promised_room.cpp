@@ -43,7 +43,7 @@ Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& look
     for (const ServerId& victim : ledger_.evicting_on(host))
         if (!kept_.keeps(victim)) holders.insert(victim);
     for (const auto* const promise : ledger_.promises_on(host))
-        if (!ledger_.is_for(*promise, from) && promise->kept() > 0)
+        if (!ledger_.reserved().is_for(*promise, from) && promise->kept() > 0)
             holders.insert(promise->requesters.begin(), promise->requesters.end());
     std::map<ServerId, Resources> held;
     for (const ServerId& holder : holders) {
@@ -59,7 +59,7 @@ Resources PromisedRoom::missing(const HostId& host, const RequestId& from,
                                 const std::map<ServerId, Resources>& held) const {
     std::map<RequestId, Resources> promised, there;
     for (const auto* const promise : ledger_.promises_on(host)) {
-        if (ledger_.is_for(*promise, from) || promise->kept() == 0) continue;
+        if (ledger_.reserved().is_for(*promise, from) || promise->kept() == 0) continue;
         promised[promise->request] += promise->slot * promise->kept();
         for (const ServerId& requester : promise->requesters)
             if (const auto at = held.find(requester);
@@ -82,7 +82,7 @@ std::string PromisedRoom::why_taken(const HostId& host, const RequestId& from,
                       printable(known == nullptr ? host.str() : known->name, 64) + ", " +
                       std::to_string(kept) + " are promised to";
     for (const auto* const promise : ledger_.promises_on(host))
-        if (!ledger_.is_for(*promise, from) && promise->kept() > 0)
+        if (!ledger_.reserved().is_for(*promise, from) && promise->kept() > 0)
             why += " " + printable(promise->request.str(), 64);
     return why;
 }

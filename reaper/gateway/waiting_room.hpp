@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 

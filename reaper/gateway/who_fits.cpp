@@ -42,7 +42,48 @@ bool in_its_zone(const Request& request, const CandidatesQuery& query,
     });
 }
 
+/// Does the host belong to one of these aggregates, for nova-scheduler?
+bool in_one_of(const Host& host, const std::set<std::string>& aggregates) {
+    const auto wanted = [&](const std::string& id) { return aggregates.contains(id); };
+    if (host.placement_aggregates)
+        return std::any_of(host.placement_aggregates->begin(), host.placement_aggregates->end(),
+                           wanted);
+    const HostAggregates& known = host.member_of.get();
+    return std::any_of(known.begin(), known.end(),
+                       [&](const auto& each) { return wanted(each.first); });
+}
+
 }  // namespace
+
+HostAggregates named_aggregates(const CandidatesQuery& query, const CloudCache& cache) {
+    std::set<std::string> missing;
+    for (const auto& any_of : query.aggregates) missing.insert(any_of.begin(), any_of.end());
+    HostAggregates named;
+    if (missing.empty()) return named;
+    for (const Host* const host : cache.hosts()) {
+        for (const auto& [uuid, aggregate] : host->member_of.get())
+            if (missing.erase(uuid) > 0) named.emplace(uuid, aggregate);
+        if (missing.empty()) break;
+    }
+    return named;
+}
+
+std::optional<std::string> narrow(Request& request, const CandidatesQuery& query,
+                                  const CloudCache& cache) {
+    request = as_asked(std::move(request), query);
+    if (!query.in_tree.empty()) {
+        const Host* const host = cache.find(query.in_tree);
+        if (host == nullptr) return "it asks for a host that is not known";
+        request.placement.only_hosts = {host->service_host};
+        request.placement.why_only = "asked for";
+    }
+    if (!query.forbidden_aggregates.empty())
+        for (const Host* const host : cache.hosts())
+            if (in_one_of(*host, query.forbidden_aggregates))
+                request.excluded_hosts.emplace(host->service_host,
+                                               "it is in an aggregate that is not asked for");
+    return std::nullopt;
+}
 
 bool within(const Resources& resources, const Resources& asked) {
     return resources.fits_in(asked);

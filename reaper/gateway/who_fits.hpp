@@ -2,19 +2,28 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/request_spec/candidates_query.hpp"
+#include "reaper/request_spec/placement_query.hpp"
 
 namespace reaper {
 
 /// Is all of it within what is asked for? What ports and device profiles ask for besides is in the
 /// query alone.
 bool within(const Resources& resources, const Resources& asked);
+
+/// The aggregates that the query wants hosts to be members of, as far as they have any.
+HostAggregates named_aggregates(const CandidatesQuery& query, const CloudCache& cache);
+
+/// Puts the request in the words of the query; why that can't be.
+std::optional<std::string> narrow(Request& request, const CandidatesQuery& query,
+                                  const CloudCache& cache);
 
 /// Could the query be for this request to boot? `named`: those of the query's aggregates that are
 /// known; of zones that it names, one must be the request's.

@@ -1,4 +1,4 @@
-// What Placement's `POST /allocations` is told.
+// The body of Placement's `POST /allocations`.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// nlohmann tells it what it reads; it puts together what is wanted of that.
+/// Gets nlohmann's parse events, and puts together the wanted parts.
 class PartCollector final : public json::json_sax_t {
 public:
     PartCollector(const JsonParts& parts, std::size_t bytes) : parts_(parts), bytes_(bytes) {}
@@ -150,7 +150,7 @@ private:
     json element_;
 };
 
-/// The parser keeps a text whole, and more than once, before it tells of it.
+/// The parser keeps a text whole, and more than once, before it reports it.
 void check_texts(std::string_view text, std::size_t most) {
     constexpr auto none = std::string_view::npos;
     for (std::size_t at = text.find('"'); at != none; at = text.find('"', at)) {

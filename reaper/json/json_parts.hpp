@@ -1,7 +1,7 @@
-// Reads JSON that may be large and may be hostile: the elements of long lists are handed out one by
-// one and not kept, members that nobody knows are passed over, and depth and number of values are
-// bounded, so that memory and time stay in proportion to the text. A member that is there twice is
-// a mistake: nobody can tell which one its writer meant.
+// Reads JSON that may be large and may be hostile. The elements of long lists are handed out one by
+// one and not kept; unknown members are skipped. Depth and number of values are bounded, so that
+// memory and time stay in proportion to the text. A duplicate member is a mistake: it is unclear
+// which one its writer meant.
 #pragma once
 
 #include <cstddef>

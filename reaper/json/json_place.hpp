@@ -13,11 +13,11 @@
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
-/// `hosts[3].name: expected a text, found null`. Whoever reads a document catches it.
+/// `hosts[3].name: expected a text, found null`. The reader of the document catches it.
 struct WrongJson {
     std::string what;
     Errc code = Errc::bad_answer;
@@ -25,7 +25,7 @@ struct WrongJson {
 
 /// A value and how it was reached. The path is put together only when something is wrong. Refers to
 /// the document, to the names and to the place that it came from; all must outlive it: no member of
-/// a place that has no name (but for one that is reached by `->`, which nobody keeps).
+/// a place that has no name (but for one that is reached by `->`, which is never stored).
 class JsonPlace {
 public:
     static constexpr std::size_t no_index = std::string_view::npos;

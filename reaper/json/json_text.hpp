@@ -1,4 +1,4 @@
-// A JSON text that people write: what is wrong with it is told with its place, and a member that is
+// A JSON text that people write: errors name their place, and a member that is
 // there twice is an error, as only one of them could count. Pure.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace reaper {
 /// `bad_input`, in one line: `line 3, column 7: not JSON: ...`, or which member is there twice.
 Result<nlohmann::json> parse_json(const std::string& text);
 
-/// The body of a request, an object. `example`: one line that is right, for who sends another
+/// The body of a request, an object. `example`: a correct line, for a client that sends another
 /// format.
 Result<nlohmann::json> parse_body(const std::string& body, const std::string& example = {});
 

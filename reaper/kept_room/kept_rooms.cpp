@@ -1,25 +1,121 @@
 #include "reaper/kept_room/kept_rooms.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <spdlog/spdlog.h>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "reaper/kept_room/keeper_words.hpp"
-#include "reaper/kept_room/kept_view.hpp"
 #include "reaper/model/kept_consumer.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/log_about.hpp"
 
+namespace reaper::keeper_words {
+
+// Words and steps that all of KeptRooms uses.
+
+/// Of one write.
+inline constexpr Duration call_deadline{5'000};
+inline constexpr const char* keeper_type = "RESERVATION";
+/// The project of all keepers, and the user of those that no server had: Placement takes any text.
+inline constexpr const char* own_name = "openstack-reaper";
+
+inline std::string name_of(const ServerId& server) {
+    return printable(server.str(), 64);
+}
+
+/// Has Nova let it go? It counts as gone from when Nova shows it as DELETED: its host gives its
+/// CPUs and devices free next, before it takes another server.
+inline bool is_gone(const std::optional<ServerRecord>& record) {
+    return !record;
+}
+
+/// With nothing held by it.
+inline ConsumerChange emptied(ServerId id, Consumer consumer) {
+    consumer.holds.clear();
+    return {std::move(id), std::move(consumer)};
+}
+
+}  // namespace reaper::keeper_words
+
 namespace reaper {
+
+// Placement as if each victim held its room until Nova lets it go.
+
+/// Both must outlive it.
+class KeptView final : public Placement {
+public:
+    KeptView(KeptRooms& rooms, Placement& placement) : rooms_(rooms), placement_(placement) {}
+
+    ResultTask<std::vector<ProviderRecord>> providers() override { return placement_.providers(); }
+    ResultTask<std::set<ResourceClass>> resource_classes() override {
+        return placement_.resource_classes();
+    }
+    ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override {
+        auto summaries = co_await placement_.summaries(std::move(resource_class));
+        if (summaries && rooms_.size() > 0)
+            for (ProviderSummary& each : *summaries) each.used -= rooms_.shown_free_on(each.id);
+        co_return summaries;
+    }
+    ResultTask<ProviderState> room(ProviderId id) override {
+        auto state = co_await placement_.room(id);
+        if (!state) co_return state;
+        co_await rooms_.adopt_from(std::move(id), state->allocations);
+        rooms_.show(state->allocations);
+        co_return state;
+    }
+    ResultTask<ProviderState> provider(ProviderId id) override {
+        auto state = co_await placement_.provider(id);
+        if (!state) co_return state;
+        co_await rooms_.adopt_from(std::move(id), state->allocations);
+        rooms_.show(state->allocations);
+        co_return state;
+    }
+    ResultTask<std::set<std::string>> aggregates(ProviderId id) override {
+        return placement_.aggregates(std::move(id));
+    }
+    ResultTask<Allocations> allocations(ServerId consumer) override {
+        return rooms_.held_by(std::move(consumer));
+    }
+    ResultTask<Consumer> consumer(ServerId id) override {
+        return placement_.consumer(std::move(id));
+    }
+    ResultTask<Resources> usage_of(std::string project) override {
+        return placement_.usage_of(std::move(project));
+    }
+    ResultTask<void> set_holdings(std::vector<ConsumerChange> changes, Duration deadline) override {
+        return placement_.set_holdings(std::move(changes), deadline);
+    }
+    ResultTask<ReservedAnswer> change_reserved(ReservedChange change, Duration deadline) override {
+        return placement_.change_reserved(std::move(change), deadline);
+    }
+    ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) override {
+        return placement_.change_total(std::move(change), deadline);
+    }
+    ResultTask<ProviderId> create_provider(std::string name, ProviderId parent,
+                                           Duration deadline) override {
+        return placement_.create_provider(std::move(name), std::move(parent), deadline);
+    }
+
+private:
+    KeptRooms& rooms_;
+    Placement& placement_;
+};
 
 using namespace keeper_words;
 
 namespace {
 
-constexpr Duration moment{50};
+constexpr Duration poll_while_busy{50};
 /// A request to which the room of another one goes.
 constexpr Duration decided_within{3'000};
-/// Without the right to write, it is not tried again so soon.
+/// Without the right to write, it is not tried again for this time.
 constexpr Duration forbidden_for = std::chrono::minutes{10};
 
 /// Takes of `holds` what is asked for; true if that is something.
@@ -53,7 +149,8 @@ Placement& KeptRooms::view() {
     return *view_;
 }
 
-/// What may be kept for a request of a former process: it is looked at before it is spoken of.
+/// What may be kept for a request of a previous process: it is read before it is used for an
+/// answer.
 void KeptRooms::expect(const RequestRecord& record) {
     const auto note = [&](const ServerId& server, const HostId& host, bool gone) {
         Entry& kept = kept_[server];
@@ -62,8 +159,8 @@ void KeptRooms::expect(const RequestRecord& record) {
     };
     for (const PlanEntry& entry : record.plans) {
         for (const HostPlan& host : host_plans(entry.decision)) {
-            if (const auto nobody = nobody_on(record.request.id, host.host))
-                note(*nobody, host.host, true);
+            if (const auto stand_in = stand_in_on(record.request.id, host.host))
+                note(*stand_in, host.host, true);
             for (const Victim& victim : host.victims)
                 if (keeper_of(victim.server)) note(victim.server, host.host, false);
         }
@@ -84,16 +181,16 @@ ResultTask<void> KeptRooms::restore(JournalReader& journal, TimePoint since) {
 // ---- keeping ----
 
 Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amounts) {
-    const auto nobody = nobody_on(request, host);
-    if (!nobody || amounts.empty() || !allowed()) co_return true;
-    const auto [at, is_new] = kept_.try_emplace(*nobody);
+    const auto stand_in = stand_in_on(request, host);
+    if (!stand_in || amounts.empty() || !allowed()) co_return true;
+    const auto [at, is_new] = kept_.try_emplace(*stand_in);
     if (at->second.busy) co_return true;
     at->second.busy = true;
     Consumer wanted;
     if (!is_new) {
-        ServerId keeper = *keeper_of(*nobody);
+        ServerId keeper = *keeper_of(*stand_in);
         auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
-        const auto still = kept_.find(*nobody);
+        const auto still = kept_.find(*stand_in);
         if (!found || still == kept_.end()) {
             if (still != kept_.end()) still->second.busy = false;
             co_return true;
@@ -110,10 +207,10 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     at->second.room.gone = true;
     Allocations holds = wanted.holds;
     std::vector<ConsumerChange> changes;
-    changes.push_back({*keeper_of(*nobody), std::move(wanted)});
+    changes.push_back({*keeper_of(*stand_in), std::move(wanted)});
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
-    const auto entry = kept_.find(*nobody);
+    const auto entry = kept_.find(*stand_in);
     if (entry != kept_.end()) {
         entry->second.busy = false;
         entry->second.sure = done.has_value();
@@ -125,7 +222,7 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     const bool taken = done.error().code == Errc::conflict;
     log_about({.request = request.str()}, spdlog::level::info,
               "{}: free room can't be kept for it{}: {}", request.str(),
-              taken ? ", somebody has it" : "", done.error().what);
+              taken ? ", another consumer has it" : "", done.error().what);
     co_return !taken;
 }
 
@@ -155,7 +252,7 @@ Task<bool> KeptRooms::keep(RequestId request, HostId host, ServerId victim, Allo
 
 /// `no`: it may not be kept, and comes free for all.
 Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
-    Entry& entry = kept_.at(victim);  // nobody else erases it while it is busy
+    Entry& entry = kept_.at(victim);  // no other coroutine erases it while it is busy
     const std::string request = entry.room.request.str();
     auto owner = co_await dependencies_.cloud.placement.consumer(victim);
     const LogFields fields{.request = request, .server = victim.str()};
@@ -188,7 +285,7 @@ Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
     co_return surely_not_done(done.error().code) ? Taken::no : Taken::yes;
 }
 
-// ---- what is there ----
+// ---- kept room in Placement ----
 
 /// What Placement says of the keeper; it is forgotten if it holds nothing.
 Task<void> KeptRooms::look(ServerId server) {
@@ -212,18 +309,18 @@ void KeptRooms::note_change(const HostId& host, const ServerId& server) {
     if (!under_way(server)) changed_.insert(host);
 }
 
-/// Of a former process, or whose last answer was lost.
+/// Of a previous process, or whose last answer was lost.
 Task<void> KeptRooms::look_if_unsure(ServerId server) {
     if (const auto at = kept_.find(server); at == kept_.end() || at->second.sure) co_return;
     co_await look(server);
     const auto at = kept_.find(server);
     if (at == kept_.end() || at->second.room.gone) co_return;
-    const auto gone = co_await let_go_at_nova(server);
+    const auto gone = co_await released_by_nova(server);
     if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
 }
 
 /// Has Nova let the server go? Noted if so.
-ResultTask<bool> KeptRooms::let_go_at_nova(ServerId server) {
+ResultTask<bool> KeptRooms::released_by_nova(ServerId server) {
     auto record = co_await dependencies_.cloud.compute.server(server);
     if (!record) co_return record.error();
     const bool gone = is_gone(*record);
@@ -241,14 +338,14 @@ ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
         if (at == kept_.end()) co_return co_await dependencies_.cloud.placement.allocations(server);
         if (at->second.room.gone) co_return Allocations{};
         if (at->second.busy) {
-            co_await dependencies_.cloud.clock.sleep(moment);
+            co_await dependencies_.cloud.clock.sleep(poll_while_busy);
             continue;
         }
         at->second.sure = false;  // a deletion may rest on it
         std::optional<Result<bool>> gone;
         std::vector<Task<void>> questions;
         questions.push_back(look(server));
-        questions.push_back(reaper::keep(let_go_at_nova(server), gone));
+        questions.push_back(reaper::keep(released_by_nova(server), gone));
         co_await run_all(std::move(questions));
         const auto still = kept_.find(server);
         if (still == kept_.end()) continue;
@@ -361,7 +458,7 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
     co_return changes;
 }
 
-/// What is left of it with the next claim is promised to nobody, or to others who count on it.
+/// After the next claim, what is left of it is promised to no request, or to others.
 bool KeptRooms::is_for_last_slot(const KeptRoom& room) const {
     int open = 0;
     for (const auto* const promise : dependencies_.ledger.promises_of(room.request))
@@ -404,12 +501,323 @@ void KeptRooms::not_sure_of(const std::vector<ConsumerChange>& changes) {
 }
 
 Resources KeptRooms::of_victims_on(const HostId& host, const RequestId& request) const {
-    const auto nobody = nobody_on(request, host);
+    const auto stand_in = stand_in_on(request, host);
     Resources sum;
     for (const auto& [server, entry] : kept_)
-        if (entry.room.host == host && entry.room.request == request && server != nobody)
+        if (entry.room.host == host && entry.room.request == request && server != stand_in)
             sum += sum_of(entry.room.holds);
     return sum;
+}
+
+// How kept room ends: released, given back, and what others have left.
+
+using namespace keeper_words;
+
+namespace {
+
+constexpr Duration stop_deadline{5'000};
+/// Providers, or rooms, that are looked at.
+constexpr std::size_t at_a_time = 8;
+constexpr std::size_t most_foreign = 1'000;
+/// After so many failures in a row no decision waits for it.
+constexpr int most_unsettled = 5;
+constexpr Duration settled_valid_for = std::chrono::hours{1};
+/// If the read failed.
+constexpr Duration unsettled_valid_for = std::chrono::seconds{10};
+constexpr Duration poll_interval{20};
+
+Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
+    for (std::size_t from = 0; from < tasks.size(); from += at_a_time) {
+        std::vector<Task<void>> some;
+        for (std::size_t i = from; i < std::min(from + at_a_time, tasks.size()); ++i)
+            some.push_back(std::move(tasks[i]));
+        co_await run_all(std::move(some));
+    }
+}
+
+}  // namespace
+
+// ---- ending ----
+
+bool KeptRooms::promised(const KeptRoom& room) const {
+    const TimePoint now = dependencies_.cloud.clock.now();
+    const auto promises = dependencies_.ledger.promises_on(room.host);
+    return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise* promise) {
+        return promise->request == room.request && promise->kept() > 0 &&
+               (!promise->until || now < *promise->until);
+    });
+}
+
+bool KeptRooms::under_way(const ServerId& server) const {
+    const Ledger::Eviction* const eviction = dependencies_.ledger.eviction(server);
+    return eviction != nullptr && !eviction->ended;
+}
+
+void KeptRooms::try_later(const ServerId& server, const std::string& what) {
+    Entry& entry = kept_.at(server);
+    const Duration pause = entry.pause.next();
+    entry.retry_at = dependencies_.cloud.clock.steady() + pause;
+    log_about({.request = entry.room.request.str(), .server = server.str()}, spdlog::level::warn,
+              "{}: the room of server {} is still kept, trying again in {}: {}",
+              entry.room.request.str(), name_of(server), format_duration(pause), what);
+}
+
+ResultTask<void> KeptRooms::check() {
+    std::vector<ServerId> due;
+    // The reaper that serves now may have adopted them.
+    if (dependencies_.serving() == 0) co_return Result<void>{};
+    const Duration now = dependencies_.cloud.clock.steady();
+    for (const auto& [server, entry] : kept_)
+        if (!entry.busy && entry.retry_at <= now) due.push_back(server);
+    std::vector<Task<void>> checks;
+    for (const ServerId& server : due) checks.push_back(check_one(server));
+    co_await few_at_a_time(std::move(checks));
+    co_return Result<void>{};
+}
+
+Task<void> KeptRooms::check_one(ServerId server) {
+    if (const auto at = kept_.find(server); at != kept_.end() && !at->second.sure)
+        co_await look(server);
+    auto at = kept_.find(server);
+    if (at == kept_.end() || at->second.busy || !at->second.sure) co_return;
+    if (!at->second.room.gone) {
+        if (under_way(server)) co_return;  // its cull looks after it
+        auto record = co_await dependencies_.cloud.compute.server(server);
+        at = kept_.find(server);
+        if (at == kept_.end() || at->second.busy || under_way(server)) co_return;
+        if (!record) {
+            try_later(server, record.error().what);
+            co_return;
+        }
+        at->second.room.gone = is_gone(*record);
+        if (at->second.room.gone) note_change(at->second.room.host, server);
+        // Deleted softly, or going and not gone in time: it holds its own again, as Nova expects.
+        if (!at->second.room.gone) {
+            co_await give_back(server, (*record)->server.project);
+            co_return;
+        }
+    }
+    const bool stays = dependencies_.cloud.clock.steady() < at->second.stays_until;
+    if (!stays && !promised(at->second.room)) co_await release(server);
+}
+
+Task<void> KeptRooms::release_for(RequestId request) {
+    std::vector<ServerId> servers;
+    for (const auto& [server, entry] : kept_)
+        if (entry.room.request == request && entry.room.gone && !entry.busy)
+            servers.push_back(server);
+    for (const ServerId& server : servers) co_await release(server);
+}
+
+void KeptRooms::changes_known(const std::vector<HostId>& hosts) {
+    for (const HostId& host : hosts) changed_.erase(host);
+}
+
+Task<void> KeptRooms::release(ServerId server) {
+    const auto known = kept_.find(server);
+    if (known == kept_.end() || known->second.busy) co_return;
+    known->second.busy = true;
+    ServerId keeper = *keeper_of(server);
+    auto found = co_await dependencies_.cloud.placement.consumer(keeper);
+    Result<void> done;
+    if (found && !found->holds.empty()) {
+        std::vector<ConsumerChange> changes;
+        changes.push_back(emptied(std::move(keeper), std::move(*found)));
+        done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    } else if (!found) {
+        done = found.error();
+    }
+    const auto at = kept_.find(server);
+    if (at == kept_.end()) co_return;
+    at->second.busy = false;
+    if (done) {
+        log_about({.request = at->second.room.request.str(), .server = server.str()},
+                  spdlog::level::debug, "{}: the room of server {} is released",
+                  at->second.room.request.str(), name_of(server));
+        kept_.erase(at);
+        co_return;
+    }
+    at->second.sure = false;
+    try_later(server, done.error().what);
+}
+
+/// Its server is still there: it gets back what it held.
+Task<void> KeptRooms::give_back(ServerId server, ProjectId project) {
+    kept_.at(server).busy = true;
+    ServerId keeper = *keeper_of(server);
+    auto kept = co_await dependencies_.cloud.placement.consumer(keeper);
+    auto owner = co_await dependencies_.cloud.placement.consumer(server);
+    Result<void> done;
+    if (!kept || !owner) {
+        done = kept ? owner.error() : kept.error();
+    } else if (!kept->holds.empty()) {
+        std::vector<ConsumerChange> changes;
+        if (owner->holds.empty()) {
+            Consumer restored = *kept;
+            restored.generation.reset();
+            restored.project = project.str();
+            restored.type.clear();
+            changes.push_back({server, std::move(restored)});
+        }
+        changes.push_back(emptied(std::move(keeper), std::move(*kept)));
+        done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    }
+    Entry& entry = kept_.at(server);  // not handed over: its server is there
+    entry.busy = false;
+    if (!done) {
+        entry.sure = false;
+        try_later(server, done.error().what);
+        co_return;
+    }
+    log_about({.request = entry.room.request.str(), .server = server.str()}, spdlog::level::info,
+              "{}: server {} is there and has its room back", entry.room.request.str(),
+              name_of(server));
+    // Nova may have let it go meanwhile, and would never take this away.
+    auto gone = co_await released_by_nova(server);
+    if (gone && *gone) co_await take_away(server);
+    kept_.erase(server);
+}
+
+/// Of a server that is no more.
+Task<void> KeptRooms::take_away(ServerId server) {
+    auto owner = co_await dependencies_.cloud.placement.consumer(server);
+    Result<void> done;
+    if (owner && !owner->holds.empty()) {
+        std::vector<ConsumerChange> changes;
+        changes.push_back(emptied(server, std::move(*owner)));
+        done =
+            co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
+    } else if (!owner) {
+        done = owner.error();
+    }
+    if (!done)
+        spdlog::error(
+            "server {} is gone, but holds room in Placement: {}; by hand: openstack resource "
+            "provider allocation delete {}",
+            name_of(server), done.error().what, name_of(server));
+}
+
+Task<void> KeptRooms::release_all() {
+    const Duration until = dependencies_.cloud.clock.steady() + stop_deadline;
+    std::vector<ServerId> servers;
+    for (const auto& [server, entry] : kept_) servers.push_back(server);
+    for (const ServerId& server : servers) {
+        if (dependencies_.cloud.clock.steady() >= until) break;
+        co_await check_one(server);
+        const auto at = kept_.find(server);
+        if (at != kept_.end() && at->second.room.gone) co_await release(server);
+    }
+    for (const auto& [server, entry] : kept_)
+        spdlog::warn(
+            "the room of server {} stays kept in Placement: the next start of a reaper ends that; "
+            "by hand, if the server is gone: openstack resource provider allocation delete {}",
+            name_of(server), keeper_of(server)->str());
+}
+
+// ---- what others have left ----
+
+ResultTask<void> KeptRooms::settle_others() {
+    // A caller that comes during the search waits for its end.
+    while (settling_) co_await dependencies_.cloud.clock.sleep(poll_interval);
+    const std::uint64_t serving = dependencies_.serving();
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (serving == 0) co_return Result<void>{};
+    const bool due = serving != settled_for_ || now >= settled_until_;
+    const bool unsure = std::any_of(kept_.begin(), kept_.end(), [](const auto& each) {
+        return !each.second.sure && !each.second.busy;
+    });
+    if (!due && !unsure) co_return Result<void>{};
+    settling_ = true;
+    auto done = co_await look_at_unsure();
+    if (done && due) done = co_await look_for_others();
+    settling_ = false;
+    const bool refused = !done && surely_not_done(done.error().code);
+    if (done) unsettled_ = 0;
+    if (!done && !refused && ++unsettled_ < most_unsettled) co_return done;
+    if (!due) co_return Result<void>{};
+    if (!done && !told_unsettled_)
+        spdlog::warn("whether another reaper keeps room is not known: {}{}", done.error().what,
+                     refused ? "; this needs Placement's policy placement:usages" : "");
+    told_unsettled_ = !done;
+    settled_for_ = serving;
+    settled_until_ = now + (done ? settled_valid_for : unsettled_valid_for);
+    co_return Result<void>{};
+}
+
+/// What a previous process may have kept, or whose last answer was lost: until it is known, room
+/// that comes free looks used.
+ResultTask<void> KeptRooms::look_at_unsure() {
+    std::vector<ServerId> unsure;
+    for (const auto& [server, entry] : kept_)
+        if (!entry.sure && !entry.busy) unsure.push_back(server);
+    std::vector<Task<void>> looks;
+    for (const ServerId& server : unsure) looks.push_back(look_if_unsure(server));
+    co_await few_at_a_time(std::move(looks));
+    const auto still = std::count_if(unsure.begin(), unsure.end(), [&](const ServerId& server) {
+        const auto at = kept_.find(server);
+        return at != kept_.end() && !at->second.sure;
+    });
+    if (still == 0) co_return Result<void>{};
+    co_return Error{Errc::unreachable, "placement: what is kept of " + std::to_string(still) +
+                                           " servers' room is not known"};
+}
+
+/// Placement reports in one answer what all keepers hold.
+ResultTask<void> KeptRooms::look_for_others() {
+    std::string project = own_name;
+    const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));
+    if (!usage) co_return usage.error();
+    Resources known;
+    for (const auto& [server, entry] : kept_) known += sum_of(entry.room.holds);
+    if (usage->fits_in(known)) co_return Result<void>{};
+    auto providers = co_await dependencies_.cloud.placement.providers();
+    if (!providers) co_return providers.error();
+    spdlog::info("room is kept that is not ours: looking for it on {} providers",
+                 providers->size());
+    std::size_t failed = 0;
+    std::vector<Task<void>> looks;
+    for (const ProviderRecord& provider : *providers) looks.push_back(look_at(provider.id, failed));
+    co_await few_at_a_time(std::move(looks));
+    if (failed == 0) co_return Result<void>{};
+    co_return Error{Errc::unreachable,
+                    "placement: " + std::to_string(failed) +
+                        " providers can't be read: what another reaper kept on them is not known"};
+}
+
+Task<void> KeptRooms::look_at(ProviderId provider, std::size_t& failed) {
+    auto state = co_await dependencies_.cloud.placement.room(provider);
+    if (!state && state.error().code != Errc::not_found) ++failed;
+    if (state) co_await adopt_from(std::move(provider), state->allocations);
+}
+
+Task<void> KeptRooms::adopt_from(ProviderId provider,
+                                 const std::map<ServerId, Resources>& allocations) {
+    if (dependencies_.serving() == 0) co_return;
+    std::vector<ServerId> strangers;
+    for (const auto& [consumer, amounts] : allocations)
+        if (const auto server = kept_of(consumer);
+            server && !kept_.contains(*server) && !foreign_.contains(consumer))
+            strangers.push_back(consumer);
+    for (const ServerId& consumer : strangers) co_await adopt(consumer, provider);
+}
+
+Task<void> KeptRooms::adopt(ServerId consumer, HostId host) {
+    auto found = co_await dependencies_.cloud.placement.consumer(consumer);
+    const ServerId server = *kept_of(consumer);
+    if (!found || found->holds.empty() || kept_.contains(server)) co_return;
+    if (found->project != own_name) {
+        if (foreign_.size() < most_foreign) foreign_.insert(consumer);
+        co_return;
+    }
+    KeptRoom& room = kept_[server].room;
+    room.host = std::move(host);
+    room.holds = std::move(found->holds);
+    spdlog::info("the room of server {} was kept by another process: that is ended",
+                 name_of(server));
+    const auto gone = co_await released_by_nova(server);
+    if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
 }
 
 }  // namespace reaper

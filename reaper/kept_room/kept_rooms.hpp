@@ -1,25 +1,25 @@
 // Room that is kept in Placement between a victim and the server that it is freed for.
 //
-// Room that comes free is anybody's who asks Placement first. So before a victim is deleted for a
-// request that waits in the gateway, one transaction (`POST /allocations`) hands what it holds to a
-// consumer of ours, of type RESERVATION (kept_consumer.hpp): the deletion goes as usual, and no
-// moment shows the room free. The gateway hands it on to the requester in the same way. What is
-// promised to nobody any more is let go within a second or so, and what was taken from a server
-// whose deletion did not come to be is given back to it.
+// Free room goes to the first client that asks Placement for it. So before a victim is deleted for
+// a request that waits in the gateway, one transaction (`POST /allocations`) hands what it holds to
+// a consumer of ours, of type RESERVATION (kept_consumer.hpp): the deletion goes as usual, and the
+// room is never shown as free. The gateway hands it on to the requester in the same way. Room that
+// is no longer promised is released within a second or so. Room of a server whose deletion did not
+// happen is given back to it.
 //
-// Where a plan counts on room that is free already, that is taken in the same way, before anybody
-// is deleted: if it is gone by then, nobody dies for a plan that does not hold.
+// Where a plan counts on room that is already free, the room is taken in the same way, before any
+// server is deleted: if it is gone by then, no server is deleted for a plan that does not hold.
 //
 // Everything is written in Placement: the consumer's id tells whose room it is, its user is the
 // server's, and all of them are in one project of ours. So a process that finds such consumers, its
-// own of before a crash or another reaper's, can end them: give back what belongs to a server that
-// is there, let go of the rest. Those that are not its own it ends while it serves: then nobody
-// else is at work.
+// own from before a crash or another reaper's, can end them: give back what belongs to an existing
+// server, release the rest. It ends those of others only while it serves: then no other reaper
+// changes them.
 //
-// It protects the room, it is no condition for a deletion: where it can't be kept, the log says so.
+// It protects the room but is no condition for a deletion: if it can't be kept, the log says so.
 //
-// Whoever else reads Placement does so through `view`, as if each victim held its room until Nova
-// let it go, and nobody held it then: the ledger promises it.
+// All others read Placement through `view`. It shows each victim as holding its room until Nova
+// released it, and no holder after that: the ledger promises it.
 //
 // One thread; the ports, the ledger and `serving` must outlive it.
 #pragma once
@@ -41,12 +41,12 @@
 
 namespace reaper {
 
-/// What became of one server's room.
+/// The kept room of one server.
 struct KeptRoom {
-    RequestId request;  ///< it is kept for; empty: not known any more
+    RequestId request;  ///< it is kept for; empty: not known now
     HostId host;
     Allocations holds;
-    bool gone = false;  ///< Nova has let its server go
+    bool gone = false;  ///< Nova has released its server
 };
 
 class KeptRooms {
@@ -65,29 +65,29 @@ public:
     /// Placement for all others; lives as long as this.
     Placement& view();
 
-    /// What a former process kept for requests of the gateway: these are looked at before anything
-    /// is said of them.
+    /// Loads what a previous process kept for requests of the gateway: it is read again before it
+    /// is used for an answer.
     ResultTask<void> restore(JournalReader& journal, TimePoint since);
-    /// Room that is free, for the request alone. False: somebody has it by now.
+    /// Room that is free, for the request alone. False: another consumer has it.
     Task<bool> take_free(RequestId request, HostId host, Resources amounts);
     /// Right before the victim's deletion goes out. False: it holds something else than `held`, and
     /// nothing was done.
     Task<bool> keep(RequestId request, HostId host, ServerId victim, Allocations held);
-    /// What is due: let go of, given back, or looked at again. To be called every `step`.
+    /// Does what is due: releases, gives back, or looks again. To be called every `step`.
     ResultTask<void> check();
     static constexpr Duration step{1000};
-    /// Looks whether a former process or another reaper left something, when this one begins to
-    /// serve and once an hour, and at each room of which it is not known whether it is kept. To be
-    /// called every `between_settlings`, and before a decision. Before it has, what is used can't
-    /// be told from what is kept for nobody.
+    /// Looks for what a previous process or another reaper left, when this one begins to serve and
+    /// once an hour, and at each room of which it is not known whether it is kept. To be called
+    /// every `between_settlings`, and before a decision. Until it has run, used room can't be
+    /// distinguished from room that is kept for no request.
     ResultTask<void> settle_others();
     static constexpr Duration between_settlings{2'000};
-    /// Hosts that are shown otherwise than before, though no cull waits for it: what was read of
-    /// them is not true any more.
+    /// Hosts that are shown in another way than before, though no cull waits for it: what was read
+    /// of them is out of date.
     const std::set<HostId>& changed() const { return changed_; }
     void changes_known(const std::vector<HostId>& hosts);
     /// Before the process ends, for a few seconds.
-    Task<void> let_all_go();
+    Task<void> release_all();
 
     /// Whose servers are gone.
     std::vector<KeptRoom> kept_for(const RequestId& request) const;
@@ -98,29 +98,29 @@ public:
     /// The former, without what was free already.
     Resources of_victims_on(const HostId& host, const RequestId& request) const;
     Resources kept_for_others_on(const HostId& host, const RequestId& request) const;
-    /// Of the latter, without what is about to be let go.
+    /// Of the latter, without what is about to be released.
     Resources promised_for_others_on(const HostId& host, const RequestId& request) const;
     /// What is kept for one request is for another one from now on, which is about to be decided.
     void reassign(const RequestId& from, const RequestId& to);
-    /// What is kept on the host for nobody any more is for this request from now on.
+    /// What is kept on the host for no request is for this request from now on.
     void take_over(const HostId& host, const RequestId& request);
-    /// Lets go of what is kept for the request, for who can't be handed it.
-    Task<void> let_go(RequestId request);
+    /// Releases what is kept for a request that can't be handed it.
+    Task<void> release_for(RequestId request);
     /// What must change, together with its claim of `asked`, so that it takes over what is kept for
-    /// it, and with its last claim on a host lets go of the rest there; empty: nothing is kept.
+    /// it, and with its last claim on a host releases the rest there; empty: nothing is kept.
     ResultTask<std::vector<ConsumerChange>> hand_over(RequestId request, Allocations asked);
     /// That was done.
     void handed_over(const std::vector<ConsumerChange>& changes);
-    /// Whether it was done is not known, or somebody changed one of them.
+    /// Whether it was done is not known, or another client changed one of them.
     void not_sure_of(const std::vector<ConsumerChange>& changes);
     /// Placement lets us; not if it refused lately for want of a right.
     bool allowed() const;
     std::size_t size() const noexcept { return kept_.size(); }
 
     // For the view.
-    /// Of a server whose room is kept: all of it until Nova has let it go, and then nothing.
+    /// Of a server whose room is kept: all of it until Nova has released it, and then nothing.
     ResultTask<Allocations> held_by(ServerId server);
-    /// Names the servers instead of who keeps their room, and leaves out those that are gone.
+    /// Shows the servers instead of the keepers of their room, and leaves out those that are gone.
     void show(std::map<ServerId, Resources>& allocations) const;
     /// Takes up what others left there, so that it is shown as ours.
     Task<void> adopt_from(ProviderId provider, const std::map<ServerId, Resources>& allocations);
@@ -135,7 +135,7 @@ private:
         bool sure = true;        ///< Placement said so; else it must be asked
         bool busy = false;       ///< another coroutine is at it
         Duration retry_at{};     ///< steady
-        Duration stays_until{};  ///< steady: it is not let go before, promised or not
+        Duration stays_until{};  ///< steady: it is not released before, promised or not
         GrowingPause pause{first_pause, longest_pause};
     };
 
@@ -146,7 +146,7 @@ private:
     Task<void> look_if_unsure(ServerId server);
     void note_change(const HostId& host, const ServerId& server);
     void note_refusal(const Error& error);
-    ResultTask<bool> let_go_at_nova(ServerId server);
+    ResultTask<bool> released_by_nova(ServerId server);
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
     Task<void> give_back(ServerId server, ProjectId project);
@@ -166,10 +166,10 @@ private:
     int unsettled_ = 0;               ///< looks for others' that failed, in a row
     std::uint64_t settled_for_ = 0;   ///< `serving` when it was looked for others' last
     Duration settled_until_{};        ///< steady
-    bool told_unsettled_ = false;     ///< the log has it that this can't be told
+    bool told_unsettled_ = false;     ///< the failure is logged
     bool settling_ = false;
     std::set<HostId> changed_;    ///< since `changes_known`
-    std::set<ServerId> foreign_;  ///< consumers that only look like ours
+    std::set<ServerId> foreign_;  ///< consumers that resemble ours, but are not
     std::unique_ptr<Placement> view_;
 };
 

@@ -1,4 +1,4 @@
-// Nova's cells, as the configuration names them: Nova's API tells no host's cell.
+// Nova's cells, as the configuration names them: Nova's API does not report a host's cell.
 //
 // A server stays in its cell when it is moved (resize, migration, evacuation, unshelving), and
 // builds skip a cell that is disabled. Source: nova's conductor (_restrict_request_spec_to_cell,

@@ -1,6 +1,6 @@
 // What changed, for those who keep something in step with it: each asks for what came since it
-// asked last, and so its work grows with the changes, not with what there is. Bounded: who has not
-// asked for long looks at everything once. Pure, one thread.
+// asked last, and so its work grows with the changes, not with what there is. Bounded: a reader
+// that has not asked for long looks at everything once. Pure, one thread.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class ChangeLog {
 public:
     static constexpr std::size_t max_kept = 16'384;
 
-    /// How far somebody has read, and in which log.
+    /// How far a reader has read, and in which log.
     class Reader {
         friend class ChangeLog;
         std::shared_ptr<const char> log_;
@@ -24,7 +24,7 @@ public:
     };
 
     ChangeLog() = default;
-    /// A copy goes its own way: its readers begin anew. So do those of a log that is moved from.
+    /// A copy goes its own way: its readers begin again. So do those of a log that is moved from.
     ChangeLog(const ChangeLog& /*other*/) : ChangeLog() {}
     ChangeLog(ChangeLog&& other) noexcept : ChangeLog() { swap(other); }
     ChangeLog& operator=(ChangeLog other) noexcept {
@@ -43,8 +43,8 @@ public:
         last_unread_ = true;
     }
 
-    /// Calls `visit` with each key that changed since the reader asked last. False if that is not
-    /// known any more: then everything may have changed.
+    /// Calls `visit` with each key that changed since the reader asked last. False if that is no
+    /// longer known: then everything may have changed.
     template <class Visit>
     bool read(Reader& reader, Visit visit) const {
         const bool known = reader.log_ == identity_ && reader.read_ >= dropped_;
@@ -67,7 +67,7 @@ private:
     std::shared_ptr<const char> identity_ = std::make_shared<const char>();
     std::vector<Key> kept_;
     std::uint64_t dropped_ = 0;         // before those that are kept
-    mutable bool last_unread_ = false;  // by anybody
+    mutable bool last_unread_ = false;  // by any reader
 };
 
 }  // namespace reaper

@@ -12,8 +12,7 @@
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/shared.hpp"
-#include "reaper/model/shared_text.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -90,13 +89,13 @@ struct Server {
     /// Of one that is not here (Host::left_behind): the consumer that holds its room here.
     ServerId held_by{};
 
-    /// A reaper deleted it softly, and nobody has forced it yet.
+    /// A reaper deleted it softly, and the deletion has not been forced yet.
     bool unfinished_deletion = false;
 
     bool revocable() const noexcept { return revocable_because.has_value(); }
     /// Nova deletes it softly, or did: it keeps its room until it is forced or reclaimed.
     bool soft_deleted() const { return status == "SOFT_DELETED" || task_state == "soft-deleting"; }
-    /// Nova deletes it for good, or did a moment ago: the task state goes, and the status becomes
+    /// Nova deletes it for good, or did just now: the task state goes, and the status becomes
     /// DELETED, before its room leaves Placement's books.
     bool being_deleted() const {
         return status != "SOFT_DELETED" && (task_state == "deleting" || status == "DELETED");
@@ -129,8 +128,8 @@ struct Host {
     std::vector<Server> left_behind{};
     /// When the reading of its room from Placement was begun.
     TimePoint read_at{};
-    /// Only bulk answers told its room: capacities without unit limits, and what each server holds
-    /// as its flavor says. Good for choosing hosts; a host is read exactly before servers are
+    /// Only bulk answers reported its room: capacities without unit limits, and what each server
+    /// holds as its flavor says. Good for choosing hosts; a host is read exactly before servers are
     /// deleted on it.
     bool estimated = false;
 
@@ -148,7 +147,7 @@ struct Snapshot {
     std::vector<std::string> remarks;
     /// Classes whose inventories are room that is offered as revocable (reaper/restype).
     std::set<ResourceClass> revocable_classes{};
-    ProjectNames project_names{};  ///< for people; empty where Keystone did not tell them
+    ProjectNames project_names{};  ///< for people; empty where Keystone did not report them
 };
 
 }  // namespace reaper

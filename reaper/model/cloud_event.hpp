@@ -1,4 +1,4 @@
-// What Nova's INFO notifications tell about changes of the cloud, in our words (wire parsing is in
+// What Nova's INFO notifications show about changes of the cloud, in our words (wire parsing is in
 // clients/). They keep the cloud cache fresh; nothing is ever deleted on their word alone.
 #pragma once
 
@@ -7,12 +7,12 @@
 
 #include "reaper/model/records.hpp"
 #include "reaper/model/schedule.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
 /// A server was created, changed or moved: `record` is how the event describes it (as Nova's API
-/// would; tags are not told and stay empty).
+/// would; tags are not given and stay empty).
 struct ServerSeen {
     ServerRecord record;
     std::string node;  ///< hypervisor hostname; empty while it has none
@@ -20,7 +20,7 @@ struct ServerSeen {
     friend bool operator==(const ServerSeen&, const ServerSeen&) = default;
 };
 
-/// A server's deletion came to its end: it holds no room any more.
+/// A server's deletion is complete: it no longer holds room.
 struct ServerGone {
     ServerId id;
     std::string host;  ///< service host that it was on; empty if none

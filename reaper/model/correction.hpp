@@ -1,15 +1,16 @@
 // A correction: servers that have to go from one host for the sake of that host, each singly. The
-// room that they leave is nobody's.
+// room that they leave is promised to no request.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
-/// Who found out that they have to go.
+/// The part that found out that they must be evicted.
 enum class CorrectionSource {
     qos,        ///< a QoS controller: the host is loaded too much
     estimator,  ///< more oversubscribed room is held than there is
@@ -30,5 +31,13 @@ struct Correction {
 
     friend bool operator==(const Correction&, const Correction&) = default;
 };
+
+// The ids of requests that carry out corrections name the source.
+
+/// `qos-1800000000000-1`, `estimator-1800000000000-2`: `number` is another one each time.
+RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned number);
+
+/// Is it one of a QoS controller's?
+bool is_of_qos(const RequestId& request);
 
 }  // namespace reaper

@@ -8,12 +8,12 @@
 
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
 /// Which of Nova's failure events it was.
-/// Of `unshelve_server` Nova tells nobody: the reaper finds it, and tells itself
+/// Nova sends no notice of `unshelve_server`: the reaper finds it by itself
 /// (reaper/triggers/unshelve.hpp).
 enum class FailureEvent { build_instances, migrate_server, rebuild_server, unshelve_server };
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "reaper/model/shared_text.hpp"
+#include "reaper/model/shared.hpp"
 
 namespace reaper {
 

@@ -19,7 +19,7 @@ public:
     void share(Host& host);
     void share(Server& server);
     void share(Shared<std::set<Trait>>& traits);
-    /// Forgets what nobody else uses any more.
+    /// Forgets values that are no longer used elsewhere.
     void prune();
 
 private:

@@ -1,5 +1,5 @@
-// Consumers that keep room in Placement. The id of one that keeps a deleted server's room tells
-// whose: it is the server's, but a UUID of version 8 (RFC 9562: made by whoever uses it) where
+// Consumers that keep room in Placement. The id of one that keeps a deleted server's room shows
+// whose: it is the server's, but a UUID of version 8 (RFC 9562: defined by its user) where
 // Nova's are of version 4. One that keeps room that was free already is named after its request
 // and host in the same way. So no list of them is needed to find them again.
 #pragma once
@@ -39,7 +39,7 @@ inline std::optional<ServerId> kept_of(const ServerId& consumer) {
 }
 
 /// Stands for the server whose room a request finds free on a host; none if the ids are no UUIDs.
-inline std::optional<ServerId> nobody_on(const RequestId& request, const HostId& host) {
+inline std::optional<ServerId> stand_in_on(const RequestId& request, const HostId& host) {
     constexpr std::string_view before = "req-";
     constexpr std::string_view digits = "0123456789abcdef";
     const std::string_view asked = request.str();

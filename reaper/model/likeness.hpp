@@ -26,7 +26,7 @@ inline bool same_shape(const Request& a, const Request& b) {
            a.group_policy == b.group_policy;
 }
 
-/// The same demands on the place, whoever is in the server group by now: each try of a server adds
+/// The same demands on the place, whatever members the server group has now: each try adds
 /// one to it.
 inline bool same_placement(const PlacementConstraints& a, const PlacementConstraints& b) {
     return a.group.id == b.group.id && a.only_hosts == b.only_hosts &&
@@ -38,7 +38,7 @@ inline bool same_image(const Request& a, const Request& b) {
     return a.image == b.image || a.image.empty() || b.image.empty();
 }
 
-/// Whatever place is right for one is right for the other, as far as can be told; the number of
+/// Any place that fits one fits the other, as far as is known; the number of
 /// slots is left out.
 inline bool same_demands(const Request& a, const Request& b) {
     return same_shape(a, b) && same_image(a, b) && a.operation == b.operation &&

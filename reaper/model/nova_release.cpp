@@ -5,7 +5,7 @@
 namespace reaper {
 namespace {
 
-constexpr std::pair<NovaRelease, std::string_view> names[] = {
+constexpr std::pair<NovaRelease, std::string_view> release_names[] = {
     {NovaRelease::zed, "zed"},        {NovaRelease::r2023_1, "2023.1"},
     {NovaRelease::r2023_2, "2023.2"}, {NovaRelease::r2024_1, "2024.1"},
     {NovaRelease::r2024_2, "2024.2"}, {NovaRelease::r2025_1, "2025.1"},
@@ -22,13 +22,13 @@ constexpr std::pair<int, NovaRelease> newest_minor[] = {
 }  // namespace
 
 std::string_view to_string(NovaRelease release) {
-    for (const auto& [each, name] : names)
+    for (const auto& [each, name] : release_names)
         if (each == release) return name;
     return "";
 }
 
 std::optional<NovaRelease> nova_release_from(std::string_view text) {
-    for (const auto& [release, name] : names)
+    for (const auto& [release, name] : release_names)
         if (name == text) return release;
     return std::nullopt;
 }

@@ -24,7 +24,7 @@ std::optional<NovaRelease> nova_release_from(std::string_view text);
 
 /// The newest release whose API has microversions up to 2.`minor`. Two releases may have the same:
 /// what the newer one asks for besides is asked for by few flavors, and that no servers are deleted
-/// for them in vain matters more than that they are served.
+/// for them without need matters more than that they are served.
 NovaRelease release_of_api(int minor);
 
 }  // namespace reaper

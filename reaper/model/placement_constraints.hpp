@@ -16,11 +16,11 @@
 
 namespace reaper {
 
-/// A Nova server group: who is to run together, or apart.
+/// A Nova server group: servers that must run together, or apart.
 struct ServerGroup {
     std::string id;
     std::string name;
-    std::string policy;          ///< affinity, anti-affinity; the soft ones bind nobody
+    std::string policy;          ///< affinity, anti-affinity; the soft ones bind no request
     int max_on_a_host = 1;       ///< of anti-affinity (`max_server_per_host`)
     std::set<ServerId> members;  ///< those that Nova has not deleted
 
@@ -29,7 +29,7 @@ struct ServerGroup {
     friend bool operator==(const ServerGroup&, const ServerGroup&) = default;
 };
 
-/// A host aggregate that a host is in, as far as it decides who may go there.
+/// A host aggregate that a host is in, as far as it decides which requests may use it.
 struct HostAggregate {
     std::string name;
     std::map<std::string, std::string> metadata;
@@ -68,9 +68,9 @@ struct SchedulerRules {
     /// `trait:T=required` takes only requests that require T.
     bool trait_isolation = false;
     /// nova-scheduler's filter AggregateInstanceExtraSpecsFilter is on: a flavor's wishes on the
-    /// metadata of aggregates (spec_match.hpp) bind.
+    /// metadata of aggregates (constraint_checker.hpp) bind.
     bool extra_specs_filter = false;
-    /// What it asks Placement for depends on its release; none: as Nova's API tells.
+    /// What it asks Placement for depends on its release; none: as Nova's API indicates.
     std::optional<NovaRelease> release;
     /// `[scheduler] query_placement_for_image_type_support`: the host must be able to boot the
     /// image's disk format.
@@ -88,7 +88,7 @@ struct SchedulerRules {
     /// There is a gateway: traits of res-type say which kind of room is admitted
     /// (reaper/request_spec/res_type_query.hpp).
     bool res_type_traits = false;
-    /// nova-scheduler has asked it, which takes them out: of Placement nobody asks for them.
+    /// nova-scheduler removes them from its query: Placement is never asked for them.
     bool res_type_taken_out = false;
     /// `watched_aggregates`: shards, each the hosts that are in any of its aggregates (names or
     /// UUIDs). Hosts outside all shards are never culled on. Empty: one shard, the whole cloud.

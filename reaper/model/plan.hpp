@@ -12,7 +12,7 @@
 #include "reaper/model/request.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -32,18 +32,18 @@ struct Victim {
     /// Of a server that is elsewhere: the consumer that holds what its resize left on `host`.
     ServerId held_by{};
 
-    /// Who holds `resources` in Placement.
+    /// The holder of `resources` in Placement.
     const ServerId& holder() const { return held_by.empty() ? server : held_by; }
     friend bool operator==(const Victim&, const Victim&) = default;
 };
 
-/// A server on its way out already, by another's wish or another request's cull, whose room a plan
+/// A server being deleted already, by another's wish or another request's cull, whose room a plan
 /// counts: the plan's slots are there only when it is gone too.
 struct PendingRelease {
     ServerId server;
     std::string name;    ///< empty where Nova lists it no more
-    std::string reason;  ///< who deletes it, as far as it is known
-    /// Nobody is at it: a reaper deleted it softly, and who counts its room has to force it.
+    std::string reason;  ///< which client deletes it, as far as it is known
+    /// Not in progress: a reaper deleted it softly. To count its room, force the deletion.
     bool unfinished = false;
     ProjectId project{};  ///< these two of an unfinished one
     std::string host{};   ///< service host
@@ -82,7 +82,7 @@ struct HostPlan {
     /// Of a host with victims: the first of the revocable servers that stay, those that might have
     /// gone before the others (reaper/planner/spared_servers.hpp).
     std::vector<SparedServer> spared{};
-    std::optional<int> spared_in_all{};  ///< none: nobody looked
+    std::optional<int> spared_in_all{};  ///< none: not examined
 
     friend bool operator==(const HostPlan&, const HostPlan&) = default;
 };
@@ -124,14 +124,14 @@ struct Rejection {
 /// All hosts that were not used for one reason.
 struct RejectionCount {
     RejectionCode code{};
-    int hosts = 0;       ///< those that are told in full too
+    int hosts = 0;       ///< those that are listed in full too
     std::string sample;  ///< the reason of the first of them
 
     friend bool operator==(const RejectionCount&, const RejectionCount&) = default;
 };
 
 /// At least the requested slots come free, and no victim could be left out. Of a correction: the
-/// servers that go; it has no slots, and `note` tells of those that do not.
+/// servers that go; it has no slots, and `note` lists those that do not.
 struct Plan {
     RequestId request;
     std::string strategy;
@@ -153,8 +153,8 @@ struct Plan {
 struct NothingToDo {
     std::string reason;
     std::vector<HostPlan> hosts;  ///< where the room is; no victims
-    /// What kind of room it is: revocable room is told, but not kept for the request, which must
-    /// come again as a revocable server to get it.
+    /// What kind of room it is: revocable room is reported, but not kept for the request, which
+    /// must come again as a revocable server to get it.
     ResType room = ResType::regular;
 
     /// Of all hosts: as long as there are any, the room is not there yet, but on its way.

@@ -1,4 +1,4 @@
-// Records: what Nova, Placement and Keystone each tell, before it is put together to a snapshot.
+// Records: what Nova, Placement and Keystone each report, before it becomes a snapshot.
 // Plain data: the ports return it, `assemble` (reaper/snapshot) reads it.
 #pragma once
 
@@ -7,17 +7,86 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/ids.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
+// Orders of reservations, and the reservations that they made, as the journal has them.
+
+/// How far an order came.
+enum class OrderProgress {
+    begun,     ///< Placement may have received it; the outcome is unknown
+    waiting,   ///< for tenants to go
+    applied,   ///< it is done
+    failed,    ///< it waited, and is not done
+    not_done,  ///< begun, but not done: if given again, it is tried again
+};
+std::string_view to_string(OrderProgress progress);
+/// The inverse; what is not known is `begun`.
+OrderProgress order_progress_of(std::string_view word);
+
+/// Orders that were given together.
+struct OrderRecord {
+    std::int64_t number = 0;  ///< the journal's; 0: it has none yet
+    std::string key;          ///< may be empty
+    std::string principal;
+    std::string content;  ///< what is ordered, to be read again
+    std::string mark;     ///< in the records that it changes
+    std::string removes;  ///< the ids of reservations that end with it, separated by commas
+    OrderProgress progress{};
+    std::string reason;  ///< one line for people; may be empty
+    TimePoint given_at{};
+    TimePoint changed_at{};
+
+    friend bool operator==(const OrderRecord&, const OrderRecord&) = default;
+};
+
+/// A dynamic reservation as this reaper saw it in Placement last.
+struct KnownReservation {
+    ReservationId id;
+    std::string project, user;  ///< of its consumer: all of what it is
+    TimePoint at{};
+
+    friend bool operator==(const KnownReservation&, const KnownReservation&) = default;
+};
+
+// Which user paused the reaper, and why.
+
+struct PauseNote {
+    std::string by;         ///< empty if it is not said
+    std::string reason;     ///< empty if it is not said
+    TimePoint at{};         ///< of a file without a time: when it was last changed
+    std::string trouble{};  ///< why the user and the reason are not known; else empty
+
+    /// `by alice since 2024-05-01T12:00:00.000Z: kernel update`
+    std::string line() const;
+};
+
+// An operator's word that one server stays (`reaper protect`).
+
+struct ServerProtection {
+    ServerId server;
+    std::string name;  ///< of the server then; empty: not known
+    TimePoint since{};
+    std::optional<TimePoint> until{};  ///< none: until an operator ends it
+    std::string by;                    ///< the user who said so
+    std::string reason;                ///< one line; may be empty
+
+    friend bool operator==(const ServerProtection&, const ServerProtection&) = default;
+};
+
+/// `until 2026-11-27T08:00:00.000Z, by alice: it moves tonight`
+std::string protection_text(const ServerProtection& protection);
+
 /// Why Nova could not place something, by its own record.
 enum class FailureCause {
-    not_told,           ///< Nova says nothing of it, or does not show it
+    not_reported,       ///< Nova says nothing of it, or does not show it
     no_valid_host,      ///< no host had room (NoValidHost)
     retries_exhausted,  ///< hosts were found, and all of them failed (MaxRetriesExceeded)
     other,
@@ -31,16 +100,16 @@ struct Fault {
     friend bool operator==(const Fault&, const Fault&) = default;
 };
 
-/// What was done to a server on somebody's request.
+/// What was done to a server on request.
 struct ActionRecord {
     std::string name;  ///< create, unshelve, ...
     RequestId request;
-    ProjectId project;   ///< of who asked
-    std::string user{};  ///< who asked: Keystone's id
+    ProjectId project;   ///< of the requester
+    std::string user{};  ///< the requester: Keystone's id
     bool failed = false;
     TimePoint started{};
     // Only where one action was asked for:
-    bool ended = false;      ///< nothing of it is under way any more
+    bool ended = false;      ///< it is no longer under way
     TimePoint last_event{};  ///< when Nova recorded the last of it
     FailureCause cause{};
     std::string message{};  ///< of the failure: its first line, safe to show; or empty
@@ -54,7 +123,7 @@ struct UnconfirmedResize {
     friend bool operator==(const UnconfirmedResize&, const UnconfirmedResize&) = default;
 };
 
-/// A server as Nova tells it. `server.allocations` and `revocable_because` are not Nova's to know
+/// A server as Nova reports it. `server.allocations` and `revocable_because` are not Nova's to know
 /// and stay empty.
 struct ServerRecord {
     Server server;
@@ -62,7 +131,7 @@ struct ServerRecord {
     bool boot_from_volume = false;
     std::string image;  ///< its id; empty if it boots from a volume
     /// The image's properties as Nova took them over when the server was made; empty where Nova is
-    /// too old to tell.
+    /// too old to show it.
     std::map<std::string, std::string> image_properties{};
     /// Server groups that it is in, by id; only where one server was asked for.
     std::vector<std::string> groups;
@@ -72,7 +141,7 @@ struct ServerRecord {
     /// The zone that Nova shows: of its host, or the one that was asked for if it never had a host.
     std::string shown_zone{};
     /// What its user asked for when it was made: the zone, and which servers to be with or apart
-    /// from. Where Nova is new enough to tell, and only where one server was asked for.
+    /// from. Where Nova is new enough to show it, and only where one server was asked for.
     std::optional<std::string> zone{};
     std::set<ServerId> same_host{};
     std::set<ServerId> different_host{};
@@ -95,7 +164,7 @@ struct ComputeServiceRecord {
     friend bool operator==(const ComputeServiceRecord&, const ComputeServiceRecord&) = default;
 };
 
-/// The numbers that Nova's databases gave (an API of before 2.53 shows them). Each cell of Nova has
+/// The numbers that Nova's databases gave (an API before 2.53 shows them). Each cell of Nova has
 /// a database, and numbers of its own.
 struct HostNumbers {
     struct Numbered {
@@ -128,13 +197,13 @@ struct ProviderState {
     std::map<ServerId, Resources> allocations;
 };
 
-/// Who holds room, with what a change must name.
+/// A holder of room, with what a change must name.
 struct Consumer {
     Allocations holds{};  ///< empty: there is no such consumer
     std::optional<std::int64_t> generation{};
     std::string project{};
     std::string user{};
-    std::string type{};  ///< RESERVATION, ...; empty where Placement is too old to tell
+    std::string type{};  ///< RESERVATION, ...; empty where Placement is too old to show it
     friend bool operator==(const Consumer&, const Consumer&) = default;
 };
 
@@ -145,7 +214,7 @@ struct ConsumerChange {
     Consumer wanted;
 };
 
-/// One provider as Placement's bulk answers tell it.
+/// One provider as Placement's bulk answers report it.
 struct ProviderSummary {
     ProviderId id;
     ProviderId parent;  ///< empty for a root
@@ -155,7 +224,7 @@ struct ProviderSummary {
     Shared<std::set<Trait>> traits;
 };
 
-/// A project as Keystone tells it.
+/// A project as Keystone reports it.
 struct Project {
     ProjectId id;
     std::string name;
@@ -164,7 +233,7 @@ struct Project {
     std::set<std::string> tags;
 };
 
-/// What came of the search for a project by what somebody wrote.
+/// The result of the search for a project by an id or name that a user wrote.
 struct ProjectSearch {
     std::optional<Project> found;
     std::string why_not{};  ///< none or several; one line, with what would do

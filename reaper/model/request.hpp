@@ -12,13 +12,48 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/refused.hpp"
-#include "reaper/model/request_groups.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
+
+// Granular groups of a request, as Placement knows them (`resources1`, `required1`, ...): all of a
+// group comes from one resource provider. What is in no group may come from several, each class
+// from one.
+//
+// Source: Placement's GET /allocation_candidates; Nova fills groups in from a flavor's extra specs
+// (`resources1:VGPU=1`, `trait1:CUSTOM_X=required`, `group_policy=isolate`).
+
+struct RequestGroup {
+    std::string suffix;  ///< what stands after `resources`: `1`, `_GPU`; never empty
+    Resources resources;
+    std::set<Trait> required_traits;  ///< the provider has them all
+    std::set<Trait> forbidden_traits;
+    /// The provider itself is in one aggregate (by UUID) of each set.
+    std::vector<std::set<std::string>> aggregates;
+    ProviderId in_tree;  ///< its tree has this provider; empty: any
+
+    friend bool operator==(const RequestGroup&, const RequestGroup&) = default;
+};
+
+/// May several groups of one slot come from one provider?
+enum class GroupPolicy { none, isolate };
+
+std::string_view to_string(GroupPolicy policy);
+/// The inverse; none for any other text.
+std::optional<GroupPolicy> group_policy_from(std::string_view text);
+
+/// Of all groups together.
+Resources sum_of(const std::vector<RequestGroup>& groups);
+
+/// For people: `1: VGPU=1 with CUSTOM_X without CUSTOM_Y`.
+std::string to_string(const RequestGroup& group);
+
+/// For people: the groups, and that they exclude each other where they do; empty if there are none.
+std::string groups_text(const std::vector<RequestGroup>& groups,
+                        const std::optional<GroupPolicy>& policy);
 
 /// What the user asked Nova to do.
 enum class Operation { build, resize, migrate, live_migrate, rebuild, evacuate, unshelve, manual };
@@ -31,10 +66,10 @@ std::optional<Operation> operation_from(std::string_view text);
 /// Does it find another host for a server that there is? Nova keeps such a one in its cell.
 bool is_move(Operation operation);
 
-/// Who told of the need.
+/// What reported the need.
 enum class RequestSource {
     nova_failure,      ///< Nova's NoValidHost or MaxRetriesExceeded
-    unshelve,          ///< an unshelving that found no host, of which Nova tells nobody
+    unshelve,          ///< an unshelving that found no host, which Nova does not report
     operator_,         ///< `reaper request`
     gateway,           ///< nova-scheduler, which waits for the answer
     reservation,       ///< one that takes back what it lent
@@ -43,9 +78,9 @@ enum class RequestSource {
 
 std::string_view to_string(RequestSource source);
 std::optional<RequestSource> request_source_from(std::string_view text);
-/// Does somebody wait for the room, so that it is watched who takes it? A reservation takes its own
-/// by itself, and that of a correction is nobody's.
-bool somebody_waits(RequestSource source);
+/// Does a requester wait for the room, so that the reaper watches who takes it? A reservation takes
+/// its own by itself, and that of a correction belongs to no request.
+bool is_awaited(RequestSource source);
 
 /// What one slot takes.
 struct SlotShape {
@@ -74,7 +109,7 @@ struct Request {
     Resources resources;         ///< of one slot, its groups included
     int slots = 1;
     std::vector<ServerId> requesters;  ///< the servers that wait, as far as known
-    /// What Nova called them then, for people; without those whose name is not known.
+    /// Their names in Nova at that time; without unknown names.
     std::map<ServerId, std::string> requester_names{};
     std::optional<std::string> availability_zone;  ///< any, if absent
     /// The providers of what is in no group have these together, and none of them has any of those.
@@ -88,7 +123,7 @@ struct Request {
     std::optional<SlotShape> fallback{};
     /// Service hosts that can't take it, each with the reason (a resize leaves its own host, ...).
     std::map<std::string, std::string> excluded_hosts;
-    /// The service host where its server is, or was last; empty: a new server, or nobody tells.
+    /// The service host where its server is, or was last; empty: a new server, or unknown.
     std::string from_host;
     PlacementConstraints placement;
     std::string flavor{};                                   ///< its name; empty if not known
@@ -104,14 +139,15 @@ struct Request {
     /// Traits of res-type that it requires, and that the gateway takes out of what Placement is
     /// asked (reaper/request_spec/res_type_query.hpp).
     std::set<Trait> res_type_traits{};
-    // What is reserved, and for whom, is known anew for each decision; the journal has none of it.
+    // What is reserved, and for which role, is determined for each decision; it is not journalled.
     /// Of its project: what is reserved for it and for roles above is open to it. Empty: of none.
     Role role{};
-    /// Of a revocable requester: room that reservations lend is looked for, and nobody is deleted.
+    /// Of a revocable requester: the search is for room that reservations lend, and no server is
+    /// deleted.
     bool borrows = false;
     /// Reservations that lend room to it.
     std::set<ReservationId> lent_by{};
-    /// These alone may be deleted for it; empty: whoever the strategy chooses.
+    /// These alone may be deleted for it; empty: those that the strategy chooses.
     std::set<ServerId> victims_among{};
     /// A plan is carried out only if its victims are exactly these
     /// (reaper/requests/approved_plan.hpp).
@@ -134,7 +170,7 @@ bool asks_for_traits(const Request& request);
 /// Why it is too late to begin with it; none if it is not.
 std::optional<std::string> why_expired(const Request& request, TimePoint now);
 
-/// Who waits, for people: `web-1 (5e2d...)`; the id alone where the name is not known.
+/// The requester as text: `web-1 (5e2d...)`; the id alone where the name is not known.
 std::string requester_text(const Request& request, const ServerId& requester);
 
 /// For people: `2 x VCPU=4 MEMORY_MB=2048 for project p (build, req-...)`.

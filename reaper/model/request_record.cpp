@@ -56,7 +56,7 @@ std::string_view name_in(const Table& table, Value wanted) {
     return "unknown";
 }
 
-/// The last plan that chose the server tells most; none for one that no plan names.
+/// The last plan that chose the server says most; none for one that no plan names.
 VictimEntry victim_of(const RequestRecord& record, const ServerId& server) {
     VictimEntry entry;
     entry.request = record.request.id;

@@ -1,4 +1,4 @@
-// What is recorded of requests: plans, deletions, outcomes, and what became of the room.
+// What is recorded of requests: plans, deletions, outcomes, and what happened to the room.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -41,7 +41,7 @@ struct Outcome {
     std::string safeguard{};
 };
 
-/// What became of the room that a cull freed.
+/// What happened to the room that a cull freed.
 enum class FreedRoomResultKind {
     taken,               ///< the requester, or its retry, got it, or half of it at least
     short_lived,         ///< the same, and gave some of it back within minutes
@@ -54,11 +54,11 @@ enum class FreedRoomResultKind {
 std::string_view to_string(FreedRoomResultKind kind);
 std::optional<FreedRoomResultKind> freed_room_result_kind_from(std::string_view text);
 
-/// Who took a slot of freed room.
+/// A server that took a slot of freed room.
 struct RoomTaker {
     ServerId server;
     TimePoint at{};                   ///< when it was seen to have it
-    std::optional<Duration> lived{};  ///< it gave the room back after so long; none: not early
+    std::optional<Duration> lived{};  ///< it gave the room back after this long; none: not early
     friend bool operator==(const RoomTaker&, const RoomTaker&) = default;
 };
 
@@ -76,10 +76,10 @@ enum class Step {
     delete_sent,  ///< written before the call goes out
     delete_accepted,
     force_delete_sent,
-    gone,      ///< Placement shows nothing held by it any more
+    gone,      ///< Placement no longer shows anything held by it
     vanished,  ///< it was gone before we deleted it; its room is credited
     failed,    ///< it still holds room after the deadline; detail says why
-    unseen,    ///< the deadline passed, and whether it holds room could not be told
+    unseen,    ///< the deadline passed, and it is unknown whether it holds room
 };
 std::string_view to_string(Step step);
 std::optional<Step> step_from(std::string_view text);
@@ -169,7 +169,7 @@ struct JournalQuery {
     int limit = 20;
 };
 
-/// What the journal tells of the values that a query names, at any time. What it does not name is
+/// What the journal knows of the values that a query names, at any time. What it does not name is
 /// known.
 struct KnownValues {
     std::vector<ProjectId> projects{};  ///< the one of that id; else those that had that name
@@ -213,7 +213,7 @@ struct InventoryHold {
 /// How a hold ended.
 enum class InventoryHoldEndKind {
     given_back,  ///< `reserved` is as it was
-    changed,     ///< somebody else set `reserved` meanwhile: it is theirs
+    changed,     ///< another client set `reserved` meanwhile: it is theirs
     gone,        ///< the provider, or its inventory of the class, is no more
     not_set,     ///< it never came to be
 };
@@ -225,7 +225,7 @@ struct InventoryHoldEnd {
     TimePoint at{};
 };
 
-/// How much happened since a moment. What did not happen is not in the maps.
+/// Counts of what happened since a time. The maps have no zeros.
 struct JournalTotals {
     std::map<OutcomeKind, std::int64_t> outcomes;  ///< requests that ended
     std::int64_t under_way = 0;                    ///< requests without an outcome, now

@@ -42,4 +42,10 @@ std::optional<ResType> declared_type(const std::set<Trait>& traits);
 /// (oversubscribed room). Empty of any other, of which a revocable server takes one besides.
 ResourceClass stands_for(const ResourceClass& revocable_class);
 
+// Traits that OpenStack itself sets and that mean the same to every part.
+// source: os-traits, compute/status.py
+
+/// What Nova sets on the provider of a host whose compute service is disabled.
+inline const Trait disabled_trait{"COMPUTE_STATUS_DISABLED"};
+
 }  // namespace reaper

@@ -4,8 +4,6 @@
 #include <array>
 #include <limits>
 
-#include "reaper/model/amount.hpp"
-
 namespace reaper {
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,5 +66,31 @@ std::string to_string(const Resources& resources);
 
 /// For sentences: `2 VCPU, 512 MEMORY_MB`; `nothing`.
 std::string amounts_text(const Resources& resources);
+
+// Arithmetic on amounts that saturates at the 64-bit limits instead of wrapping.
+
+inline Amount saturating_add(Amount a, Amount b) {
+    Amount sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b > 0 ? std::numeric_limits<Amount>::max() : std::numeric_limits<Amount>::min();
+}
+
+inline Amount saturating_subtract(Amount a, Amount b) {
+    Amount difference = 0;
+    if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+    return b < 0 ? std::numeric_limits<Amount>::max() : std::numeric_limits<Amount>::min();
+}
+
+inline Amount saturating_multiply(Amount a, Amount b) {
+    Amount product = 0;
+    if (!__builtin_mul_overflow(a, b, &product)) return product;
+    return (a > 0) == (b > 0) ? std::numeric_limits<Amount>::max()
+                              : std::numeric_limits<Amount>::min();
+}
+
+/// a / b rounded up; both above 0.
+inline Amount divide_up(Amount a, Amount b) {
+    return a / b + (a % b != 0 ? 1 : 0);
+}
 
 }  // namespace reaper

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "reaper/model/nearest.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {

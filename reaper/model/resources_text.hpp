@@ -24,7 +24,7 @@ std::string written(const Resources& resources);
 /// for a typing error; empty if none is near.
 std::string meant_class(std::string_view written, const std::vector<std::string>& known);
 
-/// What os-resource-classes and os-traits allow in a name: capital letters, digits and `_`.
+/// What os-resource-classes and os-traits allow in a name: upper-case letters, digits and `_`.
 bool is_upper_name(std::string_view text);
 
 }  // namespace reaper

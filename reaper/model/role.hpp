@@ -1,5 +1,5 @@
-// Roles: whom room is reserved for. A role is a path, `engineering/backend`; what is reserved for a
-// role is open to all below it.
+// Roles: the projects that room is reserved for. A role is a path, `engineering/backend`; what is
+// reserved for a role is open to all below it.
 //
 // Source: Mesos' roles and hierarchical roles, with their rules for names.
 #pragma once
@@ -19,7 +19,7 @@ class Role {
 public:
     static constexpr std::size_t max_length = 200;
 
-    /// The empty role is nobody's.
+    /// The empty role belongs to no project.
     Role() = default;
     /// `bad_input`: a path of names of letters, digits, `_`, `.` and `-`, none of which is `.` or
     /// `..` or begins with `-`; at most `max_length` bytes.

@@ -69,9 +69,10 @@ std::string summary(const RoomAnswer& answer, int slots) {
                    counted(plan == nullptr ? 0 : plan->hosts.size(), "host") + "; " + now;
         }
         case RoomVerdict::held_back:
-            return "does not fit now, and nobody is deleted for it: " + reason_of(answer.decision);
+            return "does not fit now, and no server is deleted for it: " +
+                   reason_of(answer.decision);
         case RoomVerdict::free_room_only:
-            return "does not fit now, and nobody is deleted for a revocable server: it waits for "
+            return "does not fit now, and no server is deleted for a revocable one: it waits for "
                    "free room (" +
                    reason_of(answer.decision) + "); " + now;
         case RoomVerdict::never:

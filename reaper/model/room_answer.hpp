@@ -13,8 +13,8 @@ namespace reaper {
 struct HostSlots {
     HostId host;
     std::string host_name;
-    int at_once = 0;  ///< that wait for nobody
-    int ready = 0;    ///< these, and those that come when servers on their way out are gone
+    int at_once = 0;  ///< that need no deletion
+    int ready = 0;    ///< these, and those that come when servers being deleted are gone
 
     friend bool operator==(const HostSlots&, const HostSlots&) = default;
 };
@@ -23,8 +23,8 @@ enum class RoomVerdict {
     fits_now,        ///< Nova finds hosts for all of them
     on_its_way,      ///< when servers are gone that are being deleted already
     after_victims,   ///< when revocable servers are deleted
-    held_back,       ///< likewise, but a safeguard keeps these from being deleted now
-    free_room_only,  ///< a revocable server: it gets free room, and nobody is deleted for it
+    held_back,       ///< the same, but a safeguard prevents their deletion now
+    free_room_only,  ///< a revocable server: it gets free room, and no server is deleted for it
     never,           ///< not even without all revocable servers that may go
 };
 

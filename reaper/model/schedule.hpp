@@ -9,7 +9,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -18,10 +18,10 @@ namespace reaper {
 struct Schedule {
     RequestId request;
     ServerId server;      ///< the first of n
-    ProjectId project{};  ///< whose it is; empty if it is not told
+    ProjectId project{};  ///< whose it is; empty if it is not given
     bool ended = false;   ///< it found hosts (`.end`); one that fails just stops
-    /// Forced, requested and hinted places; without the server group, which Nova's API tells as it
-    /// is now.
+    /// Forced, requested and hinted places; without the server group, which Nova's API reports as
+    /// it is now.
     PlacementConstraints placement;
     std::set<std::string> ignored_hosts;
     std::optional<std::string> availability_zone;

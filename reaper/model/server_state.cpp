@@ -16,7 +16,7 @@ constexpr std::array<ServerState, 19> statuses{{
     {"ACTIVE", Fate::goes, Frees::its_room, true, "it runs"},
     {"BUILD", Fate::goes, Frees::its_room, false, "it never ran: Nova ends its building"},
     {"DELETED", Fate::going, Frees::its_room, false, "it is deleted"},
-    {"ERROR", Fate::goes, Frees::its_room, false, "it does not work, and holds its room"},
+    {"ERROR", Fate::goes, Frees::its_room, false, "it failed, and holds its room"},
     {"HARD_REBOOT", Fate::goes, Frees::its_room, true, "it is being rebooted"},
     {"MIGRATING", Fate::stays, Frees::its_room, true, between_hosts},
     {"PASSWORD", Fate::goes, Frees::its_room, true, "its password is being changed"},
@@ -98,8 +98,7 @@ const ServerState* find_in(std::span<const ServerState> table, std::string_view 
     return at == table.end() ? nullptr : &*at;
 }
 
-constexpr ServerState unknown{"", Fate::stays, Frees::its_room, true,
-                              "what that means is not known here"};
+constexpr ServerState unknown{"", Fate::stays, Frees::its_room, true, "its state is unknown"};
 
 }  // namespace
 

@@ -2,7 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
+#include <cstddef>
+#include <functional>
 #include <initializer_list>
+#include <ostream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace reaper {
@@ -91,4 +97,77 @@ private:
     Rep* rep_ = nullptr;  // null: empty
 };
 
+// An immutable text of eight bytes: copies share it. A cache of a large cloud names the same
+// projects, hosts and classes a hundred thousand times.
+
+/// Reads like a `const std::string`. Copies may be used in different threads.
+class SharedText {
+public:
+    SharedText() = default;
+    SharedText(std::string text)  // NOLINT(google-explicit-constructor): it stands for the string
+        : rep_(text.empty() ? nullptr : new Rep(std::move(text))) {}
+    SharedText(const char* text) : SharedText(std::string(text)) {}  // NOLINT(google-explicit-*)
+    SharedText(const SharedText& other) noexcept : rep_(other.rep_) {
+        if (rep_ != nullptr) rep_->users.fetch_add(1, std::memory_order_relaxed);
+    }
+    SharedText(SharedText&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+    SharedText& operator=(SharedText other) noexcept {
+        std::swap(rep_, other.rep_);
+        return *this;
+    }
+    ~SharedText() {
+        if (rep_ != nullptr && rep_->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete rep_;
+    }
+
+    const std::string& str() const noexcept { return rep_ == nullptr ? nothing() : rep_->text; }
+    operator const std::string&() const noexcept { return str(); }  // NOLINT(google-explicit-*)
+    operator std::string_view() const noexcept { return str(); }    // NOLINT(google-explicit-*)
+    bool empty() const noexcept { return rep_ == nullptr; }
+    std::size_t size() const noexcept { return str().size(); }
+    /// True if no copy shares it.
+    bool unshared() const noexcept {
+        return rep_ == nullptr || rep_->users.load(std::memory_order_relaxed) == 1;
+    }
+
+    friend bool operator==(const SharedText& a, const SharedText& b) noexcept {
+        return a.rep_ == b.rep_ || a.str() == b.str();
+    }
+    friend bool operator==(const SharedText& a, const std::string& b) noexcept {
+        return a.str() == b;
+    }
+    friend bool operator==(const SharedText& a, const char* b) noexcept { return a.str() == b; }
+    friend std::strong_ordering operator<=>(const SharedText& a, const SharedText& b) noexcept {
+        if (a.rep_ == b.rep_) return std::strong_ordering::equal;
+        return a.str() <=> b.str();
+    }
+    friend std::string operator+(const SharedText& a, const std::string& b) { return a.str() + b; }
+    friend std::string operator+(const SharedText& a, const char* b) { return a.str() + b; }
+    friend std::string operator+(std::string a, const SharedText& b) { return a += b.str(); }
+    friend std::string operator+(const char* a, const SharedText& b) { return a + b.str(); }
+    friend std::ostream& operator<<(std::ostream& out, const SharedText& text) {
+        return out << text.str();
+    }
+
+private:
+    struct Rep {
+        explicit Rep(std::string said) : text(std::move(said)) { text.shrink_to_fit(); }
+        std::atomic<std::size_t> users{1};
+        std::string text;
+    };
+    static const std::string& nothing() noexcept {
+        static const std::string none;
+        return none;
+    }
+
+    Rep* rep_ = nullptr;  // null: empty
+};
+
 }  // namespace reaper
+
+template <>
+struct std::hash<reaper::SharedText> {
+    std::size_t operator()(const reaper::SharedText& text) const noexcept {
+        return std::hash<std::string>{}(text.str());
+    }
+};

@@ -1,8 +1,118 @@
 #include "reaper/model/text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <numeric>
+#include <utility>
 
 namespace reaper {
+namespace {
+
+bool same(char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> rows(a.size() + 1,
+                                               std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i) rows[i][0] = i;
+    std::iota(rows[0].begin(), rows[0].end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replace = rows[i - 1][j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
+            rows[i][j] = std::min({rows[i - 1][j] + 1, rows[i][j - 1] + 1, replace});
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
+        }
+    }
+    return rows[a.size()][b.size()];
+}
+
+/// The nearest first.
+std::vector<std::string> near_words(std::string_view word, const std::vector<std::string>& known) {
+    constexpr std::size_t longest = 64;
+    if (word.size() > longest) return {};
+    const std::size_t farthest = std::max<std::size_t>(1, word.size() / 3);
+    std::vector<std::pair<std::size_t, std::string>> near;
+    for (const auto& candidate : known)
+        if (const std::size_t far = distance(word, candidate); far <= farthest)
+            near.emplace_back(far, candidate);
+    std::stable_sort(near.begin(), near.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> words;
+    for (auto& [far, candidate] : near) words.push_back(std::move(candidate));
+    return words;
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+    const auto words = near_words(word, known);
+    return words.empty() ? std::nullopt : std::optional{words.front()};
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+    constexpr std::size_t most = 3;
+    auto words = near_words(word, known);
+    if (words.empty()) return "";
+    words.resize(std::min(words.size(), most));
+    std::string text = "; did you mean ";
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+        text += in_quotes(words[i]);
+    }
+    return text + "?";
+}
+
+namespace {
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Takes the number that `text` begins with, without the zeros before it.
+std::string_view take_number(std::string_view& text) {
+    const auto* const end = std::find_if_not(text.begin(), text.end(), is_digit);
+    std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    text.remove_prefix(number.size());
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) {
+    const std::string_view whole_a = a;
+    const std::string_view whole_b = b;
+    while (!a.empty() && !b.empty()) {
+        if (is_digit(a.front()) && is_digit(b.front())) {
+            const std::string_view left = take_number(a);
+            const std::string_view right = take_number(b);
+            if (left.size() != right.size()) return left.size() < right.size();
+            if (left != right) return left < right;
+            continue;
+        }
+        if (a.front() != b.front()) return a.front() < b.front();
+        a.remove_prefix(1);
+        b.remove_prefix(1);
+    }
+    if (a.empty() != b.empty()) return a.empty();
+    return whole_a < whole_b;
+}
+
+std::string name_list(const std::set<std::string>& names) {
+    constexpr std::size_t most = 10;
+    std::string text;
+    std::size_t told = 0;
+    for (const std::string& name : names) {
+        if (told == most) return text + " and " + std::to_string(names.size() - most) + " more";
+        text += (told++ == 0 ? "" : ", ") + in_quotes(name);
+    }
+    return text.empty() ? "none" : text;
+}
 
 Character first_character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -79,14 +189,14 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-std::string in_small_letters(std::string_view text) {
+std::string to_lower(std::string_view text) {
     std::string small{text};
     for (char& c : small)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return small;
 }
 
-std::string in_capitals(std::string_view text) {
+std::string to_upper(std::string_view text) {
     std::string capitals{text};
     for (char& c : capitals)
         if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');

@@ -1,12 +1,33 @@
-// Text from outside, made safe to show.
+// Text: made safe to show, suggestions for unknown words, natural order, lists of names.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace reaper {
+
+// Suggests the known word that an unknown one was probably meant to be.
+
+/// By the letters that are wrong, whatever their case; none if no word is near.
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+
+/// The three nearest, as text: `; did you mean 'a' or 'b'?`; empty if none is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
+
+// The order of names as people count: host-2 before host-10.
+
+/// Numbers in names compare by their values; equal otherwise, as text.
+bool natural_less(std::string_view a, std::string_view b);
+
+// Names of things in one line, for people.
+
+/// `'a', 'b' and 4 more`: each as `in_quotes` shows it, ten at most; `none` if there is none.
+std::string name_list(const std::set<std::string>& names);
 
 /// A character at the beginning of a text in UTF-8.
 struct Character {
@@ -43,8 +64,8 @@ inline constexpr std::string_view blanks = " \t\n\r\f\v";
 /// The text without white space at its ends.
 std::string_view trimmed(std::string_view text);
 
-/// ASCII letters in small ones, and in capitals.
-std::string in_small_letters(std::string_view text);
-std::string in_capitals(std::string_view text);
+/// Changes only ASCII letters.
+std::string to_lower(std::string_view text);
+std::string to_upper(std::string_view text);
 
 }  // namespace reaper

@@ -1,19 +1,24 @@
 // Times and durations as text: for JSON, the journal and people. Times are UTC.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "reaper/model/time.hpp"
-
 namespace reaper {
+
+// Time as data: the core never reads a clock; its caller passes the time.
+
+/// A point in time in UTC, to the millisecond.
+using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
+using Duration = std::chrono::milliseconds;
 
 /// `2024-05-01T12:00:00`, or with a space for the `T`; then a fraction of 1 to 9 digits or none (it
 /// is cut to milliseconds); then `Z`, `+02:00` or nothing. None for other text.
 std::optional<TimePoint> parse_time(std::string_view text);
 
-/// The same, or a date alone: its first moment.
+/// The same, or a date alone, which means its start.
 std::optional<TimePoint> parse_time_or_date(std::string_view text);
 
 /// `2024-05-01T12:00:00.000Z`: for programs and for people.

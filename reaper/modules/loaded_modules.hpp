@@ -1,7 +1,7 @@
 // The modules that the program has loaded. Their parts are in the tables of strategies, taggers,
 // estimators and QoS controllers, each with the module's name, and each behind a guard
-// (guards.hpp). There are as many as there ever were: a module stays until the program ends. One
-// thread.
+// (loaded_modules.cpp). There are as many as there ever were: a module stays until the program
+// ends. One thread.
 #pragma once
 
 #include <deque>

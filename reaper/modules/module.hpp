@@ -5,7 +5,7 @@
 // A module is compiled against these headers as they are installed (openstack-reaper-dev), with
 // C++20 and libstdc++, and linked with no library of ours: the program has the functions. It runs
 // in the program, with all its rights, and is never unloaded. What the program calls must return
-// soon: nothing else runs meanwhile. An exception is told as a fault of the module.
+// soon: nothing else runs meanwhile. An exception is reported as a fault of the module.
 #pragma once
 
 #include <string_view>
@@ -14,13 +14,12 @@
 
 #include "reaper/model/parameters.hpp"
 #include "reaper/modules/interface.hpp"
-#include "reaper/oversubscription/estimator_table.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
-#include "reaper/oversubscription/qos_evict.hpp"
-#include "reaper/oversubscription/qos_table.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
+#include "reaper/oversubscription/qos_controller.hpp"
 #include "strategies/goal_strategy.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper {
 

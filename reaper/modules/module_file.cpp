@@ -23,7 +23,7 @@ std::string error_text() {
     return std::strerror(errno);
 }
 
-/// Whoever may write it would have the reaper's rights.
+/// Any user who may write it would have the reaper's rights.
 Result<void> check_owner(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0)
@@ -123,8 +123,7 @@ Result<ModuleFile> open_module(const std::string& path, const std::string& sha25
     file.sha256 = std::move(*digest);
     if (!sha256.empty() && sha256 != file.sha256)
         return wrong(file.path + " has the SHA-256 " + file.sha256 +
-                     ", and the configuration says " + sha256 +
-                     ": it is another file than was meant");
+                     ", and the configuration says " + sha256 + ": it is not the intended file");
     void* const library = ::dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return wrong("can't be loaded: " + std::string{::dlerror()});
     auto entry = entry_of(library, file.path);
@@ -132,12 +131,12 @@ Result<ModuleFile> open_module(const std::string& path, const std::string& sha25
     try {
         file.info = (*entry)->info();
     } catch (const std::exception& exception) {
-        return wrong(file.path + " fails when it is asked what it is: " + exception.what());
+        return wrong(file.path + " fails when it describes itself: " + exception.what());
     } catch (...) {
-        return wrong(file.path + " fails when it is asked what it is");
+        return wrong(file.path + " fails when it describes itself");
     }
     if (file.info.name.empty() || file.info.make == nullptr)
-        return wrong(file.path + " tells no name, or not how to make its parts");
+        return wrong(file.path + " has no name, or no function that makes its parts");
     return file;
 }
 

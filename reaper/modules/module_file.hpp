@@ -1,5 +1,5 @@
-// A module's file, opened: who may have written it, which bytes they are, and whether it was
-// compiled for this program.
+// A module's file, opened: which users may have written it, which bytes they are, and whether it
+// was compiled for this program.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace prometheus {
 class Registry;

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "reaper/decision/budget_usage.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 
 namespace reaper::monitoring {
 
@@ -31,21 +33,20 @@ void add_switches(const DaemonState& state, Values& values) {
                  number(state.settings.dry_run));
     values.gauge("reaper_paused", "1: an operator paused this reaper.", number(paused));
     const bool held_back = !paused && !open && state.safeguards.paused_reason().has_value();
-    values.gauge(
-        "reaper_held_back",
-        "1: what must be known before a server is deleted is not (a protected project, the "
-        "rights of the user).",
-        number(held_back));
+    values.gauge("reaper_held_back",
+                 "1: facts that a deletion depends on are unknown (a protected project, the rights "
+                 "of the user).",
+                 number(held_back));
     const TimePoint now = state.clock.now();
     const Safeguards& safeguards = state.safeguards.safeguards();
     const CircuitState circuit = open ? CircuitState::open : safeguards.breaker().state(now);
-    const auto tell_breaker = [&](const char* word, CircuitState is) {
+    const auto add_breaker = [&](const char* word, CircuitState is) {
         values.gauge("reaper_breaker_state", "1 for the state in which the circuit breaker is.",
                      number(circuit == is), {{"state", word}});
     };
-    tell_breaker("closed", CircuitState::closed);
-    tell_breaker("half-open", CircuitState::half_open);
-    tell_breaker("open", CircuitState::open);
+    add_breaker("closed", CircuitState::closed);
+    add_breaker("half-open", CircuitState::half_open);
+    add_breaker("open", CircuitState::open);
     const auto left = safeguards.left_alone(now);
     for (const std::string_view word :
          {safeguard::project_breaker, safeguard::short_lived, safeguard::shape_cooldown})
@@ -67,13 +68,13 @@ void add_broker(const DaemonState& state, Values& values) {
     values.gauge("reaper_serving",
                  "1: this reaper holds the serving token; of several reapers on one queue one "
                  "does. A dry run "
-                 "serves nobody: 0.",
+                 "serves no requests: 0.",
                  number(!state.settings.dry_run && state.messages.serving() != 0));
     if (state.events == nullptr) return;
     values.gauge("reaper_notifications_flowing", "1: Nova's INFO notifications come in.",
                  number(state.refresher.flowing()));
     const EventCounts counts = state.events->counts();
-    const char* const help = "Nova's INFO notifications, by what became of them.";
+    const char* const help = "Nova's INFO notifications, by result.";
     const auto add = [&](const char* result, std::uint64_t count) {
         values.counter("reaper_notifications_total", help, number(count), {{"result", result}});
     };
@@ -93,7 +94,7 @@ void add_cache(const DaemonState& state, Values& values) {
                  age_in_seconds(ages.built_at, now));
     if (ages.hosts > 0)
         values.gauge("reaper_cloud_cache_oldest_host_age_seconds",
-                     "Since the host was read whose reading is the oldest.",
+                     "Age of the oldest reading of a host.",
                      age_in_seconds(ages.oldest_read_at, now));
     values.gauge("reaper_cloud_cache_hosts", "Hosts in the cloud cache.", number(ages.hosts));
     values.gauge("reaper_cloud_cache_servers", "Servers in the cloud cache.", number(ages.servers));
@@ -109,7 +110,7 @@ void add_ledger(const DaemonState& state, Values& values) {
     values.gauge("reaper_ledger_promised_slots", "Slots that are promised to requests.",
                  number(promised));
     values.gauge("reaper_ledger_given_up_servers",
-                 "Servers whose deletion did not come to its end: their room counts as occupied.",
+                 "Servers whose deletion did not complete: their room counts as occupied.",
                  number(state.ledger.all_given_up().size()));
     values.gauge("reaper_inventory_holds",
                  "Inventories whose reserved amount is raised, so that freed room stays free.",
@@ -127,7 +128,7 @@ void add_requests(const DaemonState& state, Values& values) {
                  number(state.coordinator.journal_trouble().has_value()));
 }
 
-/// What limits leave to the next request, whoever it is of.
+/// What limits leave to the next request, of any project.
 void add_budgets(const DaemonState& state, Values& values) {
     if (!state.refresher.built()) return;
     const Safeguards& safeguards = state.safeguards.safeguards();
@@ -160,7 +161,7 @@ void add_gateway(const DaemonState& state, Values& values) {
     values.counter("reaper_gateway_searches_total",
                    "Searches of nova-scheduler that came through the gateway.",
                    number(counts.searches));
-    const char* const help = "Of searches that found no host, what became of them.";
+    const char* const help = "Searches that found no host, by result.";
     const auto add = [&](const char* result, std::uint64_t count) {
         values.counter("reaper_gateway_results_total", help, number(count), {{"result", result}});
     };
@@ -172,7 +173,7 @@ void add_gateway(const DaemonState& state, Values& values) {
     values.gauge("reaper_gateway_waiting_calls", "Calls of nova-scheduler that wait for room.",
                  number(counts.held));
     values.gauge("reaper_gateway_passing_through",
-                 "1: the gateway helps nobody now, and passes everything on to Placement.",
+                 "1: the gateway helps no request now, and passes everything on to Placement.",
                  number(state.gateway.passes_through().has_value()));
 }
 
@@ -206,16 +207,16 @@ void add_recording(const DaemonState& state, Values& values) {
                  "1: decisions are recorded; 0: nothing is, as the disk or the bound is full.",
                  number(state.recorder->keeps()));
     values.counter("reaper_recording_losses_total",
-                   "Times that a part of the recording was lost, and it began anew.",
+                   "Times that a part of the recording was lost, and the recording began again.",
                    number(state.recorder->losses()));
 }
 
 void add_credential(const DaemonState& state, Values& values) {
     if (!state.credential_expires) return;
-    values.gauge("reaper_credential_expiry_timestamp_seconds",
-                 "When the password or the application credential expires with which the reaper "
-                 "logs in, as Keystone tells it.",
-                 in_seconds(state.credential_expires->time_since_epoch()));
+    values.gauge(
+        "reaper_credential_expiry_timestamp_seconds",
+        "When the reaper's password or application credential expires, according to Keystone.",
+        in_seconds(state.credential_expires->time_since_epoch()));
 }
 
 void add_oversubscription(const DaemonState& state, Values& values) {
@@ -244,20 +245,20 @@ void add_oversubscription(const DaemonState& state, Values& values) {
                  number(state.qos.busy_hosts()));
     if (state.measured == nullptr) return;
     values.counter("reaper_oversubscription_query_failures_total",
-                   "Questions to Prometheus that it did not answer, or wrongly.",
+                   "Queries to Prometheus without a valid answer.",
                    number(state.measured->failures()));
-    // Who stands by asks for nothing.
+    // A standby asks for nothing.
     const bool asks = state.settings.dry_run || state.messages.serving() != 0;
     if (const auto at = state.measured->answered_at(); asks && at)
         values.gauge("reaper_oversubscription_figures_age_seconds",
-                     "Since Prometheus told all that was asked for at a time.",
+                     "Since Prometheus answered all queries at a time.",
                      std::max(in_seconds(state.clock.steady() - *at), 0.0));
 }
 
 }  // namespace
 
 void add_daemon(const DaemonState& state, Values& values) {
-    values.gauge("reaper_last_step_age_seconds", "Since the loop did what it does every second.",
+    values.gauge("reaper_last_step_age_seconds", "Since the loop did its work of each second.",
                  std::max(in_seconds(state.clock.steady() - state.stepped_at), 0.0));
     add_switches(state, values);
     add_broker(state, values);
@@ -270,6 +271,127 @@ void add_daemon(const DaemonState& state, Values& values) {
     add_oversubscription(state, values);
     add_recording(state, values);
     add_credential(state, values);
+}
+
+namespace {
+
+constexpr HostLabel host_labels[] = {HostLabel::regular, HostLabel::revocable, HostLabel::any};
+constexpr const char* host_statuses[] = {"up", "disabled", "down"};
+
+std::string text_of(HostLabel label) {
+    return std::string{to_string(label)};
+}
+
+const char* status_of(const Host& host) {
+    if (!host.up) return "down";
+    return host.enabled ? "up" : "disabled";
+}
+
+void grow(Amount& sum, Amount by) {
+    sum = saturating_add(sum, by);
+}
+
+double as_number(Amount amount) {
+    return static_cast<double>(amount);
+}
+
+}  // namespace
+
+RoomValues::Rooms RoomValues::rooms_of(const Host& host, const Ledger& ledger) {
+    Rooms rooms;
+    for (const Provider& provider : host.providers) {
+        for (const auto& [resource_class, inventory] : provider.inventories) {
+            Room& room = rooms[resource_class];
+            const Amount capacity = provider.capacity(resource_class, inventory);
+            const Amount used = provider.used.get(resource_class);
+            grow(room.capacity, capacity);
+            grow(room.free, std::max<Amount>(saturating_subtract(capacity, used), 0));
+            grow(room.regular, used);
+        }
+    }
+    for (const Server& server : host.servers) {
+        const bool leaves = ledger.evicting(server.id) || is_being_deleted(server);
+        if (!server.revocable() && !leaves) continue;
+        for (const auto& [resource_class, amount] : server.resources()) {
+            Room& room = rooms[resource_class];
+            if (leaves) grow(room.evicting, amount);
+            if (!server.revocable()) continue;
+            grow(room.revocable, amount);
+            room.regular = std::max<Amount>(saturating_subtract(room.regular, amount), 0);
+        }
+    }
+    if (ledger.promises_anything_on(host.id))
+        for (const auto& [resource_class, amount] : ledger.promised_to_requests(host.id))
+            grow(rooms[resource_class].promised, amount);
+    return rooms;
+}
+
+void RoomValues::add(const Host& host, const ResourceClasses& revocable_classes,
+                     const Ledger& ledger) {
+    const HostLabel label = label_of(host, revocable_classes);
+    ++hosts_[{label, status_of(host)}];
+    Servers& servers = servers_[label];
+    for (const Server& server : host.servers)
+        if (server.status != "DELETED")
+            ++(server.revocable() ? servers.revocable : servers.regular);
+    for (const auto& [resource_class, room] : rooms_of(host, ledger)) {
+        Room& sum = sums_[label][resource_class];
+        grow(sum.capacity, room.capacity);
+        grow(sum.free, room.free);
+        grow(sum.regular, room.regular);
+        grow(sum.revocable, room.revocable);
+        grow(sum.evicting, room.evicting);
+        grow(sum.promised, room.promised);
+        if (!per_host_) continue;
+        const Labels of{{"hostname", label_value(host.name)},
+                        {"resourcetype", resource_class.str()}};
+        of_hosts_.gauge("reaper_host_capacity", "What the host offers.", as_number(room.capacity),
+                        of);
+        of_hosts_.gauge("reaper_host_free", "Unallocated resources on the host.",
+                        as_number(room.free), of);
+        of_hosts_.gauge("reaper_host_revocable", "What revocable servers hold on the host.",
+                        as_number(room.revocable), of);
+        of_hosts_.gauge("reaper_host_evicting", "Of the host, what servers hold that are deleted.",
+                        as_number(room.evicting), of);
+        of_hosts_.gauge("reaper_host_promised", "Of the host, what is promised to requests.",
+                        as_number(room.promised), of);
+    }
+}
+
+void RoomValues::give(Values& values) {
+    for (const HostLabel label : host_labels) {
+        const std::string text = text_of(label);
+        for (const char* const status : host_statuses)
+            values.gauge("reaper_hosts", "Hosts by their label and the status of nova-compute.",
+                         static_cast<double>(hosts_[{label, status}]),
+                         {{"host_label", text}, {"status", status}});
+        const char* const help = "Servers on hosts of a label, by their kind.";
+        values.gauge("reaper_servers", help, static_cast<double>(servers_[label].regular),
+                     {{"host_label", text}, {"kind", "regular"}});
+        values.gauge("reaper_servers", help, static_cast<double>(servers_[label].revocable),
+                     {{"host_label", text}, {"kind", "revocable"}});
+        for (const auto& [resource_class, room] : sums_[label]) {
+            const Labels of{{"host_label", text}, {"resourcetype", resource_class.str()}};
+            values.gauge("reaper_room_capacity",
+                         "What hosts offer: (total - reserved) * allocation ratio, in Placement's "
+                         "units.",
+                         as_number(room.capacity), of);
+            values.gauge("reaper_room_free", "Unallocated resources.", as_number(room.free), of);
+            values.gauge("reaper_room_regular", "What regular servers and others hold.",
+                         as_number(room.regular), of);
+            values.gauge("reaper_room_revocable", "What revocable servers hold.",
+                         as_number(room.revocable), of);
+            values.gauge("reaper_room_evicting",
+                         "What servers hold that are being deleted: part of what regular and "
+                         "revocable ones hold.",
+                         as_number(room.evicting), of);
+            values.gauge("reaper_room_promised",
+                         "What is promised to requests: part of what is free or comes free.",
+                         as_number(room.promised), of);
+        }
+    }
+    values.join(std::move(of_hosts_));
+    *this = RoomValues{per_host_};
 }
 
 }  // namespace reaper::monitoring

@@ -94,8 +94,8 @@ JournalCounters::JournalCounters(prometheus::Registry& registry)
                            "What happened to the reaper itself, by kind: paused, resumed, "
                            "breaker-opened and others.")),
       lag_(new_histograms(registry, "reaper_request_lag_seconds",
-                          "From the refusal, by the clock of who told of it, until the request was "
-                          "taken up: the lag of the queue.")),
+                          "From the refusal, by its sender's clock, until the request was taken "
+                          "up: the lag of the queue.")),
       to_room_(new_histograms(registry, "reaper_request_room_seconds",
                               "From the refusal until Placement showed the freed room.")),
       to_taken_(new_histograms(registry, "reaper_request_taken_seconds",
@@ -210,7 +210,7 @@ void JournalCounters::count_end(RequestSource source, const Outcome& outcome) {
     if (const auto reason = refusal_of(outcome)) refusals_.Add(by("reason", *reason)).Increment();
 }
 
-/// Of whom nobody was deleted, there is no room to be taken.
+/// Requests without deletions freed no room that could be taken.
 void JournalCounters::keep_until_judged(const RequestId& id) {
     Known& known = known_.at(id);
     known.ended = true;

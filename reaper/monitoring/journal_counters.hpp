@@ -1,6 +1,6 @@
-// Counts what is written into the journal: requests and how they ended, victims, what became of the
-// room, and how long each took. Whatever happens is journaled first, so this is the one place that
-// sees all of it.
+// Counts what is written into the journal: requests and how they ended, victims, what happened to
+// the room, and how long each took. Whatever happens is journaled first, so this is the one place
+// that sees all of it.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "reaper/ports/journal_observer.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace prometheus {
 class Registry;
@@ -26,13 +26,13 @@ namespace reaper::monitoring {
 
 class JournalCounters final : public JournalObserver {
 public:
-    /// The names of the taggers that call a server revocable; empty: it is not known any more.
+    /// The names of the taggers that call a server revocable; empty: it is no longer known.
     using TaggersOf = std::function<std::string(const HostId&, const ServerId&)>;
 
     /// Adds its families to the registry, which must outlive it.
     explicit JournalCounters(prometheus::Registry& registry);
 
-    /// Who knows the servers of a plan; nobody at first.
+    /// Looks up the servers of a plan; empty at first.
     void ask(TaggersOf taggers_of) { taggers_of_ = std::move(taggers_of); }
 
     void wrote(std::chrono::duration<double> took,

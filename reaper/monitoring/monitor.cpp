@@ -4,21 +4,193 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
+#include "reaper/api/health.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/monitoring/daemon_values.hpp"
-#include "reaper/monitoring/health.hpp"
-#include "reaper/monitoring/process_values.hpp"
-#include "reaper/monitoring/room_values.hpp"
+#include "reaper/monitoring/exposition.hpp"
 
 namespace reaper::monitoring {
+
+// The process itself, under the names that Prometheus' clients have in all languages.
+
+/// What the system does not report is left out. `started_at`: of the process.
+void add_process(TimePoint started_at, Values& values);
+
+// Is the daemon alive, and could it help? The one place that defines both.
+
+/// `state`: none before the service runs. `write_trouble`: why the journal's last write failed;
+/// none if it did not.
+api::Health health_of(const std::optional<DaemonState>& state,
+                      const std::optional<std::string>& write_trouble);
+
+/// What is done every second was done within this time, or the daemon is not alive.
+inline constexpr Duration longest_step{60'000};
+
+namespace {
+
+double seconds_of(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+void add_cpu(Values& values) {
+    rusage usage{};
+    if (::getrusage(RUSAGE_SELF, &usage) != 0) return;
+    values.counter("process_cpu_seconds_total", "User and system CPU time spent.",
+                   seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
+}
+
+void add_memory(Values& values) {
+    std::ifstream file("/proc/self/statm");
+    double virtual_pages = 0;
+    double resident_pages = 0;
+    if (!(file >> virtual_pages >> resident_pages)) return;
+    const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
+    values.gauge("process_virtual_memory_bytes", "Virtual memory size.", virtual_pages * page);
+    values.gauge("process_resident_memory_bytes", "Resident memory size.", resident_pages * page);
+}
+
+void add_files(Values& values) {
+    std::error_code trouble;
+    std::filesystem::directory_iterator open("/proc/self/fd", trouble);
+    if (!trouble)  // one of them is the directory itself
+        values.gauge("process_open_fds", "Open file descriptors.",
+                     static_cast<double>(std::distance(begin(open), end(open)) - 1));
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        values.gauge("process_max_fds", "File descriptors that may be open.",
+                     static_cast<double>(limit.rlim_cur));
+}
+
+}  // namespace
+
+void add_process(TimePoint started_at, Values& values) {
+    values.gauge("process_start_time_seconds", "When the process started, since the epoch.",
+                 std::chrono::duration<double>(started_at.time_since_epoch()).count());
+    add_cpu(values);
+    add_memory(values);
+    add_files(values);
+}
+
+namespace {
+
+using api::HealthCheck;
+
+HealthCheck loop_of(const DaemonState& state) {
+    const Duration since = state.clock.steady() - state.stepped_at;
+    if (state.stopping) return {"loop", true, "stopping: what is in flight is finished first"};
+    if (since <= longest_step) return {"loop", true, "does what is due every second"};
+    return {"loop", false,
+            "what is due every second was done " + format_duration(since) +
+                " ago: restart the daemon, and report it with its log"};
+}
+
+HealthCheck broker_of(const DaemonState& state) {
+    if (state.broker.consuming) return {"broker", true, state.broker.detail};
+    return {"broker", false,
+            state.broker.detail.empty() ? "not connected yet" : state.broker.detail};
+}
+
+HealthCheck cloud_of(const DaemonState& state) {
+    if (state.cloud_refused) return {"cloud", false, *state.cloud_refused};
+    if (!state.cloud_answered) return {"cloud", false, "it has not answered yet; the log says why"};
+    if (state.cloud_silent) return {"cloud", false, *state.cloud_silent};
+    return {"cloud", true, "each of its services answers"};
+}
+
+HealthCheck clock_of(const DaemonState& state) {
+    if (state.clock_trouble) return {"clock", false, *state.clock_trouble};
+    return {"clock", true, "no other than that of the cloud's services"};
+}
+
+/// Twice the time after which it is read again: one reading may fail.
+HealthCheck cache_of(const DaemonState& state) {
+    if (!state.refresher.built()) return {"cache", false, state.refresher.status()};
+    const Duration age = state.clock.now() - state.refresher.cache().ages().built_at;
+    const bool fresh = age <= 2 * state.settings.cache.max_age;
+    return {"cache", fresh,
+            fresh ? state.refresher.status()
+                  : "the cloud was read " + format_duration(age) + " ago, and it should be every " +
+                        format_duration(Duration{state.settings.cache.max_age}) +
+                        " (cache.max_age); the log says why it can't be"};
+}
+
+HealthCheck journal_of(const DaemonState& state, const std::optional<std::string>& write_trouble) {
+    if (state.journal_trouble) return {"journal", false, *state.journal_trouble};
+    if (write_trouble) return {"journal", false, *write_trouble};
+    return {"journal", true, "it takes what is written"};
+}
+
+/// An operator's pause and the breaker are distinguished from what is not as it must be.
+bool switched_off(const DaemonState& state) {
+    return state.pause.paused() || state.breaker.paused();
+}
+
+HealthCheck preconditions_of(const DaemonState& state) {
+    if (const auto unknown = state.safeguards.not_known_yet())
+        return {"preconditions", false, *unknown};
+    const auto held_back = switched_off(state) ? std::nullopt : state.safeguards.paused_reason();
+    if (held_back) return {"preconditions", false, *held_back};
+    return {"preconditions", true, "the facts that a deletion depends on are known"};
+}
+
+std::vector<HealthCheck> notes_of(const DaemonState& state) {
+    std::vector<HealthCheck> notes;
+    if (const auto paused = state.pause.paused()) notes.push_back({"paused", true, *paused});
+    if (const auto open = state.breaker.paused()) notes.push_back({"breaker", true, *open});
+    if (state.settings.dry_run)
+        notes.push_back({"dry-run", true, "plans are reported, nothing is deleted"});
+    if (state.broker.consuming && state.messages.serving() == 0)
+        notes.push_back({"standby", true, not_serving});
+    if (!state.settings.gateway.listen.empty())
+        if (const auto passes = state.gateway.passes_through())
+            notes.push_back({"gateway", true, "everything passes through: " + *passes});
+    if (state.stopping) notes.push_back({"stopping", true, "nothing new is taken"});
+    return notes;
+}
+
+}  // namespace
+
+api::Health health_of(const std::optional<DaemonState>& state,
+                      const std::optional<std::string>& write_trouble) {
+    api::Health health;
+    if (!state) {
+        health.live.push_back({"loop", true, "starting"});
+        health.ready.push_back({"service", false, "starting"});
+        return health;
+    }
+    health.live.push_back(loop_of(*state));
+    health.notes = notes_of(*state);
+    if (state->stopping)
+        health.ready.push_back({"service", false, "stopping"});
+    else if (!state->listening)
+        health.ready.push_back({"service", false, "reading its journal"});
+    else
+        health.ready.push_back({"service", true, "takes requests"});
+    health.ready.push_back(broker_of(*state));
+    health.ready.push_back(cloud_of(*state));
+    health.ready.push_back(clock_of(*state));
+    health.ready.push_back(cache_of(*state));
+    health.ready.push_back(journal_of(*state, write_trouble));
+    health.ready.push_back(preconditions_of(*state));
+    return health;
+}
 
 namespace {
 
 /// Hosts that are looked at before others run again: less than a millisecond.
 constexpr std::size_t hosts_at_a_time = 50;
-/// Likewise, of the page; a family is written in one go.
+/// The same, of the page; a family is written in one go.
 constexpr std::size_t lines_at_a_time = 1000;
 
 bool is_good(const std::vector<api::HealthCheck>& checks) {
@@ -33,7 +205,7 @@ Monitor::Monitor(About about) : about_(std::move(about)) {
         [this](const HostId& host, const ServerId& server) { return taggers_of(host, server); });
 }
 
-void Monitor::watch(LookAtDaemon look) {
+void Monitor::watch(ObserveDaemon look) {
     look_ = std::move(look);
 }
 
@@ -62,7 +234,7 @@ Task<std::string> Monitor::metrics() {
     for (const auto& [port, expires] : certificates_)
         if (const auto at = expires())
             values.gauge("reaper_certificate_expiry_timestamp_seconds",
-                         "When the TLS certificate expires that the port shows.",
+                         "When the TLS certificate of the port expires.",
                          std::chrono::duration<double>(at->time_since_epoch()).count(),
                          {{"port", port}});
     if (const auto now = state()) {
@@ -70,7 +242,7 @@ Task<std::string> Monitor::metrics() {
         const auto oldest = journal_.oldest_open();
         const Duration age = oldest ? now->clock.now() - *oldest : Duration{};
         values.gauge("reaper_oldest_request_age_seconds",
-                     "Since the oldest request was taken up that has no outcome; 0: there is none.",
+                     "Age of the oldest request without an outcome; 0: there is none.",
                      std::max(std::chrono::duration<double>(age).count(), 0.0));
     }
     co_await add_room(values);
@@ -91,7 +263,7 @@ Task<std::string> Monitor::metrics() {
     co_return page;
 }
 
-/// The cache may change in between: hosts are looked up anew, some may be gone.
+/// The cache may change in between: hosts are looked up again, some may be gone.
 Task<void> Monitor::add_room(Values& values) {
     const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;

@@ -1,8 +1,8 @@
-// What the daemon tells those who watch it: all that it counts, and all that is looked up when it
+// What the daemon reports for monitoring: all that it counts, and all that is looked up when it
 // is asked for, as one page for Prometheus; and how it is.
 //
 // Events are counted where they pass anyway: what happens to requests in the journal, calls to the
-// cloud in their transport. Everything else is looked up in the daemon at the moment of the scrape.
+// cloud in their transport. Everything else is looked up in the daemon at the time of the scrape.
 // One thread.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "reaper/api/health.hpp"
 #include "reaper/monitoring/api_counters.hpp"
-#include "reaper/monitoring/daemon_state.hpp"
+#include "reaper/monitoring/daemon_values.hpp"
 #include "reaper/monitoring/exposition.hpp"
 #include "reaper/monitoring/journal_counters.hpp"
 
@@ -34,7 +34,7 @@ public:
     JournalCounters& journal() noexcept { return journal_; }
     ApiCounters& api() noexcept { return api_; }
     /// From now on it knows the daemon; what `look` leads to must outlive the last question.
-    void watch(LookAtDaemon look);
+    void watch(ObserveDaemon look);
 
     /// When the certificate expires that a port shows (`admin`, `gateway`) is asked for each page;
     /// none: it shows none now.
@@ -56,7 +56,7 @@ private:
     prometheus::Registry registry_;
     JournalCounters journal_{registry_};
     ApiCounters api_{registry_};
-    LookAtDaemon look_;
+    ObserveDaemon look_;
     std::map<std::string, CertificateExpires> certificates_;  ///< by port
 };
 

@@ -2,15 +2,480 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/notifications/event_fields.hpp"
 #include "reaper/notifications/nova_json.hpp"
-#include "reaper/notifications/nova_status.hpp"
 #include "reaper/notifications/oslo_envelope.hpp"
-#include "reaper/notifications/schedule_event.hpp"
+
+namespace reaper::amqp {
+
+// Picks what we need out of one of Nova's messages without building the rest: a reader of
+// nlohmann's SAX events that knows where in the message it is, and stops as soon as it has all.
+// Internal to the parser of events.
+
+/// The values that we need. Those of the payload lie in `payload.nova_object.data`.
+enum class Pick : std::uint8_t {
+    event_type,
+    timestamp,
+    uuid,
+    tenant_id,
+    display_name,
+    host,
+    node,
+    created_at,
+    launched_at,
+    state,
+    task_state,
+    locked,
+    image_uuid,
+    flavor_name,
+    vcpus,
+    memory_mb,
+    root_gb,
+    ephemeral_gb,
+    swap,
+    binary,
+    disabled,
+    disabled_reason,
+    availability_zone,
+    forced_down,
+    count_
+};
+
+/// Its path in the message, for people.
+std::string_view path_of(Pick pick);
+
+struct Picked {
+    enum class Kind : std::uint8_t { absent, null, text, integer, boolean, other };
+    Kind kind = Kind::absent;
+    std::string text;
+    std::int64_t integer = 0;  ///< too large ones are INT64_MAX
+    bool boolean = false;
+};
+
+/// Used again and again, so that texts keep their memory.
+class EventFields {
+public:
+    /// Whether events of this type are wanted; decides as soon as the type is read.
+    using Wanted = bool (*)(std::string_view event_type);
+
+    /// Reads one message. False: of no interest, and nothing else is known of it. Throws WrongJson.
+    bool read(std::string_view message, Wanted wanted);
+
+    const Picked& at(Pick pick) const { return values_[static_cast<std::size_t>(pick)]; }
+    const std::map<std::string, std::string>& metadata() const { return metadata_; }
+    const std::map<std::string, std::string>& extra_specs() const { return extra_specs_; }
+
+private:
+    friend struct SaxReader;
+    /// Whose members are read.
+    enum class Place : std::uint8_t {
+        top,
+        payload,
+        data,
+        flavor,
+        flavor_data,
+        metadata,
+        extra_specs,
+        elsewhere
+    };
+
+    std::array<Picked, static_cast<std::size_t>(Pick::count_)> values_;
+    std::map<std::string, std::string> metadata_, extra_specs_;
+    std::vector<Place> places_;
+    std::string key_;
+    bool payload_seen_ = false;
+};
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t max_event_depth = 64;
+
+struct Name {
+    std::string_view key;
+    Pick pick;
+};
+constexpr std::array<Name, 2> top_names{{
+    {"event_type", Pick::event_type},
+    {"timestamp", Pick::timestamp},
+}};
+constexpr std::array<Name, 16> data_names{{
+    {"uuid", Pick::uuid},
+    {"tenant_id", Pick::tenant_id},
+    {"display_name", Pick::display_name},
+    {"host", Pick::host},
+    {"node", Pick::node},
+    {"created_at", Pick::created_at},
+    {"launched_at", Pick::launched_at},
+    {"state", Pick::state},
+    {"task_state", Pick::task_state},
+    {"locked", Pick::locked},
+    {"image_uuid", Pick::image_uuid},
+    {"binary", Pick::binary},
+    {"disabled", Pick::disabled},
+    {"disabled_reason", Pick::disabled_reason},
+    {"availability_zone", Pick::availability_zone},
+    {"forced_down", Pick::forced_down},
+}};
+constexpr std::array<Name, 6> flavor_names{{
+    {"name", Pick::flavor_name},
+    {"vcpus", Pick::vcpus},
+    {"memory_mb", Pick::memory_mb},
+    {"root_gb", Pick::root_gb},
+    {"ephemeral_gb", Pick::ephemeral_gb},
+    {"swap", Pick::swap},
+}};
+
+template <std::size_t N>
+std::optional<Pick> find(const std::array<Name, N>& names, std::string_view key) {
+    for (const Name& name : names) {
+        if (name.key == key) return name.pick;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view path_of(Pick pick) {
+    static const auto paths = [] {
+        std::array<std::string, static_cast<std::size_t>(Pick::count_)> made;
+        const auto add = [&](const auto& names, const std::string& prefix) {
+            for (const Name& name : names) {
+                made[static_cast<std::size_t>(name.pick)] = prefix + std::string(name.key);
+            }
+        };
+        add(top_names, "");
+        add(data_names, "payload.");
+        add(flavor_names, "payload.flavor.");
+        return made;
+    }();
+    return paths[static_cast<std::size_t>(pick)];
+}
+
+/// What nlohmann calls while it reads; `false` ends the reading.
+struct SaxReader {
+    using Place = EventFields::Place;
+    using Kind = Picked::Kind;
+
+    EventFields& fields;
+    EventFields::Wanted wanted;
+    bool ended = false;     ///< by ourselves, without an error
+    bool unwanted = false;  ///< it is of no interest
+
+    Place place() const { return fields.places_.back(); }
+
+    Picked* target() const {
+        if (fields.places_.empty()) return nullptr;
+        std::optional<Pick> pick;
+        if (place() == Place::top) pick = find(top_names, fields.key_);
+        if (place() == Place::data) pick = find(data_names, fields.key_);
+        if (place() == Place::flavor_data) pick = find(flavor_names, fields.key_);
+        return pick ? &fields.values_[static_cast<std::size_t>(*pick)] : nullptr;
+    }
+    bool keep(Kind kind) {
+        if (Picked* picked = target()) picked->kind = kind;
+        return go_on();
+    }
+    bool keep_integer(std::int64_t value) {
+        if (Picked* picked = target()) {
+            picked->kind = Kind::integer;
+            picked->integer = value;
+        }
+        return true;
+    }
+    /// False once all is known that is needed.
+    bool go_on() {
+        if (!fields.payload_seen_ || fields.at(Pick::timestamp).kind == Kind::absent ||
+            fields.at(Pick::event_type).kind == Kind::absent) {
+            return true;
+        }
+        ended = true;
+        return false;
+    }
+
+    bool null() { return keep(Kind::null); }
+    bool boolean(bool value) {
+        if (Picked* picked = target()) picked->boolean = value;
+        return keep(Kind::boolean);
+    }
+    bool number_integer(json::number_integer_t value) { return keep_integer(value); }
+    bool number_unsigned(json::number_unsigned_t value) {
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        return keep_integer(
+            value > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(value));
+    }
+    bool number_float(json::number_float_t, const std::string&) { return keep(Kind::other); }
+    bool binary(json::binary_t&) { return keep(Kind::other); }
+    bool string(std::string& value) {
+        if (fields.places_.empty()) return true;
+        if (place() == Place::metadata) {
+            fields.metadata_.insert_or_assign(fields.key_, std::move(value));
+        } else if (place() == Place::extra_specs) {
+            fields.extra_specs_.insert_or_assign(fields.key_, std::move(value));
+        } else if (Picked* picked = target()) {
+            picked->kind = Kind::text;
+            picked->text.assign(value);
+            if (picked == &fields.at(Pick::event_type) && !wanted(picked->text)) {
+                ended = unwanted = true;
+                return false;
+            }
+        }
+        return go_on();
+    }
+    bool key(std::string& name) {
+        if (place() != Place::elsewhere) fields.key_.assign(name);
+        return true;
+    }
+    bool start_object(std::size_t) { return enter(place_inside()); }
+    bool start_array(std::size_t) { return enter(Place::elsewhere); }
+    bool end_object() { return leave(); }
+    bool end_array() { return leave(); }
+    bool parse_error(std::size_t position, const std::string&, const json::exception&) {
+        throw WrongJson{"the message is not JSON (at byte " + std::to_string(position) + ")"};
+    }
+
+    Place place_inside() const {
+        if (fields.places_.empty()) return Place::top;
+        const std::string& key = fields.key_;
+        switch (place()) {
+            case Place::top: return key == "payload" ? Place::payload : Place::elsewhere;
+            case Place::payload: return key == "nova_object.data" ? Place::data : Place::elsewhere;
+            case Place::data:
+                return key == "flavor"     ? Place::flavor
+                       : key == "metadata" ? Place::metadata
+                                           : Place::elsewhere;
+            case Place::flavor:
+                return key == "nova_object.data" ? Place::flavor_data : Place::elsewhere;
+            case Place::flavor_data:
+                return key == "extra_specs" ? Place::extra_specs : Place::elsewhere;
+            default: return Place::elsewhere;
+        }
+    }
+    bool enter(Place next) {
+        if (fields.places_.size() >= max_event_depth) {
+            throw WrongJson{"the message is nested deeper than " + std::to_string(max_event_depth) +
+                            " levels"};
+        }
+        if (Picked* picked = target()) picked->kind = Kind::other;
+        if (fields.places_.empty() && next != Place::top) {
+            throw WrongJson{"the message is not a JSON object"};
+        }
+        fields.places_.push_back(next);
+        return true;
+    }
+    bool leave() {
+        if (place() == Place::payload) fields.payload_seen_ = true;
+        fields.places_.pop_back();
+        return go_on();
+    }
+};
+
+bool EventFields::read(std::string_view message, Wanted wanted) {
+    for (Picked& value : values_) value.kind = Picked::Kind::absent;
+    metadata_.clear();
+    extra_specs_.clear();
+    places_.clear();
+    payload_seen_ = false;
+    SaxReader reader{*this, wanted};
+    try {
+        json::sax_parse(message, &reader);
+    } catch (const json::exception&) {
+        throw WrongJson{"the message holds a number that is out of range"};
+    }
+    return !reader.unwanted;
+}
+
+}  // namespace reaper::amqp
+
+namespace reaper {
+namespace {
+
+struct Word {
+    std::string_view nova, status;
+};
+
+constexpr std::array<Word, 13> vm_states{{
+    {"active", "ACTIVE"},
+    {"building", "BUILD"},
+    {"stopped", "SHUTOFF"},
+    {"resized", "VERIFY_RESIZE"},
+    {"paused", "PAUSED"},
+    {"suspended", "SUSPENDED"},
+    {"rescued", "RESCUE"},
+    {"error", "ERROR"},
+    {"deleted", "DELETED"},
+    {"soft-delete", "SOFT_DELETED"},
+    {"shelved", "SHELVED"},
+    {"shelved_offloaded", "SHELVED_OFFLOADED"},
+    {"pending", "PENDING"},
+}};
+
+constexpr std::array<Word, 7> reboots{{
+    {"rebooting", "REBOOT"},
+    {"reboot_pending", "REBOOT"},
+    {"reboot_started", "REBOOT"},
+    {"rebooting_hard", "HARD_REBOOT"},
+    {"reboot_pending_hard", "HARD_REBOOT"},
+    {"reboot_started_hard", "HARD_REBOOT"},
+    {"updating_password", "PASSWORD"},
+}};
+constexpr std::array<Word, 3> rebuilds{{
+    {"rebuilding", "REBUILD"},
+    {"rebuild_block_device_mapping", "REBUILD"},
+    {"rebuild_spawning", "REBUILD"},
+}};
+constexpr std::array<Word, 4> resizes{{
+    {"resize_prep", "RESIZE"},
+    {"resize_migrating", "RESIZE"},
+    {"resize_migrated", "RESIZE"},
+    {"resize_finish", "RESIZE"},
+}};
+
+template <std::size_t N>
+std::string_view find(const std::array<Word, N>& words, std::string_view nova) {
+    const auto* const found = std::find_if(words.begin(), words.end(),
+                                           [&](const Word& word) { return word.nova == nova; });
+    return found == words.end() ? std::string_view() : found->status;
+}
+
+/// The status that the task state puts in place of the vm_state's own; empty: none.
+std::string_view task_status(std::string_view vm, std::string_view task) {
+    const bool active = vm == "active";
+    const bool stopped = vm == "stopped";
+    if (active) {
+        if (const auto status = find(reboots, task); !status.empty()) return status;
+    }
+    if (active || stopped || vm == "error") {
+        if (const auto status = find(rebuilds, task); !status.empty()) return status;
+    }
+    if (active || stopped) {
+        if (const auto status = find(resizes, task); !status.empty()) return status;
+    }
+    if ((active || vm == "paused") && task == "migrating") return "MIGRATING";
+    if (vm == "resized" && task == "resize_reverting") return "REVERT_RESIZE";
+    return {};
+}
+
+}  // namespace
+
+std::string nova_status(std::string_view vm_state, std::string_view task_state) {
+    if (const auto status = task_status(vm_state, task_state); !status.empty()) {
+        return std::string(status);
+    }
+    const auto status = find(vm_states, vm_state);
+    return std::string(status.empty() ? "UNKNOWN" : status);
+}
+
+}  // namespace reaper
+
+namespace reaper::amqp {
+namespace {
+
+constexpr std::size_t max_texts = 10'000;
+
+/// A list of names, or one name alone; none if it is absent or null.
+std::set<std::string> names(const JsonPlace& object, const char* key) {
+    std::set<std::string> all;
+    const auto list = object.maybe(key);
+    if (!list) return all;
+    if (list->is_text()) return {name_in(*list)};
+    if (list->value().size() > max_texts) list->fail("is too long");
+    list->each([&](const JsonPlace& each) { all.insert(name_in(each)); });
+    return all;
+}
+
+/// Of a hint; what is no UUID can't be a server, and Nova ignores it too.
+std::set<ServerId> servers(const JsonPlace& hints, const char* key) {
+    std::set<ServerId> all;
+    for (const auto& name : names(hints, key))
+        if (is_uuid(name)) all.emplace(name);
+    return all;
+}
+
+/// Each text names the UUIDs of aggregates, separated by commas: one of them will do.
+void read_aggregates(const JsonPlace& destination, PlacementConstraints& placement) {
+    for (const auto& text : names(destination, "aggregates")) {
+        std::set<std::string> any_of;
+        for (std::size_t from = 0; from < text.size();) {
+            const auto comma = std::min(text.find(',', from), text.size());
+            if (comma > from) any_of.insert(text.substr(from, comma - from));
+            from = comma + 1;
+        }
+        placement.aggregates.push_back(std::move(any_of));
+    }
+}
+
+void read_places(const JsonPlace& spec, Schedule& schedule) {
+    PlacementConstraints& placement = schedule.placement;
+    if (const auto object = spec.maybe("requested_destination")) {
+        const JsonPlace destination = nova_data(*object);
+        for (const char* const key : {"host", "node"})
+            if (const auto name = destination.maybe(key))
+                placement.only_hosts.insert(name_in(*name));
+        if (!placement.only_hosts.empty()) placement.why_only = "the request asks for";
+        read_aggregates(destination, placement);
+    }
+    auto forced = names(spec, "force_hosts");
+    if (forced.empty()) forced = names(spec, "force_nodes");
+    if (!forced.empty()) {
+        placement.only_hosts = std::move(forced);
+        placement.why_only = "the request is forced onto";
+    }
+    schedule.ignored_hosts = names(spec, "ignore_hosts");
+    if (const auto zone = spec.maybe("availability_zone"))
+        schedule.availability_zone = name_in(*zone);
+    if (const auto hints = spec.maybe("scheduler_hints")) {
+        placement.with = servers(*hints, "same_host");
+        placement.apart_from = servers(*hints, "different_host");
+    }
+}
+
+void read_image(const JsonPlace& spec, Schedule& schedule) {
+    const auto image = spec.maybe("image");
+    if (!image) return;
+    schedule.image = image_in(*image);
+    const JsonPlace data = nova_data(*image);
+    const auto properties = data.maybe("properties");
+    if (!properties) return;
+    for (const auto& trait : names(nova_data(*properties), "traits_required"))
+        schedule.required_traits.emplace(trait);
+}
+
+}  // namespace
+
+Schedule schedule_of(std::string_view message) {
+    try {
+        const nlohmann::json document = parse_json(message);
+        const JsonPlace top(document);
+        Schedule schedule;
+        schedule.ended = top["event_type"].text().ends_with(".end");
+        schedule.request = RequestId(name_in(top["_context_request_id"]));
+        schedule.at = top["timestamp"].time();
+        const JsonPlace spec = nova_data(top["payload"]);
+        schedule.server = ServerId(uuid_in(spec["instance_uuid"]));
+        if (const auto project = spec.maybe("project_id"))
+            schedule.project = ProjectId(name_in(*project));
+        read_places(spec, schedule);
+        read_image(spec, schedule);
+        return schedule;
+    } catch (const nlohmann::json::exception& error) {
+        throw WrongJson{std::string("the message can't be read: ") + error.what()};
+    }
+}
+
+}  // namespace reaper::amqp
 
 namespace reaper {
 namespace {

@@ -11,6 +11,29 @@
 
 #include "reaper/model/cloud_event.hpp"
 #include "reaper/model/failure_notice.hpp"
+#include "reaper/model/schedule.hpp"
+
+namespace reaper {
+
+// What Nova's API would show as a server's `status`, from what its notifications show.
+
+/// `active` with `resize_prep` is `RESIZE`, ...; `UNKNOWN` for a vm_state that Nova does not have.
+/// `task_state` is empty if there is none. Source: nova/api/openstack/common.py, _STATE_MAP (Zed);
+/// `pending` is the patched Nova's.
+std::string nova_status(std::string_view vm_state, std::string_view task_state);
+
+}  // namespace reaper
+
+namespace reaper::amqp {
+
+// `scheduler.select_destinations.start` and `.end`: what the scheduler was asked. Internal to the
+// parser of events.
+// Source: nova's RequestSpecPayload 1.1, DestinationPayload 1.0, ImageMetaPropsPayload 1.x.
+
+/// `message`: the JSON inside the envelope. Throws WrongJson.
+Schedule schedule_of(std::string_view message);
+
+}  // namespace reaper::amqp
 
 namespace reaper {
 

@@ -91,7 +91,7 @@ std::vector<PciRequest> pci_requests_in(const JsonPlace& object) {
     return all;
 }
 
-/// What the request spec tells. Nova may send none (very old servers), and a live migration's has
+/// What the request spec shows. Nova may send none (very old servers), and a live migration's has
 /// nothing but the server.
 void read_request_spec(const JsonPlace& payload, FailureNotice& notice) {
     notice.spec_server = notice.server;

@@ -95,8 +95,8 @@ private:
     BacktestResult result_;                                          // but for these times
 };
 
-/// So long the reading at `i` stands for what is: a hole in the history is time of which nothing is
-/// known.
+/// For this time the reading at `i` is taken as current: a hole in the history is time of which
+/// nothing is known.
 Duration span_of(const std::vector<UsagePoint>& points, std::size_t i, Duration step,
                  Duration longest_gap) {
     if (i + 1 == points.size()) return step;
@@ -105,9 +105,9 @@ Duration span_of(const std::vector<UsagePoint>& points, std::size_t i, Duration 
 }
 
 /// What the metrics would have shown.
-UsageOf as_measured(const UsageOf& others, Amount busy, double cores, bool per_server) {
+UsageRange as_measured(const UsageRange& others, Amount busy, double cores, bool per_server) {
     if (per_server) return others;
-    const UsageOf whole =
+    const UsageRange whole =
         usage_of_whole(std::min(others.most + static_cast<double>(busy), cores), busy);
     return {std::max(whole.least - (others.most - others.least), 0.0), whole.most};
 }
@@ -151,7 +151,7 @@ BacktestResult backtest_host(const HostHistory& host, const Estimator& estimator
     return room.result();
 }
 
-/// Of each point, what nobody needs from then on for `ahead`.
+/// Of each point, the CPU that is not needed from then on for `ahead`.
 std::vector<Amount> free_ahead(const HostHistory& host, Duration ahead) {
     const double most = std::min({static_cast<double>(host.facts.allocated),
                                   static_cast<double>(host.facts.vcpus), host.cores});

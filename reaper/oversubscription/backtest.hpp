@@ -1,6 +1,6 @@
 // What an estimator would have done on a history: the same estimator and the same publication as in
 // the daemon, on what was measured then. The demand is the worst that can be: whatever is published
-// is taken at once, used fully, and given back by nobody. Pure.
+// is taken at once, used fully, and never given back. Pure.
 #pragma once
 
 #include <string>
@@ -20,15 +20,15 @@ struct HostHistory {
 
 struct BacktestRules {
     PublicationRules publication{};
-    bool evict = true;        ///< what is held beyond the estimate; else it stays for ever
-    bool per_server = false;  ///< the metrics tell servers apart; else only the host's whole use
-    Duration eviction_takes{30'000};  ///< so long an evicted server still uses what it holds
+    bool evict = true;        ///< what is held beyond the estimate; else it stays forever
+    bool per_server = false;  ///< the metrics distinguish servers; else only the host's whole use
+    Duration eviction_takes{30'000};  ///< for this time an evicted server still uses what it holds
 };
 
 /// Of all hosts together.
 struct BacktestResult {
     std::string estimator;
-    double hours = 0;          ///< host-hours that the history tells of
+    double hours = 0;          ///< host-hours that the history reports
     double offered_hours = 0;  ///< vCPU-hours that were published
     double sold_hours = 0;     ///< vCPU-hours that were held
     Amount evictions = 0;      ///< times that vCPUs had to be evicted, host by host
@@ -44,7 +44,7 @@ struct BacktestResult {
 BacktestResult backtest(const std::vector<HostHistory>& hosts, const Estimator& estimator,
                         const BacktestRules& rules);
 
-/// Who knows the future: sells what nobody needs within `ahead`, without a margin. What no
+/// With knowledge of the future: sells what is not needed within `ahead`, without a margin. What no
 /// estimator can beat, for comparison. It evicts when the use to come needs the room.
 BacktestResult backtest_oracle(const std::vector<HostHistory>& hosts, Duration ahead,
                                const BacktestRules& rules);

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 
 namespace reaper {
 namespace {

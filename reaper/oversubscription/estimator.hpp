@@ -21,18 +21,18 @@ struct HostFacts {
     std::string service_host;          ///< nova-compute's `host`
     std::set<std::string> aggregates;  ///< names and UUIDs
     Amount vcpus = 0;                  ///< of its inventory of VCPU: total less reserved
-    double allocation_ratio = 1;       ///< likewise
-    /// VCPU that is held in ordinary room, by whomever. Pinned CPUs (PCPU) are not in it.
+    double allocation_ratio = 1;       ///< as above
+    /// VCPU that any server holds in ordinary room. Pinned CPUs (PCPU) are not in it.
     Amount allocated = 0;
 };
 
 /// How much oversubscribed room a host may have, in vCPUs.
 struct Estimate {
-    bool known = false;  ///< else: no new room, and nobody has to go
+    bool known = false;  ///< else: no new room, and no server is evicted
     Amount rise_to = 0;  ///< published room may grow up to this
     Amount fall_to = 0;  ///< and must not be above this; rise_to <= fall_to
-    /// So much that is held may stay, where that is more: nobody is in its way, though nobody new
-    /// may start on it.
+    /// This amount that is held may stay, where that is more: it is in no server's way, though no
+    /// new server may start on it.
     Amount keep_to = 0;
     /// When that was so; none: it rests on no measurement and is always true.
     std::optional<TimePoint> measured_at{};

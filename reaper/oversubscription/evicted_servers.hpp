@@ -1,5 +1,5 @@
-// Servers that were evicted from hosts, by the journal's record of a request. Whoever found out
-// that they had to go: the load that went with them is in the load averages for a while. Pure.
+// Servers that were evicted from hosts, by the journal's record of a request. Whatever part found
+// out that they had to go: the load that went with them is in the load averages for a while. Pure.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ namespace reaper {
 struct EvictedServer {
     HostId host;
     Amount vcpus = 0;  ///< of VCPU, PCPU and oversubscribed room together
-    TimePoint at{};    ///< when it was gone; while it is on its way out: when its deletion was sent
+    TimePoint at{};    ///< when it was gone; while it is being deleted: when its deletion was sent
     ServerId server{};
     bool gone = false;
 };
 
-/// Those that went, or are on their way out. Not who was spared, nor whose deletion failed.
+/// Those that are deleted, or being deleted; without the spared ones and failed deletions.
 std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
                                            const ResourceClass& room_class);
 

@@ -14,8 +14,24 @@
 
 namespace reaper {
 
+// Hosts and aggregates that the settings of oversubscription name: a name that covers no host sells
+// nothing and keeps nothing back, and looks right anyway. Pure.
+
+/// A name that does nothing.
+struct IdleName {
+    bool no_host = false;  ///< of the cloud; else there are some, and room of none is sold
+    std::string key;       ///< `oversubscription.estimator.overrides`
+    std::string detail;    ///< what is written there, what is wrong with it, and what to do
+};
+
+/// `hosts` and `aggregates` say where room is sold (sells_room). In the order of the keys; nothing
+/// is said of a cloud without hosts.
+std::vector<IdleName> idle_names(const std::vector<std::string>& hosts,
+                                 const std::vector<std::string>& aggregates,
+                                 const Estimator& estimator, const std::vector<HostFacts>& cloud);
+
 HostFacts facts_of(const Host& host);
-/// As far as Nova's lists tell: its names and aggregates.
+/// As far as Nova's lists report: its names and aggregates.
 HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateRecord>& aggregates);
 
 /// Where oversubscribed room is sold: `hosts` are patterns of names of hypervisors or services; if
@@ -36,7 +52,7 @@ private:
     void add(const std::string& name, const HostId& host);
     const HostId* named(const std::string& name) const;
 
-    std::map<std::string, HostId> by_name_;  // in small letters; an empty id: several
+    std::map<std::string, HostId> by_name_;  // in lower case; an empty id: several
 };
 
 }  // namespace reaper

@@ -2,7 +2,7 @@
 // nested provider of ours (slot_provider_name) with an inventory of the oversubscribed class.
 // `reserved` is left as it is: while freed room is promised, the class is reserved on its host.
 // What others made is never taken. Where the room is closed, `min_unit` is above the total, so that
-// nothing new fits, whoever leaves. Pure.
+// nothing new fits, whatever server leaves. Pure.
 #pragma once
 
 #include <map>
@@ -59,7 +59,7 @@ bool is_inventory_of(const Inventory& found, Amount total, Amount min_unit);
 /// The room that an inventory publishes: its total, or 0 if it is closed.
 Amount published_room(const Inventory& inventory);
 
-/// One step for each host, in their order. An inventory that somebody holds some of is not removed,
+/// One step for each host, in their order. An inventory that is in use is not removed,
 /// but closed. `providers` are all of the cloud: a name of ours that another has is refused.
 std::vector<InventoryStep> inventory_plan(const std::vector<WantedRoom>& hosts,
                                           const std::vector<ProviderRecord>& providers,

@@ -8,29 +8,30 @@
 namespace reaper {
 namespace {
 
-/// Counters are read at slightly different moments: so much more than all cores is no
+/// Counters are read at slightly different times: this much more than all cores is no
 /// contradiction.
 constexpr double most_measured = 1.1;
 
-bool possible(const UsageOf& used) {
+bool possible(const UsageRange& used) {
     return std::isfinite(used.least) && std::isfinite(used.most) && used.least >= 0 &&
            used.least <= used.most;
 }
 
-UsageOf at_most(const UsageOf& used, double cores) {
+UsageRange at_most(const UsageRange& used, double cores) {
     return {std::min(used.least, cores), std::min(used.most, cores)};
 }
 
 }  // namespace
 
-std::string why_impossible(const UsageOf& used, double cores) {
-    if (!std::isfinite(cores) || cores <= 0) return "the number of its cores is no number above 0";
-    if (!possible(used)) return "its use is no number from 0 on";
+std::string why_impossible(const UsageRange& used, double cores) {
+    if (!std::isfinite(cores) || cores <= 0)
+        return "the number of its cores is not a number above 0";
+    if (!possible(used)) return "its use is not a number of 0 or more";
     if (used.most > cores * most_measured) return "more cores are said to be in use than it has";
     return {};
 }
 
-UsageOf usage_of_whole(double in_use, Amount held) {
+UsageRange usage_of_whole(double in_use, Amount held) {
     const double holders = std::min(in_use, static_cast<double>(std::max<Amount>(held, 0)));
     return {in_use - holders, in_use};
 }

@@ -10,7 +10,7 @@
 namespace reaper {
 namespace {
 
-/// Who did not flap for so long is as new.
+/// A host that has not flapped for this time starts afresh.
 void close_in_time(Circuit& quiet, TimePoint now, const PublicationRules& rules) {
     const auto until = quiet.until();
     if (until && now - *until >= rules.flap_window) quiet.close();

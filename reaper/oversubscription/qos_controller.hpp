@@ -1,17 +1,20 @@
 // A QoS controller watches how regular servers fare on the hosts where oversubscribed room is sold,
 // and says what must go: corrections are data, which another part carries out under the rules for
-// all evictions. Which servers they are is `choose_corrected` (correction.hpp). Pure; times are
-// told.
+// all evictions. Which servers they are is `choose_corrected` (correction.hpp). Pure; the caller
+// passes all times.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/parameters.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -34,7 +37,7 @@ struct HostLoad {
     bool known() const noexcept { return why_unknown.empty(); }
 };
 
-/// Counters are read at slightly different moments: a part up to this is all, not a contradiction.
+/// Counters are read at slightly different times: a part up to this is all, not a contradiction.
 inline constexpr double most_part = 1.1;
 
 /// Which figures a controller looks at.
@@ -57,7 +60,7 @@ struct HostCorrection {
     friend bool operator==(const HostCorrection&, const HostCorrection&) = default;
 };
 
-/// Load that is in the averages still, though who made it was shed.
+/// Load that is still in the averages, though its source was shed.
 struct ShedLoad {
     double load5 = 0;
     double load15 = 0;
@@ -70,13 +73,13 @@ struct QosState {
     std::optional<TimePoint> corrected_at{};
     ShedLoad shed{};  ///< as of `corrected_at`
 
-    void shift(Duration by);  ///< the wall clock was set forward by so much (or back)
+    void shift(Duration by);  ///< the wall clock was set forward by this duration (or back)
 };
 
 struct QosVerdict {
     std::optional<HostCorrection> correction{};
     std::string why;  ///< for people, where there is none: all is well, what is not known, ...
-    /// A figure is above its threshold, or all are known and none is; none: nobody knows.
+    /// A figure is above its threshold, or all are known and none is; none: unknown.
     std::optional<bool> too_busy{};
     QosState state;  ///< for the next time
 };
@@ -97,8 +100,35 @@ public:
 /// again with each new measurement. Times grow.
 QosState after_correction(QosState state, Amount vcpus, TimePoint at);
 
-/// A load average follows slowly: so much of what was shed is still in it, if it was one
-/// runnable thread for each vCPU (Linux damps the averages by e in 5 and 15 minutes).
+/// A load average follows slowly: what was shed is still in it in part, if it was one runnable
+/// thread for each vCPU (Linux damps the averages by e in 5 and 15 minutes).
 ShedLoad shed_load(const QosState& state, TimePoint now);
+
+// What the QoS controllers that evict have in common: after how many measurements, how many servers
+// at a time, and how long they wait for an effect.
+
+struct QosEvict {
+    bool all = false;    ///< every revocable server of the host; else step by step
+    Duration settle{0};  ///< between two corrections of a host
+};
+
+/// The parameters `evict` and `settle`.
+ParameterSpec evict_spec();
+ParameterSpec settle_spec();
+/// `for`, a number of measurements.
+ParameterSpec in_a_row_spec(std::int64_t standard);
+std::variant<int, ParameterError> in_a_row_of(const Parameters& parameters);
+std::variant<QosEvict, ParameterError> qos_evict_of(const Parameters& parameters);
+
+/// Whether this measurement is to be looked at: it is known, and newer than the last one. If not,
+/// the verdict says why. It remembers the measurement.
+bool is_news(const HostLoad& load, QosVerdict& verdict);
+
+/// Whether the last correction is still to show its effect.
+bool settles(const QosState& state, TimePoint now, Duration settle);
+
+/// At least 1 vCPU, and all that is `over`, which is above 0.
+HostCorrection correction_of(const HostId& host, const QosEvict& evict, double over,
+                             std::string why);
 
 }  // namespace reaper

@@ -62,7 +62,8 @@ std::variant<const Cell*, std::string> cell_of(const Host& host, const std::vect
 std::variant<const Cell*, std::string> cell_of_server(const Request& request,
                                                       const std::vector<Cell>& cells,
                                                       const CloudIndex& cloud) {
-    if (request.from_host.empty()) return std::string{"is on no host, and nobody tells its last"};
+    if (request.from_host.empty())
+        return std::string{"is on no host, and its last host is unknown"};
     const std::string where = "was last on " + in_quotes(request.from_host) + ", which ";
     const Host* const host = host_by_service(request.from_host, cloud);
     auto found = host != nullptr ? cell_of(*host, cells) : only_one(cells, [&](const Cell& cell) {

@@ -20,16 +20,16 @@ const Host* host_by_service(const std::string& name, const CloudIndex& cloud);
 /// Does the request's server have to stay in its cell?
 bool stays_in_cell(const Request& request, const SchedulerRules& rules);
 
-/// The cell of the host; or why there is none, for people: no cell has it, or several have.
+/// The cell of the host; or why there is none, as text: no cell has it, or several have.
 std::variant<const Cell*, std::string> cell_of(const Host& host, const std::vector<Cell>& cells);
 
-/// Of the server of a request that stays in its cell, likewise. A host that the cloud has no more
+/// The same for the server of a request that stays in its cell. A host that the cloud no longer has
 /// is looked for by its name alone. Cells are configured.
 std::variant<const Cell*, std::string> cell_of_server(const Request& request,
                                                       const std::vector<Cell>& cells,
                                                       const CloudIndex& cloud);
 
-/// Why it can't be told where the request may go: it stays in its server's cell, and nobody tells
+/// Why it is unknown where the request may go: it stays in its server's cell, and Nova does not say
 /// which that is. None if it can be, or does not matter.
 std::optional<std::string> why_cell_unknown(const Request& request, const SchedulerRules& rules,
                                             const CloudIndex& cloud);

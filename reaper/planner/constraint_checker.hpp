@@ -12,14 +12,32 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 
 namespace reaper {
+
+// A flavor's wish on what its host's aggregates say (Nova's filter AggregateInstanceExtraSpecs).
+//
+// Source: nova.scheduler.filters.extra_specs_ops and aggregate_instance_extra_specs.
+
+/// Does a value of an aggregate meet a wish? The wish is a text that has to be the same, or begins
+/// with an operator: `=` (at least), `==`, `!=`, `>=`, `<=` for numbers; `s==`, `s!=`, `s<`, `s<=`,
+/// `s>`, `s>=` for texts; `<in>` and `<all-in>` for parts of the value; `<or> a <or> b`. What
+/// should be a number and is none is not met.
+bool meets(std::string_view value, std::string_view wish);
+
+/// The first wish of `extra_specs` (keys without a scope, or of `aggregate_instance_extra_specs:`)
+/// that no aggregate meets, as `key=wish`; none if all are met. An aggregate's value may be
+/// several, with commas between them.
+std::optional<std::string> unmet_spec(const std::map<std::string, std::string>& extra_specs,
+                                      const HostAggregates& aggregates);
 
 class CloudIndex;
 class Ledger;
@@ -45,10 +63,10 @@ public:
     int group_members_on(const Host& host) const { return on(members_, host); }
     int apart_on(const Host& host) const { return on(apart_, host); }
     static constexpr Amount any_number = std::numeric_limits<Amount>::max();
-    /// Who has to stay where it is: the request is to land beside it, so without it Nova would not
-    /// take that host (hint `same_host`, affinity).
+    /// Servers that must stay where they are: the request must land beside them; without them Nova
+    /// would not take that host (hint `same_host`, affinity).
     const std::set<ServerId>& company() const { return company_; }
-    /// All slots have to be on one host: affinity, and nobody of the group is anywhere yet.
+    /// All slots have to be on one host: affinity, and the group has no placed server yet.
     bool all_on_one_host() const { return all_on_one_; }
 
 private:

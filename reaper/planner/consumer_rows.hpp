@@ -1,4 +1,4 @@
-// On which rows a consumer is: a table of hashes, so that one who is looked for is found without a
+// On which rows a consumer is: a table of hashes, so that a consumer is found without a
 // look at every host. Few have one in common; what many have is kept apart.
 #pragma once
 

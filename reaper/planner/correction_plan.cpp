@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reaper/model/text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/rooms/room.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 
@@ -14,7 +14,7 @@ namespace reaper {
 namespace {
 
 /// Servers that do not go, in full.
-constexpr std::size_t most_told = 20;
+constexpr std::size_t most_listed = 20;
 
 const Server* server_on(const Host& host, const ServerId& id) {
     const auto at = std::find_if(host.servers.begin(), host.servers.end(),
@@ -84,7 +84,7 @@ private:
     std::optional<std::string> why_gone(const Server* server, const ServerId& id) const {
         if (const auto* const eviction = ledger_.eviction(id))
             return "it is evicted already, for " + printable(eviction->request.str(), 64);
-        if (server == nullptr) return "it is not on " + host_name() + " any more";
+        if (server == nullptr) return "it is no longer on " + host_name();
         if (comes_free(*server, ledger_)) return "it is being deleted already";
         return std::nullopt;
     }
@@ -125,10 +125,10 @@ private:
 
     static std::string listed(const std::vector<std::string>& servers) {
         std::string text;
-        for (std::size_t i = 0; i < servers.size() && i < most_told; ++i)
+        for (std::size_t i = 0; i < servers.size() && i < most_listed; ++i)
             text += (i == 0 ? "" : "; ") + servers[i];
-        if (servers.size() > most_told)
-            text += "; and " + std::to_string(servers.size() - most_told) + " more";
+        if (servers.size() > most_listed)
+            text += "; and " + std::to_string(servers.size() - most_listed) + " more";
         return text;
     }
 
@@ -150,7 +150,7 @@ Decision plan_correction(const Request& request, const CloudIndex& cloud, const 
     const Host* const host = cloud.find(request.correction->host);
     if (host == nullptr)
         return NothingToDo{
-            "there is no host " + printable(request.correction->host_name, 64) + " any more", {}};
+            "host " + printable(request.correction->host_name, 64) + " no longer exists", {}};
     return CorrectionPlan{request, *host, ledger, options}.decide();
 }
 

@@ -1,10 +1,10 @@
 // Culling candidates: where a server would fit if revocable ones made room. Aardvark's question, as
 // its document puts it: for each class, `usage + requested - preemptible usage <= capacity`. Pure.
 //
-// A host answers it as the planner would: only revocable servers that may go count (not locked, not
-// protected, nobody's room twice), room that is promised to others is not there, the inventories'
-// units must allow the amounts, and the host must be up and enabled. A host with room for it as it
-// is, is a candidate too: its revocable servers need not go.
+// A host answers it as the planner would. Only revocable servers that may be deleted count (not
+// locked, not protected, each server's room once). Room that is promised to others is not
+// available. The inventories' units must allow the amounts, and the host must be up and enabled. A
+// host that has room already is a candidate too: its revocable servers can stay.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ namespace reaper {
 
 /// One class on one provider, in Placement's units.
 struct ClassUse {
-    Amount used = 0;  ///< by everybody, as Placement counts
+    Amount used = 0;  ///< by all consumers, as Placement counts
     Amount capacity = 0;
     friend bool operator==(const ClassUse&, const ClassUse&) = default;
 };
@@ -32,7 +32,7 @@ struct ClassUse {
 struct CullingCandidate {
     HostId host;
     std::string host_name;
-    bool has_room = false;  ///< at once: nobody must go
+    bool has_room = false;  ///< at once: no deletion is needed
     /// The requested classes, on each provider of the host that could give them.
     std::map<ProviderId, std::map<ResourceClass, ClassUse>> providers;
     /// What revocable servers that may go hold, on each provider of the host: all classes.

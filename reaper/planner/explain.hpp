@@ -29,7 +29,7 @@ std::string why_over_limit(const BudgetCounter& usage, const std::vector<BudgetG
                            Amount requested, bool proven);
 
 /// Why all revocable servers together are not enough, or (`not_all`) those that may be deleted:
-/// `hosts` give slots, `refused` tells the others.
+/// `hosts` give slots, `refused` lists the others.
 std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>& refused,
                            Amount requested, Amount possible, bool not_all);
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "reaper/model/standard_traits.hpp"
+#include "reaper/model/res_type.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/rooms/host_packing.hpp"
 
 namespace reaper {
@@ -204,9 +204,10 @@ std::optional<std::string> why_kept(const Server& server, const Host& host,
     if (input.checker != nullptr && input.checker->company().contains(server.id))
         return "the request is to run beside it";
     if (auto why = why_no_victim(server)) return why;
-    if (input.ledger.stays_for(server.id, input.request.id))
+    if (input.ledger.reserved().stays_for(server.id, input.request.id))
         return "the room that it holds is lent by role " +
-               input.ledger.lender_of(server.id)->str() + ", and goes to that role alone";
+               input.ledger.reserved().lender_of(server.id)->str() +
+               ", and goes to that role alone";
     if (input.protection != nullptr)
         if (auto why = input.protection->why(server, host.member_of)) return why;
     return input.victim_filter == nullptr ? std::nullopt

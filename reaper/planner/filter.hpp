@@ -24,14 +24,14 @@ struct FilterInput {
     const Shape& shape;
     const Ledger& ledger;
     const std::map<ServerId, std::string>& skipped;
-    const Protection* protection = nullptr;       ///< none: nobody is protected
-    const VictimFilter* victim_filter = nullptr;  ///< none: nobody else is kept
+    const Protection* protection = nullptr;       ///< none: no server is protected
+    const VictimFilter* victim_filter = nullptr;  ///< none: no other server is kept
     /// Hosts that are left out, each with the reason; may be null.
     const std::map<HostId, std::string>* in_cooldown = nullptr;
     const ConstraintChecker* checker = nullptr;  ///< none: all will do
     /// A host that is declared to have room of the other kind alone is left out.
     ResType room = ResType::regular;
-    /// Every revocable server may go: what would come free then, whoever keeps them now.
+    /// Every revocable server may go: what would come free then, whatever keeps them now.
     bool all_may_go = false;
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "reaper/model/amount.hpp"
-#include "reaper/model/standard_traits.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/model/res_type.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 
 namespace reaper {
 namespace {
@@ -28,7 +28,7 @@ HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount
       wanted_{wanted} {
     if (input_.victim_filter != nullptr && input_.victim_filter->by_run_time() != nullptr)
         spared_rows_ = &cloud_.spared_by(*input_.victim_filter->by_run_time());
-    role_ = input_.ledger.sole_role_of(input_.request.id);
+    role_ = input_.ledger.reserved().sole_role_of(input_.request.id);
     if (role_ != nullptr) role_rows_ = &cloud_.reserved_for(*role_, input_.ledger);
     prepare();
     flag_special();
@@ -81,23 +81,24 @@ void HostFilter::prepare() {
 }
 
 /// Rows where a skipped server may be, or one that has to stay, or room is promised to this
-/// request, or reserved for it in a way that no other request shares. All of them where it is said
-/// who alone may go.
+/// request, or reserved for it in a way that no other request shares. All of them if only certain
+/// servers may go.
 void HostFilter::flag_special() {
-    static const std::set<ServerId> nobody;
-    const auto& company = input_.checker != nullptr ? input_.checker->company() : nobody;
+    static const std::set<ServerId> no_servers;
+    const auto& company = input_.checker != nullptr ? input_.checker->company() : no_servers;
     const auto promises = input_.ledger.promises_of(input_.request.id);
     const RequestId& id = input_.request.id;
     std::vector<HostId> reserved;
     std::vector<ServerId> tenants;
     if (role_rows_ == nullptr) {
-        reserved = input_.ledger.hosts_kept_for(id);
-        if (!input_.ledger.role_of(id).empty())
-            input_.ledger.each_tenant([&](const ServerId& server) {
-                if (!input_.ledger.stays_for(server, id)) tenants.push_back(server);
+        const ReservedRoom& room = input_.ledger.reserved();
+        reserved = room.hosts_kept_for(id);
+        if (!room.role_of(id).empty())
+            room.each_tenant([&](const ServerId& server) {
+                if (!room.stays_for(server, id)) tenants.push_back(server);
             });
     }
-    // A loan that ends: of all others, on each host, nobody goes.
+    // A loan that ends: no other server on any host is deleted.
     const bool among = !input_.request.victims_among.empty();
     if (promises.empty() && reserved.empty() && tenants.empty() && input_.skipped.empty() &&
         company.empty() && !among)
@@ -161,9 +162,9 @@ Amount HostFilter::max_slots(std::uint32_t row) const {
     return std::min(wanted_, input_.checker->max_slots(*cloud_.row(row).host));
 }
 
-/// Does the row tell what groups and traits allow? All comes from the root then, whose traits the
+/// Does the row say what groups and traits allow? All comes from the root then, whose traits the
 /// profile has.
-bool HostFilter::tells_parts(std::uint32_t row) const {
+bool HostFilter::knows_parts(std::uint32_t row) const {
     if (grouped_ || cloud_.names().profiles()[cloud_.profile(row)].nested_traits) return false;
     return std::all_of(needs_.begin(), needs_.end(), [&](const NeedView& need) {
         return need.number == RowNames::none || classes(row)[need.number].providers == 0 ||
@@ -192,7 +193,7 @@ bool HostFilter::judge_row(std::uint32_t row, Slots& slots,
                            std::optional<RejectionCode>& code) const {
     if (input_.all_may_go || !same_protection_ || (!special_.empty() && special_[row] != 0))
         return false;
-    if (input_.shape.parts() != nullptr && !tells_parts(row)) {
+    if (input_.shape.parts() != nullptr && !knows_parts(row)) {
         code = hopeless_in_parts(row);
         return code.has_value();
     }
@@ -233,18 +234,18 @@ const ReadRow* HostFilter::spared(std::uint32_t row) const {
     if (filter == nullptr) return nullptr;
     if (spared_rows_ != nullptr && !reserved(row))
         return spared_rows_->of(cloud_, row, *filter->by_run_time(), ledger_of(row));
-    // Of a row that is the role's, tenants may be kept too: the index's own tells nothing of them.
+    // Of a row that is the role's, tenants may be kept too: the index's own says nothing of them.
     if (!reserved(row) && !filter->may_keep(cloud_.row(row))) return nullptr;
     return has_kept(row) ? &filtered(row) : nullptr;
 }
 
-/// Does the filter keep anybody who could go else?
+/// Does the filter keep any server that could otherwise be deleted?
 bool HostFilter::has_kept(std::uint32_t row) const {
     const Host& host = *cloud_.row(row).host;
     const Ledger& ledger = input_.ledger;
     const auto stays = [&](const ServerId& server) {
-        return reserved(row) ? ledger.stays_for(server, *role_)
-                             : ledger.lender_of(server) != nullptr;
+        return reserved(row) ? ledger.reserved().stays_for(server, *role_)
+                             : ledger.reserved().lender_of(server) != nullptr;
     };
     if (cloud_.protection().protects_host(host.member_of)) return false;
     const auto kept = [&](const Server& server) {
@@ -296,7 +297,7 @@ void HostFilter::judge(std::uint32_t row) {
     }
     auto& refused = refused_[*code];
     ++refused.hosts;
-    if (refused.first.size() < told_of_a_code) refused.first.push_back(cloud_.row(row).host);
+    if (refused.first.size() < listed_per_code) refused.first.push_back(cloud_.row(row).host);
 }
 
 const HostOption& HostFilter::operator[](std::size_t host) const {

@@ -1,9 +1,9 @@
 // Which hosts can give slots to a request, out of all hosts of the cloud, from their
 // rows alone where these are exact (tens of nanoseconds a host; what is outstanding is in them, see
-// ledger_rows.hpp), from the host itself where they are not: several providers of a class, groups,
+// cloud_index.hpp), from the host itself where they are not: several providers of a class, groups,
 // room that is promised to the request itself, skipped servers. Where a victim filter keeps some
 // servers, the host is read once more without them: some microseconds, once for those that are kept
-// for their run time (spared_rows.hpp), else for each such host and decision.
+// for their run time (spared_servers.hpp), else for each such host and decision.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,10 @@ public:
     /// Hosts that can't give a slot, by code, each in the order of names.
     struct Refused {
         std::size_t hosts = 0;
-        std::vector<const Host*> first;  ///< at most `told_of_a_code`
+        std::vector<const Host*> first;  ///< at most `listed_per_code`
     };
     const std::map<RejectionCode, Refused>& refused() const { return refused_; }
-    static constexpr std::size_t told_of_a_code = 20;
+    static constexpr std::size_t listed_per_code = 20;
 
 private:
     struct Entry {
@@ -62,9 +62,9 @@ private:
     void judge(std::uint32_t row);
     std::optional<RejectionCode> judge_profile(const Profile& profile) const;
     std::optional<RejectionCode> judge_profile_of(std::uint32_t row) const;
-    /// False if the row does not tell exactly: the host must be asked.
+    /// False if the row does not say exactly: the host must be asked.
     bool judge_row(std::uint32_t row, Slots& slots, std::optional<RejectionCode>& code) const;
-    bool tells_parts(std::uint32_t row) const;
+    bool knows_parts(std::uint32_t row) const;
     std::optional<RejectionCode> hopeless_in_parts(std::uint32_t row) const;
     bool take_off_kept(std::uint32_t row, Slots& slots) const;
     std::optional<RejectionCode> judge_host(std::uint32_t row, Slots& slots);

@@ -52,7 +52,7 @@ struct WrappedHost {
     ResType label{};  ///< of the wrapped host: what an `any` host appears as
     /// All room of the kind. Regular: the capacity of the ordinary classes. Revocable: the capacity
     /// of the revocable classes, and of the ordinary ones what revocable servers hold and, as long
-    /// as some of a revocable class is free, what nobody holds.
+    /// as some of a revocable class is free, what is not allocated.
     Resources total;
     Resources free;  ///< of it, without a deletion; not negative
 };

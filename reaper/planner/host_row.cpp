@@ -6,9 +6,9 @@
 #include <limits>
 #include <numeric>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/model/server_state.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/planner/victim_filter.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/room.hpp"
@@ -68,7 +68,7 @@ std::size_t hash_of_profile(const Host& host) {
     return hash ^ traits * 0x9e3779b97f4a7c15ULL;
 }
 
-/// What is held on one provider by somebody who goes counts as room.
+/// Room that a departing server holds on a provider counts as free.
 void add_coming_room(const Resources& held, const Provider& provider, const RowNames& names,
                      std::vector<ClassRow>& classes) {
     for (const auto& [resource_class, inventory] : provider.inventories) {
@@ -77,7 +77,7 @@ void add_coming_room(const Resources& held, const Provider& provider, const RowN
     }
 }
 
-/// What somebody is deleting already.
+/// Servers whose deletion is under way already.
 void add_coming_room(const Server& server, const Host& host, const RowNames& names,
                      std::vector<ClassRow>& classes) {
     for (const auto& provider : host.providers) {
@@ -103,7 +103,8 @@ void add_unlisted_room(const Host& host, const Ledger& ledger, const RowNames& n
 void take_off_promises(const Host& host, const Ledger& ledger, const Role* role,
                        const RowNames& names, std::vector<ClassRow>& classes) {
     for (const auto* const promise : ledger.promises_on(host.id)) {
-        if (promise->open() <= 0 || (role != nullptr && ledger.is_for(*promise, *role))) continue;
+        if (promise->open() <= 0 || (role != nullptr && ledger.reserved().is_for(*promise, *role)))
+            continue;
         for (const auto& [resource_class, each] : promise->slot) {
             const auto number = names.find_class(resource_class);
             if (each <= 0 || number == RowNames::none) continue;
@@ -114,8 +115,8 @@ void take_off_promises(const Host& host, const Ledger& ledger, const Role* role,
 }
 
 /// Is it a tenant that does not go for such requests?
-bool stays(const ServerId& server, const Ledger& ledger, const Role* role) {
-    return role == nullptr ? ledger.lender_of(server) != nullptr : ledger.stays_for(server, *role);
+bool stays(const ServerId& server, const ReservedRoom& room, const Role* role) {
+    return role == nullptr ? room.lender_of(server) != nullptr : room.stays_for(server, *role);
 }
 
 /// Both above 0. Small numbers are divided several times faster.
@@ -381,7 +382,7 @@ void read_host(const Host& host, const Protection& protection, const VictimFilte
     const auto offer = [&](const Server& server) {
         if (ledger != nullptr && ledger->evicting(server.id)) return;
         if (host_protected || !may_be_victim(server) || protection.protects(server)) return;
-        if (ledger != nullptr && stays(server.id, *ledger, role)) return;
+        if (ledger != nullptr && stays(server.id, ledger->reserved(), role)) return;
         if (victim_filter != nullptr && victim_filter->keeps(server, host)) return;
         const std::size_t kind = gains.add(server);
         if (kind < RowNames::max_kinds && candidates.of_kind[kind] < 255) {

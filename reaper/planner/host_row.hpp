@@ -1,7 +1,7 @@
-// A host in numbers: what every decision needs to know of it, whatever the request, read from the
-// host once when it changes. Class names become small numbers, and everything that only decides
-// whether a request may go there at all (state, zone, traits) becomes the number of a *profile*
-// that many hosts share.
+// A host in numbers: what every decision needs to know of it, whatever the request. It is read from
+// the host once when the host changes. Class names become small numbers. All that only decides
+// whether a request may use the host (state, zone, traits) becomes the number of a *profile* that
+// many hosts share.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Ledger;
 class VictimFilter;
 
 /// One class on one host. The sums run over its providers, candidates are the revocable servers
-/// that may go (eligibility.hpp) and are not protected; room is capacity - used, what is being
+/// that may go (suitable_hosts.hpp) and are not protected; room is capacity - used, what is being
 /// deleted taken off the use.
 struct ClassRow : NeedSketch {
     std::uint16_t limits = 0;    ///< number of its unit limits
@@ -61,7 +61,7 @@ struct HostRow {
     std::uint32_t rank = 0;          ///< in the order of names
     std::uint64_t service_host = 0;  ///< hash
     Amount last_start = 0;           ///< of the candidate that runs shortest, milliseconds UTC
-    Amount newest = 0;               ///< creation of the newest server, likewise
+    Amount newest = 0;               ///< creation of the newest server, as above
     /// Hashes of all consumers on the host, servers and others.
     std::vector<std::uint32_t> consumers;
     /// Projects of its revocable servers, one for each server.
@@ -83,8 +83,8 @@ inline std::uint64_t hash_of(std::string_view text) {
     return std::hash<std::string_view>{}(text);
 }
 
-/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids now and then:
-/// who looks for one must then look closer.
+/// Of a consumer's id, quickly, eight characters at a time. Equal for different ids occasionally: a
+/// lookup must then compare the ids.
 inline std::uint32_t hash_of_consumer(const ServerId& id) {
     const std::string& text = id.str();
     std::uint64_t hash = text.size();
@@ -150,9 +150,9 @@ private:
 };
 
 /// Reads the host into `row`, `candidates`, `classes` and `curves` (by class number; as many as
-/// `names` knows in the end). Whom the victim filter (may be null) keeps is no candidate. Room is
-/// as the ledger (null: an empty one) leaves it to requests that it promises nothing on the host:
-/// those of the role (may be null), else those that nothing is reserved for.
+/// `names` knows in the end). A server that the victim filter (may be null) keeps is no candidate.
+/// Room is as the ledger (null: an empty one) leaves it to requests that it promises nothing on the
+/// host: those of the role (may be null), else those that nothing is reserved for.
 void read_host(const Host& host, const Protection& protection, const VictimFilter* victim_filter,
                const Ledger* ledger, const Role* role, RowNames& names, HostRow& row,
                CandidateSketch& candidates, std::vector<ClassRow>& classes,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 
 namespace reaper {
 namespace {

@@ -14,13 +14,13 @@ namespace reaper {
 struct OversubscribedRoom {
     Amount published = 0;   ///< 0 of an inventory on which nothing may start
     Amount used = 0;        ///< more than that: some is to go, or to end
-    Amount free = 0;        ///< somebody may take it
+    Amount free = 0;        ///< available
     std::size_t hosts = 0;  ///< with an inventory of it
     /// What the estimates allow, of the hosts of which that is known; none: of no host.
     std::optional<Amount> wanted{};
 };
 
-/// What a daemon's estimator allows on each host, as that daemon tells it.
+/// What a daemon's estimator allows on each host, as that daemon reports it.
 struct EstimatedRoom {
     ResourceClass of;
     std::map<HostId, Amount> wanted;  ///< a host that is not there: not known

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 
 namespace reaper {
 namespace {

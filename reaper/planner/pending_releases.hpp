@@ -9,7 +9,7 @@
 
 namespace reaper {
 
-/// Servers on their way out (of `room.going`, by id) without which the host does not give `slots`
+/// Servers being deleted (of `room.going`, by id) without which the host does not give `slots`
 /// slots; no one of them could be left out. `now`: the pools' room, those that are going (and
 /// victims, if there are any) counted as gone.
 ///
@@ -20,7 +20,7 @@ namespace reaper {
 std::vector<PendingRelease> pending_for(const HostRoom& room, const Shape& shape, const ByPool& now,
                                         Amount slots);
 
-/// Slots that need not wait for anybody.
+/// Slots that need not wait for any deletion.
 Amount slots_at_once(const HostRoom& room, const Shape& shape, const ByPool& now);
 
 }  // namespace reaper

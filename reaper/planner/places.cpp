@@ -1,10 +1,45 @@
 #include "reaper/planner/places.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <variant>
 
+#include "reaper/planner/constraint_checker.hpp"
+#include "reaper/planner/filter.hpp"
+#include "reaper/planner/host_filter.hpp"
+#include "reaper/planner/pending_releases.hpp"
+
 namespace reaper {
+namespace {
+
+/// More than any host has.
+constexpr Amount any_number = 1'000'000;
+
+HostSlots slots_on(const HostOption& option, const Shape& shape) {
+    const Amount at_once = std::min({slots_at_once(option.room, shape, option.room.room_now()),
+                                     option.slots_ready, option.max_slots});
+    return {option.host->id, option.host->name, to_int(std::max<Amount>(at_once, 0)),
+            to_int(option.slots_ready)};
+}
+
+}  // namespace
+
+std::vector<HostSlots> slots_there(const Request& request, const CloudIndex& cloud,
+                                   const Ledger& ledger, const SchedulerRules* rules) {
+    const Shape shape = shape_of(request);
+    if (shape.empty()) return {};
+    const ConstraintChecker checker{request, rules, cloud, ledger};
+    const std::map<ServerId, std::string> no_servers;
+    const FilterInput input{request, shape,   ledger,  no_servers, &cloud.protection(),
+                            nullptr, nullptr, &checker};
+    const HostFilter hosts{cloud, input, any_number};
+    std::vector<HostSlots> there;
+    for (std::size_t host = 0; host < hosts.size(); ++host)
+        if (hosts.ready(host) > 0) there.push_back(slots_on(hosts[host], shape));
+    return there;
+}
+
 namespace {
 
 // As people read them: no class of Placement has a name with a space.
@@ -25,7 +60,7 @@ bool any_revocable_of(const std::set<ServerId>& servers, const CloudIndex& cloud
 }
 
 /// Gives the host so many places; each of `taken` is held by one of the servers, as long as it is
-/// there, or by nobody who can go.
+/// there, or by no server that may be deleted.
 void add_places(Host& host, const ResourceClass& name, Amount places, Amount each, int taken,
                 const std::set<ServerId>& holders) {
     if (host.providers.empty()) return;

@@ -9,17 +9,28 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/model/room_answer.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/planner/constraint_checker.hpp"
+#include "reaper/rooms/ledger.hpp"
 
 namespace reaper {
+
+// Where a request's slots are there without a deletion, and how many: the planner's own count of
+// each host, for questions before there is a request.
+
+/// The hosts that have room for at least one, by name, however many the request asks for. Room that
+/// is promised to other requests does not count. `rules` may be null.
+std::vector<HostSlots> slots_there(const Request& request, const CloudIndex& cloud,
+                                   const Ledger& ledger, const SchedulerRules* rules);
 
 /// The same cloud and request, with places among the resources in place of these two constraints.
 class PlacesView {
 public:
-    /// Null where it would tell nothing new: no revocable server takes a place.
+    /// Null where it would say nothing new: no revocable server takes a place.
     static std::unique_ptr<PlacesView> of(const Request& request, const CloudIndex& cloud,
                                           const ConstraintChecker& checker);
 
@@ -38,8 +49,8 @@ private:
 };
 
 /// Requests that keep but one of the servers beside which this one is to be (affinity, the hint
-/// `same_host`), on one of their hosts each: the others may go there. Empty where that frees
-/// nobody.
+/// `same_host`), on one of their hosts each: the others may go there. Empty where that leaves
+/// no request.
 struct BesideOne {
     Request request;
     std::map<ServerId, std::string> stay;  ///< with the reason

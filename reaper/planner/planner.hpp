@@ -1,7 +1,7 @@
 // The planner: from a request and a view of the cloud to a decision. Pure and deterministic:
 // the same inputs (the seed among them) give the same plan, whatever the order of the hosts,
 // servers and providers in them. What an index remembers of earlier decisions makes the next
-// faster, and may tell more of the hosts that lost (a cost instead of a bound); it never changes
+// faster, and may say more of the hosts that lost (a cost instead of a bound); it never changes
 // the victims of a plan that is proven.
 #pragma once
 
@@ -26,20 +26,20 @@ struct PlanOptions {
     TimePoint now{};
     /// Servers that must not be victims, each with the reason (a fresh read found it unfit, ...).
     std::map<ServerId, std::string> skipped;
-    /// Who is never a victim; null: as the index has it (another one costs a look at every host).
+    /// The protection from deletion; null: the index's (another one costs a look at every host).
     const Protection* protection = nullptr;
-    /// Who else must not be a victim now; null: nobody.
+    /// Other servers that must not be victims now; null: none.
     const VictimFilter* victim_filter = nullptr;
     /// Hosts that are left out, each with the reason; null: none.
     const std::map<HostId, std::string>* in_cooldown = nullptr;
     /// How the cloud's scheduler is set up, and which hosts are watched; null: nothing special.
     const SchedulerRules* scheduler = nullptr;
     /// What the limits leave; null: no limit. A choice of the strategy that takes more is made
-    /// again within them (budgeted_selection.hpp).
+    /// again within them (budgets.hpp).
     const Budgets* budgets = nullptr;
 };
 
-/// The same dice for the same request, whoever plans it: the daemon, or a dry run.
+/// The same random sequence for the same request, in the daemon and in a dry run.
 std::uint64_t seed_of(const RequestId& request);
 
 /// Decides. Victims are only revocable servers of status ACTIVE, SHUTOFF, PAUSED, SUSPENDED, ERROR,

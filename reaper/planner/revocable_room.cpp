@@ -11,8 +11,8 @@
 namespace reaper {
 namespace {
 
-/// Refused hosts that are told in full, of each reason; the rest are counted.
-constexpr int told_of_a_kind = 20;
+/// Refused hosts that are listed in full, of each reason; the rest are counted.
+constexpr int listed_per_kind = 20;
 
 /// The request as one for a revocable server: a class that the slot has no more was replaced, in
 /// its groups too.
@@ -76,7 +76,7 @@ private:
             auto looked = look_at(*wrapped, slot, open);
             if (auto* found = std::get_if<HostPlan>(&looked)) return std::move(*found);
             auto& rejection = std::get<Rejection>(looked);
-            // The class that came nearest tells most.
+            // The class that came nearest says most.
             if (!refused || refused->code == RejectionCode::no_such_class)
                 refused = std::move(rejection);
         }
@@ -125,7 +125,7 @@ private:
             [](const RejectionCount& each, RejectionCode key) { return each.code < key; });
         if (at == counts.end() || at->code != code)
             at = counts.insert(at, RejectionCount{code, 0, reason});
-        if (++at->hosts <= told_of_a_kind)
+        if (++at->hosts <= listed_per_kind)
             missed_.rejected.push_back(Rejection{host.id, host.name, code, std::move(reason)});
     }
 

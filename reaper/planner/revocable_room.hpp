@@ -30,7 +30,7 @@ Decision find_revocable_room(const Request& request, const CloudIndex& cloud, co
 
 /// What becomes of a request of these phases. `search` decides for one kind of room: about regular
 /// room it may return a plan, about revocable room it must not. The second phase is searched if the
-/// first is NotEnough; what both say is told together.
+/// first is NotEnough; the answer combines what both say.
 Decision decide_in_phases(const Phases& phases, const std::function<Decision(ResType)>& search);
 
 }  // namespace reaper

@@ -24,13 +24,13 @@ public:
     virtual std::optional<std::string> why_kept(const Server& server, const Host& host) const = 0;
     /// The quick answer to the same.
     virtual bool keeps(const Server& server, const Host& host) const = 0;
-    /// False if no candidate of the host is kept, as far as its row tells; true if one may be.
+    /// False if no candidate of the host is kept, as far as its row shows; true if one may be.
     virtual bool may_keep(const HostRow& row) const = 0;
 };
 
 /// Which servers are too young.
 struct RunTimeRules {
-    Duration horizon{0};  ///< who has run longer is kept by no rule, of now or of later
+    Duration horizon{0};  ///< no rule, now or later, keeps a server that has run longer
     Duration min_run_time{0};
     std::string workload_key;            ///< see `workload_of`
     std::map<Workload, Duration> grace;  ///< of some, longer ones

@@ -23,7 +23,7 @@ enum class DeleteAnswer {
     conflict,  ///< not in this state (409)
 };
 
-/// Of a host, as `uptime` tells them there: runnable threads.
+/// Of a host, as `uptime` shows them there: runnable threads.
 struct LoadAverages {
     double minutes5 = 0;
     double minutes15 = 0;
@@ -34,10 +34,10 @@ struct LoadAverages {
 class Compute {
 public:
     virtual ~Compute() = default;
-    /// Told how many servers were read so far; may be empty.
+    /// Gets how many servers were read so far; may be empty.
     using Progress = std::function<void(std::size_t)>;
 
-    /// Which release it is, as its API told within the last minutes.
+    /// Which release it is, as its API reported within the last minutes.
     virtual ResultTask<NovaRelease> release() = 0;
 
     /// All servers of all projects, all pages; servers without a host too. Nova leaves SOFT_DELETED
@@ -51,8 +51,8 @@ public:
     virtual ResultTask<std::vector<ServerRecord>> ended_servers(TimePoint since) = 0;
     /// Those that Nova places on one service host.
     virtual ResultTask<std::vector<ServerRecord>> servers_on(std::string service_host) = 0;
-    /// One server, read now; none if Nova knows it no more. `forbidden` if it is only that we may
-    /// not see it: to one who is no administrator, Nova says "not found" of others' servers.
+    /// One server, read now; none if Nova no longer knows it. `forbidden` if it is only that we may
+    /// not see it: to a user who is no administrator, Nova says "not found" of others' servers.
     virtual ResultTask<std::optional<ServerRecord>> server(ServerId id) = 0;
     /// What Nova recorded of one API request that was to change the server; none if it knows no
     /// such request.
@@ -63,13 +63,13 @@ public:
     virtual ResultTask<std::vector<UnconfirmedResize>> unconfirmed_resizes() = 0;
     /// The servers of one request to boot, those that found no host too.
     virtual ResultTask<std::vector<ServerRecord>> servers_of(std::string reservation) = 0;
-    /// A flavor as it is now; none if there is no such flavor (any more).
+    /// A flavor as it is now; none if it does not exist.
     virtual ResultTask<std::optional<Flavor>> flavor(std::string id) = 0;
-    /// The service host where it is or was last, as far as its actions tell; none if they don't.
+    /// The service host where it is or was last, as far as its actions report; none if they don't.
     virtual ResultTask<std::optional<std::string>> last_host(ServerId id) = 0;
-    /// Those whose status is one of these (`BUILD`, `SHELVED_OFFLOADED`, ...), and, if told, that
-    /// were changed since then. Servers that no cell has yet are listed in any case. No status:
-    /// those of any, and to the very end of Nova's list: what is not in it, did not change.
+    /// Those whose status is one of these (`BUILD`, `SHELVED_OFFLOADED`, ...), and, if reported,
+    /// that were changed since then. Servers that no cell has yet are listed in any case. No
+    /// status: those of any, and to the very end of Nova's list: what is not in it, did not change.
     virtual ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
                                                              std::optional<TimePoint> since) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;
@@ -77,14 +77,14 @@ public:
     /// That of one host; none if Nova lists no such service.
     virtual ResultTask<std::optional<ComputeServiceRecord>> compute_service(std::string host) = 0;
     virtual ResultTask<HostNumbers> host_numbers() = 0;
-    /// None if the host does not tell. Up to 2025.1 Nova asks the host itself, which takes a
-    /// moment; since then it tells what the host said at some time before.
+    /// None if the host does not say. Up to 2025.1 Nova asks the host itself, which takes a
+    /// time; since then it says what the host said at some time before.
     virtual ResultTask<std::optional<LoadAverages>> load_averages(HostId host) = 0;
     virtual ResultTask<std::vector<AggregateRecord>> aggregates() = 0;
     /// All flavors by id, those that are not public too; without extra specs where Nova is too old
     /// to list them, or hides them from us.
     virtual ResultTask<std::map<std::string, Flavor>> all_flavors() = 0;
-    /// A server group by its id; none if there is no such group (any more).
+    /// A server group by its id; none if it does not exist.
     virtual ResultTask<std::optional<ServerGroup>> server_group(std::string id) = 0;
 
     /// Asked right before a write goes out, each time that it does (a call may wait for a

@@ -1,4 +1,4 @@
-// What comes in over HTTP, and what goes out: a server knows no more of those who answer.
+// What comes in over HTTP, and what goes out: a server knows no more of its handlers.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ struct HttpRequest {
     std::string target;  ///< path and query, as on the wire
     HttpHeaders headers{};
     std::string body{};
-    /// Who asks, by the certificate that the server demanded: its subject's common name, or empty.
+    /// The client, by the certificate that the server demanded: its subject's common name, or
+    /// empty.
     std::string certificate_name{};
     /// Where from: an IPv4 address, or the first 64 bits of an IPv6 address; empty: a Unix socket.
     std::string address{};
@@ -30,11 +31,11 @@ struct HttpResponse {
     std::string content_type = "application/json";
     HttpHeaders headers{};
     /// What follows `body`, piece by piece, each sent at once; none: that was all. Empty: nothing
-    /// follows. It is destroyed when nobody listens any more.
+    /// follows. It is destroyed when no client listens any longer.
     std::function<Task<std::optional<std::string>>()> more{};
 };
 
-/// Answers a request. It must end by itself, and let others run now and then.
+/// Answers a request. It must end by itself, and let others run occasionally.
 using HttpHandler = std::function<Task<HttpResponse>(HttpRequest)>;
 
 }  // namespace reaper

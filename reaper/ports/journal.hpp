@@ -1,6 +1,7 @@
 // Port: the durable record of every trigger, plan, deletion and outcome.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/model/order_record.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/model/request_record.hpp"
-#include "reaper/model/server_protection.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
@@ -72,10 +72,10 @@ public:
     virtual ResultTask<Admission> admit(Request request, TimePoint now) = 0;
     /// The same in place of what is known of the request: how it ended is forgotten, and it is
     /// unfinished again. Its plans and steps stay.
-    virtual ResultTask<void> admit_anew(Request request, TimePoint now) = 0;
-    /// Records a request that ended before it was known what it asks for, and its outcome, in one
-    /// write, in place of what is known of it without a plan and an outcome. Of one with a plan
-    /// nothing changes but the outcome, and of one with an outcome nothing.
+    virtual ResultTask<void> readmit(Request request, TimePoint now) = 0;
+    /// Records a request that ended before its content was known, and its outcome, in one write. It
+    /// replaces an entry without a plan and an outcome. Of one with a plan only the outcome
+    /// changes; one with an outcome stays unchanged.
     virtual ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) = 0;
     virtual ResultTask<void> add_plan(RequestId id, PlanEntry plan) = 0;
     virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;
@@ -92,14 +92,43 @@ public:
     /// An operator protects a server, in place of what was noted of it before.
     virtual ResultTask<void> note_protection(ServerProtection protection) = 0;
     virtual ResultTask<void> end_protection(ServerId server) = 0;
-    /// A new order (its number is 0), or what became of a known one. Returns its number.
+    /// A new order (its number is 0), or what happened to a known one. Returns its number.
     virtual ResultTask<std::int64_t> note_order(OrderRecord order) = 0;
-    /// Dynamic reservations that are in Placement now, and those that are not any more.
+    /// Dynamic reservations that are in Placement now, and those that no longer are.
     virtual ResultTask<void> note_reservations(std::vector<KnownReservation> there,
                                                std::vector<ReservationId> gone) = 0;
 };
 
 /// Of one process: it reads what it and those before it wrote.
 class Journal : public JournalReader, public JournalWriter {};
+
+// Port: what hears of the journal's writes, as metrics and the feed of events do.
+
+/// Each call is made once the write is durable, and before its caller goes on. A failure is
+/// reported by `wrote` alone. By default an observer ignores all of it.
+class JournalObserver {
+public:
+    virtual ~JournalObserver() = default;
+    /// A write has ended, of any kind; `trouble`: why it failed, or none. Comes first.
+    virtual void wrote(std::chrono::duration<double> /*took*/,
+                       const std::optional<std::string>& /*trouble*/) {}
+    /// What an earlier process wrote was read: unfinished requests, and finished culls.
+    virtual void read_back(const RequestRecord& /*record*/) {}
+    /// The request is new.
+    virtual void admitted(const Request& /*request*/, TimePoint /*now*/) {}
+    /// The request was there already, and has not ended: a write that counted as failed was
+    /// durable.
+    virtual void already_admitted(const Request& /*request*/) {}
+    /// It takes the place of what was known of the request.
+    virtual void admitted_again(const Request& /*request*/, TimePoint /*now*/) {}
+    /// The request ended before it was known what it asks for.
+    virtual void ended_at_once(const Request& /*request*/, const Outcome& /*outcome*/) {}
+    virtual void planned(const RequestId& /*id*/, const PlanEntry& /*plan*/) {}
+    virtual void stepped(const RequestId& /*id*/, const StepEntry& /*step*/) {}
+    virtual void ended(const RequestId& /*id*/, const Outcome& /*outcome*/) {}
+    virtual void freed_room(const RequestId& /*id*/, const FreedRoomResult& /*result*/) {}
+    virtual void noted_message(const MessageEntry& /*message*/) {}
+    virtual void noted_event(const JournalEvent& /*event*/) {}
+};
 
 }  // namespace reaper

@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
 
-/// One value. It may be NaN or infinite: whoever reads it decides what that means.
+/// One value. It may be NaN or infinite: its reader decides what that means.
 struct Sample {
     std::map<std::string, std::string> labels;  ///< with `__name__` if it has one
     double value = 0;
     /// That the query was evaluated for: a value that was collected some minutes before counts as
-    /// of this moment. How old it is, PromQL's `timestamp()` tells.
+    /// of the present time. PromQL's `timestamp()` shows its age.
     TimePoint at{};
 };
 
@@ -34,8 +34,8 @@ struct SampleSeries {
 class Metrics {
 public:
     virtual ~Metrics() = default;
-    /// As of now: one sample for each set of labels; of a scalar, one without labels. None if
-    /// nothing matches, or if what matched is stale.
+    /// The current values: one sample for each set of labels; of a scalar, one without labels. None
+    /// if nothing matches, or if what matched is stale.
     virtual ResultTask<std::vector<Sample>> query(std::string expression) = 0;
     /// Evaluated at `from` and at each `step` after it up to and including `to`. `bad_input` unless
     /// `from <= to` and the step is positive.

@@ -5,16 +5,16 @@
 #include <string>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/pause_note.hpp"
+#include "reaper/model/records.hpp"
 
 namespace reaper {
 
 class Switch {
 public:
     virtual ~Switch() = default;
-    /// Who paused the reaper, when and why, as one line; none: it may work. Cheap, and as of now:
-    /// asked before each decision and right before each deletion. What can't be told counts as
-    /// paused.
+    /// Which user paused the reaper, when and why, as one line; none: it may work. Cheap, and
+    /// current: asked before each decision and right before each deletion. What can't be determined
+    /// counts as paused.
     virtual std::optional<std::string> paused() const = 0;
     /// The pause in force, with its parts.
     virtual std::optional<PauseNote> note() const = 0;

@@ -7,7 +7,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/records.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
@@ -60,7 +60,7 @@ public:
     virtual ResultTask<std::set<std::string>> aggregates(ProviderId id) = 0;
     /// What one consumer holds, on all providers; empty if nothing.
     virtual ResultTask<Allocations> allocations(ServerId consumer) = 0;
-    /// The same with who it is; its `holds` is empty if there is none of that id.
+    /// The same with its project and user; its `holds` is empty if there is none of that id.
     virtual ResultTask<Consumer> consumer(ServerId id) = 0;
     /// What all consumers of a project hold together.
     virtual ResultTask<Resources> usage_of(std::string project) = 0;
@@ -74,8 +74,8 @@ public:
     /// has no such inventory. After `timeout` and `unreachable` it may or may not have happened.
     virtual ResultTask<ReservedAnswer> change_reserved(ReservedChange change,
                                                        Duration deadline) = 0;
-    /// Likewise; `reserved` is at most the total afterwards, all else stays. `conflict` if somebody
-    /// holds some of what is to be removed; `not_found` if the provider is gone.
+    /// The same; `reserved` is at most the total afterwards, all else stays. `conflict` if a
+    /// consumer holds some of what is to be removed; `not_found` if the provider is gone.
     virtual ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) = 0;
     /// A nested provider. If there is one of that name below that parent, it is that one;
     /// `conflict` if the name is another's. After `timeout` and `unreachable` it may or may not

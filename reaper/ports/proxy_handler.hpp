@@ -32,8 +32,8 @@ public:
     /// Without those of the connection (Transfer-Encoding and the like).
     virtual const HttpHeaders& headers() const = 0;
 
-    /// Reads the body, at most so many bytes of it. The answer may be given to the client all the
-    /// same, whatever came of it: what was read and what is still to come go out then.
+    /// Reads the body, at most so many bytes of it. The answer may still be given to the client,
+    /// whatever the result: what was read and what is still to come go out then.
     /// `unreachable` if it broke off, `timeout`, `bad_answer`, `cancelled` if the client left.
     virtual ResultTask<BodyRead> read_all(std::size_t most) = 0;
     /// What was read of it so far, as on the wire (Content-Encoding is not undone).
@@ -65,10 +65,11 @@ public:
     /// stopping).
     virtual ResultTask<std::unique_ptr<UpstreamAnswer>> ask(HttpRequest request) = 0;
 
-    /// Nobody waits for the answer any more: the client closed the connection, or the proxy stops.
+    /// No client waits for the answer any longer: the client closed the connection, or the proxy
+    /// stops.
     virtual bool client_gone() const = 0;
-    /// Told once, when that happens, also if it already has. Replaces the one before; an empty one
-    /// is told nothing. Dropped when `handle` returns.
+    /// Called once, when that happens, also if it already has. Replaces the one before; an empty
+    /// one receives nothing. Dropped when `handle` returns.
     virtual void on_client_gone(std::function<void()> told) = 0;
 };
 
@@ -81,7 +82,7 @@ public:
     /// Is it a target of the handler's own, which need not be under the upstream's prefix? It wants
     /// that.
     virtual bool owns(std::string_view) const { return false; }
-    /// How it is, for the status line: a clause; empty: nothing to tell.
+    /// How it is, for the status line: a clause; empty: nothing to report.
     virtual std::string line() const { return {}; }
     /// Called with the whole request. It must end by itself, and soon after the client has gone;
     /// what it returns then goes nowhere. `call` lives until then. An exception becomes a 500.

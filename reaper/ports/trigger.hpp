@@ -1,8 +1,8 @@
 // Port: what asks for room.
 //
-// A trigger hears of a need for room (a failure message of Nova's, an unshelving that found no
-// host, an operator, ...), and submits a request for it to the sink. What all triggers have in
-// common is here; what one of them knows of its source stays with it.
+// A trigger learns of a need for room and submits a request for it to the sink. Its source may be a
+// failure message of Nova's, an unshelving that found no host, or an operator. What all triggers
+// have in common is here; what one of them knows of its source stays with it.
 #pragma once
 
 #include <functional>
@@ -20,37 +20,38 @@ namespace reaper {
 class Lease {
 public:
     virtual ~Lease() = default;
-    /// Is it surely ours at this moment? Cheap.
+    /// Is it surely ours now? Cheap.
     virtual bool held() const = 0;
     /// Why it is not, for people: a clause.
     virtual std::string why_not() const {
         return "the connection to the broker was lost or can't be proven alive: another reaper may "
                "serve the request by now";
     }
-    /// It is lost for good: whoever waited for the outcome has left.
+    /// It is lost for good: the client that waited for the outcome has left.
     virtual bool given_up() const { return false; }
 };
 
-/// One need for room, as a trigger tells it.
+/// One need for room, as a trigger reports it.
 struct TriggeredRequest {
-    /// What is known without asking anybody; it stands in the journal if no more can be found out.
+    /// What is known without a question; it stands in the journal if no more can be found out.
     /// `id`, `source`, `sent_at` and `deadline` are given.
     Request request;
-    /// The event that told it: the same again in a repetition of it.
+    /// The event that reported it: the same again in a repetition of it.
     std::string event_id;
     std::string event_type;
-    /// The event was told to somebody before, who may have served it and died.
+    /// The event was delivered before, to a reaper that may have served it and ended.
     bool maybe_served = false;
     /// Nova had found hosts, and they failed: that room was there says nothing against them.
     bool had_hosts = false;
 
-    /// The right to serve it, from the moment of the submission.
+    /// The right to serve it, from its submission.
     std::shared_ptr<const Lease> lease;
-    /// Asks whoever knows for what `request` lacks. It may be called again after an error. Empty:
+    /// Asks the source for what `request` lacks. It may be called again after an error. Empty:
     /// it is whole.
     std::function<ResultTask<std::variant<Request, Refused>>()> complete{};
-    /// Told once, when the outcome is journaled (or was long ago). Not told if the reaper stops
-    /// first: the journal has what was begun, and the event must come again. Empty: nobody waits.
+    /// Reported once, when the outcome is journaled (or was long ago). Not reported if the reaper
+    /// stops first: the journal has what was begun, and the event must come again. Empty: no source
+    /// waits.
     std::function<void(const Outcome&)> done{};
 };
 

@@ -1,11 +1,13 @@
 #include "reaper/recording/gzip_lines.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <system_error>
 #include <zlib.h>
 
 namespace reaper::recording {
@@ -90,7 +92,7 @@ private:
     /// What the last call had no place for.
     End drain(LineSplitter& lines) {
         while (!between_members_ && stream_.avail_out == 0) {
-            std::array<unsigned char, chunk> out;  // NOLINT: likewise
+            std::array<unsigned char, chunk> out;  // NOLINT: the same
             stream_.next_out = out.data();
             stream_.avail_out = static_cast<unsigned>(out.size());
             const int result = inflate(&stream_, Z_NO_FLUSH);
@@ -151,6 +153,49 @@ Result<LinesEnd> read_gzip_lines(const std::string& path,
     if (std::ferror(file.get()) != 0)
         return Error{Errc::storage, path + " can't be read (" + std::strerror(errno) + ")"};
     return LinesEnd{inflater.between_members() && !lines.amid_a_line(), false};
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_segment(const std::string& name) {
+    return name.starts_with("recording-") && name.ends_with(".jsonl.gz");
+}
+
+}  // namespace
+
+std::string segment_name(std::time_t begun, int number) {
+    std::tm utc{};
+    gmtime_r(&begun, &utc);
+    char text[64];
+    std::strftime(text, sizeof text, "recording-%Y%m%dT%H%M%SZ", &utc);
+    char suffix[32];
+    std::snprintf(suffix, sizeof suffix, "-%03d.jsonl.gz", number);
+    return std::string{text} + suffix;
+}
+
+Result<std::vector<Segment>> segments_in(const std::string& directory) {
+    std::error_code failed;
+    std::vector<Segment> all;
+    fs::directory_iterator entry(directory, failed);
+    for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
+        if (!is_segment(entry->path().filename().string())) continue;
+        std::error_code trouble;
+        Segment segment{entry->path().string(), 0, {}};
+        const bool regular = entry->is_regular_file(trouble);
+        if (!trouble && regular) segment.bytes = entry->file_size(trouble);
+        if (!trouble && regular) segment.written_at = entry->last_write_time(trouble);
+        if (!trouble && regular) all.push_back(std::move(segment));
+        // It may be gone by now. A directory may be one that can be listed, and not entered.
+        if (trouble && trouble != std::errc::no_such_file_or_directory) failed = trouble;
+        if (failed) break;
+    }
+    if (failed)
+        return Error{Errc::storage, directory + " can't be read (" + failed.message() + ")"};
+    std::sort(all.begin(), all.end(),
+              [](const Segment& a, const Segment& b) { return a.path < b.path; });
+    return all;
 }
 
 }  // namespace reaper::recording

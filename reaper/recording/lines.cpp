@@ -1,7 +1,13 @@
 #include "reaper/recording/lines.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
+
+#include "reaper/json/fields.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/name_changer.hpp"
+#include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::recording {
 namespace {
@@ -29,9 +35,8 @@ Seen seen_by(const DecisionSight& sight, bool whole) {
     seen.ledger = Ledger(sight.ledger.evictions(), sight.ledger.promises());
     seen.given_up = sight.ledger.all_given_up();
     seen.skipped = sight.skipped;
-    bool reserved = !sight.request.role.empty() || sight.request.borrows;
-    sight.ledger.each_reserved([&](const HostId&) { reserved = true; });
-    seen.reserved = reserved || !sight.request.victims_among.empty();
+    seen.reserved = !sight.request.role.empty() || sight.request.borrows ||
+                    !sight.ledger.reserved().empty() || !sight.request.victims_among.empty();
     const Safeguards& safeguards = sight.safeguards;
     safeguards.history().each_since(
         TimePoint{}, [&](const PastVictim& victim) { seen.history.push_back(victim); });
@@ -84,6 +89,276 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
     workload = changer.of(NameKind::key, workload);
     changed.strategy.parameters.erase("priorities");  // they name projects
     return changed;
+}
+
+// The lines of a recording in JSON, there and back. No exception leaves them.
+
+namespace {
+
+using nlohmann::json;
+using report::cleared;
+using report::NameChanger;
+using report::named;
+using report::NameKind;
+
+/// What `report` reads has errors as values.
+template <auto read>
+auto unwrapped(const JsonPlace& in) {
+    auto result = read(in.value());
+    if (!result) in.fail(result.error().what);
+    return std::move(*result);
+}
+
+constexpr JsonCoder<Request> request_coder{report::to_json, unwrapped<report::request_from_json>};
+constexpr JsonCoder<Decision> decision_coder{report::to_json,
+                                             unwrapped<report::decision_from_json>};
+constexpr JsonCoder<Host> host_coder{report::host_json, unwrapped<report::host_from_json>};
+constexpr JsonCoder<Ledger> ledger_coder{report::ledger_json, unwrapped<report::ledger_from_json>};
+constexpr JsonCoder<TagData> tag_data_coder{report::tag_data_json,
+                                            unwrapped<report::tag_data_from_json>};
+
+constexpr auto begin_fields = fields_of<Begin>([](auto& io, auto& begin) {
+    io.constant("line", "begin");
+    io.constant("format", "reaper-recording");
+    io.constant("version", recording_version);
+    io.required("at", begin.at);
+    io.required("run", begin.run);
+    io.required("segment", begin.segment);
+    io.required("follows", begin.follows);
+    io.required("anonymous", begin.anonymous);
+    io.required("dry_run", begin.dry_run);
+    io.required("reaper", begin.version);
+});
+
+constexpr auto policy_fields = fields_of<PolicyLine>([](auto& io, auto& line) {
+    io.constant("line", "policy");
+    io.required("configuration", line.configuration);
+    io.required("project_ids", line.project_ids);
+    io.required("revocable_classes", line.revocable_classes, strict_json);
+    io.optional("protected_servers", line.protected_servers);
+});
+
+constexpr auto tags_fields = fields_of<TagsLine>([](auto& io, auto& line) {
+    io.constant("line", "tags");
+    io.required("facts", line.tag_data, tag_data_coder);
+});
+
+constexpr auto host_fields = fields_of<HostLine>([](auto& io, auto& line) {
+    io.constant("line", "host");
+    io.required("host", line.host, host_coder);
+    io.optional("placement_aggregates", line.host.placement_aggregates);
+    io.optional("estimated", line.host.estimated);
+});
+
+constexpr auto gone_fields = fields_of<GoneLine>([](auto& io, auto& line) {
+    io.constant("line", "gone");
+    io.required("host", line.host, strict_json);
+});
+
+constexpr auto past_victim_fields = fields_of<PastVictim>([](auto& io, auto& victim) {
+    io.required("at", victim.at);
+    io.required("request", victim.request, named<NameKind::request>);
+    io.required("server", victim.server, named<NameKind::consumer, StrictJson>);
+    io.required("name", victim.name, named<NameKind::server>);
+    io.required("project", victim.project, named<NameKind::project>);
+    io.required("host", victim.host, named<NameKind::machine>);
+    io.optional("workload", victim.workload, named<NameKind::value>);
+    io.optional("for_project", victim.requester, named<NameKind::project>);
+});
+
+/// What held it back.
+constexpr auto held_fields = fields_of<Seen>([](auto& io, auto& seen) {
+    io.lenient("safeguard", seen.held);
+    io.lenient("reason", seen.held_because);
+});
+
+constexpr auto seen_fields = fields_of<Seen>([](auto& io, auto& seen) {
+    io.constant("line", "seen");
+    io.required("at", seen.at);
+    io.required("request", seen.request, request_coder);
+    io.optional("res_type_traits", seen.request.res_type_traits, strict_json);
+    io.required("whole", seen.whole);
+    io.optional("reserved", seen.reserved);
+    io.required("ledger", seen.ledger, ledger_coder);
+    io.optional("given_up", seen.given_up, strict_json);
+    io.optional("skipped", seen.skipped);
+    io.optional("history", seen.history, past_victim_fields);
+    io.optional("cooling", seen.cooling, strict_json);
+    io.given(!seen.held.empty(), "held", seen, held_fields);
+    io.optional("no_move", seen.no_move);
+    io.optional("several_cells", seen.several_cells);
+});
+
+constexpr auto request_fields = fields_of<RequestLine>([](auto& io, auto& line) {
+    io.constant("line", "request");
+    io.required("request", line.request, request_coder);
+    io.required("at", line.at);
+});
+
+constexpr auto plan_fields = fields_of<PlanLine>([](auto& io, auto& line) {
+    io.constant("line", "plan");
+    io.required("request", line.request, strict_json);
+    io.required("round", line.plan.round);
+    io.required("at", line.plan.at);
+    io.required("decision", line.plan.decision, decision_coder);
+});
+
+constexpr auto step_fields = fields_of<StepEntry>([](auto& io, auto& step) {
+    io.required("server", step.server, named<NameKind::consumer, StrictJson>);
+    io.required("step", step.step, JsonWords{step_from});
+    io.required("detail", step.detail, cleared);
+    io.required("at", step.at);
+});
+
+constexpr auto step_line_fields = fields_of<StepLine>([](auto& io, auto& line) {
+    io.constant("line", "step");
+    io.required("step", line.step, step_fields);
+    io.required("request", line.request, strict_json);
+});
+
+constexpr auto outcome_fields = fields_of<OutcomeLine>([](auto& io, auto& line) {
+    io.constant("line", "outcome");
+    io.required("outcome", line.outcome, JsonCoder<Outcome>{report::to_json, report::outcome_in});
+    io.required("request", line.request, strict_json);
+});
+
+constexpr auto freed_room_fields = fields_of<FreedRoomResult>([](auto& io, auto& result) {
+    io.required("kind", result.kind, JsonWords{freed_room_result_kind_from});
+    io.required("reason", result.reason, cleared);
+    io.lenient("untaken", result.untaken, named<NameKind::provider, StrictJson>);
+    io.required("at", result.at);
+});
+
+constexpr auto freed_fields = fields_of<FreedLine>([](auto& io, auto& line) {
+    io.constant("line", "freed");
+    io.required("freed_room", line.result, freed_room_fields);
+    io.required("request", line.request, strict_json);
+});
+
+void anonymize(auto& value, const auto& fields, const NameChanger* changer) {
+    if (changer == nullptr) return;
+    report::NameWalk io(*changer);
+    fields.each(io, value);
+}
+
+void change(Seen& seen, const NameChanger& changer) {
+    changer.change(seen.request);
+    changer.change(seen.ledger);
+    changer.change(seen.skipped);
+    for (ServerId& server : seen.given_up) server = changer.of(NameKind::consumer, server);
+    for (PastVictim& victim : seen.history) anonymize(victim, past_victim_fields, &changer);
+    std::set<HostId> cooling;
+    for (const HostId& host : seen.cooling) cooling.insert(changer.of(NameKind::provider, host));
+    seen.cooling = std::move(cooling);
+    seen.held_because.clear();
+    if (seen.no_move) seen.no_move = "left out: anonymous";
+}
+
+void rename(RequestId& id, const NameChanger* changer) {
+    if (changer != nullptr) id = changer->of(NameKind::request, id);
+}
+
+Line begin_of(const JsonPlace& in) {
+    if (in["format"].text() != "reaper-recording")
+        in.fail("does not belong to a recording of the reaper");
+    if (in["version"].integer() != recording_version)
+        in["version"].fail("this reaper reads " + std::to_string(recording_version));
+    return begin_fields.get(in);
+}
+
+Line read(std::string_view text) {
+    const json document = json::parse(text, nullptr, false);
+    if (!document.is_object()) throw WrongJson{"is no JSON object"};
+    const JsonPlace in(document);
+    const std::string& kind = in["line"].text();
+    if (kind == "begin") return begin_of(in);
+    if (kind == "policy") return policy_fields.get(in);
+    if (kind == "tags") return tags_fields.get(in);
+    if (kind == "host") return host_fields.get(in);
+    if (kind == "gone") return gone_fields.get(in);
+    if (kind == "whole") return WholeLine{};
+    if (kind == "seen") return std::make_shared<const Seen>(seen_fields.get(in));
+    if (kind == "request") return request_fields.get(in);
+    if (kind == "plan") return plan_fields.get(in);
+    if (kind == "step") return step_line_fields.get(in);
+    if (kind == "outcome") return outcome_fields.get(in);
+    if (kind == "freed") return freed_fields.get(in);
+    return OtherLine{};
+}
+
+}  // namespace
+
+json to_json(const Begin& begin) {
+    return begin_fields.write(begin);
+}
+
+json to_json(const PolicyLine& line) {
+    return policy_fields.write(line);
+}
+
+json tags_line(TagData tag_data, const NameChanger* changer) {
+    if (changer != nullptr) changer->change(tag_data);
+    return tags_fields.write({std::move(tag_data)});
+}
+
+json host_line(Host host, const NameChanger* changer) {
+    if (changer != nullptr) changer->change(host);
+    return host_fields.write({std::move(host)});
+}
+
+json gone_line(HostId id, const NameChanger* changer) {
+    if (changer != nullptr) id = changer->of(NameKind::provider, id);
+    return gone_fields.write({std::move(id)});
+}
+
+json whole_line() {
+    return {{"line", "whole"}};
+}
+
+json seen_line(Seen seen, const NameChanger* changer) {
+    if (changer != nullptr) change(seen, *changer);
+    return seen_fields.write(seen);
+}
+
+json request_line(Request request, TimePoint at, const NameChanger* changer) {
+    if (changer != nullptr) changer->change(request);
+    return request_fields.write({std::move(request), at});
+}
+
+json plan_line(RequestId id, PlanEntry plan, const NameChanger* changer) {
+    rename(id, changer);
+    if (changer != nullptr) changer->change(plan.decision);
+    return plan_fields.write({std::move(id), std::move(plan)});
+}
+
+json step_line(RequestId id, StepEntry step, const NameChanger* changer) {
+    rename(id, changer);
+    anonymize(step, step_fields, changer);
+    return step_line_fields.write({std::move(id), std::move(step)});
+}
+
+json outcome_line(RequestId id, Outcome outcome, const NameChanger* changer) {
+    rename(id, changer);
+    if (changer != nullptr) outcome.reason.clear();
+    return outcome_fields.write({std::move(id), std::move(outcome)});
+}
+
+json freed_line(RequestId id, FreedRoomResult result, const NameChanger* changer) {
+    rename(id, changer);
+    anonymize(result, freed_room_fields, changer);
+    return freed_fields.write({std::move(id), std::move(result)});
+}
+
+Result<Line> line_from(std::string_view text) {
+    try {
+        return read(text);
+    } catch (const WrongJson& wrong) {
+        return Error{Errc::bad_input, wrong.what};
+    } catch (const std::bad_alloc&) {
+        return Error{Errc::bad_input, "takes more memory to read than there is"};
+    } catch (const json::exception&) {
+        return Error{Errc::bad_input, "a number is out of range"};
+    }
 }
 
 }  // namespace reaper::recording

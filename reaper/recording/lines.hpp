@@ -32,7 +32,7 @@ struct Begin {
 
 /// The policy from here on.
 struct PolicyLine {
-    config::Policy policy;      ///< only of who writes: read back is `configuration`
+    config::Policy policy;      ///< only of the writer: a reader gets `configuration`
     std::string configuration;  ///< as a file says it
     std::map<std::string, std::string> project_ids;  ///< those of protect.projects
     std::set<ResourceClass> revocable_classes;
@@ -110,8 +110,8 @@ nlohmann::json step_line(RequestId id, StepEntry step, const report::NameChanger
 nlohmann::json outcome_line(RequestId id, Outcome outcome, const report::NameChanger* changer);
 nlohmann::json freed_line(RequestId id, FreedRoomResult result, const report::NameChanger* changer);
 
-/// What decides in it, without a name: taggers by flavors are left out (the hosts say who is
-/// revocable), and so are cells and the strategy's projects.
+/// What decides in it, without a name: taggers by flavors are left out (the hosts say which servers
+/// are revocable), and so are cells and the strategy's projects.
 config::Policy anonymous_policy(const config::Policy& policy, const report::NameChanger& changer);
 
 /// `bad_input` with what is wrong for anything that no recorder of this version writes.

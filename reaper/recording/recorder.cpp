@@ -1,22 +1,306 @@
 #include "reaper/recording/recorder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <filesystem>
+#include <memory>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
 #include <random>
+#include <spdlog/spdlog.h>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <sys/file.h>
+#include <system_error>
+#include <unistd.h>
 #include <utility>
 
 #include "reaper/model/time_text.hpp"
+#include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/lines.hpp"
-#include "reaper/recording/pseudonyms.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/name_changer.hpp"
 
 namespace reaper::recording {
+
+// The names of an anonymous recording: the same one for the same one as long as the process lives,
+// and it can't be traced back. Names come as they are seen, so their order is not that of
+// the originals: where a strategy has two equally good victims, it may choose the other one.
+
+/// By a keyed hash, with a key that is drawn here and written nowhere. The rename may be used in
+/// another thread.
+report::NameChanger::Rename keyed_pseudonyms();
+/// For tests: the key is given.
+report::NameChanger::Rename keyed_pseudonyms(std::string key);
+
 namespace {
 
-/// Copied at a time when nobody waits, and for a decision.
+constexpr std::size_t key_bytes = 32;
+constexpr std::size_t digits_kept = 22;
+
+/// Of the keyed hash, so many hexadecimal digits as a pseudonym takes.
+std::string digits_of(const std::string& key, report::NameKind kind, const std::string& name) {
+    const std::string text = std::to_string(static_cast<int>(kind)) + ":" + name;
+    std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+    unsigned size = 0;
+    HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+         reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data(), &size);
+    std::string digits;
+    for (std::size_t i = 0; i < size && digits.size() < digits_kept; ++i) {
+        digits += "0123456789abcdef"[hash[i] >> 4U];
+        digits += "0123456789abcdef"[hash[i] & 15U];
+    }
+    return digits;
+}
+
+}  // namespace
+
+report::NameChanger::Rename keyed_pseudonyms() {
+    std::string key(key_bytes, '\0');
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(key.data()), static_cast<int>(key.size())) != 1)
+        throw std::runtime_error("there is no randomness");
+    return keyed_pseudonyms(std::move(key));
+}
+
+report::NameChanger::Rename keyed_pseudonyms(std::string key) {
+    return [key = std::move(key)](report::NameKind kind, const std::string& name) {
+        return report::pseudonym(kind, name, digits_of(key, kind, name));
+    };
+}
+
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t batch_bytes = 4UL * 1024 * 1024;
+/// So many times its base, at least, is a full segment.
+constexpr std::uint64_t times_base = 4;
+constexpr std::chrono::hours longest_segment{24};
+
+std::string trouble(const std::string& what) {
+    return what + " (" + std::strerror(errno) + ")";
+}
+
+bool write_all(int file, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(file, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+}  // namespace
+
+std::unique_ptr<DirectoryLock> DirectoryLock::take(const std::string& directory) {
+    const std::string path = directory + "/lock";
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return nullptr;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0)
+        return std::unique_ptr<DirectoryLock>(new DirectoryLock(file));
+    ::close(file);
+    return nullptr;
+}
+
+DirectoryLock::~DirectoryLock() {
+    ::close(file_);
+}
+
+Result<void> RecordingWriter::prepare(const std::string& directory) {
+    std::error_code failed;
+    std::filesystem::create_directories(directory, failed);
+    if (failed)
+        return Error{Errc::storage, "record.directory: " + directory + " can't be made (" +
+                                        failed.message() + ")"};
+    if (::access(directory.c_str(), R_OK | W_OK | X_OK) != 0)
+        return Error{Errc::storage,
+                     trouble("record.directory: " + directory + " can't be written to")};
+    return {};
+}
+
+RecordingWriter::RecordingWriter(std::string directory, Limits limits)
+    : directory_(std::move(directory)), limits_(limits), thread_([this] { work(); }) {}
+
+RecordingWriter::~RecordingWriter() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+    close_segment();
+}
+
+bool RecordingWriter::submit(std::vector<Item> items) {
+    {
+        const std::lock_guard lock(mutex_);
+        std::size_t more = 0;
+        for (const Item& item : items) more += item.weight;
+        // One batch always has place: the bound is on what waits behind it.
+        if (!queue_.empty() && weight_ + more > max_weight) {
+            ++losses_;
+            return false;
+        }
+        weight_ += more;
+        for (Item& item : items) queue_.push_back(std::move(item));
+    }
+    wake_.notify_all();
+    return true;
+}
+
+void RecordingWriter::flush() {
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return queue_.empty() && !busy_; });
+}
+
+void RecordingWriter::work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        // More lines together are smaller.
+        wake_.wait_for(lock, limits_.gather, [this] { return stopping_; });
+        busy_ = true;
+        std::deque<Item> items;
+        items.swap(queue_);
+        weight_ = 0;
+        lock.unlock();
+        write(std::move(items));
+        lock.lock();
+        busy_ = false;
+        idle_.notify_all();
+    }
+}
+
+void RecordingWriter::write(std::deque<Item> items) {
+    std::string text;
+    for (Item& item : items) {
+        if (item.begins_segment) {
+            append(text);
+            close_segment();
+            last_.clear();
+            const auto opened = open_segment();
+            if (!opened) lose(opened.error().what);
+        }
+        if (lost_) continue;
+        std::string line = item.line();
+        item.line = nullptr;  // frees what it holds
+        if (!item.key.empty()) {
+            const std::size_t hash = std::hash<std::string>{}(line);
+            const auto known = last_.try_emplace(std::move(item.key), 0).first;
+            if (known->second == hash) continue;
+            known->second = hash;
+        }
+        text += line;
+        text += '\n';
+        if (item.ends_base || text.size() >= batch_bytes) append(text);
+        if (item.ends_base && !lost_) base_size_ = size_;
+    }
+    append(text);
+    note_size();
+}
+
+/// As one member; takes back what is half written.
+void RecordingWriter::append(std::string& text) {
+    if (text.empty() || lost_) return text.clear();
+    const auto member = gzip_member(text);
+    text.clear();
+    if (!member) return lose(member.error().what);
+    if (!write_all(file_, *member)) {
+        const std::string why = trouble(path_ + " can't be written");
+        if (::ftruncate(file_, static_cast<off_t>(size_)) != 0)
+            spdlog::warn("{}", trouble(path_ + " ends in a broken piece"));
+        return lose(why);
+    }
+    size_ += member->size();
+}
+
+Result<void> RecordingWriter::open_segment() {
+    if (told_ && steady_clock::now() - failed_at_ < limits_.retry_after)
+        return Error{Errc::storage, "the disk is tried again later"};
+    prune();
+    constexpr int most_tries = 1'000;
+    for (int number = 0; number < most_tries; ++number) {
+        path_ = directory_ + "/" + segment_name(std::time(nullptr), number);
+        file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0640);
+        if (file_ >= 0 || errno != EEXIST) break;
+    }
+    if (file_ < 0) return Error{Errc::storage, trouble(path_ + " can't be made")};
+    if (std::exchange(told_, false)) spdlog::info("recording goes on in {}", path_);
+    lost_ = false;
+    writes_ = true;
+    size_ = base_size_ = 0;
+    opened_at_ = steady_clock::now();
+    wants_segment_ = false;
+    return {};
+}
+
+void RecordingWriter::close_segment() {
+    if (file_ < 0) return;
+    const bool kept = ::fsync(file_) == 0;
+    if (!kept) spdlog::warn("{}", trouble(path_ + " may not be on the disk"));
+    ::close(file_);
+    file_ = -1;
+}
+
+void RecordingWriter::lose(const std::string& why) {
+    writes_ = false;
+    if (!std::exchange(told_, true)) {
+        failed_at_ = steady_clock::now();
+        spdlog::error("nothing is recorded until it can be again: {}", why);
+    } else if (steady_clock::now() - failed_at_ >= limits_.retry_after) {
+        failed_at_ = steady_clock::now();
+    }
+    close_segment();
+    if (!std::exchange(lost_, true)) ++losses_;
+}
+
+void RecordingWriter::note_size() {
+    if (lost_) {
+        // With a new segment it is tried again.
+        if (told_ && steady_clock::now() - failed_at_ >= limits_.retry_after) ++losses_;
+        return;
+    }
+    const bool full =
+        base_size_ > 0 && size_ >= std::max(limits_.segment_bytes, times_base * base_size_);
+    const bool old = steady_clock::now() - opened_at_ >= longest_segment;
+    if ((full || old) && base_size_ > 0) wants_segment_ = true;
+    prune();
+}
+
+/// The oldest go, never the one that is being written.
+void RecordingWriter::prune() {
+    auto all = segments_in(directory_);
+    if (!all) return;
+    std::uint64_t sum = 0;
+    for (const Segment& segment : *all) sum += segment.bytes;
+    const auto now = std::chrono::file_clock::now();
+    for (const Segment& segment : *all) {
+        if (file_ >= 0 && segment.path == path_) continue;
+        if (sum <= limits_.max_bytes && now - segment.written_at <= limits_.max_age) continue;
+        if (::unlink(segment.path.c_str()) == 0) sum -= segment.bytes;
+    }
+    // All that there is, and still too much: the cloud is too large for so few bytes.
+    if (file_ < 0 || size_ <= limits_.max_bytes) return;
+    close_segment();
+    ::unlink(path_.c_str());
+    lose("record.max_mib is too small for all hosts of this cloud");
+}
+
+namespace {
+
+/// Copied while no request waits, and for a decision.
 constexpr std::size_t hosts_at_a_time = 200;
 constexpr std::size_t hosts_for_a_decision = 1'000;
-constexpr std::size_t max_told = 100'000;
+constexpr std::size_t max_remembered = 100'000;
 constexpr std::uint64_t segments_kept = 16;
 
 RecordingWriter::Limits limits_of(const RecorderSettings& settings) {
@@ -112,11 +396,12 @@ void Recorder::find_changed(const CloudCache& cache) {
     const bool known =
         cache.index().changes().read(changes_, [&](const HostId& id) { changed_.insert(id); });
     if (known && base_begun_) return;
-    const bool anew = !known || !follows_;
+    const bool from_scratch = !known || !follows_;
     base_begun_ = true;
-    for (const Host* const host : cache.hosts()) (anew ? changed_ : base_left_).insert(host->id);
-    // Those that are gone by now are told to be.
-    if (anew) changed_.insert(written_.begin(), written_.end());
+    for (const Host* const host : cache.hosts())
+        (from_scratch ? changed_ : base_left_).insert(host->id);
+    // Hosts that are gone are recorded as gone.
+    if (from_scratch) changed_.insert(written_.begin(), written_.end());
 }
 
 void Recorder::copy(const CloudCache& cache, const HostId& id) {
@@ -133,7 +418,8 @@ void Recorder::copy(const CloudCache& cache, const HostId& id) {
         1 + host->servers.size());
 }
 
-/// Those of `first`, then others, up to `most`. True if who reads it knows all of them as they are.
+/// Those of `first`, then others, up to `most`. True if a reader then knows the current state of
+/// all of them.
 bool Recorder::copy_changed(const CloudCache& cache, std::size_t most,
                             const std::set<HostId>& first) {
     for (const HostId& id : first)
@@ -211,7 +497,7 @@ void Recorder::on_decision(const DecisionSight& sight) {
         copy_changed(sight.cache, hosts_for_a_decision, hosts_it_rests_on(sight.decision));
     note_policy(sight.policy);
     note_tags(sight.cache.tag_data());
-    if (told_.size() >= max_told) told_.clear();
+    if (told_.size() >= max_remembered) told_.clear();
     told_.insert(sight.request.id);
     auto seen = std::make_shared<const Seen>(seen_by(sight, whole));
     const Changer changer = changer_;
@@ -225,7 +511,7 @@ void Recorder::on_decision(const DecisionSight& sight) {
 /// A request that no decision looked at the cloud for.
 void Recorder::note_request(const Request& request, TimePoint at) {
     if (told_.contains(request.id)) return;
-    if (told_.size() >= max_told) told_.clear();
+    if (told_.size() >= max_remembered) told_.clear();
     told_.insert(request.id);
     const Changer changer = changer_;
     add([request, at, changer] { return request_line(request, at, changer.get()); });

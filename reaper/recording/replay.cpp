@@ -1,20 +1,247 @@
 #include "reaper/recording/replay.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ratio>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "reaper/decision/decide.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/recording/playback.hpp"
-#include "reaper/recording/stage.hpp"
+#include "reaper/planner/cells.hpp"
+#include "reaper/planner/cloud_index.hpp"
+#include "reaper/recording/gzip_lines.hpp"
 
 namespace reaper::recording {
+
+// The recorded cloud under one policy, kept in step with the recording, and decisions on it.
+
+class Stage {
+public:
+    /// From here on; hosts that are there stay.
+    void use(ReplayPolicy policy);
+    bool ready() const { return policy_.compiled != nullptr; }
+    void put(Host host);
+    void erase(const HostId& host);
+    void clear();
+    void use(TagData tag_data);
+    /// What its own taggers ask, and the recording does not answer.
+    std::optional<std::string> unknown_tag() const;
+
+    /// As it was: with the victims and the skipped servers of the recording.
+    Decision decide_as_recorded(const Seen& seen) const;
+    /// As if those decisions had been carried out that were made here before. `replayed`: the
+    /// requests of the recording, whose victims are not taken from it.
+    Choice decide_on(const Seen& seen, const std::set<RequestId>& replayed);
+
+private:
+    struct Kept {
+        std::unique_ptr<Host> host;
+    };
+    Decision decide(const Seen& seen, const std::vector<PastVictim>& history,
+                    std::map<ServerId, std::string> skipped) const;
+    void tag(Host& host) const;
+    void retag_all();
+
+    ReplayPolicy policy_;
+    TagData tag_data_;
+    std::map<HostId, Kept> hosts_;
+    CloudIndex index_;
+    std::vector<PastVictim> gone_;  ///< by the decisions here, oldest first
+    std::map<ServerId, RequestId> gone_for_;
+};
+
+Result<PlaybackEnd> play_back(const std::string& directory,
+                              const std::function<void(Line line)>& visit) {
+    const auto segments = segments_in(directory);
+    if (!segments) return segments.error();
+    if (segments->empty())
+        return Error{Errc::bad_input,
+                     directory +
+                         " holds no recording (no recording-*.jsonl.gz); the daemon makes "
+                         "one where record.directory says"};
+    PlaybackEnd end;
+    for (const Segment& segment : *segments) {
+        std::optional<std::string> wrong;
+        std::size_t number = 0;
+        const auto read = read_gzip_lines(segment.path, [&](std::string_view text) {
+            ++number;
+            auto line = line_from(text);
+            // The first line says what it is, and of which version.
+            if (line && number == 1 && !std::holds_alternative<Begin>(*line))
+                line = Error{Errc::bad_input, "is not the beginning of a recording"};
+            if (line)
+                visit(std::move(*line));
+            else
+                wrong = line.error().what;
+            return !wrong;
+        });
+        if (!read) return read.error();
+        ++end.segments;
+        if (wrong)
+            end.remarks.push_back(segment.path + ": line " + std::to_string(number) + " " + *wrong +
+                                  "; the rest of it is skipped");
+        else if (!read->whole)
+            end.remarks.push_back(segment.path +
+                                  ": ends amid a piece (the daemon was killed, or "
+                                  "still writes): that piece is skipped");
+    }
+    return end;
+}
+
+namespace {
+
+/// Is the circuit that held it one that the settings have too?
+bool has_circuit(const SafeguardSettings& settings, std::string_view held) {
+    if (held == safeguard::breaker)
+        return settings.breaker.wasted > 0 || settings.breaker.failed > 0;
+    if (held == safeguard::project_breaker) return settings.project_breaker.wasted > 0;
+    if (held == safeguard::unproven) return settings.project_breaker.unproven > 0;
+    if (held == safeguard::short_lived) return settings.short_lived.allowance > 0;
+    if (held == safeguard::shape_cooldown) return settings.shape_cooldown.wasted > 0;
+    return true;
+}
+
+/// In place of a plan that deletes servers.
+Decision not_now(Plan plan, std::string_view safeguard, std::string reason) {
+    NotEnough answer;
+    answer.slots_requested = plan.slots_requested;
+    answer.slots_possible = plan.slots_freed;
+    answer.reason = std::move(reason);
+    answer.safeguard = safeguard;
+    answer.rejected = std::move(plan.rejected);
+    answer.rejected_counts = std::move(plan.rejected_counts);
+    return answer;
+}
+
+/// As the circuits of then decide it.
+Decision unless_held(Decision decision, const Seen& seen, const CompiledPolicy& policy) {
+    auto* const plan = std::get_if<Plan>(&decision);
+    if (plan == nullptr || plan->victims().empty()) return decision;
+    if (!seen.held.empty() && has_circuit(policy.safeguards, seen.held))
+        return not_now(std::move(*plan), seen.held, seen.held_because);
+    const bool in_its_cell =
+        policy.scheduler.cells.empty() && stays_in_cell(seen.request, policy.scheduler);
+    if (seen.no_move && in_its_cell)
+        return not_now(std::move(*plan), safeguard::cell_cooldown, *seen.no_move);
+    return decision;
+}
+
+PastVictim past(const Victim& victim, const Seen& seen) {
+    return {seen.at,     seen.request.id, victim.server,        victim.name,   victim.project,
+            victim.host, victim.workload, seen.request.project, victim.created};
+}
+
+double hours(Duration span) {
+    return std::chrono::duration<double, std::ratio<3600>>(span).count();
+}
+
+}  // namespace
+
+void Stage::use(ReplayPolicy policy) {
+    const bool other_tags = policy.retags;
+    policy_ = std::move(policy);
+    index_.protect(policy_.compiled->protection);
+    if (other_tags) retag_all();
+}
+
+void Stage::use(TagData tag_data) {
+    tag_data_ = std::move(tag_data);
+    if (policy_.retags) retag_all();
+}
+
+std::optional<std::string> Stage::unknown_tag() const {
+    if (!policy_.retags) return std::nullopt;
+    for (const std::string& tag : policy_.compiled->tagger_inputs().project_tags)
+        if (!tag_data_.projects_by_tag.contains(tag)) return tag;
+    return std::nullopt;
+}
+
+void Stage::tag(Host& host) const {
+    if (!policy_.retags || !policy_.compiled) return;
+    for (Server& server : host.servers) reaper::tag(server, policy_.compiled->taggers, tag_data_);
+}
+
+void Stage::retag_all() {
+    for (auto& [id, kept] : hosts_) {
+        tag(*kept.host);
+        index_.put(*kept.host);
+    }
+}
+
+void Stage::put(Host host) {
+    tag(host);
+    auto next = std::make_unique<Host>(std::move(host));
+    index_.put(*next);
+    Kept& kept = hosts_[next->id];
+    std::swap(kept.host, next);  // the one before lives until the index knows this one
+}
+
+void Stage::erase(const HostId& host) {
+    index_.erase(host);
+    hosts_.erase(host);
+}
+
+void Stage::clear() {
+    index_.clear();
+    hosts_.clear();
+}
+
+Decision Stage::decide(const Seen& seen, const std::vector<PastVictim>& history,
+                       std::map<ServerId, std::string> skipped) const {
+    const CompiledPolicy& policy = *policy_.compiled;
+    Safeguards safeguards{policy.safeguards};
+    safeguards.see_several_cells(seen.several_cells);
+    for (const PastVictim& victim : history) safeguards.note_victim(victim);
+    safeguards.note_cooldown(seen.request.id, {seen.cooling.begin(), seen.cooling.end()}, seen.at);
+    Ledger ledger = seen.ledger;
+    const std::set<ServerId> given_up(seen.given_up.begin(), seen.given_up.end());
+    if (!given_up.empty())
+        for (const auto& [id, kept] : hosts_)
+            for (const Server& server : kept.host->servers)
+                if (given_up.contains(server.id)) ledger.give_up_on(id, server.id, seen.at);
+    Decision decision = reaper::decide(policy, seen.request, index_, tag_data_, ledger, seen.at,
+                                       safeguards, std::move(skipped));
+    return unless_held(std::move(decision), seen, policy);
+}
+
+Decision Stage::decide_as_recorded(const Seen& seen) const {
+    return decide(seen, seen.history, seen.skipped);
+}
+
+Choice Stage::decide_on(const Seen& seen, const std::set<RequestId>& replayed) {
+    std::vector<PastVictim> history;
+    for (const PastVictim& victim : seen.history)
+        if (!replayed.contains(victim.request)) history.push_back(victim);
+    history.insert(history.end(), gone_.begin(), gone_.end());
+    std::map<ServerId, std::string> skipped = seen.skipped;
+    for (const auto& [server, request] : gone_for_)
+        skipped.emplace(server, "it went for an earlier request of the replay");
+    Choice choice{decide(seen, history, std::move(skipped))};
+    const auto* const plan = std::get_if<Plan>(&choice.decision);
+    if (plan == nullptr) return choice;
+    static const ResourceClass vcpu{"VCPU"};
+    for (const Victim& victim : plan->victims()) {
+        const double age = std::max(0.0, hours(seen.at - victim.created));
+        choice.lost_hours += age;
+        choice.lost_vcpu_hours += age * static_cast<double>(victim.resources.get(vcpu));
+        gone_.push_back(past(victim, seen));
+        gone_for_.emplace(victim.server, seen.request.id);
+    }
+    return choice;
+}
+
 namespace {
 
 using HostChoice = std::tuple<HostId, int, std::vector<ServerId>>;
 
-/// Which hosts give how many slots, and who goes from them.
+/// Which hosts give how many slots, and their victims.
 std::vector<HostChoice> choices_of(const Decision& decision) {
     std::vector<HostChoice> all;
     for (const HostPlan& host : host_plans(decision)) {
@@ -96,7 +323,7 @@ private:
                 Error{Errc::bad_input, "the recording does not tell which projects carry the tag " +
                                            in_quotes(*tag) +
                                            ", which a tagger of the configuration asks for: "
-                                           "leave its taggers out, and who was revocable holds"};
+                                           "leave its taggers out to use the recorded classes"};
             return;
         }
         if (recorded_.ready() && seen->whole && whole_ && !seen->reserved && in_period(seen->at))
@@ -115,7 +342,7 @@ private:
         if (const auto* const plan = std::get_if<Plan>(&line.plan.decision))
             for (const Victim& victim : plan->victims()) learn(victim.project, victim.project_name);
         const auto waits = waiting_.find(line.request);
-        // Remembered: a like request was refused a moment before.
+        // Remembered: a like request was refused just before.
         const bool remembered = std::holds_alternative<NotEnough>(line.plan.decision);
         if (waits != waiting_.end() && remembered)
             decide_unseen(waits->second.request, line.plan.at);
@@ -130,7 +357,7 @@ private:
         if (const auto waits = waiting_.find(line.request); waits != waiting_.end()) {
             const Request request = waits->second.request;
             waiting_.erase(waits);
-            // While it is paused, nobody looks at the cloud for a request.
+            // While it is paused, the reaper does not read the cloud for a request.
             if (line.outcome.safeguard == "paused")
                 decide_unseen(request, line.outcome.at);
             else
@@ -229,7 +456,7 @@ private:
     std::shared_ptr<const Seen> last_;
     std::map<RequestId, std::size_t> numbers_;
     std::set<RequestId> replayed_, corrections_, undecided_;
-    std::map<RequestId, RequestLine> waiting_;  ///< told of, and not seen to be decided
+    std::map<RequestId, RequestLine> waiting_;  ///< reported, and not yet decided
     std::map<RequestId, Decision> to_check_;    ///< against the plan that comes next
 };
 

@@ -1,9 +1,9 @@
 // A recording decided again: as its own configuration would decide, and as another one would.
 //
 // Each request is decided in the cloud as it was recorded. What an earlier decision of the replay
-// would have changed is not played on, but for two things: no server goes twice, and who went
-// counts against the limits. Circuits (breaker, project_breaker, shape_cooldown) are as they were
-// recorded: what would have become of other room, nobody knows. Deterministic.
+// would have changed is not played on, but for two things: no server is deleted twice, and its
+// victims count against the limits. Circuits (breaker, project_breaker, shape_cooldown) are as they
+// were recorded: what would have happened to other room is unknown. Deterministic.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,24 @@
 
 namespace reaper::recording {
 
+// Reads a recording in the order in which it was written.
+
+/// What was found, beside the lines themselves.
+struct PlaybackEnd {
+    int segments = 0;
+    std::vector<std::string> remarks;  ///< what is missing or damaged, for people
+};
+
+/// Calls `visit` with each line of all segments, the oldest first. What a crash left half written
+/// is passed over, with a remark; so is the rest of a segment with a line that makes no sense.
+/// `bad_input` if the directory holds no recording, `storage` if it can't be read.
+Result<PlaybackEnd> play_back(const std::string& directory,
+                              const std::function<void(Line line)>& visit);
+
 /// The policy that takes the place of a recorded one.
 struct ReplayPolicy {
     std::shared_ptr<const CompiledPolicy> compiled;
-    bool tags_anew = false;  ///< its taggers say who is revocable, not the recording
+    bool retags = false;  ///< its taggers say which servers are revocable, not the recording
 };
 using PolicyFor = std::function<Result<ReplayPolicy>(const PolicyLine& recorded)>;
 

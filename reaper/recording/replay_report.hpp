@@ -1,7 +1,9 @@
 // What a replay shows: text, JSON, and a table to plot.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -10,6 +12,32 @@
 #include "reaper/report/table.hpp"
 
 namespace reaper::recording {
+
+// A replay in figures: by day and in all, as it was recorded and as it would be.
+
+/// Of one side.
+struct ReplaySums {
+    int requests = 0;  ///< that could be decided
+    int helped = 0;    ///< all slots are there, or would be
+    int culls = 0;     ///< of these, by deleting servers
+    int refused = 0;   ///< revocable requesters, and what no room can help
+    int victims = 0;
+    double lost_hours = 0;
+    double lost_vcpu_hours = 0;
+    std::map<std::string, int> safeguards;  ///< not helped, by what prevented it
+
+    int not_helped() const { return requests - helped - refused; }
+    void add(const Choice& choice);
+};
+
+struct BothSums {
+    ReplaySums recorded, asked;
+    void add(const ReplayedRequest& request);
+};
+
+using ByDay = std::map<std::chrono::sys_days, BothSums>;  ///< UTC
+ByDay by_day(const Replay& replay);
+BothSums in_all(const Replay& replay);
 
 /// What the two sides are called: `strategy cost, alternatives 1`.
 struct ReplayTitles {

@@ -1,13 +1,82 @@
 #include "reaper/recording/week.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/text.hpp"
+#include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper::recording {
+namespace {
+
+/// Those that went within the window before a request.
+struct Before {
+    int all = 0;
+    int of_project = 0;
+};
+
+Before before(const std::vector<PlannedHarm>& passed, const PlannedHarm& next, Duration window) {
+    Before sum;
+    for (const PlannedHarm& each : passed) {
+        if (each.at <= next.at - window) continue;
+        sum.all += each.victims;
+        if (each.request->project == next.request->project) sum.of_project += each.victims;
+    }
+    return sum;
+}
+
+int share(const LimitSettings& limits, int percent, int revocable) {
+    return std::max(static_cast<int>(static_cast<long>(revocable) * percent / 100),
+                    limits.share_least);
+}
+
+/// The safeguard that stops it; empty: none does.
+std::string_view why_stopped(const LimitSettings& limits, const PlannedHarm& next,
+                             const Before& sum, int revocable) {
+    const Request& request = *next.request;
+    const int all = revocable + sum.all;
+    const bool waits = is_awaited(request.source);
+    const bool too_many =
+        limits.victims_per_request > 0 && next.victims > limits.victims_per_request;
+    const bool too_large = waits && limits.share_per_request > 0 &&
+                           next.victims > share(limits, limits.share_per_request, all);
+    if (!request.approved && (too_many || too_large)) return safeguard::limit_request;
+    const bool of_a_user = waits && !request.approved && request.source != RequestSource::operator_;
+    if (of_a_user && limits.share_per_requester > 0 &&
+        sum.of_project + next.victims > share(limits, limits.share_per_requester, all))
+        return safeguard::limit_requester;
+    if (limits.victims_per_window > 0 && sum.all + next.victims > limits.victims_per_window)
+        return safeguard::limit_window;
+    return {};
+}
+
+}  // namespace
+
+StoppedByLimits stopped_by(const LimitSettings& limits, const std::vector<PlannedHarm>& planned,
+                           int revocable) {
+    StoppedByLimits stopped;
+    stopped.revocable = revocable;
+    std::vector<PlannedHarm> passed;
+    for (const PlannedHarm& next : planned) {
+        if (next.victims == 0) continue;
+        stopped.largest = std::max(stopped.largest, next.victims);
+        const auto why = why_stopped(limits, next, before(passed, next, limits.window), revocable);
+        if (why.empty()) {
+            passed.push_back(next);
+            continue;
+        }
+        ++stopped.requests[std::string{why}];
+        stopped.victims += next.victims;
+    }
+    return stopped;
+}
+
 namespace {
 
 constexpr Duration young_age = std::chrono::hours{1};
@@ -51,15 +120,15 @@ bool refused_at_once(const WeekRequest& request) {
            request.outcome->safeguard.empty();
 }
 
-/// Another request, or another reaper, tells of it.
-bool told_elsewhere(const WeekRequest& request) {
+/// Another request, or another reaper, reports it.
+bool reported_elsewhere(const WeekRequest& request) {
     return !request.choice && request.outcome &&
            (request.outcome->kind == OutcomeKind::superseded ||
             request.outcome->kind == OutcomeKind::handed_over);
 }
 
 void count(const WeekRequest& request, WeekReport& week) {
-    if (!somebody_waits(request.request.source)) {
+    if (!is_awaited(request.request.source)) {
         ++week.own;
     } else if (request.request.source == RequestSource::operator_) {
         ++week.asked;
@@ -113,7 +182,7 @@ StoppedByLimits stopped_in(const std::vector<WeekRequest>& requests, const Limit
     return stopped_by(limits, planned, sum);
 }
 
-/// The first failure that an outcome tells of.
+/// The first failure that an outcome reports.
 std::string first_failure(const WeekReport& week) {
     for (const WeekRequest& request : week.input.requests)
         if (request.outcome && request.outcome->kind == OutcomeKind::failed)
@@ -140,7 +209,7 @@ void find_doubts_of_source(const WeekReport& week, std::vector<std::string>& aga
     if (week.unknown > 0)
         against.push_back("of " + counted(week.unknown, "request") +
                           " it is not known what would have been done (no reaper looked at the "
-                          "cloud for them; a recording tells more: record.directory)");
+                          "cloud for them; a recording has more: record.directory)");
 }
 
 void find_doubts(const WeekReport& week, std::vector<std::string>& against) {
@@ -212,7 +281,7 @@ WeekInput week_of(const std::vector<RequestRecord>& records) {
 
 WeekReport report_week(WeekInput input) {
     std::erase_if(input.requests, [&](const WeekRequest& request) {
-        return request.at < input.since || request.at >= input.until || told_elsewhere(request);
+        return request.at < input.since || request.at >= input.until || reported_elsewhere(request);
     });
     std::stable_sort(input.requests.begin(), input.requests.end(),
                      [](const WeekRequest& a, const WeekRequest& b) { return a.at < b.at; });
@@ -223,6 +292,176 @@ WeekReport report_week(WeekInput input) {
     find_doubts_of_source(week, week.against);
     find_doubts(week, week.against);
     return week;
+}
+
+// The report of a week as text and JSON.
+
+namespace {
+
+using nlohmann::json;
+
+std::string tenths(double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.1f", value);
+    return text;
+}
+
+double to_hundredths(double value) {
+    return std::round(100 * value) / 100;
+}
+
+/// `3 build, 1 resize`.
+std::string words(const std::map<std::string, int>& counts) {
+    std::string text;
+    for (const auto& [word, count] : counts)
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + report::safe(word);
+    return text;
+}
+
+int held_back(const WeekReport& week) {
+    int all = 0;
+    for (const auto& [word, count] : week.held_back) all += count;
+    return all;
+}
+
+std::string lines_text(const WeekReport& week, const report::RenderOptions& options) {
+    using Align = report::TextTable::Align;
+    report::TextTable table({{"", Align::right}, {"requests"}});
+    const auto row = [&](int count, const std::string& what) {
+        if (count > 0) table.row({std::to_string(count), what});
+    };
+    const int others = week.asked + week.own;
+    if (week.refused_by_nova > 0 || others == 0)
+        table.row({std::to_string(week.refused_by_nova),
+                   "refused by Nova" +
+                       (week.operations.empty() ? "" : " (" + words(week.operations) + ")")});
+    row(week.asked, "asked for by an operator");
+    row(week.own, "of a reservation that takes back what it lent");
+    if (others > 0) table.row({std::to_string(week.input.requests.size()), "in all:"});
+    row(week.helped, std::string{week.input.happened() ? "" : "would have been "} +
+                         "helped by deleting servers");
+    row(week.there, "had their room by then, without a deletion");
+    row(held_back(week), "held back by safeguards: " + words(week.held_back));
+    row(week.no_room, "not helped: all revocable servers together are not enough");
+    row(week.refused, "not helped: the requester is revocable itself, or no room can help");
+    row(week.unknown, "not known: the cloud was not read for them");
+    return table.text(0, static_cast<std::size_t>(options.width), report::Paint{options.color});
+}
+
+/// Most victims first.
+std::vector<std::pair<ProjectId, WeekProject>> by_victims(const WeekReport& week) {
+    std::vector<std::pair<ProjectId, WeekProject>> all(week.projects.begin(), week.projects.end());
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        return a.second.victims > b.second.victims;
+    });
+    return all;
+}
+
+/// The daemon that recorded them planned each request by the cloud as it was.
+std::string why_others(const WeekReport& week, const report::RenderOptions& options) {
+    if (!week.input.recorded || !week.input.dry_run) return "";
+    return report::wrapped(
+        "Here no server goes twice, and who went counts against the limits; the plans of a dry "
+        "run, as 'reaper history victims' shows them, may name some twice.",
+        0, static_cast<std::size_t>(options.width));
+}
+
+std::string projects_text(const WeekReport& week, const report::RenderOptions& options) {
+    const bool happened = week.input.happened();
+    if (week.victims == 0)
+        return happened ? "No server was chosen.\n" : "No server would have been deleted.\n";
+    using Align = report::TextTable::Align;
+    report::TextTable table(
+        {{"project"}, {"victims", Align::right}, {"lost server-hours", Align::right}});
+    for (const auto& [project, sum] : by_victims(week))
+        table.row(
+            {project_text(project, sum.name), std::to_string(sum.victims), tenths(sum.lost_hours)});
+    return counted(week.victims, "server") +
+           (happened ? " chosen, after " : " would have been deleted, after ") +
+           tenths(week.lost_hours) + " server-hours (" + tenths(week.lost_vcpu_hours) +
+           " vCPU-hours) in all:\n" +
+           table.text(2, static_cast<std::size_t>(options.width), report::Paint{options.color}) +
+           why_others(week, options);
+}
+
+/// What of that the limits would have stopped.
+std::string stopped_text(const WeekReport& week, const report::RenderOptions& options) {
+    if (week.victims == 0) return "";
+    const StoppedByLimits& stopped = week.stopped;
+    std::string text = stopped.requests.empty()
+                           ? "The limits in force would have stopped none of these (the largest: " +
+                                 counted(stopped.largest, "victim") + ")."
+                           : "The limits in force would have stopped: " + words(stopped.requests) +
+                                 ", with " + counted(stopped.victims, "victim") +
+                                 " (the largest: " + std::to_string(stopped.largest) + ").";
+    text += " Shares are of the " + counted(stopped.revocable, "revocable server") +
+            " on the hosts of these plans.";
+    return report::wrapped(text, 0, static_cast<std::size_t>(options.width));
+}
+
+}  // namespace
+
+std::string render_week(const WeekReport& week, const report::RenderOptions& options) {
+    const WeekInput& input = week.input;
+    const auto width = static_cast<std::size_t>(options.width);
+    std::string text =
+        (input.happened() ? "What happened, " : "What switching on would have meant, ") +
+        iso_time(input.since) + " to " + iso_time(input.until) + "\nby " +
+        report::safe(input.source) + (input.dry_run ? ", dry run" : "") + "\n\n";
+    text += lines_text(week, options) + "\n" + projects_text(week, options) +
+            stopped_text(week, options);
+    if (!input.dry_run && !week.outcomes.empty())
+        text += "\nAs it happened: " + words(week.outcomes) + "; " +
+                counted(week.deleted, "server") + " deleted.\n";
+    const std::string subject =
+        input.happened() ? "calls for a change" : "stands against switching on";
+    text +=
+        week.against.empty() ? "\nNo known fact " + subject + ".\n" : "\nWhat " + subject + ":\n";
+    for (const std::string& doubt : week.against)
+        text += report::wrapped("- " + report::safe(doubt), 2, width);
+    for (const std::string& remark : input.remarks)
+        text += "Remark: " + report::safe(remark) + ".\n";
+    return text;
+}
+
+json to_json(const WeekReport& week) {
+    const WeekInput& input = week.input;
+    json projects = json::array();
+    for (const auto& [project, sum] : by_victims(week)) {
+        projects.push_back({{"project", project.str()},
+                            {"victims", sum.victims},
+                            {"lost_hours", to_hundredths(sum.lost_hours)}});
+        if (!sum.name.empty()) projects.back()["project_name"] = sum.name;
+    }
+    return {{"version", report::json_version},
+            {"source", input.source},
+            {"since", iso_time(input.since)},
+            {"until", iso_time(input.until)},
+            {"dry_run", input.dry_run},
+            {"requests", input.requests.size()},
+            {"refused_by_nova", week.refused_by_nova},
+            {"asked_by_operators", week.asked},
+            {"of_reservations", week.own},
+            {"operations", week.operations},
+            {"would_help", {{"already_there", week.there}, {"by_deleting", week.helped}}},
+            {"would_not_help",
+             {{"no_room", week.no_room},
+              {"held_back", week.held_back},
+              {"refused", week.refused},
+              {"unknown", week.unknown}}},
+            {"victims", week.victims},
+            {"lost_hours", to_hundredths(week.lost_hours)},
+            {"lost_vcpu_hours", to_hundredths(week.lost_vcpu_hours)},
+            {"young", week.young},
+            {"stopped_by_limits",
+             {{"requests", week.stopped.requests},
+              {"victims", week.stopped.victims},
+              {"largest_request", week.stopped.largest},
+              {"revocable", week.stopped.revocable}}},
+            {"projects", std::move(projects)},
+            {"happened", {{"outcomes", week.outcomes}, {"deleted", week.deleted}}},
+            {"against", week.against},
+            {"remarks", input.remarks}};
 }
 
 }  // namespace reaper::recording

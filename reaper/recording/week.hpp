@@ -1,4 +1,4 @@
-// What switching on would have meant: the report that a week of looking on ends in.
+// What switching on would have meant: the report at the end of a week of observing.
 #pragma once
 
 #include <map>
@@ -8,11 +8,35 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/recording/replay.hpp"
-#include "reaper/recording/week_limits.hpp"
 #include "reaper/report/render.hpp"
+#include "reaper/safeguards/settings.hpp"
 
 namespace reaper::recording {
+
+// What limits would have stopped of a week of plans: of a dry run nothing is deleted, so that
+// nothing counts against them.
+
+/// A request for which servers would have gone.
+struct PlannedHarm {
+    const Request* request = nullptr;
+    TimePoint at{};
+    int victims = 0;
+};
+
+struct StoppedByLimits {
+    std::map<std::string, int> requests;  ///< by safeguard
+    int victims = 0;                      ///< of these
+    int largest = 0;                      ///< victims of one request, stopped or not
+    int revocable = 0;                    ///< servers by which shares are counted
+};
+
+/// `planned` by time; `revocable`: servers of which shares are, as far as plans show, so that more
+/// may be stopped here than would have been.
+StoppedByLimits stopped_by(const LimitSettings& limits, const std::vector<PlannedHarm>& planned,
+                           int revocable);
 
 /// One request of the time.
 struct WeekRequest {
@@ -27,7 +51,7 @@ struct WeekInput {
     std::string source;  ///< `recording DIR` or `journal FILE`
     TimePoint since{}, until{};
     std::optional<TimePoint> begins;  ///< what it is made from; none: with `since`
-    bool recorded = false;            ///< else the journal told it
+    bool recorded = false;            ///< else the journal reported it
     bool dry_run = false;
     std::vector<WeekRequest> requests;
     std::optional<config::Policy> policy;
@@ -37,7 +61,7 @@ struct WeekInput {
     int undecided = 0;
     std::vector<std::string> remarks;
 
-    /// Told by the journal of a daemon that deletes; else it is what would have happened.
+    /// From the journal of a daemon that deletes; else it is what would have happened.
     bool happened() const { return !recorded && !dry_run; }
 };
 
@@ -57,7 +81,7 @@ struct WeekReport {
     int helped = 0;                         ///< by deleting servers
     int no_room = 0;                        ///< all revocable servers together are not enough
     int refused = 0;                        ///< the requester is revocable, ...
-    int unknown = 0;                        ///< nobody looked at the cloud for them
+    int unknown = 0;                        ///< the cloud was not read for them
     std::map<std::string, int> held_back;   ///< by safeguard
     int victims = 0;
     double lost_hours = 0, lost_vcpu_hours = 0;

@@ -1,5 +1,5 @@
-// Takes out of a snapshot who it is about, so that it can be shown to others: what matters for
-// planning stays, what names somebody or something goes.
+// Anonymises a snapshot, so that it can be shown to others: what matters for planning stays, names
+// of users and things are removed.
 #pragma once
 
 #include "reaper/report/snapshot_file.hpp"

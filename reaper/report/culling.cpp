@@ -6,7 +6,6 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/json_values.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {

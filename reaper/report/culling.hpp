@@ -6,7 +6,7 @@
 //   provider_summaries{provider: {host, has_room, resources{class: {used, capacity}}}},
 //   preemptible_allocations{provider: {consumer: {class: n}}}}
 //
-// `provider_summaries` tells the requested classes, `preemptible_allocations` all that these
+// `provider_summaries` has the requested classes, `preemptible_allocations` all that these
 // consumers hold. A host with nested providers appears once for each of them.
 #pragma once
 
@@ -16,14 +16,14 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/table.hpp"
 
 namespace reaper::report {
 
-/// The JSON, put together host by host: a large cloud makes many megabytes, and whoever serves it
-/// beside other work can pause after each host.
+/// The JSON, put together host by host: a large cloud makes many megabytes, and a caller that
+/// serves it beside other work can pause after each host.
 class CullingJson {
 public:
     void add(const CullingCandidate& candidate);
@@ -35,7 +35,7 @@ private:
     std::string allocations_;
 };
 
-/// The inverse: host by host, sorted by name. The id of a host with several providers is not told,
+/// The inverse: host by host, sorted by name. The id of a host with several providers is not given,
 /// and left empty. `bad_answer` with the place for anything of another shape.
 Result<std::vector<CullingCandidate>> candidates_from_json(const nlohmann::json& json);
 

@@ -25,7 +25,7 @@
 
 namespace reaper::report {
 
-/// What became of a server that was chosen.
+/// What happened to a server that was chosen.
 enum class Fate {
     planned,      ///< nothing was sent
     going,        ///< its deletion was sent, and the request is under way
@@ -33,7 +33,7 @@ enum class Fate {
     skipped,      ///< its recheck found that it has to live
     vanished,     ///< it was gone before
     still_there,  ///< its deletion was sent, and it held its room at the deadline
-    unknown,      ///< its deletion was sent, and nobody saw what came of it
+    unknown,      ///< its deletion was sent, and the outcome was not observed
 };
 std::string_view to_string(Fate fate);
 std::optional<Fate> fate_from(std::string_view text);
@@ -48,13 +48,13 @@ struct ExplainedServer {
     std::optional<TimePoint> gone_at{};
 };
 
-struct Moment {
+struct TimelineEntry {
     TimePoint at{};
     std::string what;
 };
 
 struct Explanation {
-    std::string asked;  ///< by whom asks: a server's id or name, a request's id
+    std::string asked;  ///< what the user gave: a server's id or name, or a request's id
     Request request;
     TimePoint received_at{};
     std::vector<ExplainedServer> servers;  ///< that were asked about; of a request: all
@@ -63,7 +63,7 @@ struct Explanation {
     std::optional<PlanEntry> decision;     ///< the plan that chose the servers, or the last one
     std::optional<Outcome> outcome;
     std::optional<FreedRoomResult> freed_room;
-    std::vector<Moment> times;         ///< in order
+    std::vector<TimelineEntry> times;  ///< in order
     std::vector<std::string> unknown;  ///< what the journal does not know, one line each
     /// Where else plans chose a server that was asked about, or another one of its name; of one
     /// that waited: for what else it did. The newest request first.
@@ -83,11 +83,11 @@ std::optional<ServerId> waiting_server(const Request& request, const std::string
 /// requests are read for that. None: the journal knows none of them.
 ResultTask<std::optional<Explanation>> find_explanation(JournalReader& journal, std::string asked);
 
-/// Of what two journals tell of the same: what of `one` is told, and not what of `other`? It is
+/// Two journals have the same: is the entry of `one` shown rather than that of `other`? It is
 /// where what was asked about was deleted last; of a server that only waited, the newer request.
 bool goes_before(const Explanation& one, const Explanation& other);
 
-/// For what else the server waited, by another journal; nothing unless both tell of one that
+/// For what else the server waited, by another journal; nothing unless both report one that
 /// waited.
 void add_other_waits(const Explanation& other, Explanation& told);
 

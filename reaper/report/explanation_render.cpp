@@ -3,7 +3,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/render_parts.hpp"
 
@@ -20,7 +20,7 @@ std::string fate_words(const ExplainedServer& server) {
         case Fate::skipped: return "was chosen, and skipped before its deletion";
         case Fate::vanished: return "was gone before it was deleted";
         case Fate::still_there: return "was to be deleted, and still held its room at the deadline";
-        case Fate::unknown: return "was to be deleted; what came of it was not seen";
+        case Fate::unknown: return "was to be deleted; the outcome was not observed";
     }
     return "";
 }
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    /// Who needed the room, and why this one: of one server.
+    /// The requester of the room, and why this one: of one server.
     std::string answer() const {
         if (told_.servers.size() != 1) return "";
         const ExplainedServer& server = told_.servers.front();
@@ -240,10 +240,10 @@ private:
     std::string times() const {
         constexpr std::size_t margin = 28;
         std::string text;
-        for (const auto& moment : told_.times) {
-            const std::string lines = wrapped(moment.what, margin, width_);
+        for (const auto& entry : told_.times) {
+            const std::string lines = wrapped(entry.what, margin, width_);
             if (!lines.empty())
-                text += "  " + paint_.dim(iso_time(moment.at)) + lines.substr(margin - 2);
+                text += "  " + paint_.dim(iso_time(entry.at)) + lines.substr(margin - 2);
         }
         return text;
     }
@@ -269,7 +269,7 @@ private:
         if (told_.also.size() > most_listed)
             text += "  and " + std::to_string(told_.also.size() - most_listed) + " more\n";
         return text.empty() ? text
-                            : text + "  'reaper explain' with an id tells of one of these.\n";
+                            : text + "  'reaper explain' with an id explains one of these.\n";
     }
 
     const Explanation& told_;

@@ -14,7 +14,7 @@ std::string what_of(const Request& request) {
     return request.correction ? "correction" : std::string{to_string(request.operation)};
 }
 
-/// What became of the room, and why.
+/// What happened to the room, and why.
 std::string room_text(const std::optional<FreedRoomResult>& room) {
     if (!room) return "";
     return std::string{to_string(room->kind)} + (room->reason.empty() ? "" : ": " + room->reason);

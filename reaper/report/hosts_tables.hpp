@@ -11,7 +11,7 @@
 
 namespace reaper::report {
 
-/// For each host its label, state, servers, and what is free of each class; wide tables tell
+/// For each host its label, state, servers, and what is free of each class; wide tables show
 /// capacity, use, and what is free of each kind of room too, and what is wanted of oversubscribed
 /// room.
 Table hosts_table(const Snapshot& snapshot, const EstimatedRoom& estimated = {});

@@ -1,5 +1,5 @@
-// What is new in the journal since the last look, for who follows it: a line for each thing that
-// happened, oldest first. Looks at the newest entries: as many as reach back to what was seen.
+// What is new in the journal since the last look: a line for each thing that happened, oldest
+// first. Looks at the newest entries: as many as reach back to what was seen.
 #pragma once
 
 #include <map>
@@ -32,9 +32,9 @@ public:
         oldest_ = oldest;
         newest_ = newest;
     }
-    /// An entry of `at` that was not seen was there all the same.
+    /// An entry of `at` that was not seen was there anyway.
     bool has(TimePoint at) const { return oldest_ && at < *oldest_; }
-    /// It was told, or left out, by then.
+    /// It was reported, or left out, by then.
     bool over_by_then(TimePoint at) const { return oldest_ && at <= newest_; }
 
 private:
@@ -43,7 +43,7 @@ private:
     TimePoint newest_{};
 };
 
-/// Requests: received, ended, what became of the room.
+/// Requests: received, ended, what happened to the room.
 class RequestNews {
 public:
     /// `newest`: as the journal lists them, newest first. `all`: it has no others.
@@ -57,7 +57,7 @@ private:
         bool ended = false;
         bool room_known = false;
     };
-    /// Since the first look, so that a look that goes farther back tells nothing again.
+    /// Since the first look, so that a longer look back repeats nothing.
     std::map<RequestId, Seen> seen_;
     BeforeFirstLook before_;
     TimePoint oldest_not_over_ = TimePoint::max();  ///< when it was received

@@ -4,7 +4,7 @@
 
 #include "reaper/json/fields.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/report/json_values.hpp"
+#include "reaper/report/json.hpp"
 
 namespace reaper::report {
 namespace {
@@ -14,7 +14,7 @@ std::string_view safeguard_from(const JsonPlace& in) {
     for (const std::string_view known :
          {safeguard::project_breaker, safeguard::shape_cooldown, safeguard::short_lived})
         if (in.text() == known) return known;
-    in.fail("no safeguard that leaves somebody alone");
+    in.fail("no safeguard that leaves a project or host alone");
 }
 
 constexpr auto left_alone_fields = fields_of<Safeguards::LeftAlone>([](auto& io, auto& left) {

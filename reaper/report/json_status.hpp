@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/pause_note.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper::report {

@@ -32,7 +32,7 @@ bool is_uuid(std::string_view text) {
 }
 
 /// Says something about resources or traits, in Placement's words, and nothing else.
-bool is_harmless(const std::string& key, const std::string& value) {
+bool is_safe_to_keep(const std::string& key, const std::string& value) {
     const auto upper = [](std::string_view text) {
         return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
             return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
@@ -76,7 +76,7 @@ std::string NameChanger::of(NameKind kind, const std::string& original) const {
     return original.empty() ? original : rename_(kind, original);
 }
 
-/// Of the metadata, what decides who may go there.
+/// The metadata that decides which requests may use it.
 HostAggregates NameChanger::aggregates(const HostAggregates& all) const {
     HostAggregates changed;
     for (const auto& [uuid, aggregate] : all) {
@@ -87,7 +87,7 @@ HostAggregates NameChanger::aggregates(const HostAggregates& all) const {
             if (key.starts_with("filter_tenant_id"))
                 one.metadata.emplace("filter_tenant_id" + std::to_string(one.metadata.size()),
                                      of(NameKind::project, value));
-            if (is_harmless(key, value)) one.metadata.emplace(key, value);
+            if (is_safe_to_keep(key, value)) one.metadata.emplace(key, value);
         }
         changed.emplace(of(NameKind::aggregate, uuid), std::move(one));
     }
@@ -98,7 +98,7 @@ std::map<std::string, std::string> NameChanger::specs(
     const std::map<std::string, std::string>& all) const {
     std::map<std::string, std::string> changed;
     for (const auto& [key, value] : all) {
-        if (is_harmless(key, value)) {
+        if (is_safe_to_keep(key, value)) {
             changed.emplace(key, value);
         } else {
             const std::string replaced = of(NameKind::value, value);

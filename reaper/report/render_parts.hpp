@@ -12,7 +12,7 @@ namespace reaper::report {
 /// Width as the options say it, within reason.
 std::size_t width_of(const RenderOptions& options);
 
-/// The age of a thing created then, or its creation time if nobody says what time it is.
+/// The age of a thing created then, or its creation time if the current time is not given.
 std::string age(TimePoint created, const RenderOptions& options);
 /// The head of that column.
 std::string age_head(const RenderOptions& options);
@@ -28,8 +28,8 @@ TextTable room_table(const Resources& request, const Resources& before, const Re
 
 TextTable victim_table(const std::vector<Victim>& victims, const RenderOptions& options);
 
-/// Rejected hosts, by reason: those that are told in full, and how many there are in all. Without
-/// `counts`, those told are all.
+/// Rejected hosts, by reason: those that are listed in full, and how many there are in all. Without
+/// `counts`, those reported are all.
 std::string rejected_lines(const std::vector<Rejection>& rejected,
                            const std::vector<RejectionCount>& counts, const RenderOptions& options);
 

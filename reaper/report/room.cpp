@@ -3,7 +3,6 @@
 #include "reaper/json/fields.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/json_values.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {

@@ -1,34 +1,31 @@
 #include "reaper/report/table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <type_traits>
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::report {
 namespace {
 
-std::string in_small_letters(std::string_view text) {
-    std::string small{text};
-    std::transform(small.begin(), small.end(), small.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return small;
-}
-
 std::optional<std::size_t> find_column(const Table& table, std::string_view name) {
     for (std::size_t i = 0; i < table.columns.size(); ++i)
-        if (in_small_letters(table.columns[i].name) == in_small_letters(name)) return i;
+        if (to_lower(table.columns[i].name) == to_lower(name)) return i;
     return std::nullopt;
 }
 
 Error no_column(const Table& table, const std::string& option, std::string_view name) {
     std::string known;
     for (const Column& each : table.columns)
-        known += (known.empty() ? "" : ", ") + in_small_letters(each.name);
+        known += (known.empty() ? "" : ", ") + to_lower(each.name);
     return Error{Errc::bad_input, option + ": there is no column " +
                                       in_quotes(printable(name, 60)) + "; there are: " + known};
 }
@@ -134,6 +131,164 @@ Result<Table> with_columns(Table table, const std::vector<std::string>& names) {
     table.columns = std::move(columns);
     table.key = 0;
     return table;
+}
+
+namespace {
+
+std::string with_digits(double value, int digits) {
+    std::array<char, 400> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+    return text.data();
+}
+
+/// `digits`: of a fraction.
+std::string written(const Cell& cell, int digits) {
+    if (const auto* const text = std::get_if<std::string>(&cell)) return safe(*text);
+    if (const auto* const whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
+    if (const auto* const planned = std::get_if<Planned>(&cell))
+        return "(" + std::to_string(planned->count) + ")";
+    if (const auto* const part = std::get_if<Decimal>(&cell))
+        return with_digits(part->value, digits);
+    if (const auto* const time = std::get_if<TimePoint>(&cell)) return iso_time(*time);
+    if (const auto* const age = std::get_if<Age>(&cell)) return std::to_string(age->seconds);
+    std::string joined;
+    if (const auto* const lines = std::get_if<Lines>(&cell))
+        for (const std::string& line : *lines) joined += (joined.empty() ? "" : "; ") + safe(line);
+    return joined;
+}
+
+std::string head_of(const Column& column) {
+    std::string head = column.name;
+    std::transform(head.begin(), head.end(), head.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return head;
+}
+
+/// Quoted where it must be.
+std::string csv_field(const Cell& cell) {
+    if (std::holds_alternative<Planned>(cell)) return "0";
+    std::string plain = written(cell, 3);
+    const bool text =
+        std::holds_alternative<std::string>(cell) || std::holds_alternative<Lines>(cell);
+    if (text && !plain.empty() && std::string_view{"=+-@"}.find(plain[0]) != std::string_view::npos)
+        plain.insert(plain.begin(), '\'');
+    if (plain.find_first_of(",\"") == std::string::npos) return plain;
+    std::string quoted = "\"";
+    for (const char c : plain) quoted += c == '"' ? std::string{"\"\""} : std::string{c};
+    return quoted + "\"";
+}
+
+/// The columns of these places, which are beside each other in a line.
+std::vector<std::size_t> columns_of(const Table& table, const std::set<Column::Place>& places) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        if (places.contains(table.columns[i].place)) chosen.push_back(i);
+    return chosen;
+}
+
+/// All but what only a terminal has.
+std::vector<std::size_t> columns_for_programs(const Table& table) {
+    using enum Column::Place;
+    return columns_of(table, {always, wide, under, elsewhere});
+}
+
+TextTable::Column head_column(const Column& column) {
+    return {head_of(column), column.number ? TextTable::Align::right : TextTable::Align::left};
+}
+
+void add_notes(TextTable& text, const Cell& cell) {
+    if (const auto* const lines = std::get_if<Lines>(&cell))
+        for (const std::string& line : *lines) text.note(line);
+    else
+        text.note(written(cell, 1));
+}
+
+/// `folded`: what is under its row stands there. No cell is longer than `longest`, and none of
+/// those that shrink than `shrunk`.
+TextTable text_table(const Table& table, const std::vector<std::size_t>& beside, bool folded,
+                     std::size_t longest, std::size_t shrunk) {
+    std::vector<TextTable::Column> heads;
+    for (const std::size_t at : beside) heads.push_back(head_column(table.columns[at]));
+    TextTable text{std::move(heads)};
+    for (const auto& row : table.rows) {
+        std::vector<std::string> cells;
+        for (const std::size_t at : beside)
+            cells.push_back(
+                shortened(cell_text(row[at]), table.columns[at].shrinks ? shrunk : longest));
+        text.row(std::move(cells));
+        for (std::size_t i = 0; folded && i < row.size(); ++i)
+            if (table.columns[i].place == Column::Place::under) add_notes(text, row[i]);
+    }
+    return text;
+}
+
+constexpr std::size_t any_width = 1'000'000'000;
+
+/// No cell is longer than people read.
+TextTable table_on_terminal(const Table& table, std::size_t width) {
+    using enum Column::Place;
+    constexpr std::size_t longest = 60;
+    constexpr std::size_t shortest = 8;
+    const auto beside = columns_of(table, {always, terminal});
+    TextTable text = text_table(table, beside, true, longest, longest);
+    const bool shrinks = std::any_of(beside.begin(), beside.end(),
+                                     [&](std::size_t at) { return table.columns[at].shrinks; });
+    for (std::size_t most = longest - 1; shrinks && most >= shortest; --most) {
+        if (text.width() <= width) break;
+        text = text_table(table, beside, true, longest, most);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string cell_text(const Cell& cell) {
+    if (const auto* const age = std::get_if<Age>(&cell)) {
+        const std::string units = format_duration(std::chrono::seconds{age->seconds});
+        return units.substr(0, units.find(' '));
+    }
+    const std::string text = written(cell, 1);
+    return text.empty() ? "-" : text;
+}
+
+std::string table_text(const Table& table, std::size_t width, const Paint& paint) {
+    std::string text;
+    if (!table.title.empty()) text += wrapped(table.title, 0, width);
+    text += table.rows.empty() ? wrapped(table.none, 0, width)
+                               : table_on_terminal(table, width).text(0, width, paint);
+    if (!table.summary.empty()) text += "\n" + wrapped(table.summary, 0, width);
+    return text;
+}
+
+std::string table_lines(const Table& table, bool all, const Paint& paint) {
+    using enum Column::Place;
+    const auto beside =
+        all ? columns_for_programs(table) : columns_of(table, {always, under, elsewhere});
+    return text_table(table, beside, false, any_width, any_width).text(0, any_width, paint);
+}
+
+std::string table_csv(const Table& table) {
+    const auto columns = columns_for_programs(table);
+    std::string text;
+    for (const std::size_t at : columns)
+        text += (at == columns.front() ? "" : ",") + csv_field(table.columns[at].name);
+    text += "\r\n";
+    for (const auto& row : table.rows) {
+        for (const std::size_t at : columns)
+            text += (at == columns.front() ? "" : ",") + csv_field(row[at]);
+        text += "\r\n";
+    }
+    return text;
+}
+
+std::string table_names(const Table& table) {
+    std::set<std::string> told;
+    std::string text;
+    for (const auto& row : table.rows) {
+        const std::string name = written(row[table.key], 1);
+        if (!name.empty() && told.insert(name).second) text += name + "\n";
+    }
+    return text;
 }
 
 }  // namespace reaper::report

@@ -1,6 +1,7 @@
-// A list as data: columns, and rows of typed cells. Each format is made of it (table_formats.hpp).
+// A list as data: columns, and rows of typed cells. Each format is made of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,9 +10,15 @@
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+#include "reaper/report/text.hpp"
 
 namespace reaper::report {
+
+// The order of names in lists.
+
+using reaper::natural_less;
 
 /// A number that is no whole one: people see one digit of its fraction, programs three.
 struct Decimal {
@@ -60,9 +67,9 @@ struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;  ///< as many cells as columns
     std::size_t key = 0;                  ///< the column that names a row
-    std::string none;                     ///< told instead of an empty table
-    std::string title, summary;           ///< told above and below it; may be empty
-    std::vector<std::string> remarks;     ///< told apart from it
+    std::string none;                     ///< shown instead of an empty table
+    std::string title, summary;           ///< shown above and below it; may be empty
+    std::vector<std::string> remarks;     ///< distinguished from it
 };
 
 /// Small steps to put a table together.
@@ -78,8 +85,29 @@ Result<std::vector<std::size_t>> order_of(const Table& table, std::string_view h
 /// In that order.
 Table ordered(Table table, const std::vector<std::size_t>& order);
 
-/// Only these columns, in this order, each beside the others. Names as in tables; capital and small
-/// letters are the same. `bad_input` lists the columns.
+/// Only these columns, in this order, each beside the others. Names as in tables; upper and lower
+/// case are the same. `bad_input` lists the columns.
 Result<Table> with_columns(Table table, const std::vector<std::string>& names);
+
+// The formats of a list but JSON and YAML, which have a structure of their own.
+//
+// Texts are made safe in each of them: no control character of a name from outside gets through.
+
+/// A cell as people read it; nothing: `-`.
+std::string cell_text(const Cell& cell);
+
+/// For a terminal of `width` columns: what does not fit goes under its row. Title and summary stand
+/// around it; an empty table is the line that says so.
+std::string table_text(const Table& table, std::size_t width, const Paint& paint);
+
+/// A head and one line for each row, however long; `all`: with wide columns.
+std::string table_lines(const Table& table, bool all, const Paint& paint);
+
+/// RFC 4180: a head line with the columns' names, all columns, lines that end with CR LF; nothing
+/// is an empty field. A text that a spreadsheet would take for a formula begins with an apostrophe.
+std::string table_csv(const Table& table);
+
+/// What names the rows, one on a line, each once.
+std::string table_names(const Table& table);
 
 }  // namespace reaper::report

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/res_type_constraint.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
 
 namespace reaper {

@@ -24,7 +24,7 @@ namespace reaper {
 
 using TextMap = std::map<std::string, std::string>;
 
-/// What a request admits, and who says so in people's words (empty: nobody).
+/// What a request admits, and where that is stated, as text (empty: nowhere).
 struct AdmittedRoom {
     Phases phases;
     std::string because;

@@ -27,7 +27,7 @@ bool fits(FailureEvent event, std::string_view action) {
     return false;
 }
 
-/// A boot: the server itself tells that it failed, and why.
+/// A boot: the server itself shows that it failed, and why.
 std::optional<Doubt> doubt_of_build(const FailureNotice& notice, const RequesterFacts& facts,
                                     const std::string& server) {
     if (!facts.host.empty())
@@ -36,12 +36,12 @@ std::optional<Doubt> doubt_of_build(const FailureNotice& notice, const Requester
     if (facts.status != "ERROR")
         return Doubt{Then::look_again, "Nova says that " + server + " is " +
                                            in_quotes(facts.status) + ", not failed"};
-    if (!facts.fault) return Doubt{Then::look_again, "Nova tells no failure of " + server};
+    if (!facts.fault) return Doubt{Then::look_again, "Nova shows no failure of " + server};
     const FailureCause told = facts.fault->cause;
     const FailureCause claimed =
         retries_exhausted(notice) ? FailureCause::retries_exhausted : FailureCause::no_valid_host;
     if (told == claimed) return std::nullopt;
-    if (told == FailureCause::not_told && claimed == FailureCause::no_valid_host)
+    if (told == FailureCause::not_reported && claimed == FailureCause::no_valid_host)
         return std::nullopt;
     return Doubt{Then::refuse, "Nova says that " + server + " failed for another reason: " +
                                    in_quotes(facts.fault->message)};

@@ -1,5 +1,5 @@
-// Is a failure notice true? A message proves nothing: whoever may write to Nova's exchange can send
-// one. Nova's own record of the server and of the action decides. Pure.
+// Is a failure notice true? A message proves nothing: any user who may write to Nova's exchange can
+// send one. Nova's own record of the server and of the action decides. Pure.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ std::optional<Doubt> why_not_believed(const FailureNotice& notice, const Request
 std::optional<std::string> why_not_believed(const Schedule& schedule, const FailureNotice& notice,
                                             const RequesterFacts& facts);
 
-/// When it failed, by Nova's record; none if Nova does not tell.
+/// When it failed, by Nova's record; none if Nova does not say.
 std::optional<TimePoint> failed_at(const FailureNotice& notice, const RequesterFacts& facts);
 
 }  // namespace reaper

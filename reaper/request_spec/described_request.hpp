@@ -1,4 +1,4 @@
-// A request that somebody describes, instead of a message of Nova's: in the words of `reaper plan`
+// A request that a user describes, instead of a message of Nova's: in the words of `reaper plan`
 // and `reaper request`.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace reaper {
 struct DescribedRequest {
     std::string id;       ///< empty: one is made
     Resources resources;  ///< of one slot; empty if it is of a flavor
-    std::string flavor;   ///< id or name; empty: the resources tell
+    std::string flavor;   ///< id or name; empty: see the resources
     int slots = 1;
     std::string project;  ///< id or name
     std::optional<std::string> availability_zone;
@@ -35,7 +35,7 @@ Result<void> add_trait(DescribedRequest& described, std::string_view text);
 Result<void> add_group(DescribedRequest& described, std::string_view text);
 /// The inverse.
 std::string written(const RequestGroup& group);
-/// `none` or `isolate`; to be told last: of two groups and more it has to be.
+/// `none` or `isolate`; given last; needed for two groups and more.
 Result<void> set_group_policy(DescribedRequest& described, std::string_view text);
 
 /// The request, for the project of this id; of a flavor, without what that takes.

@@ -1,20 +1,266 @@
 #include "reaper/request_spec/resource_request.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "reaper/model/amount.hpp"
 #include "reaper/model/nova_release.hpp"
-#include "reaper/model/request_groups.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/cpu_wishes.hpp"
-#include "reaper/request_spec/extra_specs.hpp"
+#include "reaper/request_spec/wishes.hpp"
 
 namespace reaper {
+
+// Which CPUs a server is to have: shared ones (VCPU), its own (PCPU), or some of each.
+
+struct CpuWishes {
+    enum class Policy { none, shared, dedicated, mixed } policy = Policy::none;
+    Amount shared = 0;     ///< of a mixed server
+    Amount dedicated = 0;  ///< with one for the emulator, if that has its own
+    /// Of a host with two threads for each core.
+    enum class Threads { any, required, forbidden } threads = Threads::any;
+
+    bool pinned() const { return policy == Policy::dedicated; }
+};
+
+/// `bad_input`: Nova would refuse it. Source: nova.virt.hardware, ResourceRequest's
+/// _translate_pinning_policies.
+Result<CpuWishes> cpu_wishes(const Wishes& wishes);
+
+namespace {
+
+constexpr int last_cpu = 65'535;
+
+std::optional<int> cpu(std::string_view text) {
+    text = trimmed(text);
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (number < 0 || number > last_cpu) return std::nullopt;
+    return number;
+}
+
+/// One rule of the list: `3`, `0-7`, `^5` or `^5-6`.
+bool read_rule(std::string_view rule, std::set<int>& in, std::set<int>& out) {
+    rule = trimmed(rule);
+    if (rule.empty()) return true;
+    auto& numbers = rule.front() == '^' ? out : in;
+    if (rule.front() == '^') rule.remove_prefix(1);
+    const auto dash = rule.find('-');
+    const auto first = cpu(rule.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : cpu(rule.substr(dash + 1));
+    if (!first || !last || *first > *last) return false;
+    for (int number = *first; number <= *last; ++number) numbers.insert(number);
+    return true;
+}
+
+}  // namespace
+
+std::optional<std::set<int>> parse_cpu_list(std::string_view text) {
+    std::set<int> in;
+    std::set<int> out;
+    while (!text.empty()) {
+        const auto comma = text.find(',');
+        if (!read_rule(text.substr(0, comma), in, out)) return std::nullopt;
+        text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    }
+    for (const int number : out) in.erase(number);
+    if (in.empty()) return std::nullopt;
+    return in;
+}
+
+namespace {
+
+constexpr Amount max_vcpus = 65'536;
+
+using Policy = CpuWishes::Policy;
+using Threads = CpuWishes::Threads;
+using Text = std::optional<std::string>;
+
+const std::initializer_list<std::string_view> policies = {"dedicated", "shared", "mixed"};
+const std::initializer_list<std::string_view> thread_policies = {"prefer", "isolate", "require"};
+
+/// One of `words`, or nothing.
+Result<Text> said(const std::string& key, Text value,
+                  std::initializer_list<std::string_view> words) {
+    if (!value || value->empty()) return Text{};
+    if (std::find(words.begin(), words.end(), *value) == words.end())
+        return not_one_of(key, *value, words);
+    return value;
+}
+
+Error overruled(const std::string& what, const Text& flavor, const Text& image) {
+    return Error{Errc::bad_input, "the flavor's " + what + " is " + in_quotes(*flavor) +
+                                      ", which the image's " + in_quotes(*image) +
+                                      " may not overrule: Nova refuses that"};
+}
+
+/// The flavor's word goes before the image's, which may ask for less of what the flavor allows.
+Result<Policy> policy_of(const Wishes& wishes) {
+    auto flavor = said("hw:cpu_policy", wishes.of_flavor("cpu_policy"), policies);
+    if (!flavor) return flavor.error();
+    auto image = said("hw_cpu_policy", wishes.of_image("cpu_policy"), policies);
+    if (!image) return image.error();
+    const bool overruling =
+        *flavor && *image &&
+        ((**flavor == "mixed" && **image == "dedicated") ||
+         (**flavor == "shared" && (**image == "dedicated" || **image == "mixed")));
+    if (overruling) return overruled("hw:cpu_policy", *flavor, *image);
+    const Text& policy = *flavor ? *flavor : *image;
+    if (!policy) return Policy::none;
+    if (*policy == "dedicated") return Policy::dedicated;
+    return *policy == "mixed" ? Policy::mixed : Policy::shared;
+}
+
+Result<Threads> threads_of(const Wishes& wishes) {
+    auto flavor =
+        said("hw:cpu_thread_policy", wishes.of_flavor("cpu_thread_policy"), thread_policies);
+    if (!flavor) return flavor.error();
+    auto image =
+        said("hw_cpu_thread_policy", wishes.of_image("cpu_thread_policy"), thread_policies);
+    if (!image) return image.error();
+    Text policy = *flavor;
+    if (!*flavor)
+        policy = *image;
+    else if (**flavor != "prefer" && *image && **image != **flavor)
+        return overruled("hw:cpu_thread_policy", *flavor, *image);
+    if (!policy || *policy == "prefer") return Threads::any;
+    return *policy == "require" ? Threads::required : Threads::forbidden;
+}
+
+/// How many of the server's CPUs a mask names; one that begins with ^ names the others.
+Result<Amount> named_by(const std::string& mask, Amount vcpus) {
+    const bool excludes = trimmed(mask).starts_with('^');
+    const auto cpus = parse_cpu_list(
+        excludes && vcpus > 0 ? "0-" + std::to_string(vcpus - 1) + "," + mask : mask);
+    if (!cpus || *cpus->rbegin() >= vcpus)
+        return Error{Errc::bad_input, "the mask of its dedicated CPUs, " + in_quotes(mask) +
+                                          ", names no CPU of its " + std::to_string(vcpus) +
+                                          ", or others"};
+    return static_cast<Amount>(cpus->size());
+}
+
+/// Those of a mixed server that are its own: by a mask of theirs, else those that are realtime.
+Result<Amount> own_of_mixed(const Wishes& wishes, Amount vcpus) {
+    if (const auto mask = wishes.of_flavor("cpu_dedicated_mask"); mask && !mask->empty()) {
+        auto own = named_by(*mask, vcpus);
+        if (own && *own == vcpus)
+            return Error{Errc::bad_input, "hw:cpu_dedicated_mask=" + printable(*mask, 100) +
+                                              " leaves no shared CPU to a mixed server"};
+        return own;
+    }
+    const auto realtime = wishes.of_flavor("cpu_realtime");
+    if (!realtime || !means_yes(*realtime))
+        return Error{Errc::bad_input,
+                     "hw:cpu_policy=mixed does not say which CPUs are dedicated: neither "
+                     "hw:cpu_dedicated_mask nor hw:cpu_realtime is there"};
+    auto mask = wishes.of_image("cpu_realtime_mask");
+    if (!mask || mask->empty()) mask = wishes.of_flavor("cpu_realtime_mask");
+    if (!mask || mask->empty()) return vcpus;
+    return named_by(*mask, vcpus);
+}
+
+}  // namespace
+
+Result<CpuWishes> cpu_wishes(const Wishes& wishes) {
+    auto policy = policy_of(wishes);
+    if (!policy) return policy.error();
+    auto threads = threads_of(wishes);
+    if (!threads) return threads.error();
+    const Amount vcpus = std::clamp<Amount>(wishes.flavor().vcpus, 0, max_vcpus);
+    CpuWishes cpus;
+    cpus.policy = *policy;
+    cpus.threads = *threads;
+    if (cpus.policy == Policy::dedicated) cpus.dedicated = vcpus;
+    if (cpus.policy == Policy::mixed) {
+        auto own = own_of_mixed(wishes, vcpus);
+        if (!own) return own.error();
+        cpus.dedicated = *own;
+        cpus.shared = vcpus - *own;
+    }
+    if (cpus.dedicated > 0 && wishes.of_flavor("emulator_threads_policy") == "isolate")
+        ++cpus.dedicated;
+    return cpus;
+}
+
+namespace {
+
+constexpr std::size_t longest_group = 64;
+
+/// Source: os_resource_classes.STANDARDS.
+constexpr std::string_view standard_classes[] = {"VCPU",
+                                                 "MEMORY_MB",
+                                                 "DISK_GB",
+                                                 "PCI_DEVICE",
+                                                 "SRIOV_NET_VF",
+                                                 "NUMA_SOCKET",
+                                                 "NUMA_CORE",
+                                                 "NUMA_THREAD",
+                                                 "NUMA_MEMORY_MB",
+                                                 "IPV4_ADDRESS",
+                                                 "VGPU",
+                                                 "VGPU_DISPLAY_HEAD",
+                                                 "NET_BW_EGR_KILOBIT_PER_SEC",
+                                                 "NET_BW_IGR_KILOBIT_PER_SEC",
+                                                 "PCPU",
+                                                 "MEM_ENCRYPTION_CONTEXT",
+                                                 "FPGA",
+                                                 "PGPU",
+                                                 "NET_PACKET_RATE_KILOPACKET_PER_SEC",
+                                                 "NET_PACKET_RATE_EGR_KILOPACKET_PER_SEC",
+                                                 "NET_PACKET_RATE_IGR_KILOPACKET_PER_SEC"};
+
+bool is_group_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+}  // namespace
+
+std::optional<GroupedKey> grouped_key(std::string_view key, std::string_view prefix) {
+    if (!key.starts_with(prefix)) return std::nullopt;
+    key.remove_prefix(prefix.size());
+    const auto colon = key.find(':');
+    if (colon > longest_group) return std::nullopt;  // or there is none
+    const auto group = key.substr(0, colon);
+    if (!std::all_of(group.begin(), group.end(), is_group_character)) return std::nullopt;
+    return GroupedKey{group, key.substr(colon + 1)};
+}
+
+bool is_resource_class(std::string_view name) {
+    return name.starts_with("CUSTOM_") ||
+           std::find(std::begin(standard_classes), std::end(standard_classes), name) !=
+               std::end(standard_classes);
+}
+
+std::string custom_name(std::string_view name) {
+    std::string text;
+    for (const char c : to_upper(name)) {
+        const bool kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (kept || !text.ends_with('_')) text += kept ? c : '_';
+    }
+    return "CUSTOM_" + text;
+}
+
+std::optional<Amount> amount_of(std::string_view text) {
+    text = trimmed(text);
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+    Amount amount = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
+    if (text.empty() || end != text.data() + text.size()) return std::nullopt;
+    if (error == std::errc::result_out_of_range)
+        return text.starts_with('-') ? std::nullopt
+                                     : std::optional{std::numeric_limits<Amount>::max()};
+    if (error != std::errc{} || amount < 0) return std::nullopt;
+    return amount;
+}
+
 namespace {
 
 // PCI devices in Placement: each device that a flavor asks for is a group of its own.
@@ -28,13 +274,13 @@ constexpr std::string_view standard_traits[] = {"COMPUTE_", "HW_", "MISC_", "OWN
 
 std::string class_of(const PciRequest& request) {
     if (request.resource_class.empty())
-        return in_capitals("CUSTOM_PCI_" + request.vendor + "_" + request.product);
-    const std::string name = in_capitals(request.resource_class);
+        return to_upper("CUSTOM_PCI_" + request.vendor + "_" + request.product);
+    const std::string name = to_upper(request.resource_class);
     return is_resource_class(name) ? name : custom_name(name);
 }
 
 std::string trait_name(std::string_view text) {
-    const std::string name = in_capitals(text);
+    const std::string name = to_upper(text);
     const bool standard =
         std::any_of(std::begin(standard_traits), std::end(standard_traits),
                     [&](std::string_view start) { return text.starts_with(start); });

@@ -3,15 +3,25 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/flavor.hpp"
-#include "reaper/request_spec/image_meta.hpp"
 
 namespace reaper {
+
+// An image as Nova's scheduler sees it.
+
+/// Properties by name, as Glance or Nova's messages report them; `disk_format` is one of them.
+using ImageProperties = std::map<std::string, std::string>;
+
+/// With Nova's own names and words: old names (`architecture`, `vmware_adaptertype`) become the
+/// present ones, and other words for the same thing (`amd64`, `VirtualE1000`) the usual one.
+/// Source: nova.objects.image_meta, nova.objects.fields.
+ImageProperties image_meta(ImageProperties properties);
 
 /// Flavor and image must outlive it. What Nova would not accept is `bad_input`, in one line.
 class Wishes {

@@ -66,8 +66,8 @@ std::optional<std::string> why_stale(const Approval& approval, const Decision& d
     if (auto why = begun ? std::nullopt : why_not_its_time(approval, now, max_age))
         return *why + plan_again;
     const auto* const plan = std::get_if<Plan>(&decision);
-    if (plan == nullptr && begun) return std::nullopt;  // nobody else goes
-    // Nobody goes then either, and the reason is another one than the cloud.
+    if (plan == nullptr && begun) return std::nullopt;  // no other server is deleted
+    // No server is deleted then either, for a reason other than the cloud.
     const auto* const not_enough = std::get_if<NotEnough>(&decision);
     const bool held = not_enough != nullptr && !not_enough->safeguard.empty();
     if (held || std::holds_alternative<Refused>(decision)) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<std::string> why_stale(const Approval& approval, const Decision& d
         chosen.insert(victim.server);
         if (!victim.name.empty()) names.emplace(victim.server, victim.name);
     }
-    // What another reaper left half deleted would be finished, which nobody approved.
+    // A deletion that another reaper left unfinished would be completed without approval.
     for (const HostPlan& host : plan->hosts)
         for (const PendingRelease& other : host.pending_releases)
             if (other.unfinished) chosen.insert(other.server);

@@ -7,7 +7,7 @@
 
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -16,8 +16,8 @@ using NameOfServer = std::function<std::string(const ServerId&)>;
 
 /// Why the decision is not to be carried out, as one line with what differs; none: its victims are
 /// exactly those that were approved, or, once some of these are gone (`begun`), no others; or
-/// nobody is deleted for another reason than the cloud's. A plan older than `max_age` is not begun.
-/// `name_of`: of servers that are in no plan now; may be empty.
+/// no server is deleted, for a reason other than the cloud's. A plan older than `max_age` is not
+/// begun. `name_of`: of servers that are in no plan now; may be empty.
 std::optional<std::string> why_stale(const Approval& approval, const Decision& decision, bool begun,
                                      TimePoint now, Duration max_age,
                                      const NameOfServer& name_of = {});

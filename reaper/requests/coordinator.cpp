@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/controllers/freed_room/ledger_journal.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/requests/time_left.hpp"
+#include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log_about.hpp"
-#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {
@@ -24,9 +25,8 @@ MessageEntry entry_for(const TriggeredRequest& triggered, TimePoint at) {
 }
 
 const char* const id_is_taken =
-    "no servers deleted: a request with this id is known, and it is not of this plan; a new plan "
-    "needs "
-    "an id of its own";
+    "no servers deleted: a request with this id is known, and it does not belong to this plan; a "
+    "new plan needs its own id";
 
 /// Did a person approve another plan than that which is known by this id?
 bool another_plan(const Request& request, const std::optional<Approval>& known) {
@@ -40,7 +40,7 @@ bool not_served(const RequestRecord& record) {
             record.outcome->kind == OutcomeKind::failed);
 }
 
-/// Did the gateway not come to an end with it, or look only at the hosts that it had offered?
+/// Did the gateway not finish it, or consider only the hosts that it had offered?
 /// Nova's message of the same failure has a time of its own, and all hosts.
 bool only_the_gateways(const RequestRecord& record, const TriggeredRequest& triggered) {
     if (record.request.source != RequestSource::gateway ||
@@ -98,7 +98,7 @@ Task<bool> RequestCoordinator::until_journaled(std::string what, Write write) {
                                  std::move(write), &journal_trouble_);
 }
 
-// ---- who waits for what ----
+// ---- waiting requests ----
 
 void RequestCoordinator::submit(TriggeredRequest triggered) {
     const RequestId id = triggered.request.id;
@@ -125,7 +125,7 @@ void RequestCoordinator::begin(TriggeredRequest triggered) {
     spawn_(serve(std::move(triggered)));
 }
 
-/// It is told the outcome of the request that it joins.
+/// It receives the outcome of the request that it joins.
 void RequestCoordinator::join(InFlight& known, TriggeredRequest triggered) {
     MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
     const bool again = !known.events.insert(triggered.event_id).second;
@@ -186,7 +186,7 @@ void RequestCoordinator::refuse_unserved(TriggeredRequest triggered, std::string
     outcome.kind = OutcomeKind::refused;
     outcome.reason = entry.reason;
     outcome.at = entry.at;
-    spawn_(note_and_tell(std::move(entry), std::move(triggered.done), std::move(outcome)));
+    spawn_(note_and_report(std::move(entry), std::move(triggered.done), std::move(outcome)));
 }
 
 std::optional<std::string> RequestCoordinator::why_not_leased(const RequestId& id) const {
@@ -226,9 +226,9 @@ Task<void> RequestCoordinator::note_only(MessageEntry entry) {
     co_await note(std::move(entry));
 }
 
-Task<void> RequestCoordinator::note_and_tell(MessageEntry entry,
-                                             std::function<void(const Outcome&)> done,
-                                             Outcome outcome) {
+Task<void> RequestCoordinator::note_and_report(MessageEntry entry,
+                                               std::function<void(const Outcome&)> done,
+                                               Outcome outcome) {
     const bool noted = co_await note(std::move(entry));
     if (noted && done) done(outcome);
 }
@@ -270,7 +270,7 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
         // Nova found hosts when its search was answered, and took none.
         if (failed && triggered.had_hosts) {
             RequestId refused = id;
-            co_await services_.tracker.refused_all_the_same(std::move(refused));
+            co_await services_.tracker.refused_anyway(std::move(refused));
         }
         if (settled && noted) {
             let_settle(id, *record, triggered);
@@ -290,7 +290,8 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
     co_await close(id, std::move(ended));
 }
 
-/// What the journal has of the request; none if nothing, or if that can't be told before the stop.
+/// What the journal has of the request; none if nothing, or if that can't be determined before the
+/// stop.
 Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
     std::optional<RequestRecord> known;
     const auto look = [&]() -> ResultTask<void> {
@@ -304,7 +305,7 @@ Task<std::optional<RequestRecord>> RequestCoordinator::known_as(RequestId id) {
     co_return known;
 }
 
-/// No outcome: stopping, or nothing can be journaled; nobody is told.
+/// No outcome: stopping, or nothing can be journaled; it is not reported.
 Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest triggered, Known known) {
     Ended ended;
     if (services_.stopping) co_return ended;
@@ -363,16 +364,16 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
 /// A request is served by the policy that holds when it begins: it begins when it is known whom
 /// that protects. What is not known when its time is over, or the reaper stops; none if all is.
 Task<std::optional<std::string>> RequestCoordinator::until_policy_known(const Request& request) {
-    constexpr Duration moment{250};
+    constexpr Duration poll_interval{250};
     const TimeLeft time_left{request, services_.cloud.clock};
     while (auto unknown = services_.preconditions.not_known_yet()) {
         if (services_.stopping || time_left.over()) co_return unknown;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     co_return std::nullopt;
 }
 
-/// What its source can tell of it, asked until it answers or the request's time is over.
+/// What its source knows of it. Asks until it answers or the request's time is over.
 ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     const TriggeredRequest& triggered) {
     if (!triggered.complete) co_return std::variant<Request, Refused>{triggered.request};
@@ -389,11 +390,11 @@ ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     }
 }
 
-/// `recorded`: what the journal has of it is not what its source tells of it now.
+/// `recorded`: what the journal has of it is not what its source reports now.
 Task<bool> RequestCoordinator::admit(Request request, bool recorded) {
     const auto write = [&]() -> ResultTask<void> {
         if (recorded)
-            co_return co_await services_.journal.admit_anew(request, services_.cloud.clock.now());
+            co_return co_await services_.journal.readmit(request, services_.cloud.clock.now());
         auto admitted = co_await services_.journal.admit(request, services_.cloud.clock.now());
         if (!admitted) co_return admitted.error();
         co_return Result<void>{};
@@ -438,17 +439,113 @@ void RequestCoordinator::settle(const Ended& ended) {
     const bool culled =
         outcome.kind == OutcomeKind::freed || outcome.kind == OutcomeKind::incomplete;
     const bool found = outcome.kind == OutcomeKind::already_there;
-    // A reservation takes its room by itself, as soon as that is promised to nobody.
+    // A reservation takes its room by itself, as soon as that is no longer promised.
     const bool reserved = ended.request.source == RequestSource::reservation;
     services_.rooms.ended(id, (culled || found) && !reserved, outcome.at, cull.promise);
-    const bool awaited = somebody_waits(ended.request.source);
+    const bool awaited = is_awaited(ended.request.source);
     if (!culled || !awaited) services_.safeguards.on_no_cull(id);
     if (!awaited) return;
     if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
-    // Where nothing is written, reserved room is not there for whoever is told of it.
-    const bool told_only = services_.settings.dry_run && services_.settings.reservations.enabled;
-    if (found && !told_only)
+    // Where nothing is written, reserved room is not available to the recipient of this answer.
+    const bool report_only = services_.settings.dry_run && services_.settings.reservations.enabled;
+    if (found && !report_only)
         services_.tracker.watch_room(ended.request, ended.ready_on, outcome.at, cull.watch);
+}
+
+// What the previous process left.
+
+ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
+    const config::Cull& cull = services_.settings.cull;
+    const TimePoint now = services_.cloud.clock.now();
+    // Further back than anything is promised or watched: what happened to culls that ended right
+    // before a long pause is reported now.
+    const TimePoint since = now - std::max(cull.promise, cull.watch) - std::chrono::days{1};
+    auto recent = co_await services_.journal.culls_since(since);
+    if (!recent) co_return recent.error();
+    auto unfinished = co_await services_.journal.unfinished();
+    if (!unfinished) co_return unfinished.error();
+    services_.rooms.restore(ledger_of(*unfinished, *recent, now, cull.promise));
+    for (const auto& record : *recent) {
+        if (!is_awaited(record.request.source)) continue;
+        const bool culled = record.outcome->kind == OutcomeKind::freed ||
+                            record.outcome->kind == OutcomeKind::incomplete;
+        // As for the ledger, where the clock was set back.
+        const TimePoint ended = std::min(record.outcome->at, now);
+        const Duration left = ended + cull.watch - now;
+        if (culled && !record.freed_room) services_.tracker.watch_cull(record.request, ended, left);
+    }
+    for (auto& record : *unfinished) {
+        InFlight& request = in_flight_[record.request.id];
+        request.approved = record.request.approved;
+        auto lease = lease_of(record.request.source);
+        request.whole = lease || !record.plans.empty();
+        if (lease) request.leases.push_back(std::move(lease));
+        if (request.whole)
+            spawn_(resume(std::move(record)));
+        else
+            spawn_(await_its_source(std::move(record)));
+    }
+    co_return Result<void>{};
+}
+
+/// Of a former process, perhaps of long ago. Where the clock was set back since, its age is
+/// unknown: it counts as too old, rather than to be waited for until the clock is where it was.
+TimePoint RequestCoordinator::deadline_of(const Request& request) const {
+    constexpr Duration clocks_differ = std::chrono::minutes{2};
+    const TimePoint now = services_.cloud.clock.now();
+    if (request.sent_at > now + clocks_differ) return now - clocks_differ;
+    // Of a journal that did not keep it yet.
+    if (request.deadline == TimePoint{})
+        return request.sent_at + services_.settings.trigger.max_age;
+    return request.deadline;
+}
+
+Task<void> RequestCoordinator::resume(RequestRecord record) {
+    const RequestId id = record.request.id;
+    newest_.note(record.request);
+    Request request = record.request;
+    request.deadline = deadline_of(request);
+    // Out of time or not, what was sent is waited for; nothing more is while it is not known.
+    const auto unknown = co_await until_policy_known(request);
+    if (unknown)
+        log_about({.request = id.str()}, spdlog::level::warn, "{}: {}", id.str(), *unknown);
+    RequestRunner runner{runner_dependencies(), std::move(request)};
+    Ended ended;
+    ended.outcome = co_await runner.resume(std::move(record));
+    ended.request = runner.request();
+    ended.ready_on = runner.ready_on();
+    co_await close(id, std::move(ended));
+}
+
+/// What the journal has of it may never have been confirmed: nothing is done before its source
+/// sends it again.
+Task<void> RequestCoordinator::await_its_source(RequestRecord record) {
+    constexpr Duration poll_interval{250};
+    const RequestId id = record.request.id;
+    Request request = record.request;
+    request.deadline = deadline_of(request);
+    const TimeLeft time_left{request, services_.cloud.clock};
+    const bool too_old = time_left.over();
+    while (!services_.stopping && !time_left.over()) {
+        auto told = std::move(in_flight_[id].waiting);
+        if (!told.empty()) in_flight_.erase(id);
+        for (auto& triggered : told) submit(std::move(triggered));
+        if (!told.empty() && in_flight_.contains(id)) co_return;
+        in_flight_[id];  // those were too old
+        co_await services_.cloud.clock.sleep(poll_interval);
+    }
+    Ended ended;
+    ended.request = std::move(record.request);
+    if (!services_.stopping) {
+        Outcome outcome;
+        outcome.kind = too_old ? OutcomeKind::failed : OutcomeKind::handed_over;
+        outcome.reason = too_old ? "no servers deleted: interrupted, and too old now to go on"
+                                 : "no servers deleted: interrupted, and it did not come again: "
+                                   "another reaper has it, or the queue dropped its message";
+        outcome.at = services_.cloud.clock.now();
+        ended.outcome = std::move(outcome);
+    }
+    co_await close(id, std::move(ended));
 }
 
 }  // namespace reaper

@@ -2,12 +2,13 @@
 // and what a former process left is taken up again. Every step is journaled before the next one.
 //
 // One request is served once (rule 4): what is submitted for a request in flight joins it, and all
-// of them are told its outcome; what the journal knows as served is told that outcome at once.
+// of them receive its outcome; a message that the journal knows as served receives its outcome at
+// once.
 //
 // A request that is refused before it is known what it asks for settles no message but its own:
-// whoever knows a request id could burn it otherwise. Messages of other servers are looked into
-// anew. So messages join when the request is whole, and wait until then. What a former process
-// left without a plan is not taken up: its source, which tells it again, is asked again.
+// otherwise anyone who knows a request id could use it up. Messages of other servers are looked
+// into again. So messages join when the request is whole, and wait until then. What a former
+// process left without a plan is not taken up: its source, which sends it again, is asked again.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/requests/request_runner.hpp"
-#include "reaper/runtime/retry.hpp"
+#include "reaper/runtime/backoff.hpp"
 
 namespace reaper {
 
@@ -47,7 +48,7 @@ public:
     std::optional<std::string> journal_trouble() const { return journal_trouble_.why(); }
 
 private:
-    /// A request that is being served, and who waits for its outcome.
+    /// A request that is being served, and the callers that wait for its outcome.
     struct InFlight {
         bool whole = false;                  ///< it is known what it asks for
         std::optional<Approval> approved{};  ///< a person's plan
@@ -94,8 +95,8 @@ private:
     Task<bool> until_journaled(std::string what, Write write);
     Task<bool> note(MessageEntry entry);
     Task<void> note_only(MessageEntry entry);
-    Task<void> note_and_tell(MessageEntry entry, std::function<void(const Outcome&)> done,
-                             Outcome outcome);
+    Task<void> note_and_report(MessageEntry entry, std::function<void(const Outcome&)> done,
+                               Outcome outcome);
     Task<bool> admit(Request request, bool recorded);
     Task<bool> finish(const Ended& ended);
     Task<void> close(RequestId id, Ended ended);

@@ -6,6 +6,7 @@
 
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
+#include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
@@ -96,7 +97,7 @@ void FreshDecision::add_offering(const CompiledPolicy& policy, const std::set<Ho
 ReservationController::Search FreshDecision::search_under(
     std::shared_ptr<const CompiledPolicy> policy, bool in_cooldown_too,
     std::map<ServerId, std::string> skipped, Giving giving) {
-    const bool looks = giving == Giving::look || reservations_->looks_only();
+    const bool looks = giving == Giving::look || reservations_->is_read_only();
     ReservationController::Search search;
     search.suitable = [this, policy, in_cooldown_too](const Request& asked) {
         std::map<HostId, std::string> cooling;
@@ -117,7 +118,7 @@ ReservationController::Search FreshDecision::search_under(
             std::erase_if(view.snapshot.hosts,
                           [&](const Host& host) { return cooling.contains(host.id); });
         view.tag_data = refresher_.cache().tag_data();
-        // What it finds is decided anew, under all limits; or else it is the answer.
+        // What it finds is decided again, under all limits; or else it is the answer.
         if (looks)
             return reaper::decide(*policy, asked, view, rooms_.ledger(), safeguards_, skipped);
         return reaper::decide(*policy, asked, view, rooms_.ledger());
@@ -126,7 +127,7 @@ ReservationController::Search FreshDecision::search_under(
 }
 
 /// In place of the decision.
-Task<ReservationController::LetGo> FreshDecision::release_reserved(
+Task<ReservationController::Release> FreshDecision::release_reserved(
     std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
     std::map<ServerId, std::string> skipped, Giving giving) {
     const std::size_t most_victims = victims_of(decision);
@@ -136,10 +137,10 @@ Task<ReservationController::LetGo> FreshDecision::release_reserved(
                                                   most_victims, giving);
 }
 
-Task<ReservationController::LetGo> FreshDecision::borrow(
+Task<ReservationController::Release> FreshDecision::borrow(
     std::shared_ptr<const CompiledPolicy> policy, Request request, Giving giving) {
-    std::map<ServerId, std::string> nobody;
-    auto search = search_under(std::move(policy), true, std::move(nobody), giving);
+    std::map<ServerId, std::string> no_servers;
+    auto search = search_under(std::move(policy), true, std::move(no_servers), giving);
     co_return co_await reservations_->lend_to(std::move(request), std::move(search), giving);
 }
 
@@ -165,8 +166,8 @@ Decision FreshDecision::own_tenants_first(const CompiledPolicy& policy, const Re
     return own;
 }
 
-/// Under all limits, by the cache and the ledger as they are. Whoever was skipped for a protection
-/// that the cache knows by now is left out for that, so that a refusal can tell of it.
+/// Under all limits, by the cache and the ledger as they are. A server that was skipped for a
+/// protection that the cache knows by now is left out for that, so that a refusal can mention it.
 Decision FreshDecision::decide_now(const CompiledPolicy& policy, const Request& request,
                                    std::map<ServerId, std::string> skipped) {
     const CloudCache& cache = refresher_.cache();
@@ -187,7 +188,7 @@ bool FreshDecision::would_borrow(const CompiledPolicy& policy, const Request& re
            why_requester_revocable(policy, request, cache.index(), cache.tag_data());
 }
 
-/// An administrator's lock counts, its owner's does not, and only Nova tells which it is: asked
+/// An administrator's lock counts, its owner's does not, and only Nova says which it is: asked
 /// where a victim is locked, about all locked servers of its host. Those that stay are skipped.
 /// True if something was asked: the decision is older than the answer.
 ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<ServerId>& asked,
@@ -217,7 +218,7 @@ ResultTask<bool> FreshDecision::skip_locked(const Decision& decision, std::set<S
 
 void FreshDecision::decided(const Request& request, const Decision& decision) {
     const auto* const plan = std::get_if<Plan>(&decision);
-    const bool by_role = somebody_waits(request.source);
+    const bool by_role = is_awaited(request.source);
     if (reservations_ != nullptr && plan != nullptr && by_role)
         reservations_->on_plan(request.role, *plan);
     const auto* const nothing = std::get_if<NothingToDo>(&decision);
@@ -225,7 +226,7 @@ void FreshDecision::decided(const Request& request, const Decision& decision) {
         reservations_->keep_free_for(request, nothing->hosts);
 }
 
-/// Before the reservations are known, nobody has a role. A loan's request has its own.
+/// Before the reservations are known, no request has a role. A loan's request has its own.
 Task<void> FreshDecision::learn_role(Request& request) {
     if (reservations_ == nullptr) co_return;
     co_await reservations_->until_known();
@@ -259,7 +260,7 @@ ResultTask<bool> FreshDecision::read_together(Together what, HostDepth depth) {
     co_return std::move(*changed);
 }
 
-/// Which of the unfinished ones count, the tags tell.
+/// The tags show which of the unfinished ones count.
 ResultTask<bool> FreshDecision::read_tags_then_unfinished(
     std::shared_ptr<const CompiledPolicy> tags_by, bool unfinished) {
     if (tags_by) {
@@ -270,163 +271,342 @@ ResultTask<bool> FreshDecision::read_tags_then_unfinished(
     co_return co_await refresher_.refresh_unfinished();
 }
 
+// A decision on fresh readings: four steps, from the first again until the last one confirms it.
+
+/// What is known for one decision, from round to round.
+struct FreshDecision::State {
+    std::shared_ptr<const CompiledPolicy> policy;
+    Request request;  ///< with what may be lent to it
+    std::map<ServerId, std::string> skipped;
+    std::uint64_t builds_before = 0;
+    bool lends = false;
+    bool bound = false;  ///< see `by_aggregates`
+    HostDepth depth = HostDepth::state;
+    int round = 0;
+    std::uint64_t build = 0;  ///< the bulk reading that what is known belongs to
+    std::set<HostId> fresh;
+    bool tags_known = false;
+    std::uint64_t aggregates_known = 0;  ///< by which bulk reading
+    bool unfinished_known = false;       ///< deletions
+    bool resizes_known = false;
+    bool reserved_known = false;  ///< what is idle of it was looked for
+    std::set<ServerId> lock_asked;
+    bool second_look = true;  ///< of a refusal: at the hosts that came nearest, and at services
+    bool third_look = true;   ///< at the whole cloud
+    Decision decision;        ///< of this round
+    TimePoint now{};          ///< when it was made
+
+    bool takes_room() const { return std::holds_alternative<Plan>(decision); }
+    bool refused() const { return std::holds_alternative<NotEnough>(decision); }
+    bool lacks_room() const { return takes_room() || refused(); }
+};
+
 ResultTask<Decision> FreshDecision::decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
                                                     Request& asked,
                                                     std::map<ServerId, std::string> skipped,
                                                     std::optional<std::uint64_t> builds_known) {
     if (asked.correction)
         co_return co_await decide_correction(std::move(policy), asked, std::move(skipped));
-    const std::uint64_t builds_before = builds_known.value_or(refresher_.builds_begun());
-    auto usable = co_await refresher_.ensure_usable(builds_before);
+    State state;
+    state.policy = std::move(policy);
+    state.skipped = std::move(skipped);
+    state.builds_before = builds_known.value_or(refresher_.builds_begun());
+    const auto prepared = co_await prepare(state, asked);
+    if (!prepared) co_return prepared.error();
+    for (; state.round < max_read_rounds; ++state.round) {
+        auto next = co_await decide_by_cache(state);
+        if (next && *next == Next::step) next = co_await read_what_it_rests_on(state);
+        if (next && *next == Next::step) next = co_await use_reserved_room(state);
+        if (next && *next == Next::step) next = co_await confirm_or_read(state);
+        if (!next) co_return next.error();
+        if (*next == Next::answer) co_return std::move(state.decision);
+    }
+    co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
+                                        std::to_string(max_read_rounds) +
+                                        " readings the decision still rests on other hosts"};
+}
+
+ResultTask<void> FreshDecision::prepare(State& state, Request& asked) {
+    auto usable = co_await refresher_.ensure_usable(state.builds_before);
     if (!usable) co_return usable.error();
     add_names(refresher_.cache().project_names(), asked);
     co_await learn_role(asked);
-    Request request = asked;
-    const bool lends = reservations_ != nullptr && reservations_->lends();
-    if (lends) request.lent_by = rooms_.ledger().lent_to(request.id);
-    // Whose projects are tagged is read beside the hosts, but where it tells where to begin.
-    bool tags_known = !request.from_host.empty();
-    if (tags_known) {
-        auto tag_data = co_await refresher_.refresh_tag_data(policy);
+    state.request = asked;
+    state.lends = reservations_ != nullptr && reservations_->lends();
+    if (state.lends) state.request.lent_by = rooms_.ledger().reserved().lent_to(asked.id);
+    // Whose projects are tagged is read beside the hosts, except where it says where to begin.
+    state.tags_known = !asked.from_host.empty();
+    if (state.tags_known) {
+        auto tag_data = co_await refresher_.refresh_tag_data(state.policy);
         if (!tag_data) co_return tag_data.error();
     }
-    if (moves_from_revocable_room(*policy, request)) {
-        const Host* const from = host_by_service(request.from_host, refresher_.cache().index());
+    if (moves_from_revocable_room(*state.policy, state.request)) {
+        const Host* const from =
+            host_by_service(state.request.from_host, refresher_.cache().index());
         std::vector<HostId> left;
         if (from != nullptr) left.push_back(from->id);
         auto read = co_await refresher_.read_hosts(std::move(left), HostDepth::state);
         if (!read) co_return read.error();
     }
-    // What a plan rests on beside the room, its victims, is looked at before anybody is deleted. If
-    // some of them did not stand that look, the events told too little.
-    HostDepth depth = depth_for(request, policy->scheduler);
-    if (depth == HostDepth::state && skipped.empty()) depth = HostDepth::room;
-    const bool bound = by_aggregates(request, *policy);
-    bool second_look = true;
-    bool third_look = true;
-    bool reserved_known = false;
-    skipped.merge(refresher_.kept_by_locks());
+    // What a plan rests on beside the room, its victims, is checked before any server is deleted.
+    // If some of them fail that check, the events reported too little.
+    state.depth = depth_for(state.request, state.policy->scheduler);
+    if (state.depth == HostDepth::state && state.skipped.empty()) state.depth = HostDepth::room;
+    state.bound = by_aggregates(state.request, *state.policy);
+    state.skipped.merge(refresher_.kept_by_locks());
+    state.build = refresher_.build();
+    state.unfinished_known = state.build > state.builds_before;
+    if (state.unfinished_known) state.aggregates_known = state.build;
+    co_return Result<void>{};
+}
+
+ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
+    if (state.build != refresher_.build()) {
+        // A bulk reading in the background took the place of what was read for this decision.
+        state.fresh.clear();
+        state.build = refresher_.build();
+        state.tags_known = false;
+    }
+    const CloudCache& cache = refresher_.cache();
+    if (state.bound && (state.aggregates_known != refresher_.build() || cache.aggregates_stale())) {
+        auto aggregates = co_await refresher_.refresh_aggregates();
+        if (!aggregates) co_return aggregates.error();
+        state.aggregates_known = refresher_.build();
+        if (state.build != refresher_.build()) co_return Next::round;
+    }
+    refresher_.link_resizes();
+    state.now = clock_.now();
+    rooms_.observe([&cache](const HostId& id) { return cache.find(id); }, cache.index().changes(),
+                   state.now);
+    state.request.borrows = state.lends && would_borrow(*state.policy, state.request);
+    rooms_.admits(state.request);
+    if (reservations_ != nullptr) reservations_->update_ledger();
+    safeguards_.see_several_cells(refresher_.several_cells());
+    const auto began = thread_cpu_time();
+    state.decision = decide_now(*state.policy, state.request, state.skipped);
+    search_times_.add(thread_cpu_time() - began);
+    co_return Next::step;
+}
+
+/// Beside the room of its hosts, which `confirm_or_read` completes. No servers are deleted while
+/// deletions that a reaper left unfinished bring the room.
+ResultTask<FreshDecision::Next> FreshDecision::read_what_it_rests_on(State& state) {
+    // No request is refused for what the events did not report.
+    if (state.refused() && state.depth == HostDepth::room) {
+        state.depth = HostDepth::state;
+        state.fresh.clear();
+    }
+    const bool may_miss = !state.unfinished_known && refresher_.may_miss_unfinished();
+    Together also;
+    also.unfinished = state.lacks_room() && (may_miss || refresher_.saw_soft_deletion());
+    if (!state.tags_known) also.tags_by = state.policy;
+    if (also.unfinished || also.tags_by) {
+        also.hosts = unread_hosts(state.decision, state.fresh, false);
+        const bool decides_again = !also.hosts.empty() || !state.tags_known;
+        state.reserved_known = state.reserved_known && also.hosts.empty();
+        state.fresh.insert(also.hosts.begin(), also.hosts.end());
+        state.unfinished_known = state.unfinished_known || also.unfinished;
+        state.tags_known = true;
+        const auto changed = co_await read_together(std::move(also), state.depth);
+        if (!changed) co_return changed.error();
+        if (*changed || decides_again) co_return Next::round;
+    }
+    // What a resize left behind is room of its server, too.
+    if (state.lacks_room() && !state.resizes_known) {
+        state.resizes_known = true;
+        const auto changed = co_await refresher_.refresh_resizes();
+        if (!changed) co_return changed.error();
+        if (*changed) co_return Next::round;
+    }
+    co_return Next::step;
+}
+
+/// A revocable one may borrow. No servers are deleted while room is idle that is reserved for it.
+ResultTask<FreshDecision::Next> FreshDecision::use_reserved_room(State& state) {
+    const bool borrows = state.request.borrows && std::holds_alternative<Refused>(state.decision);
+    const bool by_role = state.lacks_room() && reservations_ != nullptr &&
+                         state.request.source != RequestSource::reservation;
+    if (state.reserved_known || (!borrows && !by_role)) co_return Next::step;
+    state.reserved_known = true;
+    Request request = state.request;
+    ReservationController::Release given;
+    if (borrows) {
+        given = co_await borrow(state.policy, std::move(request), Giving::write);
+        if (!given.would) state.request.lent_by = given.by;
+    } else {
+        auto not_those = state.skipped;
+        given = co_await release_reserved(state.policy, std::move(request), state.decision,
+                                          std::move(not_those), Giving::write);
+    }
+    if (given.would) {
+        state.decision = std::move(*given.would);
+        co_return Next::answer;
+    }
+    if (!given.by.empty()) co_return Next::round;
+    co_return Next::step;
+}
+
+/// What the decision rests on is fresh, or is read; of a refusal, at last the services and the
+/// whole cloud.
+ResultTask<FreshDecision::Next> FreshDecision::confirm_or_read(State& state) {
+    auto unread = unread_hosts(state.decision, state.fresh, state.second_look);
+    const auto& phases = state.request.phases;
+    const bool second_choice =
+        state.takes_room() && phases.both && phases.first == ResType::revocable;
+    if (second_choice) add_offering(*state.policy, state.fresh, unread);
+    const bool read_for_it = refresher_.build() > state.builds_before;
+    const bool looks_again =
+        state.refused() && !read_for_it && (state.second_look || state.third_look);
+    if (unread.empty() && !looks_again) co_return co_await confirm(state);
+    if (state.refused() && state.second_look) {
+        // A host that was down or disabled may be back.
+        state.second_look = false;
+        auto services = co_await refresher_.refresh_aggregates();
+        if (!services) co_return services.error();
+    } else if (state.refused()) {
+        // No request is refused for a cache that missed something; but not for every one a
+        // reading of the whole cloud.
+        state.third_look = false;
+        auto again = co_await refresher_.rebuild_unless_recent();
+        if (!again) co_return again.error();
+    }
+    state.fresh.insert(unread.begin(), unread.end());
+    auto read = co_await refresher_.read_hosts(std::move(unread), state.depth);
+    if (!read) co_return read.error();
+    state.reserved_known = false;  // what seemed taken may be idle
+    co_return Next::round;
+}
+
+ResultTask<FreshDecision::Next> FreshDecision::confirm(State& state) {
+    const auto locked = co_await skip_locked(state.decision, state.lock_asked, state.skipped);
+    if (!locked) co_return locked.error();
+    if (*locked) {
+        --state.round;  // as many as there are locks
+        co_return Next::round;
+    }
+    const DecisionSight sight{*state.policy, state.request, refresher_.cache(), rooms_.ledger(),
+                              safeguards_,   state.skipped, state.decision,     state.now};
+    if (observer_ != nullptr) observer_->on_decision(sight);
+    co_return Next::answer;
+}
+
+// What is answered to who only asks: by the cache as it is.
+
+std::optional<std::string> FreshDecision::why_without_reservations() const {
+    if (reservations_ == nullptr) return std::nullopt;
+    const auto why = reservations_->why_not_known();
+    if (!why) return std::nullopt;
+    return why->what;
+}
+
+/// The role is known then; no wait but Keystone's, and other callers are not blocked.
+Task<void> FreshDecision::look_up_role(Request& request) {
+    if (reservations_ == nullptr || reservations_->why_not_known()) co_return;
+    ProjectId project = request.project;
+    request.role = co_await reservations_->role_of(std::move(project), Giving::look);
+}
+
+Task<Decision> FreshDecision::would_decide(std::shared_ptr<const CompiledPolicy> policy,
+                                           Request request) {
+    Decision decision = co_await decide_on_cache(std::move(policy), std::move(request));
+    add_names(refresher_.cache().project_names(), decision);
+    co_return decision;
+}
+
+Task<RoomAnswer> FreshDecision::room_for(std::shared_ptr<const CompiledPolicy> policy,
+                                         Request request) {
+    RoomAnswer answer = co_await room_on_cache(std::move(policy), std::move(request));
+    add_names(refresher_.cache().project_names(), answer.decision);
+    co_return answer;
+}
+
+Task<Decision> FreshDecision::decide_on_cache(std::shared_ptr<const CompiledPolicy> policy,
+                                              Request request) {
+    co_await look_up_role(request);
+    if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
+    // No pause from here on: what the question may have is in the ledger only while it is asked.
+    if (reservations_ != nullptr) reservations_->update_ledger();
+    request.borrows = would_borrow(*policy, request);
+    const RoomKeeper::Question question{rooms_, request};
+    const auto skipped = refresher_.kept_by_locks();
+    Decision decision = decide_now(*policy, request, skipped);
+    ReservationController::Release given;
+    if (request.borrows && std::holds_alternative<Refused>(decision)) {
+        Request borrower = request;
+        given = co_await borrow(std::move(policy), std::move(borrower), Giving::look);
+    } else if (reservations_ != nullptr && !std::holds_alternative<NothingToDo>(decision)) {
+        std::map<ServerId, std::string> no_servers;
+        Request for_role = request;
+        given = co_await release_reserved(std::move(policy), std::move(for_role), decision,
+                                          std::move(no_servers), Giving::look);
+    }
+    if (given.would) co_return std::move(*given.would);
+    co_return decision;
+}
+
+Task<RoomAnswer> FreshDecision::room_on_cache(std::shared_ptr<const CompiledPolicy> policy,
+                                              Request request) {
+    co_await look_up_role(request);
+    if (!policy->protection.by_owners()) co_await refresher_.learn_lock_holders();
+    if (reservations_ != nullptr) reservations_->update_ledger();
+    request.borrows = would_borrow(*policy, request);
+    const RoomKeeper::Question question{rooms_, request};
+    const auto skipped = refresher_.kept_by_locks();
+    const CloudCache& cache = refresher_.cache();
+    const TimePoint now = clock_.now();
+    std::vector<Host> given;
+    if (reservations_ != nullptr) given = reservations_->as_if_given(request);
+    if (given.empty())
+        co_return reaper::room_for(*policy, request, cache.index(), cache.tag_data(),
+                                   rooms_.ledger(), now, safeguards_, skipped);
+    CloudIndex hosts;
+    hosts.protect(policy->protection);
+    for (const Host* const host : cache.hosts()) hosts.put(*host);
+    for (const Host& host : given) hosts.put(host);
+    co_return reaper::room_for(*policy, request, hosts, cache.tag_data(), rooms_.ledger(), now,
+                               safeguards_, skipped);
+}
+
+// The decision of a correction: it rests on one host, and looks for no room.
+
+namespace {
+
+/// Of the host, before it is given up that a bulk reading takes the place of each.
+constexpr int max_readings = 8;
+
+}  // namespace
+
+ResultTask<Decision> FreshDecision::decide_correction(std::shared_ptr<const CompiledPolicy> policy,
+                                                      Request request,
+                                                      std::map<ServerId, std::string> skipped) {
+    auto usable = co_await refresher_.ensure_usable(refresher_.builds_begun());
+    if (!usable) co_return usable.error();
+    const bool by_aggregate =
+        policy->safeguards.limits.victims_per_aggregate > 0 || policy->protection.by_aggregates();
     std::set<ServerId> lock_asked;
-    bool resizes_known = false;
-    std::set<HostId> fresh;
-    std::uint64_t build = refresher_.build();
-    std::uint64_t aggregates_known = build > builds_before ? build : 0;  // by which bulk reading
-    bool unfinished_known = build > builds_before;                       // deletions, likewise
-    for (int round = 0; round < max_read_rounds; ++round) {
-        if (build != refresher_.build()) {
-            // A bulk reading in the background took the place of what was read for this decision.
-            fresh.clear();
-            build = refresher_.build();
-            tags_known = false;
-        }
-        if (bound &&
-            (aggregates_known != refresher_.build() || refresher_.cache().aggregates_stale())) {
+    for (int readings = 0; readings < max_readings; ++readings) {
+        const std::uint64_t build = refresher_.build();
+        auto tag_data = co_await refresher_.refresh_tag_data(policy);
+        if (!tag_data) co_return tag_data.error();
+        if (by_aggregate) {
             auto aggregates = co_await refresher_.refresh_aggregates();
             if (!aggregates) co_return aggregates.error();
-            aggregates_known = refresher_.build();
-            if (build != refresher_.build()) continue;
         }
-        refresher_.link_resizes();
+        std::vector<HostId> ids{request.correction->host};
+        auto read = co_await refresher_.read_hosts(std::move(ids), HostDepth::state);
+        if (!read) co_return read.error();
+        if (build != refresher_.build()) continue;
         const CloudCache& cache = refresher_.cache();
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
-        request.borrows = lends && would_borrow(*policy, request);
-        rooms_.admits(request);
-        if (reservations_ != nullptr) reservations_->tell_ledger();
-        safeguards_.see_several_cells(refresher_.several_cells());
-        const auto began = thread_cpu_time();
-        Decision decision = decide_now(*policy, request, skipped);
-        search_times_.add(thread_cpu_time() - began);
-        // No servers are deleted while deletions that a reaper left unfinished bring the room.
-        const bool takes_room = std::holds_alternative<Plan>(decision);
-        const bool refused = std::holds_alternative<NotEnough>(decision);
-        // Nobody is refused for what the events did not tell.
-        if (refused && depth == HostDepth::room) {
-            depth = HostDepth::state;
-            fresh.clear();
-        }
-        const bool may_miss = !unfinished_known && refresher_.may_miss_unfinished();
-        Together also;
-        also.unfinished = (takes_room || refused) && (may_miss || refresher_.saw_soft_deletion());
-        if (!tags_known) also.tags_by = policy;
-        if (also.unfinished || also.tags_by) {
-            also.hosts = unread_hosts(decision, fresh, false);
-            const bool decides_again = !also.hosts.empty() || !tags_known;
-            reserved_known = reserved_known && also.hosts.empty();
-            fresh.insert(also.hosts.begin(), also.hosts.end());
-            unfinished_known = unfinished_known || also.unfinished;
-            tags_known = true;
-            const auto changed = co_await read_together(std::move(also), depth);
-            if (!changed) co_return changed.error();
-            if (*changed || decides_again) continue;
-        }
-        // What a resize left behind is room of its server, too.
-        if ((takes_room || refused) && !resizes_known) {
-            resizes_known = true;
-            const auto changed = co_await refresher_.refresh_resizes();
-            if (!changed) co_return changed.error();
-            if (*changed) continue;
-        }
-        // A revocable one may borrow.
-        const bool may_borrow =
-            request.borrows && !reserved_known && std::holds_alternative<Refused>(decision);
-        if (may_borrow) {
-            reserved_known = true;
-            Request borrower = request;
-            auto lent = co_await borrow(policy, std::move(borrower), Giving::write);
-            if (lent.would) co_return std::move(*lent.would);
-            request.lent_by = std::move(lent.by);
-            if (!request.lent_by.empty()) continue;
-        }
-        // Nor while room is idle that is reserved for it.
-        const bool by_role = request.source != RequestSource::reservation;
-        if ((takes_room || refused) && reservations_ != nullptr && !reserved_known && by_role) {
-            reserved_known = true;
-            Request for_role = request;
-            auto not_those = skipped;
-            auto released = co_await release_reserved(policy, std::move(for_role), decision,
-                                                      std::move(not_those), Giving::write);
-            if (released.would) co_return std::move(*released.would);
-            if (!released.by.empty()) continue;
-        }
-        auto unread = unread_hosts(decision, fresh, second_look);
-        const bool second_choice =
-            takes_room && request.phases.both && request.phases.first == ResType::revocable;
-        if (second_choice) add_offering(*policy, fresh, unread);
-        const bool read_for_it = refresher_.build() > builds_before;
-        if (unread.empty() && !(refused && !read_for_it && (second_look || third_look))) {
-            const auto locked = co_await skip_locked(decision, lock_asked, skipped);
-            if (!locked) co_return locked.error();
-            if (*locked) {
-                --round;  // as many as there are locks
-                continue;
-            }
-            const DecisionSight sight{*policy,     request, cache,    rooms_.ledger(),
-                                      safeguards_, skipped, decision, now};
-            if (observer_ != nullptr) observer_->on_decision(sight);
-            co_return decision;
-        }
-        if (refused && second_look) {
-            // A host that was down or disabled may be back.
-            second_look = false;
-            auto services = co_await refresher_.refresh_aggregates();
-            if (!services) co_return services.error();
-        } else if (refused) {
-            // Nobody is refused for a cache that missed something; but not for every one a
-            // reading of the whole cloud.
-            third_look = false;
-            auto again = co_await refresher_.rebuild_unless_recent();
-            if (!again) co_return again.error();
-        }
-        fresh.insert(unread.begin(), unread.end());
-        auto read = co_await refresher_.read_hosts(std::move(unread), depth);
-        if (!read) co_return read.error();
-        reserved_known = false;  // what seemed taken may be idle
+        Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
+                                           rooms_.ledger(), now, safeguards_, skipped);
+        const auto locked = co_await skip_locked(decision, lock_asked, skipped);
+        if (!locked) co_return locked.error();
+        if (!*locked) co_return decision;
     }
-    co_return Error{Errc::conflict, "the cloud changes faster than it can be read: after " +
-                                        std::to_string(max_read_rounds) +
-                                        " readings the decision still rests on other hosts"};
+    co_return Error{Errc::conflict, "the cloud is being read again all the time"};
 }
 
 }  // namespace reaper

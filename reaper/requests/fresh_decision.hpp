@@ -1,15 +1,15 @@
 // A decision that rests on fresh readings.
 //
-// A decision never trusts the cloud cache alone. Its answer to "which projects are revocable" is
-// always read anew, and each host that the decision rests on is read again (room, servers, service)
-// after the decision was begun, and so are the deletions that a reaper left unfinished, before any
-// server is chosen or the request refused (a correction rests on its host alone); when that changes
-// the cache, the planner decides again, until it decides on nothing but fresh hosts. Before a
-// server is chosen, or the request refused, idle room that is reserved for its role is let go of,
-// or lent to it if it is revocable. So the calls for a decision depend on the hosts it uses, not on
-// the size of the cloud.
+// A decision never trusts the cloud cache alone. Before it chooses a server or refuses the request,
+// these are read again: which projects are revocable, and the deletions that a reaper left
+// unfinished. So is each host that the decision rests on (room, servers, service). A correction
+// rests only on its host. If that changes the cache, the planner decides again, until the decision
+// rests only on fresh hosts. Before a server is chosen, or the request refused, idle room that is
+// reserved for its role is released, or lent to it if it is revocable. So the calls for a decision
+// depend on the hosts it uses, not on the size of the cloud.
 //
-// Who only asks what would be decided (would_decide, room_for) is answered by the cache as it is.
+// A question what would be decided (would_decide, room_for) is answered from the cache, without a
+// reading.
 #pragma once
 
 #include <map>
@@ -56,11 +56,11 @@ public:
     /// was read before.
     Task<Decision> would_decide(std::shared_ptr<const CompiledPolicy> policy, Request request);
     Task<RoomAnswer> room_for(std::shared_ptr<const CompiledPolicy> policy, Request request);
-    /// Why the two do not count room that reservations would let go of; none: they do, or nothing
+    /// Why the two do not count room that reservations would release; none: they do, or nothing
     /// is reserved.
     std::optional<std::string> why_without_reservations() const;
 
-    /// Sees each decision for a request; null: nobody does. Must outlive this.
+    /// Sees each decision for a request; null: none. Must outlive this.
     void observed_by(DecisionObserver* observer) { observer_ = observer; }
 
     /// The decision is to be carried out.
@@ -75,12 +75,21 @@ private:
     ResultTask<Decision> decide_on_fresh(std::shared_ptr<const CompiledPolicy> policy,
                                          Request& request, std::map<ServerId, std::string> skipped,
                                          std::optional<std::uint64_t> builds_known);
+    /// After a step: the next one, the next round from the first step on, or the answer.
+    enum class Next { step, round, answer };
+    struct State;
+    ResultTask<void> prepare(State& state, Request& asked);
+    ResultTask<Next> decide_by_cache(State& state);
+    ResultTask<Next> read_what_it_rests_on(State& state);
+    ResultTask<Next> use_reserved_room(State& state);
+    ResultTask<Next> confirm_or_read(State& state);
+    ResultTask<Next> confirm(State& state);
     /// What a decision needs read again: all of it beside each other.
     struct Together {
         std::vector<HostId> hosts{};
         std::shared_ptr<const CompiledPolicy>
             tags_by{};            ///< whose projects are tagged; null: known
-        bool unfinished = false;  ///< which deletions a reaper began and nobody finished
+        bool unfinished = false;  ///< which deletions a reaper began and did not finish
     };
     ResultTask<bool> read_tags_then_unfinished(std::shared_ptr<const CompiledPolicy> tags_by,
                                                bool unfinished);
@@ -91,11 +100,11 @@ private:
                                            Request request,
                                            std::map<ServerId, std::string> skipped);
     using Giving = ReservationController::Giving;
-    Task<ReservationController::LetGo> release_reserved(
+    Task<ReservationController::Release> release_reserved(
         std::shared_ptr<const CompiledPolicy> policy, Request request, const Decision& decision,
         std::map<ServerId, std::string> skipped, Giving giving);
-    Task<ReservationController::LetGo> borrow(std::shared_ptr<const CompiledPolicy> policy,
-                                              Request request, Giving giving);
+    Task<ReservationController::Release> borrow(std::shared_ptr<const CompiledPolicy> policy,
+                                                Request request, Giving giving);
     ReservationController::Search search_under(std::shared_ptr<const CompiledPolicy> policy,
                                                bool in_cooldown_too,
                                                std::map<ServerId, std::string> skipped,
@@ -116,7 +125,7 @@ private:
     Clock& clock_;
     RoomKeeper& rooms_;
     Safeguards& safeguards_;
-    ReservationController* reservations_;  ///< null: nothing is let go of
+    ReservationController* reservations_;  ///< null: nothing is released
     DurationHistogram search_times_;
     DecisionObserver* observer_ = nullptr;
 };

@@ -22,9 +22,9 @@ public:
             admission->first ? each->admitted(written, now) : each->already_admitted(written);
         co_return admission;
     }
-    ResultTask<void> admit_anew(Request request, TimePoint now) override {
+    ResultTask<void> readmit(Request request, TimePoint now) override {
         Tell tell = [request, now](JournalObserver& each) { each.admitted_again(request, now); };
-        return observed(inner_.admit_anew(std::move(request), now), std::move(tell));
+        return observed(inner_.readmit(std::move(request), now), std::move(tell));
     }
     ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override {
         Tell tell = [request, outcome](JournalObserver& each) {

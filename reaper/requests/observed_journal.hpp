@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "reaper/ports/journal.hpp"
-#include "reaper/ports/journal_observer.hpp"
 
 namespace reaper {
 

@@ -27,7 +27,7 @@ std::unique_ptr<RecordFeed::Subscription> RecordFeed::watch(Watcher watcher) {
     return std::make_unique<Subscription>(ending(watchers_, number));
 }
 
-/// A listener may end its subscription, or another's, while it is told.
+/// A listener may end its subscription, or another's, while it is called.
 void RecordFeed::tell(const RequestId& id, const RecordEvent& event) {
     std::visit([&](const auto& what) { tell(JournalNews{id, what}); }, event);
     const auto found = open_.find(id);
@@ -44,7 +44,7 @@ void RecordFeed::tell(const JournalNews& news) {
         if (watchers_->contains(number)) watcher(news);
 }
 
-/// What an earlier process left is told of from here on.
+/// From here on, requests of an earlier process are reported.
 void RecordFeed::read_back(const RequestRecord& record) {
     if (!record.outcome) open_.try_emplace(record.request.id, record.request);
 }

@@ -1,4 +1,4 @@
-// Tells what is written of requests into the journal, as it is written: for whoever waits for one,
+// Reports what is written of requests into the journal, as it is written: for clients that wait,
 // and for a dry run, which shows what would happen.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/ports/journal_observer.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace reaper {
 
@@ -38,10 +38,10 @@ public:
 
     /// To all requests. The listener is called after the entry is durable.
     [[nodiscard]] std::unique_ptr<Subscription> listen(Listener listener);
-    /// To what became of freed room, which is known when the request has ended; likewise. One
+    /// To what happened to freed room, which is known when the request has ended; the same. One
     /// listener, for as long as the feed lives.
     void listen_to_freed_room(FreedRoomListener listener) { on_freed_room_ = std::move(listener); }
-    /// To whatever is written that people look at. Likewise.
+    /// To whatever is written that people look at. The same.
     [[nodiscard]] std::unique_ptr<Subscription> watch(Watcher watcher);
 
     void read_back(const RequestRecord& record) override;

@@ -1,13 +1,18 @@
 #include "reaper/requests/request_runner.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "reaper/cloud_reader/requesters.hpp"
 #include "reaper/eviction/evicting_executor.hpp"
+#include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
+#include "reaper/requests/approved_plan.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
@@ -20,8 +25,8 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, Evi
 }
 
 /// Between two looks whether a wait is over.
-constexpr Duration moment{250};
-/// Between two questions to Nova whether somebody waits.
+constexpr Duration poll_interval{250};
+/// Between two questions to Nova whether a requester waits.
 constexpr Duration between_questions{2'000};
 
 /// Whatever the reason: a request that is decided so often will not end well.
@@ -31,7 +36,7 @@ std::string deletions_text(int count) {
     return count == 0 ? "no servers deleted" : counted(count, "server") + " deleted";
 }
 
-/// What the journal tells about the victims of the last plan.
+/// What the journal shows about the victims of the last plan.
 std::map<ServerId, Progress> progress_of(const RequestRecord& record) {
     std::map<ServerId, Progress> known;
     for (const auto& step : record.steps) {
@@ -96,7 +101,7 @@ Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
     auto known = progress_of(record);
     const Plan* const last = last_plan(record);
     if (last != nullptr && !known.empty()) {
-        // Only what was sent: whether the rest is still needed, a new plan must tell.
+        // Only what was sent: a new plan must show whether the rest is still needed.
         Plan sent = what_was_sent(*last, known);
         const bool all = sent.victims().size() == last->victims().size();
         for (const auto& victim : last->victims())
@@ -148,11 +153,11 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         if (!last_reason_.empty()) late = last_reason_;
         co_return late;
     }
-    if (request_.correction) co_return std::nullopt;  // nobody waits for it
-    // Whether a newer request is one is known in a moment.
+    if (request_.correction) co_return std::nullopt;  // no requester waits for it
+    // Whether a newer request is one is known shortly.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
            !services_.stopping && !out_of_time())
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     if (const auto newer = newest_.superseding(request_))
         co_return "request " + newer->str() + " of the same server is newer";
     co_return co_await who_left();
@@ -185,7 +190,7 @@ ResultTask<std::optional<std::string>> RequestRunner::who_left() {
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestRunner::rounds() {
-    while (in_vain_ < settings_.cull.max_rounds && round_ < max_plan_rounds) {
+    while (failed_plans_ < settings_.cull.max_rounds && round_ < max_plan_rounds) {
         std::optional<Outcome> ended;
         const bool allowed = co_await until_allowed(ended);
         if (!allowed) co_return ended;
@@ -230,7 +235,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
             co_return false;
         }
         if (unknown) {
-            co_await services_.cloud.clock.sleep(moment);
+            co_await services_.cloud.clock.sleep(poll_interval);
             continue;
         }
         if (active_.is_given_up(request_.id)) {
@@ -244,7 +249,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
                                   "the queue dropped its message");
             co_return false;
         }
-        // Whose user gave up is not told again.
+        // A request whose user gave up is not sent again.
         if (is_answered() && services_.cloud.clock.steady() - asked_at_ >= between_questions) {
             auto left = co_await who_left();
             if (left && *left && request_.slots == 0) {
@@ -254,14 +259,14 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
         }
         if (!told)
             log_about(about(request_), spdlog::level::info,
-                      "{}: waiting until it is told again: {}", request_.id.str(),
+                      "{}: waiting until it is delivered again: {}", request_.id.str(),
                       not_ours.value_or("not ours"));
         // If another finishes it, the room is promised no longer than that one promises it.
         const TimePoint now = services_.cloud.clock.now();
         if (!told && deleted_ > 0)
             services_.rooms.waits(request_.id, now, now + settings_.cull.promise);
         told = true;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
 }
 
@@ -290,7 +295,7 @@ Task<std::optional<Outcome>> RequestRunner::act_on(Decision decision) {
 }
 
 /// A search waits for what becomes of the room that was freed for others of its project: then it
-/// may be served. (Nobody waits for the answer to a message.)
+/// may be served. (No client waits for the answer to a message.)
 Task<bool> RequestRunner::until_proven(const NotEnough& less) {
     const auto waits = [this] {
         return services_.safeguards.safeguards().waits_for_proof(request_,
@@ -301,7 +306,7 @@ Task<bool> RequestRunner::until_proven(const NotEnough& less) {
     while (waits()) {
         if (out_of_time() || services_.stopping || active_.is_given_up(request_.id))
             co_return false;
-        co_await services_.cloud.clock.sleep(moment);
+        co_await services_.cloud.clock.sleep(poll_interval);
     }
     co_return true;
 }
@@ -326,7 +331,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
         request_.correction && !plan.note.empty() ? "; " + plan.note : std::string{};
     auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known));
     deleted_ += execution.deleted;
-    // What was deleted was deleted for regular room: nothing else ends the request well any more.
+    // What was deleted was deleted for regular room: only that can still end the request well.
     if (deleted_ > 0) request_.phases = Phases{};
     skipped_.insert(execution.skipped.begin(), execution.skipped.end());
     switch (execution.end) {
@@ -339,7 +344,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
             if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
             break;
         case Execution::End::blocked: break;
-        case Execution::End::replan: ++in_vain_; break;
+        case Execution::End::replan: ++failed_plans_; break;
         case Execution::End::failed:
             // Not the plan's fault: tried again as long as the request is worth it.
             if (out_of_time()) co_return cut_short(OutcomeKind::failed, execution.reason);
@@ -387,6 +392,368 @@ Outcome RequestRunner::cut_short(OutcomeKind none_deleted, const std::string& re
         return outcome(none_deleted, "no servers deleted: " + reason, std::move(safeguard));
     return outcome(OutcomeKind::incomplete, deletions_text(deleted_) + ", then: " + reason,
                    std::move(safeguard));
+}
+
+// How a request is decided: from the cache, in its turn, entered in ledger and journal before
+// anything else can run.
+
+namespace {
+
+/// The hosts that servers are to go from.
+std::vector<std::string> culled_hosts(const Decision& decision) {
+    std::vector<std::string> names;
+    for (const HostPlan& host : host_plans(decision))
+        if (!host.victims.empty()) names.push_back(printable(host.host_name, 64));
+    return names;
+}
+
+/// `for project web (8d3f...), flavor m1.small: `; nothing if its owner is unknown.
+std::string for_whom(const Request& request) {
+    if (request.project.empty()) return "";
+    const std::string flavor =
+        request.flavor.empty() ? "" : ", flavor " + printable(request.flavor, 64);
+    const std::string waits = request.requesters.empty() || request.requester_names.empty()
+                                  ? ""
+                                  : ", server " +
+                                        requester_text(request, request.requesters.front()) +
+                                        (request.requesters.size() > 1 ? " and others" : "");
+    return "for project " + project_text(request.project, request.project_name) + flavor + waits +
+           ": ";
+}
+
+/// `; on compute-1, compute-2 and 3 more`; nothing if no servers go.
+std::string hosts_text(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+        text += (text.empty() ? "; on " : ", ") + names[i];
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text;
+}
+
+void log_decision(const Request& request, const Decision& decision) {
+    const auto hosts = culled_hosts(decision);
+    LogFields fields = about(request);
+    if (hosts.size() == 1) fields.host = hosts.front();
+    log_about(fields, spdlog::level::info, "{}: {}{}{}", request.id.str(), for_whom(request),
+              summary(decision), hosts_text(hosts));
+}
+
+}  // namespace
+
+ResultTask<std::optional<Decision>> RequestRunner::decide() {
+    Backoff backoff{services_.cloud.clock};
+    std::optional<JournalTrouble::Wait> wait;
+    std::optional<Error> before;
+    while (true) {
+        if (services_.stopping && deleted_ == 0) co_return std::optional<Decision>{};
+        auto decision = co_await decide_now();
+        if (decision) co_return std::optional<Decision>{std::move(*decision)};
+        if (out_of_time()) co_return before.value_or(decision.error());
+        // The journal has what was begun: the next start goes on with it.
+        if (services_.stopping) co_return std::optional<Decision>{};
+        log_about(about(request_), spdlog::level::warn, "{}: no decision yet, trying again: {}",
+                  request_.id.str(), decision.error().what);
+        before = decision.error();
+        wait.reset();
+        if (decision.error().code == Errc::storage)
+            wait.emplace(journal_trouble_, decision.error().what);
+        co_await backoff.pause(services_.stopping);
+    }
+}
+
+/// Who else is in its server group, as Nova has it now: its servers come and go while a request
+/// waits. Where they all have to be together, where they are decides it: a few are looked for.
+ResultTask<void> RequestRunner::refresh_group() {
+    constexpr Duration fresh{5'000};
+    constexpr std::size_t max_looked_for = 10;
+    const Duration now = services_.cloud.clock.steady();
+    std::string id = request_.placement.group.id;
+    const bool known = round_ == 0 && group_read_at_ && now - *group_read_at_ < fresh;
+    if (id.empty()) co_return Result<void>{};
+    if (!known) {
+        auto group = co_await services_.cloud.compute.server_group(std::move(id));
+        if (!group) co_return group.error();
+        request_.placement.group = group->value_or(ServerGroup{});
+        group_read_at_ = now;
+    }
+    if (!request_.placement.group.together()) co_return Result<void>{};
+    std::set<ServerId> mates = request_.placement.group.members;
+    for (const auto& requester : request_.requesters) mates.erase(requester);
+    while (mates.size() > max_looked_for) mates.erase(std::prev(mates.end()));
+    co_return co_await services_.refresher.locate(std::move(mates));
+}
+
+/// What else a search for room rests on.
+ResultTask<void> RequestRunner::prepare_search() {
+    auto grouped = co_await refresh_group();
+    if (!grouped) co_return grouped.error();
+    // One that a newer request has overtaken meanwhile takes no room.
+    const bool overtaken = newest_.superseding(request_).has_value();
+    if (!overtaken) co_await services_.tracker.make_way_for(request_, !arrival_.had_hosts);
+    services_.warmer.expect(request_);
+    co_return Result<void>{};
+}
+
+/// From the cache; or, if a like request was refused just now, the same answer.
+ResultTask<Decision> RequestRunner::consult() {
+    const bool searches = !request_.correction;
+    const bool first = round_ == 0 && skipped_.empty() && searches;
+    planned_under_ = settings_.policy;
+    if (first) {
+        auto known = refusals_.find(request_, planned_under_, services_.cloud.clock.steady());
+        if (known) co_return Decision{std::move(*known)};
+    }
+    if (searches) {
+        auto prepared = co_await prepare_search();
+        if (!prepared) co_return prepared.error();
+    }
+    // The journal does not say whose loan it was, nor who holds it.
+    if (request_.source == RequestSource::reservation && request_.victims_among.empty())
+        co_return Decision{Refused{"interrupted: the reservation checks its loans again"}};
+    auto skipped = skipped_;
+    planned_under_ = settings_.policy;  // refreshing may have taken a while
+    auto decided =
+        co_await services_.decisions.decide(planned_under_, request_, std::move(skipped));
+    if (!decided) co_return decided.error();
+    // A reload may have come in between: as it is written, the policy protects all servers.
+    if (const auto unknown = services_.preconditions.not_known_yet())
+        co_return Error{Errc::unreachable, *unknown};
+    const bool would_delete = std::holds_alternative<Plan>(*decided);
+    if (would_delete) {
+        auto looked = co_await services_.preconditions.ensure_sight();
+        if (!looked) co_return looked.error();
+        if (auto unmet = services_.preconditions.unmet())
+            co_return Decision{Refused{"the reaper is held back: " + *unmet}};
+    }
+    auto served = would_delete ? served_by_another() : std::optional<std::string>{};
+    if (served) co_return Decision{Refused{std::move(*served)}};
+    const auto* less = std::get_if<NotEnough>(&*decided);
+    if (first && less != nullptr)
+        refusals_.note(request_, *less, planned_under_, services_.cloud.clock.steady());
+    co_return std::move(*decided);
+}
+
+std::optional<std::string> RequestRunner::served_by_another() {
+    if (!arrival_.maybe_served || deleted_ > 0) return std::nullopt;
+    // Not in the second of the refusal: that may be who took the last room before it.
+    const TimePoint after = request_.sent_at + std::chrono::seconds{1};
+    const auto came = services_.tracker.second_tries(request_, after);
+    if (static_cast<int>(came.size()) < slots_asked_) return std::nullopt;
+    return "its message was delivered before, and a like server, " +
+           printable(came.begin()->str(), 64) + ", came since: another reaper served it";
+}
+
+/// Why its requesters no longer wait; none if one may.
+ResultTask<std::optional<std::string>> RequestRunner::all_have_left() {
+    std::vector<ServerId> asked = request_.requesters;
+    auto records = co_await read_requesters(services_.cloud.compute, std::move(asked));
+    if (!records) co_return records.error();
+    std::optional<std::string> why;
+    for (const auto& requester : request_.requesters) {
+        why = why_not_waiting(request_, requester, (*records)[requester]);
+        if (!why) break;
+    }
+    co_return why;
+}
+
+/// The cache may have been read while it was not known to be free.
+ResultTask<void> RequestRunner::read_where_kept_room_ended() {
+    const auto& changed = services_.kept_rooms.changed();
+    if (changed.empty() || !services_.refresher.built()) co_return Result<void>{};
+    const std::vector<HostId> hosts(changed.begin(), changed.end());
+    std::vector<HostId> to_read = hosts;
+    auto read = co_await services_.refresher.read_hosts(std::move(to_read), HostDepth::state);
+    if (read) services_.kept_rooms.changes_known(hosts);
+    co_return read;
+}
+
+/// As it was decided, unless a person approved another plan.
+Result<Decision> RequestRunner::as_approved(Result<Decision> decided) const {
+    if (!decided || !request_.approved) return decided;
+    const auto name_of = [this](const ServerId& server) {
+        if (!services_.refresher.built()) return std::string{};
+        for (const Host* const host : services_.refresher.cache().hosts())
+            for (const Server& each : host->servers)
+                if (each.id == server) return each.name;
+        return std::string{};
+    };
+    auto why = why_stale(*request_.approved, *decided, deleted_ > 0, services_.cloud.clock.now(),
+                         settings_.cull.approved_max_age, name_of);
+    if (!why) return decided;
+    return Decision{Refused{std::move(*why), std::string{safeguard::stale_plan}}};
+}
+
+ResultTask<Decision> RequestRunner::decide_now() {
+    constexpr Duration long_wait{1'000};
+    const Duration asked_at = services_.cloud.clock.steady();
+    // nova-scheduler waits; the others' users have been refused already.
+    const auto turn = co_await services_.planning.take(request_.source == RequestSource::gateway);
+    // The turn may have come late. A correction that is not begun is no failure.
+    if (deleted_ == 0 && out_of_time()) {
+        std::string why = "its time was over before there was a plan";
+        if (!last_reason_.empty()) why = "its time is over; the last: " + last_reason_;
+        if (request_.correction) co_return Decision{Refused{std::move(why)}};
+        co_return Error{Errc::timeout, std::move(why)};
+    }
+    if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0) {
+        auto why = co_await all_have_left();
+        if (!why) co_return why.error();
+        if (*why) co_return Decision{Refused{std::move(**why)}};
+    }
+    if (!settings_.gateway.listen.empty() && !settings_.dry_run) {
+        auto settled = co_await services_.kept_rooms.settle_others();
+        if (!settled) co_return settled.error();
+        auto read = co_await read_where_kept_room_ended();
+        if (!read) co_return read.error();
+    }
+    auto decided = co_await consult();
+    // Decided under a policy that is in force no more.
+    while (decided && planned_under_ != settings_.policy) decided = co_await consult();
+    decided = as_approved(std::move(decided));
+    if (!decided) co_return decided.error();
+    const TimePoint now = services_.cloud.clock.now();
+
+    PlanEntry entry;
+    entry.round = round_ + 1;
+    entry.at = now;
+    entry.decision = std::move(*decided);
+    ready_on_.clear();
+    planned_on_.clear();
+    for (const HostPlan& host : host_plans(entry.decision)) planned_on_.insert(host.host);
+    const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
+    if (nothing != nullptr && nothing->room == ResType::regular)
+        for (const auto& host : nothing->hosts) ready_on_.push_back(host.host);
+    // In the ledger before anything else can run, so that no other plan counts the same room; and
+    // in the journal before the first deletion (rule 5).
+    const CloudCache& cache = services_.refresher.cache();
+    if (const auto* const plan = std::get_if<Plan>(&entry.decision);
+        plan != nullptr && !plan->victims().empty())
+        services_.safeguards.on_cull(request_);
+    services_.decisions.decided(request_, entry.decision);
+    const bool died = deleted_ > 0 || services_.tracker.is_heir(request_.id);
+    services_.rooms.decided(request_, entry.decision, died, now,
+                            [&cache](const HostId& id) { return cache.find(id); });
+    Decision decision = entry.decision;
+    auto written = co_await services_.journal.add_plan(request_.id, std::move(entry));
+    if (!written) {
+        services_.rooms.not_journaled(request_.id, decision, deleted_ > 0);
+        co_return written.error();
+    }
+    ++round_;
+    log_decision(request_, decision);
+    co_return decision;
+}
+
+// How a request keeps others off its room: by `reserved`, and by what is kept in Placement.
+
+Task<bool> RequestRunner::hold_room(std::vector<HostId> hosts) {
+    auto classes = settings_.policy->held_classes();
+    // A requester of one slot would be kept off, too.
+    std::erase_if(classes,
+                  [&](const ResourceClass& held) { return request_.resources.get(held) > 0; });
+    // Kept room is held against all others, and could not be where the class is reserved.
+    // Of a correction nothing is to be kept.
+    if (request_.correction || classes.empty() || blocked_reason() || keeps_room()) co_return false;
+    std::vector<InventoryReserver::Place> places;
+    for (const auto& id : hosts) {
+        const Host* const host = services_.refresher.cache().find(id);
+        if (host == nullptr) continue;
+        for (const auto& provider : host->providers)
+            for (const auto& held : classes)
+                if (provider.inventories.contains(held))
+                    places.push_back({id, host->name, provider.id, held});
+    }
+    if (places.empty()) co_return false;
+    RequestId request = request_.id;
+    co_await services_.reserver.take(std::move(request), std::move(places));
+    co_return true;
+}
+
+bool RequestRunner::keeps_room() const {
+    return request_.source == RequestSource::gateway && settings_.gateway.keep_room &&
+           !settings_.dry_run && services_.kept_rooms.allowed();
+}
+
+/// What of the plan's slots on a host is free already, if its root provider has all of it; where
+/// that can't be determined, nothing.
+Resources RequestRunner::free_part(const HostPlan& plan) const {
+    const Host* const host = services_.refresher.cache().find(plan.host);
+    if (host == nullptr || host->providers.empty() || !request_.groups.empty()) return {};
+    // How much of what is free is another's can't be determined while some of it is on its way.
+    if (others_free_room_on(plan.host) &&
+        !services_.rooms.ledger().promised_to_others(plan.host, request_.id).empty())
+        return {};
+    const Resources& slot = plan.slot.empty() ? request_.resources : plan.slot;
+    Resources wanted = slot * plan.slots;
+    for (const Victim& victim : plan.victims) wanted -= victim.resources;
+    // What others delete was waited for, and is free by now; what they left unfinished is not.
+    const bool unfinished =
+        std::any_of(plan.pending_releases.begin(), plan.pending_releases.end(),
+                    [](const PendingRelease& other) { return other.unfinished; });
+    if (unfinished) return {};
+    wanted -= services_.kept_rooms.of_victims_on(plan.host, request_.id);
+    Resources part;
+    for (const auto& [name, amount] : wanted) {
+        const auto inventory = host->root().inventories.find(name);
+        if (inventory == host->root().inventories.end()) return {};
+        if (amount <= 0) continue;
+        if (!inventory->second.allows(amount)) return {};
+        part.set(name, amount);
+    }
+    return part;
+}
+
+/// What other requests leave of their victims' room may be part of the plan's, and is on its way.
+bool RequestRunner::others_free_room_on(const HostId& host) const {
+    const Ledger& ledger = services_.rooms.ledger();
+    const auto evicting = ledger.evicting_on(host);
+    return !services_.kept_rooms.promised_for_others_on(host, request_.id).empty() ||
+           std::any_of(evicting.begin(), evicting.end(), [&](const ServerId& server) {
+               const Ledger::Eviction* const eviction = ledger.eviction(server);
+               return eviction->request != request_.id && !eviction->ended;
+           });
+}
+
+Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostPlan> hosts) {
+    if (!keeps_room()) co_return std::nullopt;
+    for (const HostPlan& plan : hosts) {
+        services_.kept_rooms.take_over(plan.host, request_.id);
+        Resources amounts = free_part(plan);
+        RequestId request = request_.id;
+        HostId host = plan.host;
+        const bool taken = co_await services_.kept_rooms.take_free(
+            std::move(request), std::move(host), std::move(amounts));
+        // Then it can't be determined whether all of it is free by now.
+        if (!taken && !others_free_room_on(plan.host))
+            co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
+    }
+    co_return std::nullopt;
+}
+
+/// A requester in the gateway receives it.
+Task<bool> RequestRunner::keep_room(ServerId victim, HostId host, Allocations held) {
+    if (!keeps_room()) co_return true;
+    RequestId request = request_.id;
+    co_return co_await services_.kept_rooms.keep(std::move(request), std::move(host),
+                                                 std::move(victim), std::move(held));
+}
+
+/// The room is there.
+Task<std::optional<Outcome>> RequestRunner::take_room(NothingToDo nothing) {
+    if (nothing.room == ResType::regular) {
+        std::vector<HostPlan> hosts = nothing.hosts;
+        auto taken = co_await take_free_room(std::move(hosts));
+        if (taken) {
+            ++failed_plans_;
+            last_reason_ = std::move(*taken);
+            log_about(about(request_), spdlog::level::info, "{}: planning again: {}",
+                      request_.id.str(), last_reason_);
+            services_.rooms.plans_again(request_.id, deleted_ > 0);
+            co_return std::nullopt;
+        }
+    }
+    co_return conclude(nothing);
 }
 
 }  // namespace reaper

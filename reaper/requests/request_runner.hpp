@@ -1,9 +1,9 @@
 // Serves one request: cache, plan, cull, and again where a victim turned out unfit.
 //
-// It deletes only while the reaper is not paused, while its message is surely ours (another reaper
-// may have it after a loss of the broker; then it waits until the message comes again), while no
-// newer request of the same server is known, while somebody waits for the room, and while the
-// policy is in force under which it planned: after a reload it plans again.
+// It deletes only while all of this holds: the reaper is not paused; its message is surely ours; no
+// newer request of the same server is known; a requester waits for the room; the policy under which
+// it planned is in force. After a loss of the broker another reaper may have the message: then it
+// waits until the message comes again. After a reload it plans again.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 
-#include "reaper/eviction/eviction_guard.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/requests/services.hpp"
 #include "reaper/requests/time_left.hpp"
@@ -22,7 +21,7 @@ namespace reaper {
 
 /// How its event came.
 struct Arrival {
-    /// It was told to somebody before, and our journal does not know it: another reaper may
+    /// It was delivered before, and our journal does not know it: another reaper may
     /// have served it, and died before it could say so.
     bool maybe_served = false;
     /// Nova had found hosts; they failed (MaxRetriesExceeded).
@@ -41,7 +40,7 @@ public:
     /// deleted; the request stays unfinished in the journal.
     Task<std::optional<Outcome>> serve();
     /// The same for a request that a former process left unfinished: what it sent is credited,
-    /// what it planned and did not send is looked at afresh.
+    /// what it planned and did not send is decided again.
     Task<std::optional<Outcome>> resume(RequestRecord record);
 
     const Request& request() const noexcept { return request_; }
@@ -59,8 +58,8 @@ private:
     ResultTask<std::optional<std::string>> who_left() override;
     bool may_have_left() const override;
     bool is_answered() const override { return request_.source == RequestSource::gateway; }
-    bool told_gone(const ServerId& server) const override {
-        return services_.refresher.cache().was_told_gone(server);
+    bool reported_gone(const ServerId& server) const override {
+        return services_.refresher.cache().reported_gone(server);
     }
     void on_sent(const Victim& victim, const HostId& host) override {
         services_.safeguards.on_sent(request_, victim, host);
@@ -71,7 +70,7 @@ private:
     }
 
     Task<std::optional<Outcome>> rounds();
-    /// Waits until the next round may begin. False: it never may; `ended` tells the outcome, none
+    /// Waits until the next round may begin. False: it never may; `ended` has the outcome, none
     /// when stopping.
     Task<bool> until_allowed(std::optional<Outcome>& ended);
     Task<std::optional<Outcome>> act_on(Decision decision);
@@ -85,12 +84,12 @@ private:
     ResultTask<std::optional<Decision>> decide();
     ResultTask<void> read_where_kept_room_ended();
     ResultTask<Decision> decide_now();
-    ResultTask<std::optional<std::string>> nobody_waits();
+    ResultTask<std::optional<std::string>> all_have_left();
     ResultTask<Decision> consult();
     Result<Decision> as_approved(Result<Decision> decided) const;
     ResultTask<void> prepare_search();
     ResultTask<void> refresh_group();
-    /// Takes off the slots that somebody else got for it by now; why, if none is left.
+    /// Subtracts the slots that another reaper has freed for it; the reason, if none is left.
     std::optional<std::string> served_by_another();
     std::optional<Outcome> conclude(const NothingToDo& nothing) const;
     std::optional<Outcome> conclude(const NotEnough& not_enough) const;
@@ -122,9 +121,9 @@ private:
     std::vector<HostId> ready_on_;
     std::set<HostId> planned_on_;  ///< by the plan that is carried out
     int round_ = 0;                ///< decisions so far, those of a former process too
-    int in_vain_ = 0;              ///< plans that had to be made anew for reasons of the cloud
+    int failed_plans_ = 0;         ///< plans that had to be made again for reasons of the cloud
     int deleted_ = 0;
-    Duration asked_at_{};  ///< steady: when it was asked last whether somebody waits
+    Duration asked_at_{};  ///< steady: when it was last asked whether a requester waits
 };
 
 }  // namespace reaper

@@ -1,25 +1,116 @@
 // What all requests are served with.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/decision/policy.hpp"
 #include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/requests/fresh_decision.hpp"
-#include "reaper/requests/newest_requests.hpp"
-#include "reaper/requests/planner_warmer.hpp"
-#include "reaper/requests/recent_refusals.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
-#include "reaper/runtime/retry.hpp"
+#include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/turns.hpp"
 
 namespace reaper {
+
+// Which request of a server is the newest: an older one no longer counts.
+
+/// Remembers the last `most` servers that were met; a forgotten server has no newer request.
+class NewestRequests {
+public:
+    explicit NewestRequests(std::size_t most = 20'000) : max_(most) {}
+
+    /// It is a request of its requesters.
+    void note(const Request& request);
+    /// A message says so, and it is being checked, until `drop_claim`.
+    void claim(const Request& request);
+    void drop_claim(const Request& request);
+
+    /// The newer request that took the place of this one: for each of its requesters there is one.
+    std::optional<RequestId> superseding(const Request& request) const;
+    /// Would it be superseded if the claims prove true?
+    bool may_be_superseded(const Request& request) const;
+
+private:
+    struct Known {
+        RequestId request;
+        TimePoint sent_at{};
+    };
+    std::optional<RequestId> newer(const Request& request, bool with_claims) const;
+
+    std::size_t max_;
+    std::map<ServerId, Known> known_;
+    std::deque<ServerId> order_;  ///< as they were first met
+    std::map<ServerId, std::map<RequestId, TimePoint>> claims_;
+};
+
+// Refusals of the last second: when many similar requests come at once, one answer serves them all.
+
+/// A refusal deletes nothing, so a slightly older answer does no harm; a plan is always made
+/// afresh.
+class RecentRefusals {
+public:
+    static constexpr Duration fresh_for{1000};
+    static constexpr std::size_t most = 64;
+
+    using Policy = std::shared_ptr<const CompiledPolicy>;
+
+    /// `now`: steady.
+    void note(const Request& request, const NotEnough& answer, Policy policy, Duration now);
+    /// The answer to a request of the same project, shape, number of slots (or fewer) and
+    /// constraints, given under this policy less than `fresh_for` ago; without the list of hosts,
+    /// and naming it.
+    std::optional<NotEnough> find(const Request& request, const Policy& policy, Duration now) const;
+
+private:
+    struct Refusal {
+        Request request;
+        NotEnough answer;
+        Policy policy;
+        Duration at{};
+    };
+    std::deque<Refusal> refusals_;  ///< newest first
+};
+
+// Lets the planner search in advance for likely requests, while there are none.
+
+class PlannerWarmer {
+public:
+    /// Between two calls of `warm_up`.
+    static constexpr Duration step{500};
+
+    /// A shape that was requested once is likely to be requested again.
+    void expect(const Request& request);
+    /// Some milliseconds of work, until nothing is left to search; again when the cache has
+    /// changed.
+    void warm_up(const CacheRefresher& refresher, const CompiledPolicy& policy, TimePoint now);
+
+private:
+    /// Shapes of requests that are searched for in advance.
+    static constexpr std::size_t max_expected = 8;
+
+    std::deque<Request> expected_;  ///< the latest first
+    bool seen_ = false;             ///< the cloud's common shapes are among them
+    bool cold_ = false;             ///< something changed since nothing was left to search
+    std::uint64_t changes_ = 0;     ///< of the cache, as of the last call
+};
 
 /// Of the whole daemon; all of it outlives the requests.
 struct RequestServices {
@@ -34,8 +125,8 @@ struct RequestServices {
     FreedRoomTracker& tracker;
     InventoryReserver& reserver;
     KeptRooms& kept_rooms;
-    Turns&
-        planning;  ///< a plan is entered before the next one is made; who is waited for goes first
+    Turns& planning;  ///< a plan is entered before the next one is made; a request that others wait
+                      ///< for goes first
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time
     const LiveSettings& settings;
     const bool& stopping;
@@ -45,9 +136,9 @@ struct RequestServices {
 class ActiveRequests {
 public:
     virtual ~ActiveRequests() = default;
-    /// Why the right to act for it is not surely ours, for people; none if it is.
+    /// Why the right to act for it may not be ours, as text; none if it surely is.
     virtual std::optional<std::string> why_not_leased(const RequestId& id) const = 0;
-    /// Whoever waited for its outcome has left for good.
+    /// The client that waited for its outcome has left for good.
     virtual bool is_given_up(const RequestId& id) const = 0;
 };
 

@@ -17,7 +17,7 @@ public:
           deadline_(request.deadline),
           ends_at_(clock.steady() + left_of(request, clock.now())) {}
 
-    /// A wall clock that is set back gives nobody more time.
+    /// A wall clock that is set back gives no request more time.
     bool over() const { return clock_.now() > deadline_ || clock_.steady() > ends_at_; }
 
 private:

@@ -11,7 +11,7 @@ namespace reaper {
 namespace {
 
 constexpr const char* nothing_lent = "nothing is lent";
-constexpr const char* nothing_owed = "nothing is owed any more";
+constexpr const char* nothing_owed = "nothing is owed now";
 constexpr const char* lent_to = " lent to ";
 constexpr std::size_t most_named = 5;
 

@@ -1,6 +1,6 @@
-// What is known of a host's loans beyond what Placement shows: who borrowed and since when, and
-// what the journal was told of loans and debts. It is read from there again after a restart, so the
-// journal's lines are written and read here. Pure.
+// What is known of a host's loans beyond what Placement shows: the borrowers and since when, and
+// which loans and debts are in the journal. It is read from there after a restart, so the journal's
+// lines are written and read here. Pure.
 #pragma once
 
 #include <map>
@@ -19,28 +19,28 @@ namespace reaper {
 inline constexpr const char* lent_kind = "lent";
 inline constexpr const char* debt_kind = "debt";
 
-/// Of these kinds, newest first, by whom they are of: a host, or a reservation.
+/// Of these kinds, newest first, by host or by reservation.
 using LoanEvents = std::map<std::string, std::vector<JournalEvent>>;
 LoanEvents loan_events(const std::vector<JournalEvent>& newest_first);
 
 class HostLoans {
 public:
-    /// Revocable servers that were not `there` when room was lent are who borrowed it.
+    /// Revocable servers that were not `there` when room was lent are the borrowers.
     void note_arrivals(const Host& host, const std::set<ServerId>& there, TimePoint now);
     /// Did the server borrow, and by then? One that is in the way of a reservation without having
     /// borrowed did not.
     bool had_by(const ServerId& server, TimePoint then) const;
 
-    /// How much is lent, and to whom: for the journal, if that is news. `lacks`: its reservations
-    /// lack something, which may be on its way to somebody. Who is gone, or borrows no more, is
-    /// forgotten.
+    /// How much is lent, and to which servers: for the journal, if that is news. `lacks`: its
+    /// reservations lack something, which may be on its way to a server. Servers that are gone, or
+    /// no longer borrow, are forgotten.
     std::optional<std::string> news_of_loans(const Host& host, const Resources& lent, bool lacks);
     /// What others hold of a reservation's room, and who: for the journal, if that is news. More of
     /// it is news when it was there the last time too, as between two readings much seems taken.
     std::optional<std::string> news_of_debt(const Host& host, const Reservation& reservation,
                                             const Resources& taken, const RoleOfProject& role_of);
 
-    /// What the journal tells of the host's loans, and of what is owed to its reservations.
+    /// What the journal has of the host's loans, and of what is owed to its reservations.
     void recall(const HostId& host, const HostReservations& reservations, const LoanEvents& events);
 
     bool empty() const { return since_.empty() && told_.empty() && debts_.empty(); }
@@ -51,7 +51,7 @@ private:
         Resources seen;       ///< the last time
         std::string told;     ///< as the journal has it
     };
-    std::map<ServerId, TimePoint> since_;  ///< who borrowed
+    std::map<ServerId, TimePoint> since_;  ///< the borrowers
     std::string told_;                     ///< the journal's last line of loans; empty: none
     std::map<ReservationId, Debt> debts_;
 };

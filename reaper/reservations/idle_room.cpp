@@ -18,7 +18,7 @@ Amount sum_of_all(const Resources& resources) {
     return sum;
 }
 
-/// The host as if these consumers held so much, and no more, of what they held `before`.
+/// The host as if these consumers held only `then` of what they held `before`.
 Host with_less(Host host, const ReservedAllocations& before, const ReservedAllocations& then) {
     for (Provider& provider : host.providers)
         for (const auto& [id, held] : before) {
@@ -30,7 +30,7 @@ Host with_less(Host host, const ReservedAllocations& before, const ReservedAlloc
                     still != after->second.end())
                     keeps = still->second;
             const auto shown = provider.other_consumers.find(consumer_id_of(id));
-            // Of a host that is not read exactly, who holds what is not known.
+            // Of a host that is not read exactly, the consumers are not known.
             if (shown == provider.other_consumers.end() && !host.estimated) continue;
             provider.used -= here->second - keeps;
             if (shown == provider.other_consumers.end()) continue;
@@ -45,7 +45,7 @@ class MostRoom {
 public:
     MostRoom(const RoomWish& wish, const Ledger& ledger) : wish_(wish), ledger_(ledger) {}
 
-    /// Could a slot fit, with so much let go of, and with so many victims?
+    /// Could a slot fit, with this much released, and with this many victims?
     bool fits(const Host& host, const Resources& given, std::size_t victims) const {
         Resources room = given;
         for (const Provider& provider : host.providers)
@@ -250,9 +250,9 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
         for (const auto& [name, inventory] : provider.inventories)
             lacking.add(name, provider.used.get(name) - provider.capacity(name, inventory));
     for (const auto* const promise : ledger.promises_on(host.id))
-        if (!ledger.is_for(*promise, request.id)) {
+        if (!ledger.reserved().is_for(*promise, request.id)) {
             const Resources promised = promise->slot * promise->open();
-            // A borrower waits for nobody's deletion; what others' victims bring is theirs first.
+            // A borrower waits for no deletion; what others' victims bring is theirs first.
             lacking += wish.borrowed
                            ? above_none(promised - on_its_way_to(promise->request, host, ledger))
                            : promised;
@@ -265,9 +265,10 @@ Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wis
     return above_none(of_slot);
 }
 
-std::optional<ReservedAllocations> let_go_of(const Host& host, const HostReservations& reservations,
-                                             const ReservationRecords& records,
-                                             const GivenRoom& given, Resources lacking) {
+std::optional<ReservedAllocations> room_to_release(const Host& host,
+                                                   const HostReservations& reservations,
+                                                   const ReservationRecords& records,
+                                                   const GivenRoom& given, Resources lacking) {
     std::vector<std::pair<ReservationId, Resources>> giving(given.begin(), given.end());
     std::stable_sort(giving.begin(), giving.end(), [&](const auto& a, const auto& b) {
         return reservations.at(a.first).identity.role.depth() >

@@ -1,7 +1,7 @@
 // Looks for idle reserved room for one request: on which hosts its slots would fit if reservations
-// let go of what they may, and what each of them lets go of then. Hosts are tried in pages, until
-// something fits or all were seen; where sums tell that not a single slot can fit, nothing is
-// tried. Pure: what would be decided on some hosts is asked of a function.
+// released what they may, and what each of them then releases. Hosts are tried in pages, until
+// something fits or all were seen. If sums show that not a single slot can fit, nothing is tried.
+// Pure: a function says what would be decided on some hosts.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,26 @@
 
 namespace reaper {
 
-/// For whom room is let go of.
+/// The request for which room is released.
 struct RoomWish {
     Request request;
-    bool borrowed = false;         ///< by a revocable server: nobody is deleted or waited for
-    std::size_t most_victims = 0;  ///< so many may be deleted besides
+    bool borrowed = false;         ///< by a revocable server: no deletion is made or waited for
+    std::size_t most_victims = 0;  ///< how many servers may be deleted besides
 };
 
-/// What may be let go of, by reservation.
+/// What may be released, by reservation.
 using GivenRoom = std::map<ReservationId, Resources>;
 
-/// A host whose reservations hold something that may be let go of.
+/// A host whose reservations hold something that may be released.
 struct IdleRoom {
     const Host* host = nullptr;
-    Resources most;  ///< at most so much
+    Resources most;  ///< the upper limit of it
 };
 
 struct IdleRoomSearch {
     /// What would be decided for the request if there were these hosts alone.
     std::function<Decision(const Request&, const std::vector<Host>&)> decide;
-    /// What may be let go of there: exactly, which may cost more than `most`.
+    /// What may be released there: exactly, which may cost more than `most`.
     std::function<GivenRoom(const Host&)> given;
     /// The host without it.
     std::function<Host(const Host&, const GivenRoom&)> without;
@@ -56,18 +56,19 @@ struct FoundRoom {
 FoundRoom find_idle_room(const RoomWish& wish, std::vector<IdleRoom> rooms,
                          const IdleRoomSearch& search);
 
-/// The host as if these reservations had let go of that much.
+/// The host as if these reservations had released this much.
 Host without_given(const Host& host, const ReservationRecords& records, const GivenRoom& given);
 
-/// What is missing on the host, as it is, for the slots of the plan: what reservations are to let
-/// go of.
+/// What is missing on the host, in its present state, for the slots of the plan: what reservations
+/// are to release.
 Resources lacking_on(const Host& host, const HostPlan& plan, const RoomWish& wish,
                      const Ledger& ledger);
 
 /// What each that gives something holds then, so that `lacking` is free; those farthest down the
 /// path of roles give first. None: they can't give as much.
-std::optional<ReservedAllocations> let_go_of(const Host& host, const HostReservations& reservations,
-                                             const ReservationRecords& records,
-                                             const GivenRoom& given, Resources lacking);
+std::optional<ReservedAllocations> room_to_release(const Host& host,
+                                                   const HostReservations& reservations,
+                                                   const ReservationRecords& records,
+                                                   const GivenRoom& given, Resources lacking);
 
 }  // namespace reaper

@@ -78,7 +78,7 @@ private:
     std::map<ProviderId, Resources> free_;
 };
 
-/// Where there is no such inventory any more, nothing can be held.
+/// Where the inventory is gone, nothing can be held.
 void leave_lost_inventories(const Host& host, Allocations& allocations) {
     for (auto& [provider, amounts] : allocations) {
         const auto at =
@@ -95,7 +95,8 @@ void leave_lost_inventories(const Host& host, Allocations& allocations) {
 /// Its room is for a request of no role, also between two plans of it.
 bool goes_for_a_stranger(const Server& server, const Ledger& ledger) {
     const Ledger::Eviction* const eviction = ledger.eviction(server.id);
-    return eviction != nullptr && !eviction->ended && ledger.role_of(eviction->request).empty();
+    return eviction != nullptr && !eviction->ended &&
+           ledger.reserved().role_of(eviction->request).empty();
 }
 
 }  // namespace
@@ -136,7 +137,7 @@ ReservedAllocations allot(const Host& host, const ReservedAllocations& held,
         const auto at = next.find(id);
         return at == next.end() ? Resources{} : at->second;
     };
-    // First what is let go of, which others may take.
+    // First what is released, which others may take.
     for (auto& [id, allocations] : wanted)
         for (const auto& [name, has] : sum_of(allocations))
             if (const Amount less = has - wants(id).get(name); less > 0)

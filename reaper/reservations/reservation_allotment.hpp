@@ -18,11 +18,11 @@ using RoleOfProject = std::function<std::optional<Role>(const ProjectId&)>;
 /// What the consumers of the reservations hold, by provider.
 using ReservedAllocations = std::map<ReservationId, Allocations>;
 
-/// Does it hold its room for no long time any more?
+/// Will it soon release its room?
 bool is_leaving(const Server& server, const Ledger& ledger);
 
-/// How the host is used. What is promised to requests is left alone; who is on his way out does not
-/// stay. Nothing waits.
+/// How the host is used. What is promised to requests is left alone; a server that is being deleted
+/// does not stay. Nothing waits.
 HostUse use_of(const Host& host, const ReservedAllocations& held, const RoleOfProject& role_of,
                const Ledger& ledger);
 

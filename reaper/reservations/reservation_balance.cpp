@@ -61,7 +61,7 @@ std::map<ReservationId, ReservationBalance> balance_of(const HostReservations& r
         ReservationBalance& balance = balances[id];
         if (const auto at = used.find(id); at != used.end()) balance.used = at->second;
         if (const auto at = use.held.find(id); at != use.held.end()) balance.held = at->second;
-        // What one lets go of, another one may take in the same moment.
+        // What one releases, another one may take at the same time.
         balance.next = common(balance.held, reservation.asked - balance.used);
         free += balance.held - balance.next;
     }

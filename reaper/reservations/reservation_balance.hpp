@@ -1,5 +1,5 @@
-// What became of each reservation of a host: how much of it is used, held, lent and missing, and
-// how much it should hold.
+// The state of each reservation of a host: how much of it is used, held, lent and missing, and how
+// much it should hold.
 //
 // For each reservation and class:
 //     asked = used + held + lent + owed
@@ -7,10 +7,11 @@
 // is nearest to their own role first. `held` is what its consumer holds in Placement. What is
 // missing, and not free, is lent, as far as revocable servers hold room on the host, and owed
 // beyond that: others have the room, or had it. A reservation should hold `asked - used`. It grows
-// into room that is free, and never takes any from anybody by itself.
+// into free room, and never takes room from a server by itself.
 //
-// So that nobody is promised more than there is, what is owed counts for nobody but the role when
-// it comes free, and who holds what is lent goes for nobody else (reservation_lending.hpp):
+// So that no more is promised than there is, what is owed counts for the role alone when it comes
+// free, and a server that holds what is lent is deleted for the role alone
+// (reservation_lending.hpp):
 //     total >= occupied + occupied_revocable + evicting
 // (Mesos' formula for reserved room that is lent; reaper/rooms has the evictions.)
 #pragma once
@@ -27,11 +28,11 @@ using HostReservations = std::map<ReservationId, Reservation>;
 
 /// How a host is used, over all of its providers.
 struct HostUse {
-    /// Nobody holds it, nor is it promised to anybody; negative where more is used than there is.
+    /// Not held, and not promised to any request; negative where more is used than there is.
     Resources free;
-    /// Free too, but left for somebody who may have reserved room and is not there yet.
+    /// Free too, but left for a role that may have reserved room and has no request yet.
     Resources waiting{};
-    /// Comes free for nobody in particular, or for a role: who holds it is on its way out.
+    /// Comes free for no request in particular, or for a role: its holder is being deleted.
     Resources leaving{};
     std::map<Role, Resources> by_role{};  ///< what regular servers hold whose projects have a role
     std::map<Role, Resources> coming{};   ///< promised to requests of roles: no need to grow for it
@@ -48,7 +49,7 @@ struct ReservationBalance {
     /// Of what is owed: others hold it, and stay.
     Resources taken;
     /// What it is to hold next: what it should, as far as it holds that, it is free, or another
-    /// reservation of the host lets go of it. All of them change in one transaction.
+    /// reservation of the host releases it. All of them change in one transaction.
     Resources next;
     /// Of what is held, beyond the capacity of a host that shrank: there is no such room.
     Resources beyond{};
@@ -56,8 +57,8 @@ struct ReservationBalance {
     Resources missing() const { return lent + owed; }
 };
 
-/// What is free, and what consumers hold whose reservations are no more: they let go of it in the
-/// same transaction.
+/// What is free, and what consumers hold whose reservations are gone: they release it in the same
+/// transaction.
 Resources free_of(const HostReservations& reservations, const HostUse& use);
 
 /// By reservation. Of room that is free, and that several lack, the first by id gets it.

@@ -54,10 +54,10 @@ std::map<ReservationId, std::vector<const Server*>> tenants_of(
     return tenants;
 }
 
-ReservedRoom reserved_room(const Host& host, const HostReservations& reservations,
-                           const std::map<ReservationId, ReservationBalance>& balances,
-                           const Ledger& ledger) {
-    ReservedRoom room;
+ReservedRoom::OnHost reserved_room(const Host& host, const HostReservations& reservations,
+                                   const std::map<ReservationId, ReservationBalance>& balances,
+                                   const Ledger& ledger) {
+    ReservedRoom::OnHost room;
     for (const auto& [id, reservation] : reservations) {
         const ReservationBalance& balance = balances.at(id);
         room.reservations.emplace(id, reservation.identity.role);

@@ -1,9 +1,9 @@
 // Lending: revocable servers use reserved room while it is idle, and go when its role comes.
 //
-// Who lends is the reservation: it lets go of room, and a revocable server takes it. Who borrowed
-// is told by what is there: as much as is lent (reservation_balance.hpp) of what revocable servers
-// hold, those that came last first. So nothing of a loan is lost with a process, and a server that
-// Nova moved is a tenant where it is.
+// The lender is the reservation: it releases room, and a revocable server takes it. The borrowers
+// follow from Placement: as much as is lent (reservation_balance.hpp) of what revocable servers
+// hold, those that came last first. So no loan is lost with a process, and a server that Nova moved
+// is a tenant where it now is.
 //
 // Source: Mesos' "oversubscription for reservation": the lender and its tenants.
 #pragma once
@@ -19,16 +19,16 @@
 
 namespace reaper {
 
-/// The tenants of each reservation of the host. One that holds more than is lent is one all the
-/// same: it can't go in part.
+/// The tenants of each reservation of the host. A server that holds more than is lent is a tenant
+/// too: it can't go in part.
 std::map<ReservationId, std::vector<const Server*>> tenants_of(
     const Host& host, const std::map<ReservationId, ReservationBalance>& balances,
     const Ledger& ledger);
 
 /// What the reservations keep of the host for their roles alone.
-ReservedRoom reserved_room(const Host& host, const HostReservations& reservations,
-                           const std::map<ReservationId, ReservationBalance>& balances,
-                           const Ledger& ledger);
+ReservedRoom::OnHost reserved_room(const Host& host, const HostReservations& reservations,
+                                   const std::map<ReservationId, ReservationBalance>& balances,
+                                   const Ledger& ledger);
 
 /// What a reservation takes back, without a request of its role.
 struct EndedLoan {
@@ -36,7 +36,7 @@ struct EndedLoan {
     Role role;
     std::string service_host;
     Resources amounts;
-    std::set<ServerId> tenants;  ///< they hold it; nobody else goes for it
+    std::set<ServerId> tenants;  ///< they hold it; no other server is deleted for it
     std::string why;             ///< for people: a clause
 };
 
@@ -65,7 +65,7 @@ private:
 
     int times_ = 0;
     Duration length_{};
-    Duration until_ = Duration::min() / 2;  // long ago, also of who has just begun
+    Duration until_ = Duration::min() / 2;  // long ago, also in a process that has just begun
 };
 
 }  // namespace reaper

@@ -1,6 +1,7 @@
-// A reservation as Placement keeps it: who the consumer is says all of it, so that nothing is lost
-// with a reaper's disk. Placement takes any text of up to 255 characters as project and user: the
-// project names the role (its use is what the role has reserved), the user has the rest.
+// A reservation as Placement keeps it: the consumer's project and user have all of it, so that
+// nothing is lost with a reaper's disk. Placement takes any text of up to 255 characters as project
+// and user: the project names the role (its use is what the role has reserved), the user has the
+// rest.
 //
 // A consumer that holds nothing is none in Placement. So each reservation holds one unit of a class
 // of ours on a provider of ours that is no host, besides what it holds on its host; that provider's
@@ -8,13 +9,40 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/records.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/reservations/reservation.hpp"
 
 namespace reaper {
+
+// Fields of one character each: `name=value;name=value`, as records and orders are written.
+
+/// What separates fields, and what does not show, as %XX.
+std::string escaped(std::string_view text);
+/// The inverse; nothing: it was not written by it.
+std::optional<std::string> unescaped(std::string_view text);
+/// The value as it is.
+void append_field(std::string& text, char name, std::string_view value);
+/// To be read by parse_resources.
+std::string amounts_field(const Resources& resources);
+
+/// Calls `read(name, value)` for each field until it returns false; false then, or where the text
+/// is none of fields.
+template <class Read>
+bool each_field(std::string_view text, Read read) {
+    while (!text.empty()) {
+        const std::string_view field = text.substr(0, text.find(';'));
+        text.remove_prefix(field.size());
+        if (!text.empty()) text.remove_prefix(1);
+        if (field.size() < 2 || field[1] != '=' || !read(field[0], field.substr(2))) return false;
+    }
+    return true;
+}
 
 namespace reservation_register {
 

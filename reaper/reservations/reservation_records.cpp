@@ -86,7 +86,7 @@ Result<RecordChanges> changes_on_gone(const ReservationRecords& records,
 }
 
 bool shows_otherwise(const Host& host, const ReservationRecords& records) {
-    if (host.estimated) return false;  // who holds what is not read yet
+    if (host.estimated) return false;  // the consumers are not read yet
     for (const auto& [id, held] : held_by(records))
         for (const Provider& provider : host.providers) {
             const auto here = provider.other_consumers.find(consumer_id_of(id));

@@ -1,4 +1,4 @@
-// What Placement is to be told of a host's reservations, so that their records say what is asked
+// What to write to Placement about a host's reservations, so that their records say what is asked
 // for, and their consumers hold what they are to hold. Pure.
 #pragma once
 
@@ -29,10 +29,10 @@ Result<RecordChanges> changes_on(const Host& host, const ReservationRecords& rec
                                  const HostReservations& before, const HostReservations& after,
                                  const std::map<ReservationId, Resources>& next,
                                  const std::string& mark);
-/// What becomes of what is held on a host that is not there any more.
+/// What happens to room that is held on a host that is gone.
 enum class OnGone {
     stays,
-    let_go,  ///< else the provider could not be removed; the record stays
+    release,  ///< else the provider could not be removed; the record stays
 };
 /// The same on such a host.
 Result<RecordChanges> changes_on_gone(const ReservationRecords& records,

@@ -13,11 +13,14 @@
 // much is outstanding. Pure data, one thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "reaper/model/change_log.hpp"
@@ -25,11 +28,67 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/role.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/rooms/reserved_room.hpp"
-#include "reaper/rooms/room_promises.hpp"
+#include "reaper/rooms/room_promise.hpp"
 
 namespace reaper {
+
+/// Room that is kept for requests, found by host, by request, by server group, and by project while
+/// a cull is under way, without a look at the rest. Pure data, one thread.
+class RoomPromises {
+public:
+    /// In the order of coming.
+    using Number = std::uint64_t;
+    using Numbers = std::set<Number>;
+
+    Number add(RoomPromise promise);
+    /// It must be there.
+    RoomPromise take(Number number);
+
+    const RoomPromise& operator[](Number number) const { return all_.at(number); }
+    /// Of what changes, not where it is and until when.
+    RoomPromise& change(Number number) { return all_.at(number); }
+    void hold_until(Number number, TimePoint until);
+    /// All times move.
+    void shift(Duration by);
+
+    /// Each in the order of coming.
+    const std::map<Number, RoomPromise>& all() const noexcept { return all_; }
+    const Numbers& on(const HostId& host) const { return numbers(on_, host); }
+    const Numbers& of(const RequestId& request) const { return numbers(of_, request); }
+    const Numbers& of_group(const std::string& group) const { return numbers(of_group_, group); }
+    /// Of culls that are under way.
+    const Numbers& under_way_for(const ProjectId& project) const {
+        return numbers(under_way_, project);
+    }
+    /// Those whose time is over.
+    Numbers over(TimePoint now) const;
+    bool empty() const noexcept { return all_.empty(); }
+
+private:
+    template <class Key>
+    using Index = std::unordered_map<Key, Numbers>;
+
+    template <class Key>
+    static const Numbers& numbers(const Index<Key>& index, const Key& key) {
+        static const Numbers none;
+        const auto at = index.find(key);
+        return at == index.end() ? none : at->second;
+    }
+
+    void forget_time_of(const RoomPromise& promise, Number number);
+
+    std::map<Number, RoomPromise> all_;
+    Index<HostId> on_;
+    Index<RequestId> of_;
+    Index<std::string> of_group_;  // those of a group
+    Index<ProjectId> under_way_;   // those without an end
+    std::set<std::pair<TimePoint, Number>> until_;
+    Number next_ = 0;
+};
 
 /// Is the room of such a decision promised to its request? What others are freeing is, and, once
 /// servers were deleted for the request, the room that is there: it replaces what its plans
@@ -113,10 +172,11 @@ public:
     void shift(Duration by);
     /// What reservations of the host keep for their roles, in place of what was told before. What
     /// they lack counts like a promise, as far as it is not promised to requests that may have it.
-    void reserve(const HostId& host, ReservedRoom reserved);
+    void reserve(const HostId& host, ReservedRoom::OnHost reserved);
     /// From now on it may have what is reserved for its role, and what reservations lend to it.
     void admit(const Request& request);
-    bool admitted(const RequestId& request) const { return rights_.contains(request); }
+    /// What reservations keep, and which requests may have it.
+    const ReservedRoom& reserved() const noexcept { return reserved_; }
     /// Drops promises whose time is over, and slots of settled promises that a server of the same
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
     /// has taken on that host; and evictions that ended before the host was read (`read_at`).
@@ -156,46 +216,18 @@ public:
     std::map<Role, Resources> promised_to_roles(const HostId& host) const;
     /// To requests, in the order of coming. One with 0 slots left counts for nothing.
     std::vector<Promise> promises() const;
-    bool promises_anything() const noexcept { return !promises_.empty() || !kept_.empty(); }
+    bool promises_anything() const noexcept {
+        return !promises_.empty() || reserved_.keeps_anything();
+    }
     /// To requests, then to reservations.
     std::vector<const Promise*> promises_on(const HostId& host) const;
     bool promises_anything_on(const HostId& host) const {
-        return !promises_.on(host).empty() || kept_.contains(host);
+        return !promises_.on(host).empty() || !reserved_.kept_on(host).empty();
     }
-    /// Is the promise the request's, or is it for a role whose room is open to it?
-    bool is_for(const Promise& promise, const RequestId& request) const;
-    /// The same for a request of the role that has no other right and no promise.
-    bool is_for(const Promise& promise, const Role& role) const;
-    bool has_tenants_on(const HostId& host) const;
-    /// The role that lends room to the server; null: it is no tenant.
-    const Role* lender_of(const ServerId& server) const;
-    /// Whose reserved room the request may have; empty: nobody's.
-    Role role_of(const RequestId& request) const;
-    /// The same if that is its only right; null: it has others, or none.
-    const Role* sole_role_of(const RequestId& request) const;
-    /// The reservations that lend room to a request.
-    std::set<ReservationId> lent_to(const RequestId& request) const;
-    /// Is the server a tenant that goes for others than the request?
-    bool stays_for(const ServerId& server, const RequestId& request) const;
-    bool stays_for(const ServerId& server, const Role& role) const;
-    /// Hosts where reservations keep anything.
-    template <class Visit>
-    void each_reserved(Visit visit) const {
-        for (const auto& [host, reserved] : reserved_) visit(host);
-    }
-    /// All servers that reservations lend room to, wherever they are.
-    template <class Visit>
-    void each_tenant(Visit visit) const {
-        for (const auto& [server, tenancy] : tenants_) visit(server);
-    }
-    /// Is something kept on the host that is for the role too?
-    bool keeps_for(const HostId& host, const Role& role) const;
-    /// Hosts where something is kept that is for this request too.
-    std::vector<HostId> hosts_kept_for(const RequestId& request) const;
     std::vector<const Promise*> promises_of(const RequestId& request) const;
     /// Of promises that were just entered: see RoomPromise.
-    void mark_let_go(const RequestId& request) {
-        for (const auto number : promises_.of(request)) promises_.change(number).let_go = true;
+    void mark_released(const RequestId& request) {
+        for (const auto number : promises_.of(request)) promises_.change(number).released = true;
     }
     bool has_evictions_of(const RequestId& request) const {
         return evictions_of_.contains(request);
@@ -227,7 +259,6 @@ public:
 
 private:
     static constexpr std::size_t max_takers = 4096;  ///< then those of no use are looked for
-    static constexpr std::size_t max_rights = 4096;  ///< likewise
     struct GivenUp {
         HostId host;
         TimePoint at{};
@@ -239,20 +270,8 @@ private:
         HostId host;
     };
 
-    /// What a request may have that is reserved.
-    struct Rights {
-        Role role;
-        std::set<ReservationId> lent_by;
-        bool borrows = false;
-
-        friend bool operator==(const Rights&, const Rights&) = default;
-    };
-
     void weigh(const HostId& host);
-    bool is_for(const Promise& promise, const Rights& rights) const;
-    bool stays_for(const ServerId& server, const Rights& rights) const;
-    void forget_rights(const RequestId& but);
-    const Rights* rights_of(const RequestId& request) const;
+    void promises_changed(const HostId& host);
     void add(Eviction eviction);
     void erase(const ServerId& server);
     void erase_given_up(const ServerId& server);
@@ -279,14 +298,7 @@ private:
     std::set<ServerId> under_way_;  ///< of the evictions, those that have not ended
     RoomPromises promises_;
     RoomPromises watched_;  ///< promised no more: they hold nothing
-    std::unordered_map<HostId, ReservedRoom> reserved_;
-    std::unordered_map<HostId, std::vector<Promise>> kept_;  ///< for reservations
-    struct Tenancy {
-        HostId host;
-        Role lender;
-    };
-    std::unordered_map<ServerId, Tenancy> tenants_;
-    std::unordered_map<RequestId, Rights> rights_;
+    ReservedRoom reserved_;
     std::unordered_map<ServerId, GivenUp> given_up_;
     std::unordered_map<HostId, std::set<ServerId>> given_up_on_;
     /// So that it takes no second one while there are promises.

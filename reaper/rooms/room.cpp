@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "reaper/model/amount.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/rooms/host_packing.hpp"
 
@@ -121,7 +121,7 @@ void take_off_promises(HostRoom& room, const Host& host, const Shape& shape, con
     for (const auto& pool : room.pools) ++pools_of_need[pool.need];
     for (const auto* const held : ledger.promises_on(host.id)) {
         const auto& promise = *held;
-        if (ledger.is_for(promise, request) || promise.open() <= 0) continue;
+        if (ledger.reserved().is_for(promise, request) || promise.open() <= 0) continue;
         for (std::size_t need = 0; need < shape.size(); ++need) {
             const Amount each = promise.slot.get(shape[need].resource_class);
             if (each <= 0) continue;

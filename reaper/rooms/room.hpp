@@ -24,7 +24,6 @@
 #include "reaper/model/request.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/packing.hpp"
-#include "reaper/rooms/shape.hpp"
 
 namespace reaper {
 

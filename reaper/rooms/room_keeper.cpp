@@ -21,14 +21,14 @@ void RoomKeeper::decided(const Request& request, const Decision& decision, bool 
     ledger_.note_there_before(request.id, host_of);
 }
 
-void RoomKeeper::let_go_for(const Request& request, const std::vector<HostPlan>& plans,
-                            TimePoint now) {
+void RoomKeeper::promise_released(const Request& request, const std::vector<HostPlan>& plans,
+                                  TimePoint now) {
     const bool victims = std::any_of(plans.begin(), plans.end(),
                                      [](const HostPlan& plan) { return !plan.victims.empty(); });
     if (!acts_ || victims || request.source != RequestSource::gateway) return;
     if (!ledger_.promises_of(request.id).empty() || ledger_.has_evictions_of(request.id)) return;
     ledger_.enter(request, plans, now);
-    ledger_.mark_let_go(request.id);
+    ledger_.mark_released(request.id);
 }
 
 void RoomKeeper::not_journaled(const RequestId& request, const Decision& decision,

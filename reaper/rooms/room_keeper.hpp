@@ -37,7 +37,8 @@ public:
     /// Reserved room is let go of for the request, whose decision comes next: if it waits in the
     /// gateway, the room is promised to it from now on, unless something is already, or servers go
     /// for it.
-    void let_go_for(const Request& request, const std::vector<HostPlan>& plans, TimePoint now);
+    void promise_released(const Request& request, const std::vector<HostPlan>& plans,
+                          TimePoint now);
     /// The decision could not be journaled: it does not count.
     void not_journaled(const RequestId& request, const Decision& decision, bool somebody_died);
     /// The plan ended without all of its room, and another one is made.
@@ -78,7 +79,9 @@ public:
     }
 
     /// What reservations of the host keep for their roles.
-    void reserved(const HostId& host, ReservedRoom room) { ledger_.reserve(host, std::move(room)); }
+    void reserved(const HostId& host, ReservedRoom::OnHost room) {
+        ledger_.reserve(host, std::move(room));
+    }
     /// What is reserved for its role, or lent to it, is for the request too.
     void admits(const Request& request) { ledger_.admit(request); }
 
@@ -87,7 +90,7 @@ public:
     class Question {
     public:
         Question(RoomKeeper& rooms, const Request& request)
-            : rooms_(rooms), own_(!rooms.ledger_.admitted(request.id)) {
+            : rooms_(rooms), own_(!rooms.ledger_.reserved().admitted(request.id)) {
             asked_.id = request.id;
             if (own_) rooms_.admits(request);
         }

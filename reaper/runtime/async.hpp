@@ -19,7 +19,7 @@ public:
 
     AsyncSemaphore(const boost::asio::any_io_executor& executor, int permits);
 
-    /// Gives its place back when it dies.
+    /// Gives its place back when it is destroyed.
     class Permit {
     public:
         explicit Permit(std::shared_ptr<Slots> slots) : slots_(std::move(slots)) {}
@@ -47,7 +47,7 @@ Task<void> keep(Task<T> task, std::optional<T>& into) {
     into = co_await std::move(task);
 }
 
-/// The same for a task that may outlive who waits for it.
+/// The same for a task that may outlive its caller.
 template <class T>
 Task<void> keep_shared(Task<T> task, std::shared_ptr<std::optional<T>> into) {
     *into = co_await std::move(task);

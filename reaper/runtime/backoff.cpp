@@ -45,7 +45,7 @@ Duration spread(Duration duration) {
 }
 
 Task<void> sleep_unless(const bool& stopping, Clock& clock, Duration duration) {
-    // In slices, so that whoever stops the reaper need not wait for the longest pause.
+    // In slices, so that a stop need not wait for the longest pause.
     constexpr Duration slice{250};
     while (duration > Duration::zero() && !stopping) {
         co_await clock.sleep(std::min(duration, slice));

@@ -30,7 +30,7 @@ inline LogFields about(const Request& request) {
 
 namespace log_details {
 
-/// Marks a source location of spdlog that is none: it leads to the fields. The logger writes a line
+/// Marks a source location of spdlog that instead points to the fields. The logger writes a line
 /// before it returns, and so does not outlive them.
 inline constexpr char marker[] = "log fields";
 

@@ -12,7 +12,7 @@ constexpr Duration spread_from{10'000};
 }  // namespace
 
 Task<void> run_periodically(PeriodicTask task, Clock& clock, const bool& stopping,
-                            std::function<bool(const Error&)> is_told) {
+                            std::function<bool(const Error&)> already_logged) {
     Backoff backoff{clock, task.longest, std::chrono::seconds{1}};
     bool failing = false;
     bool wait = task.wait_first;
@@ -38,7 +38,7 @@ Task<void> run_periodically(PeriodicTask task, Clock& clock, const bool& stoppin
             backoff.reset();
             continue;
         }
-        const bool tell = !failing && !(is_told && is_told(done.error()));
+        const bool tell = !failing && !(already_logged && already_logged(done.error()));
         if (tell) spdlog::warn("{}: {}; trying again", task.name, done.error().what);
         failing = failing || tell;
         wait = false;

@@ -10,9 +10,10 @@ namespace reaper {
 
 struct PeriodicTask {
     std::string name;  ///< for the log: what can't be done when it fails
-    /// Between the end of one run and the beginning of the next, as of now; zero or less: off.
+    /// Between the end of one run and the beginning of the next, its current value; zero or less:
+    /// off.
     std::function<Duration()> interval;
-    /// An error is told once, and the next run is later and later, up to `longest`.
+    /// An error is logged once, and runs become rarer, up to `longest` apart.
     std::function<ResultTask<void>()> run;
     Duration longest{std::chrono::minutes{2}};
     /// The first run waits for the interval too.
@@ -20,9 +21,9 @@ struct PeriodicTask {
 };
 
 /// Runs it until `stopping`, which must outlive it, as the clock must. Intervals of ten seconds and
-/// more are spread by a tenth, so that several reapers do not ask at the same moment.
-/// `is_told`: somebody has logged this failure already; none: nobody has.
+/// more are spread by a tenth, so that several reapers do not ask at the same time.
+/// `already_logged`: has another part logged this failure already? Empty: no.
 Task<void> run_periodically(PeriodicTask task, Clock& clock, const bool& stopping,
-                            std::function<bool(const Error&)> is_told = {});
+                            std::function<bool(const Error&)> already_logged = {});
 
 }  // namespace reaper

@@ -5,7 +5,7 @@
 namespace reaper {
 
 Task<AsyncSemaphore::Permit> Turns::take(bool in_a_hurry) {
-    // Copies, which share the places: who waits may outlive the turns.
+    // Copies, which share the places: a waiting caller may outlive the turns.
     AsyncSemaphore turn = turn_;
     AsyncSemaphore others = others_;
     std::optional<AsyncSemaphore::Permit> next;

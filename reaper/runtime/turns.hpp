@@ -1,5 +1,5 @@
-// Turns at something that one does at a time, in the order of asking; but who is in a hurry waits
-// for one at most of those who are not.
+// Turns at something that is done by one at a time, in the order of asking. Urgent callers wait for
+// at most one of the others.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,7 +18,7 @@ public:
 
 private:
     AsyncSemaphore turn_;
-    AsyncSemaphore others_;  ///< of those who are in no hurry, who is next
+    AsyncSemaphore others_;  ///< of the callers that are not urgent, which one is next
 };
 
 }  // namespace reaper

@@ -6,6 +6,134 @@
 #include "reaper/model/time_text.hpp"
 
 namespace reaper {
+
+std::string_view to_string(CircuitState state) {
+    switch (state) {
+        case CircuitState::closed: return "closed";
+        case CircuitState::open: return "open";
+        case CircuitState::half_open: return "half-open";
+    }
+    return "unknown";
+}
+
+std::optional<CircuitState> circuit_state_from(std::string_view text) {
+    for (const auto state : {CircuitState::closed, CircuitState::open, CircuitState::half_open})
+        if (to_string(state) == text) return state;
+    return std::nullopt;
+}
+namespace {
+
+constexpr int most_times = 1'000'000;
+
+}  // namespace
+
+void Circuit::open(TimePoint at, const RetrySettings& settings) {
+    times_ = std::min(times_ + 1, most_times);
+    by_itself_ = settings.retry_after > Duration::zero();
+    Duration pause = settings.retry_after;
+    const Duration longest = std::max<Duration>(settings.max_retry_after, settings.retry_after);
+    for (int i = 1; i < times_ && pause < longest; ++i) pause *= 2;
+    until_ = at + std::min(pause, longest);
+}
+
+CircuitState Circuit::state(TimePoint now) const {
+    if (times_ == 0) return CircuitState::closed;
+    return by_itself_ && now >= until_ ? CircuitState::half_open : CircuitState::open;
+}
+
+std::optional<TimePoint> Circuit::until() const {
+    if (times_ == 0 || !by_itself_) return std::nullopt;
+    return until_;
+}
+
+void Circuit::shift(Duration by) {
+    if (times_ > 0) until_ += by;
+}
+
+namespace {
+
+constexpr int most_wasted = 1'000'000;
+
+}  // namespace
+
+void CullCircuits::reload(int wasted, const RetrySettings& settings) {
+    enough_ = wasted;
+    settings_ = settings;
+    if (enough_ <= 0) clear();
+}
+
+std::optional<CullCircuits::Change> CullCircuits::helped(const std::string& key) {
+    const auto node = known_.extract(key);
+    if (node.empty() || node.mapped().circuit.times() == 0) return std::nullopt;
+    return Change{};
+}
+
+std::optional<CullCircuits::Change> CullCircuits::wasted(const std::string& key, int slots,
+                                                         TimePoint at) {
+    return waste(key, slots, at, enough_);
+}
+
+std::optional<CullCircuits::Change> CullCircuits::wasted_at_once(const std::string& key, int slots,
+                                                                 TimePoint at) {
+    return waste(key, slots, at, 1);
+}
+
+std::optional<CullCircuits::Change> CullCircuits::waste(const std::string& key, int slots,
+                                                        TimePoint at, int enough) {
+    if (enough_ <= 0) return std::nullopt;
+    Known& known = known_[key];
+    known.at = std::max(known.at, at);
+    known.wasted = std::min(known.wasted + slots, most_wasted);
+    // The cull may be older than the pause.
+    const CircuitState state = known.circuit.state(at);
+    if (state == CircuitState::open) return std::nullopt;
+    if (state == CircuitState::closed && known.wasted < enough) return std::nullopt;
+    known.circuit.open(at, settings_);
+    return Change{true, known.wasted, known.circuit.until()};
+}
+
+CircuitState CullCircuits::state(const std::string& key, TimePoint now) const {
+    const auto at = known_.find(key);
+    return at == known_.end() ? CircuitState::closed : at->second.circuit.state(now);
+}
+
+std::optional<TimePoint> CullCircuits::until(const std::string& key) const {
+    const auto at = known_.find(key);
+    return at == known_.end() ? std::nullopt : at->second.circuit.until();
+}
+
+int CullCircuits::wasted_in_a_row(const std::string& key) const {
+    const auto at = known_.find(key);
+    return at == known_.end() ? 0 : at->second.wasted;
+}
+
+std::vector<CullCircuits::Open> CullCircuits::open(TimePoint now) const {
+    std::vector<Open> all;
+    for (const auto& [key, known] : known_) {
+        const CircuitState state = known.circuit.state(now);
+        if (state != CircuitState::closed)
+            all.push_back({key, state, known.wasted, known.circuit.until()});
+    }
+    return all;
+}
+
+/// A pause after the last one is over, earlier results no longer count.
+void CullCircuits::prune(TimePoint now) {
+    const Duration quiet = std::max<Duration>(settings_.max_retry_after, settings_.retry_after);
+    std::erase_if(known_, [&](const auto& each) {
+        const Known& known = each.second;
+        if (known.circuit.state(now) == CircuitState::open) return false;
+        return now - std::max(known.at, known.circuit.until().value_or(known.at)) > quiet;
+    });
+}
+
+void CullCircuits::shift(Duration by) {
+    for (auto& [key, known] : known_) {
+        known.at += by;
+        known.circuit.shift(by);
+    }
+}
+
 namespace {
 
 constexpr int max_counted = 1'000'000;
@@ -41,7 +169,7 @@ std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request
     if (worth == CullWorth::helped) {
         wasted_ = lost_ = 0;
         projects_.clear();
-        // That room was taken does not tell that deletions work again; a try does.
+        // Taken room does not prove that deletions work again; a try does.
         if (state == CircuitState::closed || (state == CircuitState::open && by_deletions_))
             return std::nullopt;
         reset();
@@ -56,12 +184,12 @@ std::optional<Breaker::Change> Breaker::note_freed_room(const RequestId& request
     const bool enough = state == CircuitState::half_open || wasted_ >= settings_.wasted;
     if (settings_.wasted == 0 || !enough || !several) return std::nullopt;
     by_deletions_ = false;
-    Change change = open("the room of " + counted(wasted_, "slot") + " in a row went unused, of " +
-                             counted(static_cast<int>(projects_.size()), "project") +
-                             last_for(request) + of_lost(lost_) +
-                             "; look at `reaper history`, find what keeps servers off the freed "
-                             "room",
-                         at);
+    Change change =
+        open("the room of " + counted(wasted_, "slot") + " in a row went unused, of " +
+                 counted(static_cast<int>(projects_.size()), "project") + last_for(request) +
+                 of_lost(lost_) +
+                 "; see `reaper history`, and find what keeps servers off the freed room",
+             at);
     projects_.clear();
     return change;
 }
@@ -74,10 +202,10 @@ std::optional<Breaker::Change> Breaker::note_deletion(bool succeeded, const Requ
     if (succeeded || state == CircuitState::open || settings_.failed == 0 || !enough)
         return std::nullopt;
     by_deletions_ = true;
-    return open(counted(failed_, "deletion") + " in a row failed" + last_for(request) +
-                    "; look at `reaper history` and at Nova, find what keeps servers from being "
-                    "deleted",
-                at);
+    return open(
+        counted(failed_, "deletion") + " in a row failed" + last_for(request) +
+            "; see `reaper history` and Nova, and find what keeps servers from being deleted",
+        at);
 }
 
 void Breaker::open_again(TimePoint at) {

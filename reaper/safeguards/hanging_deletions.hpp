@@ -1,13 +1,13 @@
-// Hosts where deletions hang: Nova took them, and their servers stay. Such a host is passed over by
-// other requests until a deletion ends there, as one in cooldown is: it gives way if nothing else
-// frees the slots.
+// Hosts where deletions hang: Nova accepted them, and the servers stay. Other requests skip such a
+// host until a deletion ends there, like one in cooldown: it is used only if nothing else frees the
+// slots.
 //
-// A deletion hangs after four times what deletions took lately (their median), but not before 10 s,
-// and after 30 s at the latest, or twice the median where that is more. Where little is known,
-// after 30 s. Where deletions hang on three hosts and none ended anywhere meanwhile it is no matter
-// of hosts: none is passed over then, as others would only hang as well.
+// A deletion hangs after four times the median of recent deletions, but not before 10 s. The limit
+// is at most 30 s, or twice the median where that is more. With little data it is 30 s. Where
+// deletions hang on three hosts and none has ended anywhere meanwhile, the cause is not a host.
+// Then no host is skipped, as deletions on others would hang as well.
 //
-// Pure, one thread; times are told, never read.
+// Pure, one thread; the caller passes all times.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper {
 
@@ -33,17 +33,17 @@ public:
     /// It was refused, or never happened.
     void dropped(const ServerId& server) { under_way_.erase(server); }
     /// As the cloud is seen by now: the deletion of a server that is on its host no more ended. A
-    /// host that is not looked up (null) tells nothing.
+    /// host that is not looked up (null) says nothing.
     void see(const HostLookup& host_of, TimePoint now);
 
     /// Each with its reason.
     std::map<HostId, std::string> reasons(TimePoint now) const;
-    /// After so long a deletion hangs.
+    /// A deletion hangs after this time.
     Duration limit() const;
 
     /// Drops what is too old to say anything.
     void prune(TimePoint now);
-    /// The wall clock was set forward by so much (or back): all times move with it.
+    /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 
 private:

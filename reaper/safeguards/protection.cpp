@@ -86,12 +86,12 @@ std::optional<std::string> Protection::why(const Server& server,
     if (const auto its = projects_.find(server.project); its != projects_.end())
         return "it is protected by its project " + project_text(server.project, its->second);
     if (!unknown_.empty())
-        return "it is not known which project protect.projects means by '" +
-               printable(unknown_, 64) + "': until it is, every server is protected";
+        return "it is unknown which project protect.projects means by '" + printable(unknown_, 64) +
+               "': until it is, every server is protected";
     return std::nullopt;
 }
 
-void tell_protected(const Protection& protection, Host& host) {
+void note_protection(const Protection& protection, Host& host) {
     if (protection.empty()) return;
     for (auto& server : host.servers)
         if (server.revocable())

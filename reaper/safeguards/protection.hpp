@@ -1,12 +1,12 @@
-// Protection: servers that are never victims, by the operator's word: server by server, by project,
+// Protection: servers that are never victims because an operator says so: by server, project,
 // flavor or aggregate. What owners do to their servers counts only where the operator says so. One
 // rule for the planner and for the fresh read before a deletion.
 //
-// An administrator's lock protects always. It is no matter of this: who locked a server, only
-// Nova's record of its actions tells (reaper/cloud_reader/lock_holders.hpp).
+// An administrator's lock always protects. It is not handled here: only Nova's record of its
+// actions shows which user locked a server (reaper/cloud_reader/lock_holders.hpp).
 //
-// A project that is to be protected and is not known (it was not looked up yet, or there is none of
-// that name) protects everybody: nobody can say who it is that must not go.
+// A protected project that is unknown (not looked up yet, or there is none of that name) protects
+// all servers, as it is unknown which ones must be kept.
 #pragma once
 
 #include <map>
@@ -22,11 +22,11 @@ namespace reaper {
 
 class Protection {
 public:
-    /// Protects nobody.
+    /// Protects no server.
     Protection() = default;
     explicit Protection(const ProtectSettings& settings);
 
-    /// Whatever the time is, and wherever it is. The quick answer to what `why` tells.
+    /// Whatever the time is, and wherever it is. The quick answer to what `why` explains.
     bool protects(const Server& server) const;
     /// All servers of a host in these aggregates.
     bool protects_host(const HostAggregates& of_host) const {
@@ -49,7 +49,7 @@ private:
 
     bool owners_ = false;
     std::vector<std::string> tags_;              ///< none, unless owners may protect
-    std::vector<std::string> metadata_;          ///< likewise
+    std::vector<std::string> metadata_;          ///< as above
     std::map<ProjectId, std::string> projects_;  ///< as they were written
     std::set<std::string> flavors_;
     std::set<std::string> aggregates_;
@@ -57,8 +57,8 @@ private:
     std::string unknown_;  ///< the first project of which it is not known which one it is
 };
 
-/// Tells of the host's revocable servers what protects them, for people.
-void tell_protected(const Protection& protection, Host& host);
+/// Notes on the host's revocable servers what protects them, as text.
+void note_protection(const Protection& protection, Host& host);
 
 /// From when on its running time counts: its creation. Its launch is no measure: a resize or a
 /// rebuild, which its owner may ask for at any time, begins that again.

@@ -6,7 +6,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/safeguards/request_shape.hpp"
+#include "reaper/safeguards/short_lives.hpp"
 
 namespace reaper {
 namespace {
@@ -50,7 +50,7 @@ void Safeguards::note_refused_deletion(const ServerId& server) {
     history_.forget(server);
 }
 
-// ---- culls and what became of them ----
+// ---- culls and what happened to them ----
 
 void Safeguards::note_cull(const Request& request) {
     UnprovenCulls::Cull cull{request.project, shape_key(request), std::nullopt,
@@ -71,7 +71,7 @@ std::vector<Safeguards::Change> Safeguards::note_freed_room(const Request& reque
     const int slots = helped ? taken.value_or(all) : std::max(all - taken.value_or(0), 1);
     if (helped) proven_.add(request.project, slots, at);
     note_shape(request, worth, slots, at, changes);
-    // What others were quicker to take may be nobody's fault: of several slots it counts once.
+    // That others took the room first may not be an error: of several slots it counts once.
     note_project(request, worth, worth == CullWorth::lost ? 1 : slots, at, changes);
     if (auto change = breaker_.note_freed_room(request.id, request.project, worth, slots, at))
         changes.push_back(
@@ -185,7 +185,7 @@ std::optional<std::string> Safeguards::why_no_move(const Request& request) const
     return "room was freed for another move (" + printable(unproven->first.str(), 64) +
            "), and it is not known yet whether it was in the right cell. " +
            (several_cells_ ? "Nova has several cells, and" : "If Nova has several cells,") +
-           " scheduler.cells has to tell which host is in which";
+           " scheduler.cells has to say which host is in which";
 }
 
 void Safeguards::note_cooldown(const RequestId& request, const std::vector<HostId>& hosts,
@@ -223,14 +223,14 @@ std::optional<Safeguards::Held> Safeguards::why_not_now(const Request& request,
                                                         TimePoint now) const {
     // What was begun is brought to its end: half of it would have been for nothing.
     if (unproven_.contains(request.id)) return std::nullopt;
-    const std::string wait = ", and what became of the last one is not known yet";
+    const std::string wait = ", and the result of the last one is not known yet";
     const CircuitState cloud = breaker_.state(now);
     if (cloud == CircuitState::open)
         return Held{safeguard::breaker, "the circuit breaker is open: " + breaker_.reason()};
     if (cloud == CircuitState::half_open && !unproven_.empty())
         return Held{safeguard::breaker, "the circuit breaker tries one cull at a time" + wait};
     // It is never looked at whether its room is used.
-    if (!somebody_waits(request.source)) return std::nullopt;
+    if (!is_awaited(request.source)) return std::nullopt;
 
     const std::string& project = request.project.str();
     const std::string who = name_of(request);
@@ -297,8 +297,8 @@ std::optional<Safeguards::Held> Safeguards::why_short_lived(const Request& reque
     if (state == CircuitState::open)
         return Held{safeguard::short_lived,
                     who +
-                        " gave freed room back within minutes again and again; it has room that "
-                        "is free, and no servers are deleted for it " +
+                        " gave freed room back within minutes again and again; it gets free room, "
+                        "and no servers are deleted for it " +
                         when(short_lives_.until(request.project))};
     const bool tried =
         unproven_.of_project(request.project) > 0 || short_lives_.any_young(request.project);

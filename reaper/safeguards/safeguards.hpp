@@ -1,9 +1,9 @@
 // The safeguards on culls, as one thing: what happened lately (victims, hosts in cooldown, failures
 // in a row), and what the operator has set. The decision under them is
-// reaper/decision/guarded_plan.hpp.
+// reaper/decision/decide.hpp.
 //
-// Pure, one thread. To be fed from the journal at the start (`memory` tells how far back), and with
-// everything that happens then; times are told, never read.
+// Pure, one thread. To be fed from the journal at the start (`memory` says how far back), and with
+// everything that happens then; the caller passes all times.
 #pragma once
 
 #include <map>
@@ -15,14 +15,11 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/safeguards/breaker.hpp"
-#include "reaper/safeguards/cell_cooldowns.hpp"
-#include "reaper/safeguards/cull_circuits.hpp"
+#include "reaper/safeguards/cooldowns.hpp"
 #include "reaper/safeguards/hanging_deletions.hpp"
-#include "reaper/safeguards/host_cooldowns.hpp"
 #include "reaper/safeguards/protection.hpp"
-#include "reaper/safeguards/proven_slots.hpp"
 #include "reaper/safeguards/settings.hpp"
 #include "reaper/safeguards/short_lives.hpp"
 #include "reaper/safeguards/unproven_culls.hpp"
@@ -62,7 +59,7 @@ public:
         std::string_view safeguard;
         std::string reason;
     };
-    /// What is left alone now, for people: a project, or a shape of its requests.
+    /// What is left alone now, as text: a project, or a shape of its requests.
     struct LeftAlone {
         std::string_view safeguard;
         ProjectId project;
@@ -80,7 +77,7 @@ public:
     void reload(SafeguardSettings settings);
     const SafeguardSettings& settings() const { return settings_; }
 
-    /// A deletion is sent. Repeating one is harmless.
+    /// A deletion is sent. Repeating one has no effect.
     void note_victim(PastVictim victim);
     /// Its deletion was refused, or never happened: it counts for nothing.
     void note_refused_deletion(const ServerId& server);
@@ -88,7 +85,7 @@ public:
     /// came to nothing.
     void note_cull(const Request& request);
     void note_no_cull(const RequestId& request) { unproven_.erase(request); }
-    /// What became of the room of a request's cull, and the hosts on which it was not taken.
+    /// What happened to the room of a request's cull, and the hosts on which it was not taken.
     /// `taken`: so many slots were; none: all if it helped, else none. Returns what that changes.
     std::vector<Change> note_freed_room(const Request& request, CullWorth worth,
                                         const std::vector<HostId>& untaken, TimePoint at,
@@ -97,11 +94,11 @@ public:
     void note_handed_over(const RequestId& from, const RequestId& to, TimePoint at);
     /// So many servers have the room of a cull since then.
     void note_taken(const Request& request, int takers, TimePoint at);
-    /// One of them gave it back after so long; none: it has used it for long enough. Returns what
+    /// One of them gave it back after this long; none: it has used it for long enough. Returns what
     /// that changes.
     std::vector<Change> note_use(const Request& request, std::optional<Duration> lived,
                                  TimePoint at);
-    /// What became of the room that was freed for a server that moves: did it take it? None: that
+    /// What happened to the room that was freed for a server that moves: did it take it? None: that
     /// says nothing.
     void note_move(const Request& request, std::optional<bool> taken, TimePoint at);
     /// Room on the hosts that the request could have taken and did not, though no servers were
@@ -109,9 +106,9 @@ public:
     void note_cooldown(const RequestId& request, const std::vector<HostId>& hosts, TimePoint at);
     /// How a deletion went. Returns what that changes.
     std::vector<Change> note_deletion(bool succeeded, const RequestId& request, TimePoint at);
-    /// The wall clock was set forward by so much (or back).
+    /// The wall clock was set forward by this duration (or back).
     void shift(Duration by);
-    /// Somebody has looked: what went wrong in a row counts no more.
+    /// An operator has checked: earlier failures in a row no longer count.
     void reset_circuits();
     Breaker& breaker() { return breaker_; }
     const Breaker& breaker() const { return breaker_; }
@@ -123,8 +120,8 @@ public:
     /// that.
     bool waits_for_proof(const Request& request, TimePoint now) const;
 
-    /// Why no server is deleted for a move that stays in its server's cell now, where nobody tells
-    /// which host is in which; none if some may be.
+    /// Why no server is deleted for a move that stays in its server's cell now, where Nova does not
+    /// say which host is in which; none if some may be.
     std::optional<std::string> why_no_move(const Request& request) const;
 
     /// How far back victims and results of freed room still count.
@@ -146,7 +143,7 @@ public:
     void see_several_cells(bool several) { several_cells_ = several; }
     bool several_cells() const { return several_cells_; }
 
-    /// Forgets what does not count any more.
+    /// Forgets what no longer counts.
     void prune(TimePoint now);
 
 private:
@@ -174,7 +171,7 @@ private:
     CullCircuits projects_;
     CullCircuits shapes_;  ///< by project and shape
     std::map<std::string, NamedShape> shape_names_;
-    ProjectNames project_names_;  ///< as requests told them; of those that are left alone
+    ProjectNames project_names_;  ///< as requests reported them; of those that are left alone
     UnprovenCulls unproven_;
     ProvenSlots proven_;
     ShortLives short_lives_;

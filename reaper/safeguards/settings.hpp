@@ -23,7 +23,8 @@ struct ProtectSettings {
     std::map<std::string, std::string> servers{};
     /// Their ids, by what is written; of one that is not here it is not known which project it is.
     std::map<std::string, std::string> project_ids{};
-    /// A server may be a victim only when it has run so long (since its launch, else its creation).
+    /// A server may be a victim only when it has run this long (since its launch, else its
+    /// creation).
     std::chrono::milliseconds min_run_time{0};
 
     friend bool operator==(const ProtectSettings&, const ProtectSettings&) = default;
@@ -69,7 +70,7 @@ struct BreakerSettings {
     int wasted = 5;    ///< slots whose room went unused, ...
     int projects = 2;  ///< ... of at least so many projects
     int failed = 5;    ///< deletions that failed
-    /// 0: only after somebody has looked.
+    /// 0: only after an operator has checked.
     RetrySettings retry{std::chrono::milliseconds{1'800'000},
                         std::chrono::milliseconds{28'800'000}};
 
@@ -97,7 +98,7 @@ struct ShapeCooldownSettings {
 
 /// `short_lived:` projects that give freed room back within minutes, again and again.
 struct ShortLivedSettings {
-    std::chrono::milliseconds lived{600'000};  ///< room that is used for so long was worth it
+    std::chrono::milliseconds lived{600'000};  ///< room that is used for this long was worth it
     int allowance = 10;  ///< victims within the window for room that was not used; 0: any number
     std::chrono::milliseconds window{7'200'000};
     RetrySettings retry{};

@@ -1,9 +1,9 @@
 // What victims bought: a project whose servers give freed room back within minutes, again and
 // again, owes for its victims. Each victim counts by the part of `lived` for which the room was not
-// used; room that was used for `lived` pays for as many as it cost. Who owes `allowance` or more
-// within the window, by two requests at least, is left alone for a while, longer each time.
+// used; room that was used for `lived` pays for as many as it cost. A project that owes `allowance`
+// or more within the window, by two requests at least, is left alone for a while, longer each time.
 //
-// Pure, one thread; times are told. To be fed from the journal at the start.
+// Pure, one thread; the caller passes all times. To be fed from the journal at the start.
 #pragma once
 
 #include <deque>
@@ -13,10 +13,22 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/safeguards/cull_circuits.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/safeguards/breaker.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper {
+
+// What room of a request was freed for, as far as it decides where Nova lets it go: requests of one
+// project and shape fail or fit alike.
+
+/// Resources and extra specs of the flavor, image, zone, traits, places; not the requester, nor how
+/// many slots, nor aggregates: they follow from the rest, and a notification does not contain them.
+/// Equal texts, equal shapes.
+std::string request_shape(const Request& request);
+
+/// For people: `VCPU=4 MEMORY_MB=8192, image ..., zone ...`.
+std::string shape_text(const Request& request);
 
 class ShortLives {
 public:
@@ -31,7 +43,7 @@ public:
     /// Room that cost `harm` victims is used by so many servers since then.
     void note_taken(const RequestId& request, const ProjectId& project, double harm, int takers,
                     TimePoint at);
-    /// One of them gave its part back after so long, or has used it for long enough. What that
+    /// One of them gave its part back after this long, or has used it for long enough. What that
     /// changes.
     std::optional<Change> note_given_back(const RequestId& request, Duration lived, TimePoint at);
     std::optional<Change> note_stayed(const RequestId& request, TimePoint at);

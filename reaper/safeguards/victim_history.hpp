@@ -1,8 +1,8 @@
-// Who was deleted lately: what the limits and the safeguard on thrashing count.
+// Recent victims: what the limits and the safeguard on thrashing count.
 //
 // Fed from the journal at the start, and with each deletion as it is sent. Bounded: beyond
-// `max_kept` victims the oldest are forgotten, which no limit can tell (each is smaller). A time
-// in the future (the clock was set back) counts as now. Pure, one thread.
+// `max_kept` victims the oldest are forgotten, which changes no limit (each is smaller). A time in
+// the future (the clock was set back) counts as now. Pure, one thread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/safeguards/workload.hpp"
 
 namespace reaper {
@@ -49,7 +49,7 @@ public:
     void forget(const ServerId& server);
     /// Drops what is older than `kept`, and sets what lies in the future to `now`.
     void prune(TimePoint now, Duration kept);
-    /// The wall clock was set forward by so much (or back): all times move with it.
+    /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 
     bool contains(const ServerId& server) const { return by_server_.contains(server); }
@@ -69,7 +69,7 @@ public:
 private:
     using ByTime = std::multimap<TimePoint, PastVictim>;
 
-    /// The victims after a moment, by workload.
+    /// The victims after a time, by workload.
     struct Counted {
         TimePoint since{};
         int least = 0;

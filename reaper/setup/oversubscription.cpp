@@ -22,12 +22,12 @@ Flavor example_flavor(const ResourceClass& room_class, const std::string& size, 
     return flavor;
 }
 
-/// Who has the flavor gets a smaller share of the CPU, or less of it: that is the operator's.
+/// A server of the flavor gets a smaller share of the CPU, or less of it: the operator wants that.
 bool is_quota(const std::string& extra_spec) {
     return extra_spec.starts_with("quota:");
 }
 
-/// One of ours, with whatever quotas somebody gave it.
+/// One of ours, with whatever quotas an operator gave it.
 bool is_ours(Flavor found, const Flavor& wanted) {
     std::erase_if(found.extra_specs, [](const auto& each) { return is_quota(each.first); });
     return found == wanted;
@@ -54,7 +54,7 @@ SlotStep flavor_to_set_up(const Flavors& flavors, const Flavor& wanted) {
     step.flavor = found->first;
     if (is_ours(found->second, wanted)) return step;
     step.kind = Kind::refuse;
-    step.why = "there is a flavor of that name with other numbers or properties: " + found->first;
+    step.why = "a flavor of that name has other numbers or properties: " + found->first;
     return step;
 }
 
@@ -63,7 +63,7 @@ SlotStep flavor_to_undo(const RoomView& view, const Flavors::value_type& found,
     SlotStep step = flavor_step(Kind::remove_flavor, wanted.name);
     step.flavor = found.first;
     if (!is_ours(found.second, wanted))
-        step.why = "it has other numbers or properties than ours";
+        step.why = "its numbers or properties differ from ours";
     else if (view.in_use.contains(wanted.name))
         step.why = "servers have it";
     if (!step.why.empty()) step.kind = Kind::refuse;

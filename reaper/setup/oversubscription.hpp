@@ -1,7 +1,7 @@
-// What oversubscription needs in Placement and Nova: a resource class, below each host a nested
-// provider for it (without an inventory until room is published), and example flavors whose servers
-// take such room in place of VCPU. This file says what is to be changed to get there, or to undo
-// it. Pure.
+// What oversubscription needs in Placement and Nova: a resource class, a nested provider for it
+// below each host, and example flavors. The provider has no inventory until room is published.
+// Servers of the flavors take such room in place of VCPU. This file determines what to change to
+// get there, or to undo it. Pure.
 #pragma once
 
 #include <map>
@@ -28,11 +28,11 @@ std::vector<Flavor> example_flavors(const ResourceClass& room_class);
 /// Does the flavor ask for some of the class?
 bool asks_for(const Flavor& flavor, const ResourceClass& room_class);
 
-/// The class, the hosts in their order, the flavors. What is there is kept; a flavor of such a name
+/// The class, the hosts in their order, the flavors. What exists is kept; a flavor of such a name
 /// that is another one is refused; properties `quota:*` make it no other one.
 std::vector<SlotStep> room_to_set_up(const RoomView& view, const ResourceClass& room_class);
 
-/// The flavors, the hosts, the class. What somebody holds or uses stays, and what others put there
+/// The flavors, the hosts, the class. What is in use stays, and what others put there
 /// too.
 std::vector<SlotStep> room_to_undo(const RoomView& view, const ResourceClass& room_class);
 

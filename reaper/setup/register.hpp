@@ -19,7 +19,7 @@ struct RegisterView {
     std::optional<ProviderState> state;     ///< of the register, if it is there
 };
 
-/// Who has the id of the register.
+/// The provider with the id of the register.
 const ProviderRecord* find_register(const std::vector<ProviderRecord>& providers);
 
 /// The class first.

@@ -47,7 +47,7 @@ struct SlotStep {
         create_flavor,
         remove_flavor,
         remove_provider,
-        remove_class,  ///< unless somebody else uses it
+        remove_class,  ///< unless it is used elsewhere
         keep,          ///< it is as it should be; or undone already
         refuse,        ///< it can't be done, for `why`
     };
@@ -82,11 +82,11 @@ std::map<HostId, ProviderRecord> slot_providers(const std::vector<SlotHost>& hos
                                                 const std::vector<ProviderRecord>& providers,
                                                 const ResourceClass& slot_class);
 
-/// The class first, then the hosts in their order. Empty steps never occur: what is there is kept.
+/// The class first, then the hosts in their order. Empty steps never occur: what exists is kept.
 std::vector<SlotStep> slots_to_set_up(const SlotView& cache, const ResourceClass& slot_class,
                                       const SlotCount& count);
 
-/// The hosts, then the class. What somebody holds is refused, and what others put there too.
+/// The hosts, then the class. What is in use is refused, and what others put there too.
 std::vector<SlotStep> slots_to_undo(const SlotView& cache, const ResourceClass& slot_class);
 
 }  // namespace reaper

@@ -1,11 +1,12 @@
 // Trigger: servers have to go from a host that is loaded too much, or that sold more than it has.
-// They go by the same way as other victims, under all limits; the room that they leave is nobody's.
+// They go by the same way as other victims, under all limits; the room that they leave is promised
+// to no request.
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "reaper/model/correction_id.hpp"
+#include "reaper/model/correction.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/trigger.hpp"
 #include "reaper/runtime/clock.hpp"
@@ -17,18 +18,18 @@ public:
     /// References must outlive it, and the requests that it submitted.
     struct Dependencies {
         Clock& clock;
-        const MessageSource& messages;  ///< who serves the queue
+        const MessageSource& messages;  ///< knows which reaper serves the queue
         RequestSink& sink;
         const bool& stopping;
-        bool dry_run = false;  ///< it stands beside who serves
+        bool dry_run = false;  ///< it works beside the reaper that serves
     };
-    /// What is not begun by then is found out anew.
+    /// What is not begun by then is found out again.
     static constexpr Duration valid_for = std::chrono::seconds{60};
 
     explicit CorrectionTrigger(Dependencies dependencies) : dependencies_(dependencies) {}
 
-    /// False, and nothing happens: there are no servers, or this reaper does not serve; whoever
-    /// does finds out for himself. `done` is told the outcome; not if the reaper stops first.
+    /// False, and nothing happens: there are no servers, or this reaper does not serve; the one
+    /// that does finds out by itself. `done` receives the outcome, unless the reaper stops first.
     bool submit(Correction correction, CorrectionSource source,
                 std::function<void(const Outcome&)> done);
 

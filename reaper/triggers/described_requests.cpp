@@ -6,13 +6,13 @@
 #include "config/request_list.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/res_type_constraint.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 
 namespace reaper {
 namespace {
 
-/// Mistakes that are told.
-constexpr std::size_t max_told = 100;
+/// At most this many mistakes are listed.
+constexpr std::size_t max_listed = 100;
 
 Error wrong(std::string what) {
     return Error{Errc::bad_input, std::move(what)};
@@ -70,8 +70,8 @@ std::variant<std::vector<DescribedRequest>, std::vector<std::string>> read_reque
                              described.error().what);
         }
     }
-    if (errors.size() > max_told) {
-        errors.resize(max_told);
+    if (errors.size() > max_listed) {
+        errors.resize(max_listed);
         errors.push_back(name + ": there are more mistakes");
     }
     if (!errors.empty()) return errors;

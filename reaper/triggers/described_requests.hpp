@@ -1,4 +1,4 @@
-// Requests as somebody writes them down, in YAML or JSON: see config/request_list.hpp.
+// Requests that a user writes down, in YAML or JSON: see config/request_list.hpp.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log_about.hpp"
-#include "reaper/triggers/serving_lease.hpp"
+#include "reaper/triggers/requester.hpp"
 
 namespace reaper {
 

@@ -1,6 +1,6 @@
 // Trigger: a reservation takes back what it lent, because the loan lasted long enough or the room
-// is to be unreserved. Its tenants go by the same way as other victims, under all limits; nobody
-// else goes, and the room is the reservation's when it comes free.
+// is to be unreserved. Its tenants go by the same way as other victims, under all limits; no other
+// server is deleted, and the room is the reservation's when it comes free.
 #pragma once
 
 #include "config/settings.hpp"
@@ -17,13 +17,13 @@ public:
     struct Dependencies {
         Clock& clock;
         const config::Trigger& settings;
-        const MessageSource& messages;  ///< who serves the queue
+        const MessageSource& messages;  ///< knows which reaper serves the queue
         RequestSink& sink;
         const bool& stopping;
     };
     explicit EndedLoanTrigger(Dependencies dependencies) : dependencies_(dependencies) {}
 
-    /// Nothing happens if this reaper does not serve: whoever does takes it back.
+    /// Nothing happens if this reaper does not serve: the one that does takes it back.
     void submit(const EndedLoan& loan);
 
 private:

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "reaper/model/name_list.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {

@@ -7,7 +7,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/flavor_search.hpp"
-#include "reaper/triggers/serving_lease.hpp"
+#include "reaper/triggers/requester.hpp"
 
 namespace reaper {
 
@@ -24,7 +24,7 @@ Result<void> OperatorTrigger::submit(DescribedRequest described, RequestId id,
     if (!lease->held())
         return Error{Errc::conflict,
                      "this reaper does not serve the queue (another one does, or the broker can't "
-                     "be reached): ask the one that does, or try again in a moment"};
+                     "be reached): ask the one that does, or try again shortly"};
     const TimePoint now = dependencies_.cloud.clock.now();
     TriggeredRequest triggered;
     triggered.request = request_of(described, id, ProjectId{described.project}, now);

@@ -1,4 +1,4 @@
-// Trigger: an operator asks for room (`reaper request`). Nobody tells it again, so the journal
+// Trigger: an operator asks for room (`reaper request`). It is not sent again, so the journal
 // alone remembers it; of several reapers the one that serves the queue takes it.
 #pragma once
 
@@ -21,7 +21,7 @@ public:
     struct Dependencies {
         CloudPorts cloud;
         const config::Trigger& settings;
-        const MessageSource& messages;  ///< who serves the queue
+        const MessageSource& messages;  ///< knows which reaper serves the queue
         RequestSink& sink;
         const bool& stopping;
         std::function<SchedulerRules()> rules;  ///< what Nova's scheduler goes by
@@ -30,7 +30,7 @@ public:
 
     /// The id under which it will be served; made up if it has none.
     RequestId id_of(const DescribedRequest& described);
-    /// Serves it, or joins the request of that id. `done` is told the outcome once. An error: this
+    /// Serves it, or joins the request of that id. `done` receives the outcome once. An error: this
     /// reaper takes no requests now.
     Result<void> submit(DescribedRequest described, RequestId id,
                         std::function<void(const Outcome&)> done);

@@ -44,11 +44,10 @@ ResultTask<ImageProperties> read_image(CloudPorts cloud, RequestId request, std:
     if (properties) co_return properties->value_or(ImageProperties{});
     // A right that is missing does not come back by waiting.
     if (properties.error().code != Errc::forbidden) co_return properties.error();
-    log_about(
-        {.request = request.str()}, spdlog::level::warn,
-        "{}: its image can't be seen, so that neither its traits nor a res-type of it count, and "
-        "its properties only as far as Nova tells them: {}",
-        printable(request.str()), properties.error().what);
+    log_about({.request = request.str()}, spdlog::level::warn,
+              "{}: its image can't be read: its traits and res-type do not count, and of its "
+              "properties only those that Nova shows: {}",
+              printable(request.str()), properties.error().what);
     co_return ImageProperties{};
 }
 

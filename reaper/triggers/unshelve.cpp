@@ -7,7 +7,6 @@
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/requester.hpp"
-#include "reaper/triggers/serving_lease.hpp"
 
 namespace reaper {
 namespace {
@@ -81,8 +80,8 @@ ResultTask<void> UnshelveTrigger::look_at(ServerRecord record) {
     if (left_alone(last->request, now)) {
         log_about({.request = last->request.str(), .server = record.server.id.str()},
                   spdlog::level::info,
-                  "{}: the unshelving of server {} found no host; left alone, as the reaper that "
-                  "served the queue had time for it",
+                  "{}: the unshelving of server {} found no host; left alone, as another reaper "
+                  "had time to serve it",
                   printable(last->request.str()), printable(record.server.id.str()));
         co_return Result<void>{};
     }

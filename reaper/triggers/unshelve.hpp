@@ -1,4 +1,4 @@
-// Trigger: servers whose unshelving found no host. Nova tells nobody, the server just stays
+// Trigger: servers whose unshelving found no host. Nova does not report it; the server just stays
 // SHELVED_OFFLOADED, and only its record of actions says that the last one failed.
 //
 // Looks every `trigger.unshelve_interval` at those that were changed lately (one call, and one more
@@ -31,9 +31,9 @@ public:
         std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
         /// An unshelving whose search found a host failed for another reason.
         const ScheduleMemory& schedules;
-        const MessageSource& messages;    ///< who serves the queue
+        const MessageSource& messages;    ///< knows which reaper serves the queue
         std::function<bool()> connected;  ///< to the broker: if not us, another reaper serves
-        /// What another reaper has seen for so long, it has served.
+        /// What another reaper has seen for this long, it has served.
         std::function<Duration()> time_to_serve;
         RequestSink& sink;
         const bool& stopping;

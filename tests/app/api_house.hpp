@@ -11,7 +11,7 @@
 
 #include "app/full_house.hpp"
 #include "app/openapi.hpp"
-#include "reaper/api/event_hub.hpp"
+#include "reaper/api/events.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 

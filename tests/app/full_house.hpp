@@ -1,4 +1,4 @@
-// A reaper under test, with hosts full of revocable servers and somebody who needs room.
+// A reaper under test, with hosts full of revocable servers and a requester that needs room.
 #pragma once
 
 #include <string>

@@ -67,7 +67,7 @@ protected:
         server.record.flavor = record.flavor;
         tell_of(uuid_of(name));
     }
-    /// It borrows, claims what it was told of, and is there.
+    /// It borrows, claims the host that it was given, and is there.
     void borrow(const std::string& name, const std::string& request,
                 const std::string& host = "host1") {
         const ServerId server = booting(name, "spot");
@@ -83,7 +83,7 @@ protected:
         reserve("host3", 6);
         start_and_hold("host3");
     }
-    /// What became of an order, or why it is refused.
+    /// The result of an order, or why it is refused.
     std::string given(ReservationOrder order) {
         std::optional<Result<OrderState>> done;
         std::vector<ReservationOrder> orders{std::move(order)};

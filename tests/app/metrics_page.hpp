@@ -17,7 +17,7 @@ struct MetricsPage {
     double sum(const std::string& name) const;
 
     std::map<std::string, std::string> types;  ///< by name, of families
-    std::map<std::string, std::string> helps;  ///< likewise
+    std::map<std::string, std::string> helps;  ///< by name, too
     std::map<std::string, double> values;      ///< by series
     /// What a query may name: families, and of histograms their parts.
     std::set<std::string> names() const;

@@ -35,8 +35,8 @@ public:
     }
 
     bool hangs = false;
-    Duration slow{0};       ///< an answer about now comes so long after it was made
-    Duration slow_past{0};  ///< each answer about the past takes so long
+    Duration slow{0};       ///< how long after it was made an answer about now comes
+    Duration slow_past{0};  ///< how long each answer about the past takes
 
 private:
     static constexpr Duration a_second{1'000};
@@ -83,7 +83,7 @@ protected:
     /// A server on so much of the room.
     FakeServer& holder(const std::string& id, Amount vcpus, const std::string& host = "host1") {
         FakeServer& server =
-            cloud.add_server(id, host, "anybody", Resources{{"MEMORY_MB", 1'024}, {"DISK_GB", 10}});
+            cloud.add_server(id, host, "tenant", Resources{{"MEMORY_MB", 1'024}, {"DISK_GB", 10}});
         server.also[room_provider(host)].set(revocable_vcpu, vcpus);
         return server;
     }
@@ -137,7 +137,7 @@ protected:
             fake.forget("use", labels_of(host, server));
         use_of_servers.at(host).clear();
     }
-    /// The same as ever since an hour ago.
+    /// The same for the last hour.
     void measured_for_an_hour() {
         for (const auto& [host, cores] : use)
             for (auto at = clock.now() - std::chrono::minutes{62}; at <= clock.now();
@@ -168,11 +168,11 @@ protected:
     FakeMetrics fake{clock};
     HoldableMetrics held_back{fake, clock};
     std::map<std::string, double> use;       ///< cores, by host
-    std::map<std::string, double> load;      ///< likewise; none: not measured
-    std::map<std::string, double> pressure;  ///< likewise
+    std::map<std::string, double> load;      ///< by host; none: not measured
+    std::map<std::string, double> pressure;  ///< by host
     /// By host and server, where the metrics tell them apart; in place of `use`.
     std::map<std::string, std::map<std::string, double>> use_of_servers;
-    std::map<std::string, std::map<std::string, double>> waiting;  ///< likewise
+    std::map<std::string, std::map<std::string, double>> waiting;  ///< by host
     double age = 0;
     bool measuring = true;
     TimePoint measured_at{};

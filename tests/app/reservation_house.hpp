@@ -99,7 +99,7 @@ protected:
         why = done ? "" : done.error().what;
         return done ? std::nullopt : std::optional{done.error().code};
     }
-    /// What became of it, or why it is refused.
+    /// The result of the orders, or why they are refused.
     std::string given(std::vector<ReservationOrder> orders, const std::string& key = {},
                       const std::string& principal = "ops") {
         auto done = run_task(io, controller->give(key, principal, std::move(orders)));

@@ -30,7 +30,7 @@ broker:
 taggers:
   - name: project
 {taggers}cull: {{promise: {promise}, max_parallel_deletions: {parallel}}}
-# Nobody takes the room that is freed, and much is asked for.
+# No server takes the freed room, and much is requested.
 limits: {{victims_per_request: 0, share_per_request: 0, share_per_requester: 0}}
 breaker: {{wasted: 0}}
 project_breaker: {{wasted: 0, unproven: 0}}

@@ -1,5 +1,5 @@
 """Processes that write and sync, as compilers and package installations do: the databases beside them are
-slow. They end by themselves, also if nobody ends them."""
+slow. They end by themselves, also if no process ends them."""
 
 import multiprocessing
 import os

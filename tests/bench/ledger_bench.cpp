@@ -123,7 +123,7 @@ private:
         }
     }
     void tell(const Host& host, Amount missing) {
-        ReservedRoom room;
+        ReservedRoom::OnHost room;
         room.missing.push_back({id_of(host, 0), role(0), Resources{{"VCPU", missing}}});
         for (const Server& server : host.servers)
             if (server.revocable() && room.tenants.empty()) room.tenants[server.id] = role(1);

@@ -20,7 +20,7 @@ struct CloudSpec {
     std::uint64_t seed = 1;
 };
 
-/// The moment at which the cloud is looked at.
+/// The time of the snapshot.
 TimePoint now();
 
 Snapshot synthetic_cloud(const CloudSpec& spec);

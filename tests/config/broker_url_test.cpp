@@ -111,8 +111,8 @@ const BadUrl bad_urls[] = {
     {"NothingAfterComma", "amqp://h1,", "host is missing"},
     {"OpenBracket", "amqp://u:hidden@[::1:5672/", "]"},
     {"AfterBracket", "amqp://u:hidden@[::1]x", "port"},
-    {"EscapeInHost", "amqp://u:hidden@h\x1b[31m/", "no name or address"},
-    {"ControlInHost", "amqp://u:hidden@h\x01/", "no name or address"},
+    {"EscapeInHost", "amqp://u:hidden@h\x1b[31m/", "not a name or address"},
+    {"ControlInHost", "amqp://u:hidden@h\x01/", "not a name or address"},
     {"BareSlashInVhost", "amqp://u:hidden@h/a/b", "%2F"},
 };
 

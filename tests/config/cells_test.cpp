@@ -43,7 +43,7 @@ struct Mistake {
 
 class WrongCells : public testing::TestWithParam<Mistake> {};
 
-TEST_P(WrongCells, AreToldWithTheirPlace) {
+TEST_P(WrongCells, AreReportedWithTheirPlace) {
     World world;
     const auto errors =
         world.errors(minimal("scheduler:\n  cells: " + std::string{GetParam().cells} + "\n"));

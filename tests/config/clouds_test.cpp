@@ -231,7 +231,7 @@ TEST(Profiles, LieBelowWhatTheCloudSays) {
     EXPECT_TRUE(read.endpoint_overrides.empty()) << "the region is the cloud's own";
 }
 
-TEST(Profiles, ThatAreNotThereAreToldWithThoseThatAre) {
+TEST(Profiles, UnknownOnesAreReportedWithTheKnownOnes) {
     World world = world_with_cloud("    profile: vexxhost\n");
     const std::string at = "/etc/openstack/clouds.yaml:4: clouds.mine.profile: is \"vexxhost\"";
     EXPECT_THAT(world.errors(cloud("  name: mine\n")),
@@ -291,7 +291,7 @@ TEST(CloudsYaml, WhatABraceNamesMustBeThere) {
 
 // ---- every key that OpenStack's tools know ----
 
-/// What becomes of a key with that value: `read` or idle (nothing is told), told, or refused.
+/// What becomes of a key with that value: `read` or idle (not reported), reported, or refused.
 std::string fate_of(const std::string& line) {
     World world = world_with_cloud("    auth_url: 'https://k/'\n    " + line + "\n");
     world.files["pem"] = {"pem", false};

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
-#include "support/as_nobody.hpp"
+#include "support/unprivileged_user.hpp"
 
 namespace reaper::config::test::environment_test {
 namespace {
@@ -47,7 +47,7 @@ TEST_F(SystemFiles, ThatCantBeReadSayWhy) {
     EXPECT_EQ(large.error().what, "larger than 1 MiB");
 }
 
-/// `sudo -u reaper` in root's home: what is there is not ours, and not in the way.
+/// `sudo -u reaper` in root's home: its content is not ours, and not in the way.
 TEST_F(SystemFiles, InAFolderThatMayNotBeLookedIntoAreNotThere) {
     const std::string hidden = write("clouds.yaml", "clouds: {}\n", 0600);
     const std::string closed = folder_ + "-closed";
@@ -60,7 +60,7 @@ TEST_F(SystemFiles, InAFolderThatMayNotBeLookedIntoAreNotThere) {
         ASSERT_EQ(::chmod(hidden.c_str(), 0), 0);
     }
     {
-        const reaper::test::AsNobody nobody({});
+        const reaper::test::UnprivilegedUser unprivileged({});
         EXPECT_EQ(environment_.read_file(closed + "/clouds.yaml").error().code, Errc::not_found);
         EXPECT_EQ(environment_.read_file(hidden).error().code, Errc::bad_input);
     }

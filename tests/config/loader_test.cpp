@@ -127,13 +127,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "to 4096 bytes"},
         Mistake{"MergeKey", "http: {<<: {max_retries: 1}}\n",
                 "reaper.yaml:9: http.<<: merge keys are not known here; expected plain keys"},
-        Mistake{"AdminForEverybody", "admin: {listen: '0.0.0.0:8787'}\n",
-                "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\", and no client shows who it is; "
-                "expected an address on loopback, such as 127.0.0.1:8787; or admin.auth"},
+        Mistake{
+            "AdminForAllAddresses", "admin: {listen: '0.0.0.0:8787'}\n",
+            "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\", and clients do not authenticate; "
+            "expected an address on loopback, such as 127.0.0.1:8787; or admin.auth"},
         Mistake{"TokensInTheClear", "admin: {listen: '0.0.0.0:8787', auth: keystone}\n",
                 "reaper.yaml:9: admin.listen: is \"0.0.0.0:8787\" without TLS; expected an address "
                 "on loopback, such as 127.0.0.1:8787; or admin.tls"},
-        Mistake{"AdminByCertificatesOfNobody",
+        Mistake{"AdminByCertificatesWithoutClientCa",
                 "admin: {listen: '127.0.0.1:8787', auth: certificate, principals: [ops]}\n",
                 "reaper.yaml:9: admin.auth: is certificate, and none is demanded; expected "
                 "admin.tls.client_ca_file, of which clients must show one"},
@@ -177,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "gateway: {listen: '0.0.0.0:8780', path_prefix: placement}\n",
                 "reaper.yaml:9: gateway.path_prefix: is \"placement\"; expected a path such as "
                 "/placement, or /"},
-        Mistake{"GatewayWithNobody", "gateway: {listen: '0.0.0.0:8780', max_connections: 0}\n",
+        Mistake{"GatewayWithoutConnections",
+                "gateway: {listen: '0.0.0.0:8780', max_connections: 0}\n",
                 "reaper.yaml:9: gateway.max_connections: is \"0\"; expected a whole number from 1 "
                 "to 100000"},
         Mistake{"PromiseBeyondTheWatch", "cull: {promise: 20min}\n",
@@ -236,7 +238,7 @@ TEST(Loader, WhoIsRevocableIsWrittenNotAssumed) {
     std::string text = minimal();
     text.resize(text.find("taggers"));
     EXPECT_THAT(world.errors(text),
-                ElementsAre(HasSubstr("reaper.yaml: taggers: is not there: nothing says which "
+                ElementsAre(HasSubstr("reaper.yaml: taggers: is missing: nothing says which "
                                       "servers are revocable; expected a list such as")));
 }
 
@@ -287,7 +289,7 @@ TEST(Loader, ADryRunKeepsItsJournalAndRecordingApart) {
         load_local("/d.yaml", world.environment())));
 }
 
-TEST(Loader, WhatIsWrongWithTheJournalIsToldWhereItIsNeeded) {
+TEST(Loader, WhatIsWrongWithTheJournalIsReportedWhereItIsNeeded) {
     World world;
     world.files["/r.yaml"] = {"journal: {path: j.db}\nalternatives: none\n", false};
     const auto loaded = load_local("/r.yaml", world.environment());
@@ -317,7 +319,7 @@ TEST(Loader, AGatewayThatKnowsPlacementNeedsNothingElse) {
     EXPECT_EQ(settings->log.level, "debug");
 }
 
-TEST(Loader, WhatAGatewayLacksIsTold) {
+TEST(Loader, WhatAGatewayLacksIsReported) {
     World world;
     const auto mistakes = [&](const std::string& text) {
         world.files["/g.yaml"] = {text, false};
@@ -344,7 +346,7 @@ TEST(Loader, WhatAGatewayLacksIsTold) {
 }
 
 /// A mount, a secret or a right may come later; a wrong word stays wrong.
-TEST(Loader, FilesThatAreMissingAreToldFromMistakes) {
+TEST(Loader, MissingFilesAreDistinguishedFromMistakes) {
     World world;
     const auto only_files_are_missing = [&](const std::string& text) {
         const auto result = world.load(text);
@@ -359,7 +361,7 @@ TEST(Loader, FilesThatAreMissingAreToldFromMistakes) {
     EXPECT_TRUE(only_unreadable(std::get<std::vector<ConfigError>>(none)));
 }
 
-TEST(Loader, UnknownPluginsAreToldTheKnownOnes) {
+TEST(Loader, AnUnknownPluginIsReportedWithTheKnownOnes) {
     World world;
     EXPECT_THAT(
         world.errors(minimal("strategy: {name: strickt}\n")),
@@ -395,8 +397,8 @@ TEST(Loader, OurQueueIsNeverNovas) {
     World world;
     const std::string text = minimal("  queue: versioned_notifications.error\n");
     EXPECT_THAT(world.errors(text),
-                ElementsAre("reaper.yaml:9: broker.queue: is Nova's own queue; its messages belong "
-                            "to others; expected a name of our own, such as reaper"));
+                ElementsAre("reaper.yaml:9: broker.queue: is Nova's own queue; its messages are "
+                            "for other programs; expected a name of our own, such as reaper"));
     EXPECT_THAT(world.errors(minimal("  queue: q\n  dead_letter_queue: q\n")),
                 ElementsAre(HasSubstr("reaper.yaml:10: broker.dead_letter_queue: is the same")));
     EXPECT_THAT(world.errors(minimal("  queue: amq.mine\n")), ElementsAre(HasSubstr("amq.")));
@@ -475,7 +477,7 @@ TEST(Loader, AMissingFileIsOneError) {
     EXPECT_THAT(to_string(errors[0]), HasSubstr("/none.yaml: can't be read (No such file"));
 }
 
-TEST(Loader, HostileKeysAreShownHarmless) {
+TEST(Loader, HostileKeysAreSanitised) {
     World world;
     const auto errors = world.errors(minimal("\"\\e[2J" + std::string(500, 'x') + "\": 1\n"));
     ASSERT_EQ(errors.size(), 1U);

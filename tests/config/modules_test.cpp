@@ -177,7 +177,7 @@ TEST_F(Modules, AFileThatChangedSinceItWasLoadedWantsARestart) {
     ASSERT_THAT(errors("{path: /m/broken.so}"), IsEmpty());
     world_.modules["/m/broken.so"].sha256 = std::string(64, 'c');
     EXPECT_THAT(errors("{path: /m/broken.so}"),
-                ElementsAre(HasSubstr("is another file than the one that is loaded")));
+                ElementsAre(HasSubstr("differs from the loaded file")));
 }
 
 TEST_F(Modules, WhoseCodeThrowsSelectsAndCallsNothingRevocableAndCorrectsNothing) {
@@ -192,7 +192,7 @@ TEST_F(Modules, WhoseCodeThrowsSelectsAndCallsNothingRevocableAndCorrectsNothing
     TaggerInputs inputs;
     tagger->ask(inputs);
     EXPECT_EQ(tagger->name(), "broken");
-    EXPECT_EQ(tagger->why_revocable(Server{}, {}), std::nullopt) << "nobody is deleted for it";
+    EXPECT_EQ(tagger->why_revocable(Server{}, {}), std::nullopt) << "no server is deleted for it";
     EXPECT_THAT(tagger->why_regular(Server{}, {}).value_or(""), HasSubstr("no answer"));
     EXPECT_EQ(tagger->why_revocable(Request{}, {}), "module breaking 1.0: tagger broken failed")
         << "a revocable requester never causes a cull";

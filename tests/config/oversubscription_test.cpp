@@ -189,7 +189,7 @@ TEST(Oversubscription, WhatMeasuresNeedsASource) {
         << "it is not enabled";
 }
 
-TEST(Oversubscription, AWrongParameterIsToldWithItsLine) {
+TEST(Oversubscription, AWrongParameterIsReportedWithItsLine) {
     EXPECT_THAT(only_error(enabled("  estimator: {name: usage_slack, margin: 2}\n")),
                 testing::AllOf(HasSubstr("oversubscription.estimator.margin"),
                                HasSubstr("reaper.yaml:12")));

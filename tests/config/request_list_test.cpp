@@ -58,7 +58,7 @@ TEST(RequestList, ReadsYamlAndJson) {
     EXPECT_EQ(json[0].slots, 2);
 }
 
-TEST(RequestList, AllMistakesAreToldWithTheirLines) {
+TEST(RequestList, AllMistakesAreReportedWithTheirLines) {
     EXPECT_THAT(
         errors("- project: web\n  resource: {VCPU: 1}\n- 7\n- project: [a]\n  resources: {}\n"
                "  slots: 0\n  traits: x\n"),
@@ -91,7 +91,7 @@ TEST(RequestList, AliasesMakeNoLongLists) {
                                    HasSubstr("[1].groups: 101 of them; expected at most 100")));
 }
 
-TEST(RequestList, NotEveryOneOfManyMistakesIsTold) {
+TEST(RequestList, NotEveryOneOfManyMistakesIsReported) {
     std::string many;
     for (int i = 0; i < 5'000; ++i) many += "- 1\n";
     const auto lines = errors(many);
@@ -136,9 +136,9 @@ TEST(RequestList, AFlavorStandsForResourcesAndGroups) {
     EXPECT_EQ(read[0].flavor, "m1.two");
     EXPECT_EQ(read[0].resources, "");
     EXPECT_THAT(errors("- {project: web, flavor: a, resources: VCPU=1}\n"),
-                ElementsAre(HasSubstr("resources: stands beside a flavor")));
+                ElementsAre(HasSubstr("resources: is given with a flavor")));
     EXPECT_THAT(errors("- {project: web, flavor: a, groups: [VGPU=1]}\n"),
-                ElementsAre(HasSubstr("groups: stands beside a flavor")));
+                ElementsAre(HasSubstr("groups: is given with a flavor")));
     EXPECT_THAT(errors("- {project: web, flavor: []}\n"),
                 ElementsAre(HasSubstr("flavor: not a text")));
     EXPECT_THAT(errors("- {project: web}\n"), ElementsAre(HasSubstr("resources: missing")));

@@ -123,7 +123,7 @@ struct Mistake {
 
 class WrongReservations : public testing::TestWithParam<Mistake> {};
 
-TEST_P(WrongReservations, AreToldWithTheirPlace) {
+TEST_P(WrongReservations, AreReportedWithTheirPlace) {
     World world;
     const std::string before = minimal();
     const auto line = 2 + std::count(before.begin(), before.end(), '\n');
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"TooMuch", "static", "[{role: a, hosts: [h], resources: {VCPU: 2147483648}}]",
                 "[0].resources.VCPU: is \"2147483648\""},
         Mistake{"NoClass", "static", "[{role: a, hosts: [h], resources: {vcpu: 1}}]",
-                "[0].resources.vcpu: is no resource class"},
+                "[0].resources.vcpu: is not a resource class"},
         Mistake{"OversubscribedRoom", "static",
                 "[{role: a, hosts: [h], resources: {CUSTOM_REVOCABLE_VCPU: 1}}]",
                 "[0].resources.CUSTOM_REVOCABLE_VCPU: can't be kept: CUSTOM_REVOCABLE_VCPU is "
@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "0123456789012345678901234567890123456789012345678901234567890123456789}}]",
                 "[0]: its labels, principal and amounts take 2"},
         Mistake{"UnknownKeyOfTheAcl", "acl", "{reserves: []}", ".reserves: unknown key"},
-        Mistake{"RuleForNobody", "acl", "{reserve: [{roles: [a]}]}",
+        Mistake{"RuleWithoutPrincipals", "acl", "{reserve: [{roles: [a]}]}",
                 ".reserve[0]: has no principals"},
         Mistake{"RuleForNothing", "acl", "{unreserve: [{principals: [a]}]}",
                 ".unreserve[0]: has no of"},
@@ -217,9 +217,9 @@ TEST(ReservationsOfTheFile, MayBeAlikeOnDifferentHostsOrWithDifferentLabels) {
                                          "    - {role: b, " AT_HOST "}\n"
                                          "    - {role: a, " AT_HOST ", labels: {x: y}}\n"));
     EXPECT_EQ(read.reservations.static_ones.size(), 5U);
-    const auto nobody =
+    const auto without_roles =
         world.good(minimal("reservations: {acl: {reserve: [{principals: ['*'], roles: []}]}}\n"));
-    EXPECT_EQ(nobody.reservations.acl.reserve.size(), 1U) << "nobody may reserve";
+    EXPECT_EQ(without_roles.reservations.acl.reserve.size(), 1U) << "no principal may reserve";
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "config/keys.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 #include "tests/config/world.hpp"
 
 namespace reaper::config::test::sample_test {
@@ -54,7 +54,7 @@ TEST(Sample, LoadsAsItIs) {
     const Settings settings = world.good(sample());
     EXPECT_EQ(settings.cloud.credentials.username, "u");
     ASSERT_EQ(settings.broker.urls.size(), 1U);
-    EXPECT_TRUE(settings.dry_run) << "who starts it first only looks";
+    EXPECT_TRUE(settings.dry_run) << "the first start is read-only";
     EXPECT_EQ(settings.policy.strategy.name, "cost");
     ASSERT_EQ(settings.policy.taggers.size(), 1U);
     EXPECT_EQ(settings.policy.taggers[0].name, "project");

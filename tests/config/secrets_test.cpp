@@ -77,7 +77,7 @@ TEST(Secrets, SpellingsExcludeEachOther) {
     world.files["/p"] = {"x", false};
     EXPECT_THAT(world.errors(with("password: a\n    password_file: /p", good_urls)),
                 ElementsAre("reaper.yaml:7: cloud.auth.password_file: given with password (line "
-                            "6), which says the same; expected only one of password, "
+                            "6), which has the same meaning; expected only one of password, "
                             "password_file, password_env"));
 }
 

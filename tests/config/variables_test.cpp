@@ -1,10 +1,9 @@
 // Keys of the file as variables of the environment.
-#include "config/variables.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
 
+#include "config/loader.hpp"
 #include "config/visit.hpp"
 #include "tests/config/world.hpp"
 
@@ -91,7 +90,7 @@ TEST(Variables, MistakesAreTheirs) {
                            HasSubstr("REAPER_TAGGERS (environment): taggers[0].tga: unknown key")));
 }
 
-TEST(Variables, WhereEachValueComesFromIsTold) {
+TEST(Variables, WhereEachValueComesFromIsReported) {
     World world;
     world.files["/f"] = {"cull: {deadline: 8min}\nbroker:\n  urls_file: /urls\n", false};
     world.variables = {{"REAPER_CULL_DEADLINE", "7min"}, {"REAPER_CULL_PROMISE", "9min"}};

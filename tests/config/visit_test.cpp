@@ -94,7 +94,7 @@ TEST(Difference, TheTextNeverHoldsASecret) {
               "applied: cull.promise; needs a restart: cloud.auth.password");
 }
 
-TEST(WithLiveValues, WhatNeedsARestartStaysAndIsToldAgain) {
+TEST(WithLiveValues, WhatNeedsARestartStaysAndIsReportedAgain) {
     Settings wanted = some_settings();
     wanted.broker.prefetch = 9;
     wanted.cull.max_rounds = 9;

@@ -1,4 +1,4 @@
-#include "bursty_day.hpp"
+#include "core/bursty_day.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 
 #include <algorithm>
 #include <chrono>

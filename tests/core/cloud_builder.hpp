@@ -15,7 +15,7 @@
 
 namespace reaper::testing {
 
-/// `seconds` after a fixed moment.
+/// `seconds` after a fixed time.
 TimePoint at(long seconds);
 
 /// A server that is ACTIVE, holds `held` on provider `on`, and was created at `at(created)`.

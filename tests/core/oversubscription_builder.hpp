@@ -6,8 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/oversubscription/estimator_table.hpp"
-#include "reaper/oversubscription/qos_table.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
 
 namespace reaper::testing {
 

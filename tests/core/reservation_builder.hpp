@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "reaper/reservations/reservation_balance.hpp"
-#include "reaper/reservations/reservation_change.hpp"
+#include "reaper/reservations/reservation_order.hpp"
 
 namespace reaper::testing {
 

@@ -1,4 +1,4 @@
-#include "small_cloud.hpp"
+#include "core/small_cloud.hpp"
 
 #include <algorithm>
 

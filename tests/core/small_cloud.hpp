@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "cloud_builder.hpp"
+#include "core/cloud_builder.hpp"
 #include "reaper/planner/host_filter.hpp"
 #include "strategies/objective.hpp"
 #include "strategies/seeded_rng.hpp"

@@ -1,4 +1,4 @@
-"""A full cloud of cloudsim's, and a machine that has booted beside it, with a package that nobody has
+"""A full cloud of cloudsim's, and a machine that has booted beside it, with a package that no user has
 installed yet: what a story about an operator looks at and asks."""
 
 import json

@@ -1,4 +1,4 @@
-// Lets everybody else run first, as any real call does: so that calls interleave, and a test can
+// Lets all other tasks run first, as any real call does: so that calls interleave, and a test can
 // end a process between any two of them.
 #pragma once
 

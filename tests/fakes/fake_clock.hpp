@@ -22,7 +22,7 @@ public:
     /// The wall clock is set forward or back; the steady one and sleepers know nothing of it.
     void step(Duration duration) { step_ += duration; }
     /// Runs everything that can run, and lets time jump to the next sleeper, until `done`. False if
-    /// nothing moves any more, or `limit` of virtual time passed.
+    /// nothing moves, or `limit` of virtual time passed.
     bool run_until(boost::asio::io_context& io, const std::function<bool()>& done,
                    Duration limit = std::chrono::hours{2});
     /// Who slept is no more (its io_context was destroyed).

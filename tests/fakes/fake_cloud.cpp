@@ -393,7 +393,7 @@ ResultTask<std::optional<ServerGroup>> FakeCloud::server_group(std::string id) {
 
 ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wanted) {
     co_await breathe();
-    if (wanted && !wanted(false)) co_return Error{Errc::cancelled, "not wanted any more"};
+    if (wanted && !wanted(false)) co_return Error{Errc::cancelled, "no longer wanted"};
     if (auto lost = note("DELETE " + id.str())) {
         // The client sends it again, if it may.
         const bool again = lost->code == Errc::unreachable && wanted && wanted(true);
@@ -416,7 +416,7 @@ ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wante
 
 ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id, StillWanted wanted) {
     co_await breathe();
-    if (wanted && !wanted(false)) co_return Error{Errc::cancelled, "not wanted any more"};
+    if (wanted && !wanted(false)) co_return Error{Errc::cancelled, "no longer wanted"};
     if (auto error = note("FORCE " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;

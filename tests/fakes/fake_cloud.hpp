@@ -1,5 +1,5 @@
 // A small cloud in memory behind the real ports. It records every call, deletes asynchronously as
-// Nova does, and lets a test change it at the moment of any call.
+// Nova does, and lets a test change it during any call.
 #pragma once
 
 #include <cstdint>
@@ -93,7 +93,7 @@ public:
     std::string own_user_id = "reaper-user";
     std::optional<TimePoint> own_credential_expires;
     std::map<std::string, TokenOwner> tokens;
-    std::map<ServerId, Duration> slow;  ///< reads of it take so long
+    std::map<ServerId, Duration> slow;  ///< reads of it take this long
     Duration lists_take{};              ///< of servers by status
     Duration names_take{};              ///< of projects
     std::set<ServerId> not_listed;      ///< by status: as between two pages
@@ -101,7 +101,7 @@ public:
     std::map<std::string, std::optional<TimePoint>> listed_since;
     NovaRelease nova_release = NovaRelease::zed;
     std::map<ServerId, std::vector<ActionRecord>> histories;  ///< the newest first
-    /// Locks it, as somebody of that project.
+    /// Locks it, as a user of that project.
     void lock(const std::string& id, const std::string& project);
     std::vector<UnconfirmedResize> resizes;
     void leave_behind(const std::string& id, const std::string& host, Resources held);

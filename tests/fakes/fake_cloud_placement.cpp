@@ -222,7 +222,7 @@ Consumer FakeCloud::consumer_now(const ServerId& id) const {
     consumer.holds.insert(server->second.also.begin(), server->second.also.end());
     consumer.generation = 1;
     consumer.project = server->second.record.server.project.str();
-    consumer.user = "somebody";
+    consumer.user = "alice";
     consumer.type = "unknown";
     return consumer;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/ports/event_source.hpp"
+#include "reaper/ports/message_source.hpp"
 
 namespace reaper::test {
 

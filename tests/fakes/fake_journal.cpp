@@ -28,9 +28,9 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
     co_return admission;
 }
 
-ResultTask<void> FakeJournal::admit_anew(Request request, TimePoint now) {
+ResultTask<void> FakeJournal::readmit(Request request, TimePoint now) {
     co_await breathe();
-    if (auto error = write("admit-anew " + request.id.str())) co_return *error;
+    if (auto error = write("admit-again " + request.id.str())) co_return *error;
     const auto known = records.find(request.id);
     if (known != records.end() && !known->second.plans.empty()) {
         known->second.request = std::move(request);

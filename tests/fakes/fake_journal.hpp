@@ -20,7 +20,7 @@ public:
     std::map<ServerId, ServerProtection> protected_servers;
     std::vector<OrderRecord> noted_orders;  ///< oldest first
     std::map<ReservationId, KnownReservation> known_reservations;
-    std::vector<std::string> written;  ///< `admit req`, `admit-anew req`, `admit-ended req`,
+    std::vector<std::string> written;  ///< `admit req`, `admit-again req`, `admit-ended req`,
                                        ///< `plan req`, `delete-sent s1`, `finish req`,
                                        ///< `freed-room wasted req`, `event paused`,
                                        ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`,
@@ -29,10 +29,10 @@ public:
     std::function<bool(const std::string&)> fails;
     /// Told what was read, `unfinished` or `culls`, before the reader has it.
     std::function<void(const std::string&)> on_read;
-    std::optional<Error> events_fail;  ///< of one kind can't be read
+    std::optional<Error> events_fail;  ///< those that are looked for
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
-    ResultTask<void> admit_anew(Request request, TimePoint now) override;
+    ResultTask<void> readmit(Request request, TimePoint now) override;
     ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) override;
     ResultTask<void> add_plan(RequestId id, PlanEntry plan) override;
     ResultTask<void> add_step(RequestId id, StepEntry step) override;

@@ -45,7 +45,7 @@ public:
         consuming_ = false;
         handlers_.state(BrokerState{false, "cut"});
     }
-    /// Tickets given so far are worth nothing any more.
+    /// Tickets given so far are no longer valid.
     void reconnect() {
         disconnect();
         consuming_ = true;

@@ -8,7 +8,7 @@
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/candidates.hpp"
 #include "reaper/gateway/claim_text.hpp"
-#include "reaper/request_spec/candidates_query.hpp"
+#include "reaper/request_spec/placement_query.hpp"
 
 namespace reaper::test {
 namespace {

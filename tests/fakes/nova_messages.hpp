@@ -20,7 +20,7 @@ struct NovaFailure {
     std::string line = "No valid host was found. ";  ///< the first of what the exception says
     std::string timestamp = "2026-11-20 00:00:00.000000";
     std::string availability_zone;  ///< empty: null
-    std::string global_id;          ///< likewise
+    std::string global_id;          ///< as above
 };
 
 /// A UUID for a name: the same one for the same name. Servers in messages have one.

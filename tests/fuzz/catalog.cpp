@@ -1,6 +1,4 @@
 // A service catalog, and the choice of an endpoint from it.
-#include "clients/openstack/catalog.hpp"
-
 #include "clients/openstack/keystone_format.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,7 +1,7 @@
 // The constraint language of res-type, as users write it into metadata, flavors and images.
 #include <string>
 
-#include "reaper/request_spec/res_type_constraint.hpp"
+#include "reaper/request_spec/res_type_query.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,10 +1,8 @@
 // Extra specs of flavors (`KEY=VALUE` in each line), properties of images (`image:KEY=VALUE`) and
 // lists of CPUs.
-#include "reaper/request_spec/extra_specs.hpp"
-
-#include "reaper/request_spec/cpu_list.hpp"
 #include "reaper/request_spec/placement_query.hpp"
-#include "reaper/request_spec/request_filters.hpp"
+#include "reaper/request_spec/request_builder.hpp"
+#include "reaper/request_spec/resource_request.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

@@ -1,8 +1,7 @@
 // URLs, Retry-After, the words of services in errors, and what is done to foreign text.
 #include <chrono>
 
-#include "clients/http/retry.hpp"
-#include "clients/http/text.hpp"
+#include "clients/http/failure.hpp"
 #include "clients/http/url.hpp"
 #include "reaper/model/text.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -1,7 +1,7 @@
 // Values of options (`VCPU=4,...`), which scripts put together from what others typed, and
 // suggestions for what was probably meant.
-#include "reaper/model/nearest.hpp"
 #include "reaper/model/resources_text.hpp"
+#include "reaper/model/text.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

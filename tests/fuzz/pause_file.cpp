@@ -1,5 +1,5 @@
-// The file of the kill switch, which anybody with a shell may have written: whatever is in it, it
-// pauses, and what is told of it is one plain line.
+// The file of the kill switch, which any user with a shell may have written: whatever is in it,
+// the reaper pauses, and reports it in one plain line.
 #include "clients/pause/pause_file.hpp"
 
 #include <cstdio>
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(told.has_value(), "a file that is there pauses");
     fuzz::require_one_line(*told);
     const auto note = pause.note();
-    fuzz::require(note.has_value(), "a file that is there is told of");
+    fuzz::require(note.has_value(), "an existing file is reported");
     fuzz::require_one_line(note->line());
     return 0;
 }

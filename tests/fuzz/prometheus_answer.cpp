@@ -1,5 +1,5 @@
-// Prometheus' answers (and those of whoever is at its address): each is read as the answer to both
-// questions, and as a refusal.
+// Prometheus' answers (and those of any other server at its address): each is read as the answer to
+// both questions, and as a refusal.
 #include "clients/prometheus/answer.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -3,7 +3,7 @@
 // body.
 #include "clients/openstack/service_error.hpp"
 
-#include "clients/http/refusal.hpp"
+#include "clients/http/failure.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Answer answer = answer_in(fuzz::text_of(data, size));
     const Error error = status_error(answer, "user reaper in project service");
     fuzz::require_one_line(error.what);
-    fuzz::require(error.what.size() < 1'024, "a refusal is told in a few words", error.what);
+    fuzz::require(error.what.size() < 1'024, "a refusal is reported in a few words", error.what);
     // What a user typed as a password may come back in an answer, whatever it is.
     const std::string secret = answer.response.body.substr(0, answer.response.body.size() % 7);
     const std::string told = http::without(error.what, secret);

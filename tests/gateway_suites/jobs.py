@@ -69,7 +69,7 @@ def end_all() -> None:
 
 
 def run(job: Job, folder: Path) -> tuple[Outcome, str]:
-    """What became of it, and what it says of itself."""
+    """Its result, and what it says of itself."""
     folder.mkdir(parents=True)
     log, began = folder / "log", time.monotonic()
     with log.open("wb") as output:

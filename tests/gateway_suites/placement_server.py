@@ -1,7 +1,7 @@
 """Placement's WSGI application on a real port of this process, and who asked it.
 
 wsgi-intercept hands a request to the application within the process. Here it goes over TCP, as in a
-cloud. Answers come in the shapes that web servers give them: with a length, in chunks, and now and then
+cloud. Answers come in the shapes that web servers give them: with a length, in chunks, and sometimes
 on a connection that ends with it.
 """
 
@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         try:
             super().handle_one_request()
-        except ConnectionError:  # the proxy was in no need of the answer any more
+        except ConnectionError:  # the proxy no longer needed the answer
             self.close_connection = True
 
     def log_message(self, *_: Any) -> None:

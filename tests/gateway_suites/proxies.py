@@ -1,5 +1,5 @@
 """What stands between a client and Placement: nothing, haproxy, the gateway alone, or that of a reaper
-which serves: it looks at each search and each claim, of a cloud that is none of the client's."""
+which serves: it looks at each search and each claim, of a cloud that is not the client's."""
 
 import os
 import random
@@ -32,7 +32,7 @@ class CanNotStart(Exception):
 
 
 class Proxy(Protocol):
-    # Who asks Placement.
+    # The clients of Placement.
     pid: int
 
     def start(self, upstream_port: int) -> int: ...
@@ -92,7 +92,7 @@ class Program:
         return self.log.read_text(errors="replace")[-2000:]
 
     def _started(self, port: int, command: list[str]) -> bool:
-        """False if it ended; somebody else may have taken the port."""
+        """False if it ended; another process may have taken the port."""
         with self.log.open("ab") as log:
             try:
                 self._process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What became of a suite, beside what became of it without a proxy."""
+"""The results of a suite, beside its results without a proxy."""
 
 import json
 import xml.etree.ElementTree as ElementTree

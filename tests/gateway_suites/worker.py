@@ -2,7 +2,7 @@
 
     worker.py SUITE --through WAY --folder DIR [--shard 1/2] [--names NAME...]
 
-Writes what became of each test into DIR/outcome.json.
+Writes the result of each test into DIR/outcome.json.
 """
 
 import argparse

@@ -20,10 +20,10 @@ FAULTS = {
     "answer-body": "a letter of the answer changes",
     "cut": "the answer ends too early",
     "status": "201 becomes 200",
-    "now-and-then": "every 50th request fails",
+    "sometimes": "every 50th request fails",
     "host": "Host names Placement, so that clients find a way past the proxy",
 }
-NOW_AND_THEN = 50
+EVERY_NTH = 50
 # Of this connection, not of the message.
 HOP_BY_HOP = ("connection", "transfer-encoding", "keep-alive", "content-length")
 NO_BODY = (204, 304)
@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
         body: bytes | None = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault = self.fault
         method, target, headers = self.command, self.path, list(self.headers.items())
-        if fault == "now-and-then" and next(numbers) % NOW_AND_THEN == 0:
+        if fault == "sometimes" and next(numbers) % EVERY_NTH == 0:
             self._answer(502, "Bad Gateway", [], b"")
             return
         if fault == "request-header":

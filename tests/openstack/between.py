@@ -1,4 +1,4 @@
-"""The moment between a plan and its first deletion."""
+"""The time between a plan and its first deletion."""
 
 from contextlib import contextmanager
 from typing import Iterator

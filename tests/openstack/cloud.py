@@ -14,7 +14,7 @@ from typing import Any, Callable, TypeVar
 
 T = TypeVar("T")
 
-# Far above what anything takes, also on a machine that others keep busy: only a failure waits so
+# Far above what anything takes, also on a busy machine: only a failure waits that
 # long.
 PATIENCE = 300
 
@@ -211,7 +211,7 @@ class Cloud(ABC):
 
     @abstractmethod
     def forget_aggregates_of(self, host: str) -> None:
-        """Placement knows the host in no aggregate any more, whatever Nova says."""
+        """Placement no longer has the host in any aggregate, whatever Nova says."""
 
     @abstractmethod
     def make_group(self, name: str, policy: str, max_on_a_host: int | None = None) -> dict[str, str]:
@@ -250,7 +250,7 @@ class Cloud(ABC):
 
     @abstractmethod
     def outlive(self, tokens: set[str]) -> None:
-        """Waits until Keystone knows none of them any more."""
+        """Waits until Keystone no longer knows any of them."""
 
     @abstractmethod
     def revoke_token(self, token: str) -> None:
@@ -281,7 +281,7 @@ class Cloud(ABC):
 
     @abstractmethod
     def waiting_messages(self, queue: str) -> int:
-        """How many messages nobody has taken, or taken and given back."""
+        """How many messages are waiting: not delivered, or requeued."""
 
     @abstractmethod
     def messages_in(self, queue: str) -> int | None:
@@ -356,7 +356,7 @@ class Cloud(ABC):
         self.wait_for(servers, "ACTIVE")
         return servers
 
-    def ask_in_vain(
+    def fail_to_boot(
         self,
         flavor: str,
         project: str = "regular",

@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGTERM, leave)
     config.addinivalue_line("markers", "lab_only: about what only a real cloud has")
     config.addinivalue_line("markers", "sim_only: needs a cloud that misbehaves on command")
-    config.addinivalue_line("markers", "long: begins before the others, so that nobody waits for it alone")
+    config.addinivalue_line("markers", "long: begins before the others, so that it is not the last one alone")
     if config.getoption("--traces"):
         config.stash[TRACES] = Traces(Path(config.getoption("--traces")).absolute())
 
@@ -137,7 +137,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """What is not there is told once, before the workers start."""
+    """Missing programs are reported once, before the workers start."""
     for name in ("reaper", "cloudsim") if "sim" in clouds_of(config) else ("reaper",):
         binary_at(config, name)
 

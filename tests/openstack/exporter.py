@@ -57,13 +57,13 @@ class MeasuredHost:
             self._servers.setdefault(server, Counter()).advance(cores)
 
     def forget(self, *servers: str) -> None:
-        """They are gone: nothing is told of them any more."""
+        """They are gone: no longer exported."""
         with self._lock:
             for server in servers:
                 self._servers.pop(server, None)
 
     def be_idle(self) -> None:
-        """And nobody is there."""
+        """And no server is there."""
         self.use(0)
         self.load(0)
         self.pressure(0)
@@ -110,7 +110,7 @@ class Exporter:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
-        """Nobody answers there any more; counters go on."""
+        """Connections there are refused; counters go on."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()

@@ -1,4 +1,4 @@
-"""Fills the hosts of a cloud for a scenario, and checks what became of them."""
+"""Fills the hosts of a cloud for a scenario, and checks which of them live."""
 
 from dataclasses import dataclass
 
@@ -72,7 +72,7 @@ def assert_only_victims_died(fleet: Fleet, since: int, victims: list[Server]) ->
             assert cloud.room_held_by(server), f"{server.name} lost its room"
 
 
-def assert_nobody_died(fleet: Fleet, since: int) -> None:
+def assert_none_deleted(fleet: Fleet, since: int) -> None:
     """Not one write of the reaper, and all live."""
     assert fleet.cloud.reaper_writes(since) == []
     assert_only_victims_died(fleet, since, [])

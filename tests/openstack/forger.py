@@ -1,4 +1,4 @@
-"""Messages as somebody would write them who may publish to Nova's exchange."""
+"""Messages of an attacker who may publish to Nova's exchange."""
 
 import uuid
 from datetime import datetime, timedelta, timezone
@@ -25,7 +25,7 @@ class Forger:
     ) -> bytes:
         """`spec` are members of the request spec. Without a request, its id is made up."""
         envelope, inner = taken_apart(put_together(self.envelope, self.inner))
-        # From a moment to come: however slow the machine is, its own time does not make it too old.
+        # From the near future: however slow the machine is, the message does not become too old.
         soon = datetime.now(timezone.utc) + timedelta(hours=1)
         inner["timestamp"] = soon.strftime(TIME)
         inner["message_id"] = str(uuid.uuid4())

@@ -14,7 +14,7 @@ from lablib.ports import LOOPBACK
 
 # Of one hop; not to be passed on.
 HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
-# What is forgotten does not hang for ever. Longer than any test waits for anything.
+# What is forgotten does not hang forever. Longer than any test waits for anything.
 LONGEST_HOLD = 6 * PATIENCE
 
 # Status, headers, body.
@@ -152,7 +152,7 @@ def _handler_of(gate: Gate) -> type[BaseHTTPRequestHandler]:
             try:
                 self._send(*answer)
             except OSError:
-                self.close_connection = True  # whoever asked has given up
+                self.close_connection = True  # the client has given up
 
         def _send(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
             self.send_response_only(status)

@@ -131,7 +131,7 @@ class LabCloud(OpenStackCloud):
             cells.restart(self.place, self.lab, "nova-scheduler")
 
     def claim_directly(self, host: str, amounts: dict[str, int]) -> int:
-        """Placement's status for a claim of somebody who asks nobody else; nothing stays claimed."""
+        """Placement's status for a claim by a client that bypasses the gateway; nothing stays claimed."""
         consumer = f"/allocations/{uuid.uuid4()}"
         body = {
             "allocations": {self.providers[host]: {"resources": amounts}},
@@ -145,7 +145,7 @@ class LabCloud(OpenStackCloud):
         return status
 
     def _wait_registered(self, host: str) -> None:
-        """A host that registered anew is another provider, and Nova finds it after a while."""
+        """A host that registered again is another provider, and Nova finds it after a while."""
 
         def known() -> bool:
             listed = self.nova.get("/os-hypervisors").json()["hypervisors"]
@@ -217,11 +217,11 @@ class LabCloud(OpenStackCloud):
         self._offer_all_hosts()
         self._remove_aggregates(self.nova.get("/os-aggregates").json()["aggregates"])
         self._purge_groups()
-        self.begin_anew()
+        self.reset_queues()
 
     def _renew_computes(self) -> None:
-        """nova-compute keeps in mind which providers are below its own: when somebody else deletes one,
-        it may refuse every build, until it starts anew."""
+        """nova-compute keeps in mind which providers are below its own: when another client deletes one,
+        it may refuse every build, until it is restarted."""
         log = AccessLog(self.place)
         asked, self._reset_at = log.since(self._reset_at), log.mark()
         paths = [each.path for each in asked if each.api == "placement" and each.method == "DELETE"]
@@ -255,7 +255,7 @@ class LabCloud(OpenStackCloud):
             eventually(f"{host} is empty", lambda: not self._left_on(host))
 
     def _left_on(self, host: str) -> dict[str, int]:
-        """What is used there still. Room that a reaper kept when it was killed is let go, as the next one
+        """What is used there still. Room that a reaper kept when it was killed is released, as the next one
         would do; the ids of who keeps it are of version 8."""
         path = f"/resource_providers/{self.providers[host]}/allocations"
         for consumer in self.placement.get(path).json()["allocations"]:
@@ -264,8 +264,8 @@ class LabCloud(OpenStackCloud):
         return {name: amount for name, amount in self._usages(host).items() if amount}
 
     def _offer_all_hosts(self) -> None:
-        """nova-compute takes the trait of a disabled host away when it is enabled. If somebody else changes
-        the provider in that moment, it does so only within the next minute."""
+        """nova-compute takes the trait of a disabled host away when it is enabled. If another client changes
+        the provider at that time, it does so only within the next minute."""
 
         def offered(host: str) -> bool:
             path = f"/resource_providers/{self.providers[host]}/traits"

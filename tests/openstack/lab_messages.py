@@ -100,7 +100,7 @@ class LabMessages:
                 channel.queue_delete(queue)
 
     def wait_for_consumers(self, queues: list[str]) -> None:
-        """Waits until RabbitMQ is there and somebody reads each of these queues.
+        """Waits until RabbitMQ is there and each of these queues has a consumer.
         What Nova's services send one another before that is lost."""
 
         def all_read() -> bool:
@@ -127,7 +127,7 @@ class LabMessages:
             password=self.broker["password"],
             connect_timeout=PATIENCE,
             read_timeout=PATIENCE,
-            # By default the library lets go when the broker has read nothing for a second.
+            # By default the library gives up when the broker has read nothing for a second.
             socket_settings={socket.TCP_USER_TIMEOUT: PATIENCE * 1000},
             **options,
         )

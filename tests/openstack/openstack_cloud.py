@@ -1,4 +1,4 @@
-"""The Cloud of the scenarios through OpenStack's APIs, whoever answers them.
+"""The Cloud of the scenarios through OpenStack's APIs, whichever cloud answers them.
 
 What goes beyond the APIs (to stop a host's agent, to restart the broker) is left to those who know
 how the cloud is made: `lab_cloud.LabCloud`, `sim_cloud.SimCloud`.
@@ -166,7 +166,7 @@ class OpenStackCloud(Cloud):
         refused: list[str] = []
 
         def taken() -> str:
-            """A machine that is busy makes Nova miss the report of a host, and refuse for a moment."""
+            """A machine that is busy makes Nova miss the report of a host, and refuse for a short time."""
             try:
                 return self._act(server, body)
             except Conflict as error:
@@ -329,7 +329,7 @@ class OpenStackCloud(Cloud):
 
     # Between scenarios -------------------------------------------------------
 
-    def begin_anew(self) -> None:
+    def reset_queues(self) -> None:
         """No queue of an earlier reaper is left; what comes from now on is kept for us."""
         self.asked.clear()
         self.messages.delete_queues(sorted(self._reaper_queues))

@@ -117,7 +117,7 @@ class MetricsGate(Gate):
     ahead = 0.0  # seconds
 
     def wait_asked_again(self) -> None:
-        """Several times: who asks has done by then what follows from an answer."""
+        """Several times: by then the caller has acted on the first answer."""
         before = len(self.asked)
         eventually("more is asked", lambda: len(self.asked) > before + 12)
 

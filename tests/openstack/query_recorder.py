@@ -44,7 +44,7 @@ EXCEPTION_LINE = re.compile(r'("exception_message": ")((?:[^"\\]|\\.)*?)\\n(?:[^
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that somebody asks Nova for. Extra specs and image properties are those of OpenStack;
+    """One request to Nova. Extra specs and image properties are those of OpenStack;
     `what` is the operation, on a plain server unless it is a boot."""
 
     name: str
@@ -194,7 +194,7 @@ def in_order(record: dict[str, Any]) -> dict[str, Any]:
 
 
 class Recorder:
-    """On a lab that is nobody else's while it works."""
+    """On a lab that no other program uses while it works."""
 
     def __init__(self, cloud: LabCloud):
         self.cloud = cloud
@@ -339,7 +339,7 @@ class Recorder:
     def _ask(self, case: Case, flavor: str, image: str) -> tuple[str, str]:
         """Returns the server and the request once Nova has refused it."""
         if case.what == "boot":
-            return self._boot_in_vain(case, flavor, image)
+            return self._fail_to_boot(case, flavor, image)
         server, host = self._running(case, image)
         self.tap.refuses = not case.searched
         ask = getattr(self, f"_{case.what}")
@@ -377,7 +377,7 @@ class Recorder:
             self.names.note(hints["group"], f"group/{case.name}")
         return {"server": server} | ({"os:scheduler_hints": hints} if hints else {})
 
-    def _boot_in_vain(self, case: Case, flavor: str, image: str) -> tuple[str, str]:
+    def _fail_to_boot(self, case: Case, flavor: str, image: str) -> tuple[str, str]:
         body = self._body(case, flavor, image)
         server = body["server"]
         if case.count > 1:

@@ -109,7 +109,7 @@ class Reaper:
         self._forget()
 
     def freeze(self) -> None:
-        """It gets no time any more, and knows nothing of it."""
+        """The process is stopped, and does not notice it."""
         assert self.daemon is not None
         self.daemon.send_signal(signal.SIGSTOP)
         eventually("it is frozen", lambda: self._state() == "T")
@@ -147,7 +147,7 @@ class Reaper:
             print(self.log_text())  # pytest shows it if the scenario failed
 
     def end_quietly(self) -> None:
-        """Nothing of it may be left, and no secret was told."""
+        """Nothing of it may be left, and no secret was printed."""
         if self.daemon is not None:
             self.kill()
         self.assert_no_secrets()
@@ -221,7 +221,7 @@ class Reaper:
         return self._wait_told("outcome", request)
 
     def wait_freed_room(self, request: str) -> dict[str, Any]:
-        """Waits until it knows what became of the room that it freed."""
+        """Waits until it knows the use of the room that it freed."""
         return self._wait_told("freed_room", request)
 
     def _wait_told(self, what: str, request: str) -> dict[str, Any]:

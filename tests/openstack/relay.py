@@ -9,7 +9,7 @@ from lablib.ports import LOOPBACK, free_ports
 
 class Relay:
     """Refuses connections until `open`; `close` cuts those that it carries. Between
-    `swallow` and `pass_on` nothing comes through and nobody is told, as on a dead link."""
+    `swallow` and `pass_on` nothing comes through and no end is notified, as on a dead link."""
 
     def __init__(self, target_port: int):
         self.port = free_ports(["relay"])["relay"]
@@ -55,7 +55,7 @@ class Relay:
             try:
                 target = socket.create_connection((LOOPBACK, self._target_port))
             except OSError:
-                _cut(client)  # nobody is there now; the next one is tried again
+                _cut(client)  # no server is there now; the next client tries again
                 continue
             self._carried += [client, target]
             for source, sink in ((client, target), (target, client)):

@@ -1,4 +1,4 @@
-"""Oversubscribed room as Placement has it, whoever published it, and servers with and without it."""
+"""Oversubscribed room as Placement has it, whichever reaper published it, and servers with and without it."""
 
 import re
 

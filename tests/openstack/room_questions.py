@@ -190,10 +190,10 @@ class Round:
     def check_possible(self, question: Question) -> None:
         """After `end_revocable`."""
         answer, shape = question.answer, question.shape
-        if shape.project == "spot":  # nobody goes for it
+        if shape.project == "spot":  # no server is deleted for it
             assert answer["possible"] == answer["fits_now"], question
             assert answer["answer"] in ("fits-now", "free-room-only", "never"), question
-            if answer["answer"] == "never":  # whoever leaves
+            if answer["answer"] == "never":  # whichever servers leave
                 assert self.boots(shape, question.count).total() < question.count, question
             return
         key = ("possible", shape)

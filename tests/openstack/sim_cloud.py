@@ -102,7 +102,7 @@ class SimCloud(OpenStackCloud):
     def api_outage(self, *apis: str) -> Iterator[None]:
         for api in apis:
             self._cloudsim.post("faults", pattern=f"/{api}/*", user="reaper", drop=True)
-        # To log in, nobody is a user yet.
+        # A login needs no user yet.
         if "identity" in apis:
             self._cloudsim.post("faults", pattern="/identity/*", method="POST", drop=True)
         try:
@@ -134,7 +134,7 @@ class SimCloud(OpenStackCloud):
         # What it said until now is not heard by a reaper of the next scenario.
         self._cloudsim.wait_sent()
         self._cloudsim.post("tokens")
-        self.begin_anew()
+        self.reset_queues()
 
     def reaper_config(self, region: str = "RegionOne", tls: bool = False, **who: Any) -> dict[str, Any]:
         if tls or region == "TlsRegion":

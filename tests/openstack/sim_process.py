@@ -29,7 +29,7 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 class Broker:
     """A RabbitMQ of its own, until `close` or our end: it lives as long as its stdin is open. Of several
-    nodes, what is told is of the first."""
+    nodes, the answers are those of the first."""
 
     def __init__(self, nodes: int = 1) -> None:
         tell = 'echo "$REAPER_BROKER_NODES $REAPER_BROKER_PORTS"; exec cat'

@@ -7,7 +7,7 @@ from typing import Any, Callable
 import pytest
 
 from cloud import Cloud, eventually
-from fleet import Fleet, assert_nobody_died, assert_only_victims_died, fill
+from fleet import Fleet, assert_none_deleted, assert_only_victims_died, fill
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
@@ -49,7 +49,7 @@ def test_a_saved_plan_is_applied_as_it_is(
     assert [v["server"] for host in plan["decision"]["hosts"] for v in host["victims"]] == [spot.id]
     checked = serving.command("apply", path, "--dry-run")
     assert checked.returncode == 0 and spot.id in checked.stdout, checked.stdout + checked.stderr
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
     done = serving.command("apply", path)
     assert done.returncode == 0 and "freed: " in done.stdout, done.stdout + done.stderr
@@ -72,13 +72,13 @@ def test_a_changed_cloud_makes_a_saved_plan_stale(
     mark = cloud.mark()
     done = serving.command("apply", path)
     assert done.returncode == STALE and "the approved plan is stale" in done.stdout, done.stdout + done.stderr
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     story = serving.json("history", "show", plan["request"]["id"])
     assert (story["outcome"]["kind"], story["outcome"]["safeguard"]) == ("refused", "stale-plan")
 
 
 def test_room_that_came_free_makes_a_saved_plan_stale(cloud: Cloud, serving: Reaper, tmp_path: Path) -> None:
-    """Nobody is deleted for room that is there."""
+    """No server is deleted for room that is free."""
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
     path, _ = saved(serving, tmp_path / "plan.json")
@@ -101,10 +101,10 @@ def test_an_old_plan_is_refused(fleet: Fleet, serving: Reaper, tmp_path: Path, c
         done = serving.command("apply", str(path), *options)
         told = done.stdout + done.stderr
         assert done.returncode == STALE and "cull.approved_max_age" in told, told
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
-def test_where_nobody_would_be_deleted_there_is_nothing_to_approve(
+def test_a_plan_without_deletions_needs_no_approval(
     cloud: Cloud, install: Callable[..., Reaper], tmp_path: Path
 ) -> None:
     """There is room, or there is not enough: no file is written."""

@@ -2,7 +2,7 @@
 tells no host's cell.
 
 The cheapest victims are in the wrong cell in all of these. A reaper that is not told of the cells frees
-room there once, in vain, and then no more for a while; one that is told frees it in the right cell.
+room there once, without effect, and then no more for a while; one that knows them uses the right cell.
 """
 
 import json
@@ -10,8 +10,8 @@ import time
 from typing import Any, Callable
 
 from cloud import Cloud, Server, eventually
-from fleet import assert_freed, assert_nobody_died, fill
-from in_vain import assert_no_valid_host, cheapest_on, refused_move
+from fleet import assert_freed, assert_none_deleted, fill
+from futile_deletions import assert_no_valid_host, cheapest_on, refused_move
 from reaper_process import Reaper
 
 FULL = [("regular", "medium", 2)]
@@ -63,14 +63,14 @@ def test_a_moved_server_stays_in_its_cell(cloud: Cloud, install: Callable[..., R
         assert_freed(fleet, mark, 1, among=victims)
         fleet.by_host[two]["spot"].clear()
         time.sleep(1)  # so that Nova surely looks again with the room in place
-        # Again and again: what is freed in vain once is not freed on the next host, whoever asks.
+        # Again and again: room freed once without effect is not freed on the next host, for any requester.
         for each in (server, server, fleet.regular(one)[1]):
             mark = cloud.mark()
             request = refused_move(cloud, each, cloud.live_migrate_without_waiting)
             outcome = blind.wait_outcome(request)
             assert outcome["safeguard"] == "cell-cooldown", outcome
-            assert "scheduler.cells has to tell" in outcome["reason"], outcome
-            assert_nobody_died(fleet, mark)
+            assert "scheduler.cells has to say" in outcome["reason"], outcome
+            assert_none_deleted(fleet, mark)
         blind.stop()
         assert_no_valid_host(cloud, request)
 
@@ -114,7 +114,7 @@ def test_builds_skip_a_disabled_cell(cloud: Cloud, install: Callable[..., Reaper
             cheapest_on(fleet, install(), [two])
             knowing.start()
             mark = cloud.mark()
-            [failed] = cloud.ask_in_vain("medium")
+            [failed] = cloud.fail_to_boot("medium")
             knowing.wait_outcome(failed.request)
             assert_freed(fleet, mark, 3, among=fleet.spot(three))
             [again] = cloud.ask("medium")

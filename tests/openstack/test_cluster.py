@@ -70,7 +70,7 @@ def test_each_request_is_served_once(
         """Requests that Nova refuses, told to this node; each of them needs one victim."""
         way.lead_to(cluster.ports[by])
         for _ in range(count):
-            asked.extend(cloud.ask_in_vain("small"))
+            asked.extend(cloud.fail_to_boot("small"))
 
     def without_a_plan() -> list[set[str]]:
         """By reaper."""
@@ -99,7 +99,7 @@ def test_each_request_is_served_once(
         refuse(2, by=1)
         wait_for_plans()
         cluster.do("heal", 0)
-        # What it did while it was cut off is for nobody.
+        # What it did while it was cut off has no effect.
         cluster.do("kill", 0)
         cluster.do("start", 0)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cloud import Cloud, eventually
-from fleet import assert_nobody_died, assert_only_victims_died, fill
+from fleet import assert_none_deleted, assert_only_victims_died, fill
 from gate import Gate
 from lablib.ports import LOOPBACK, free_ports
 from lablib.settings import PAGE
@@ -66,7 +66,7 @@ def test_check_as_a_user_without_rights(install) -> None:
 
 def test_check_without_a_broker(install) -> None:
     reaper = install()
-    reaper.config["broker"]["urls"] = ["amqp://lab:nobody@127.0.0.1:9/"]
+    reaper.config["broker"]["urls"] = ["amqp://lab:wrong@127.0.0.1:9/"]
     done = reaper.command("check")
     assert done.returncode == 4
     assert failures(done.stdout), done.stdout
@@ -86,7 +86,7 @@ def test_check_tells_names_that_lead_nowhere(install) -> None:
 
 
 def test_a_wrong_password_ends_the_start_at_its_first_try(cloud: Cloud, install) -> None:
-    """Nobody's account is locked, and nobody waits for a start that can't come."""
+    """No account is locked, and no caller waits for a start that can't come."""
     reaper = install()
     reaper.config["cloud"]["auth"]["password"] = "not-it"
     with Gate(cloud.endpoint("identity")) as keystone:
@@ -100,7 +100,7 @@ def test_a_wrong_password_ends_the_start_at_its_first_try(cloud: Cloud, install)
 def test_a_user_whom_the_broker_refuses_ends_the_start(install) -> None:
     reaper = install()
     [url] = reaper.config["broker"]["urls"]
-    reaper.config["broker"]["urls"] = [url.replace("://", "://nobody-")]
+    reaper.config["broker"]["urls"] = [url.replace("://", "://wrong-")]
     reaper.start(wait=False)
     assert reaper.wait_stopped() == 5, reaper.log_text()
 
@@ -114,14 +114,14 @@ def victims(decision: dict) -> list[str]:
 
 def test_plan_from_a_captured_notification(cloud: Cloud, install, fleet, tmp_path: Path) -> None:
     reaper = install()
-    cloud.ask_in_vain("medium")
+    cloud.fail_to_boot("medium")
     captured = tmp_path / "message.json"
     captured.write_bytes(cloud.failure_messages(1)[0])
     mark = cloud.mark()
     decision = reaper.json("plan", "--notification", str(captured))
     assert decision["decision"] == "plan"
     assert victims(decision) == [server.id for server in fleet.spot()]
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_plan_from_resources(cloud: Cloud, install, fleet) -> None:
@@ -131,7 +131,7 @@ def test_plan_from_resources(cloud: Cloud, install, fleet) -> None:
     assert victims(decision) == [server.id for server in fleet.spot()]
     text = reaper.command("plan", "--resources", MEDIUM, "--project", "regular")
     assert text.returncode == 0 and fleet.spot()[0].name in text.stdout
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_plan_says_when_there_is_not_enough(cloud: Cloud, install, fleet) -> None:
@@ -140,10 +140,10 @@ def test_plan_says_when_there_is_not_enough(cloud: Cloud, install, fleet) -> Non
     done = reaper.command("--json", "plan", "--resources", MEDIUM, "--slots", "2", "--project", "regular")
     assert done.returncode == 3, done.stdout + done.stderr
     assert json.loads(done.stdout)["decision"] == "not-enough"
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
-def test_plan_for_a_revocable_project_kills_nobody(install, fleet) -> None:
+def test_plan_for_a_revocable_project_deletes_nothing(install, fleet) -> None:
     done = install().command("--json", "plan", "--resources", MEDIUM, "--project", "spot")
     assert done.returncode == 3 and json.loads(done.stdout)["decision"] == "refused", done.stderr
 
@@ -156,7 +156,7 @@ def test_request_frees_room_and_tells_what_happens(cloud: Cloud, install, fleet,
     reaper = install()
     reaper.config["admin"] = {"socket": str(tmp_path / "admin.sock")}
     reaper.start()
-    # The broker tells in a moment that this reaper serves the queue.
+    # The broker reports soon that this reaper serves the queue.
     wait_until_it_serves(reaper)
     mark = cloud.mark()
     asked = ["request", "--resources", MEDIUM, "--project", "regular", "--id", "upgrade-17"]
@@ -209,7 +209,7 @@ def test_hosts_without_a_mapping_hide_no_others(cloud: Cloud, install) -> None:
 
 def test_history_tells_the_story_of_a_request(cloud: Cloud, reaper: Reaper, fleet) -> None:
     [victim] = fleet.spot()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     [message] = cloud.failure_messages(1)
     reaper.wait_outcome(refused.request)
     cloud.wait_gone([victim])
@@ -235,7 +235,7 @@ def test_history_of_an_unknown_request(reaper: Reaper) -> None:
 # a daemon elsewhere -----------------------------------------------------------
 
 # What differs because one of the two looked later, or at another place.
-OF_THE_MOMENT = {"taken_at", "since", "sent_at", "file"}
+VOLATILE = {"taken_at", "since", "sent_at", "file"}
 
 
 def steady(told: Any) -> Any:
@@ -245,7 +245,7 @@ def steady(told: Any) -> Any:
         return "manual"  # the id of a question
     if not isinstance(told, dict):
         return told
-    return {name: steady(value) for name, value in told.items() if name not in OF_THE_MOMENT}
+    return {name: steady(value) for name, value in told.items() if name not in VOLATILE}
 
 
 def login_of(reaper: Reaper) -> dict[str, str]:
@@ -268,7 +268,7 @@ def test_a_daemon_elsewhere_answers_as_the_machine_itself(
     named = lambda: '"project_name"' in reaper.elsewhere(*here, "--json", "hosts", "--servers", **login).stdout  # noqa: E731
     eventually("the names of projects are known", named)
     [victim] = fleet.spot()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     cloud.wait_gone([victim])
     size = ("--resources", "VCPU=1,MEMORY_MB=512,DISK_GB=1")
@@ -296,7 +296,7 @@ def test_a_daemon_elsewhere_answers_as_the_machine_itself(
     same("plan", *size, "--project", "regular", code=3)
     same("plan", *size, "--project", "spot", code=3)
     same("status")
-    for unknown in (["room", *size, "--zone", "mars"], ["plan", *size, "--project", "nobody-there"]):
+    for unknown in (["room", *size, "--zone", "mars"], ["plan", *size, "--project", "no-such"]):
         asked = reaper.elsewhere(*here, *unknown, **login)
         assert asked.returncode == 6 and not asked.stdout, asked.stderr
 
@@ -309,8 +309,8 @@ def test_a_daemon_elsewhere_answers_as_the_machine_itself(
     assert resumed.returncode == 0 and "upgrade" in resumed.stdout, resumed.stderr
     assert not reaper.pause_file.exists()
 
-    nobody = reaper.elsewhere(*here, "status")
-    assert nobody.returncode == 5 and "OS_TOKEN" in nobody.stderr, nobody.stderr
+    denied = reaper.elsewhere(*here, "status")
+    assert denied.returncode == 5 and "OS_TOKEN" in denied.stderr, denied.stderr
     forged = reaper.elsewhere(*here, "status", OS_TOKEN="forged-token")
     assert forged.returncode == 5 and "forged-token" not in forged.stderr, forged.stderr
     usage = reaper.elsewhere("--json", "usage", REAPER_API=f"http://{address}", **login)

@@ -9,7 +9,7 @@ from typing import Callable
 import pytest
 
 from cloud import eventually
-from fleet import assert_nobody_died, assert_only_victims_died, fill
+from fleet import assert_none_deleted, assert_only_victims_died, fill
 from flood import HOSTILE, garbage, of_another_request, older, with_hostile_names
 from reaper_process import Reaper
 from sim_cloud import SimCloud
@@ -54,7 +54,7 @@ def test_ten_thousand_failures_at_once(cloud: SimCloud, reaper: Reaper, record_p
     fleet = fill(cloud, {one: SPOT, two: FULL, three: FULL})
     mark = cloud.mark()
     for flavor in ("small", "medium", "large"):
-        cloud.ask_in_vain(flavor, zone="full")
+        cloud.fail_to_boot(flavor, zone="full")
     shapes = cloud.failure_messages(3)
     first = [reaper.wait_outcome(server.request) for server in cloud.asked[-3:]]
     assert [outcome["kind"] for outcome in first] == ["not-enough"] * 3
@@ -66,7 +66,7 @@ def test_ten_thousand_failures_at_once(cloud: SimCloud, reaper: Reaper, record_p
     for n in range(REAL):
         cloud.ask(("small", "medium", "large")[n % 3], zone="full")
     published = time.monotonic() - began
-    [late] = cloud.ask_in_vain("large")
+    [late] = cloud.fail_to_boot("large")
     everything = FLOOD + 3 + 1
     eventually(
         "every request has an outcome",
@@ -93,13 +93,13 @@ def test_a_multi_create_of_more_than_a_thousand(cloud: SimCloud, reaper: Reaper)
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: SPOT, two: FULL, three: FULL})
     mark = cloud.mark()
-    refused = cloud.ask_in_vain("small", count=1001)
+    refused = cloud.fail_to_boot("small", count=1001)
     assert len({server.request for server in refused}) == 1
     assert reaper.wait_outcome(refused[0].request)["kind"] == "not-enough"
     reaper.wait_messages_done()
     assert reaper.rows("SELECT request ->> 'slots' FROM request") == [(1001,)]
     assert cloud.waiting_messages(reaper.config["broker"]["dead_letter_queue"]) == 0
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_a_backlog_of_hours(cloud: SimCloud, reaper: Reaper) -> None:
@@ -108,7 +108,7 @@ def test_a_backlog_of_hours(cloud: SimCloud, reaper: Reaper) -> None:
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: SPOT, two: FULL, three: SPOT})
     mark = cloud.mark()
-    [gone] = cloud.ask_in_vain("large")
+    [gone] = cloud.fail_to_boot("large")
     [message] = cloud.failure_messages(1)
     cloud.messages.delete_queues([reaper.queue])
     reaper.start()
@@ -118,7 +118,7 @@ def test_a_backlog_of_hours(cloud: SimCloud, reaper: Reaper) -> None:
     cloud.messages.publish_many([message])
     reaper.start()
     eventually("the new one is served", lambda: unfinished_and_finished(reaper)[1] == 1)
-    # A connection that is lost meanwhile brings some of them twice, and each delivery is told.
+    # A connection that is lost meanwhile brings some of them twice, and each delivery is logged.
     dropped = "SELECT COUNT(DISTINCT message_id) FROM message WHERE verdict = 'too-old'"
     eventually("the old ones are dropped", lambda: reaper.rows(dropped) == [(BACKLOG,)])
     reaper.wait_messages_done()
@@ -132,16 +132,16 @@ def test_garbage_is_set_aside(cloud: SimCloud, reaper: Reaper) -> None:
     cloud.make_zone("full", [three])
     fleet = fill(cloud, {one: SPOT, two: FULL, three: FULL})
     mark = cloud.mark()
-    cloud.ask_in_vain("large", zone="full")
+    cloud.fail_to_boot("large", zone="full")
     [message] = cloud.failure_messages(1)
     reaper.wait_outcome(cloud.asked[-1].request)
     bodies = garbage(message)
     cloud.messages.publish_many(bodies)
     dead = reaper.config["broker"]["dead_letter_queue"]
     eventually("all are set aside", lambda: cloud.waiting_messages(dead) == len(bodies))
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     # It lives on and serves.
-    [refused] = cloud.ask_in_vain("large")
+    [refused] = cloud.fail_to_boot("large")
     reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot())
     shown = reaper.command("history", "messages")
@@ -158,15 +158,15 @@ def test_hostile_names(cloud: SimCloud, reaper: Reaper) -> None:
     cloud.disable_host(three, HOSTILE[4])
     victims = [boot_named(cloud, HOSTILE[0], one), boot_named(cloud, HOSTILE[3], one)]
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("large")
+    [refused] = cloud.fail_to_boot("large")
     [message] = cloud.failure_messages(1)
     reaper.wait_outcome(refused.request)
     assert sorted(d.server for d in cloud.reaper_deletions(mark)) == sorted(victims)
-    cloud.boot("large", "regular", one)  # nobody else finds room
+    cloud.boot("large", "regular", one)  # no other server finds room
     # Constraints that can't be understood, and as many hints as Nova's API takes.
     others = [str(uuid.uuid4()) for _ in range(2_000)]
-    odd = [cloud.ask_in_vain("large", metadata={"res-type": text})[0] for text in HOSTILE]
-    odd += cloud.ask_in_vain("large", hints={"different_host": others})
+    odd = [cloud.fail_to_boot("large", metadata={"res-type": text})[0] for text in HOSTILE]
+    odd += cloud.fail_to_boot("large", hints={"different_host": others})
     for server in odd:
         assert reaper.wait_outcome(server.request)["kind"] in ("refused", "not-enough", "already-there")
     bodies = [with_hostile_names(message, text) for text in HOSTILE]

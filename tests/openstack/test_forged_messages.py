@@ -1,12 +1,12 @@
-"""Messages that Nova did not send, or not so. Whoever may write to its exchange costs the reaper a look,
-and nobody a server."""
+"""Messages that Nova did not send, or not so. They cost the reaper a request to Nova, and no server is
+deleted."""
 
 import json
 import time
 
 
 from cloud import Cloud, Server, eventually
-from fleet import Fleet, assert_freed, assert_nobody_died, fill
+from fleet import Fleet, assert_freed, assert_none_deleted, fill
 from flood import taken_apart
 from forger import Forger
 from reaper_process import Reaper
@@ -25,7 +25,7 @@ def refusals(reaper: Reaper, count: int) -> list[str]:
 
 def failed_unheard(cloud: Cloud, reaper: Reaper, flavor: str, **asked: object) -> tuple[list[Server], Forger]:
     """Servers that found no host while no reaper was there, and Nova's message of the first."""
-    servers = cloud.ask_in_vain(flavor, **asked)  # type: ignore[arg-type]
+    servers = cloud.fail_to_boot(flavor, **asked)  # type: ignore[arg-type]
     messages = cloud.failure_messages(len(servers))
     first = next(m for m in messages if taken_apart(m)[1]["payload"]["nova_object.data"]["instance_uuid"] == servers[0].id)
     reaper.start()
@@ -62,7 +62,7 @@ def test_failures_of_running_servers(cloud: Cloud, install) -> None:
     told = refusals(reaper, 6)
     assert sum("no action" in reason for reason in told) == 4, told
     reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_a_boot_that_is_larger_in_the_message(cloud: Cloud, install) -> None:
@@ -92,7 +92,7 @@ def test_a_revocable_server_stays_one(cloud: Cloud, install) -> None:
     cloud.publish(forger.written("build_instances", failed, failed.request, project_id=cloud.project_id("regular")))
     assert reaper.wait_outcome(failed.request)["kind"] == "refused"
     reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_several_servers_of_one_request(cloud: Cloud, install) -> None:
@@ -127,11 +127,11 @@ def test_a_request_of_long_ago(cloud: Cloud, install) -> None:
     [told] = refusals(reaper, 1)
     assert "ago" in told, told
     reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_a_resize_to_another_flavor(cloud: Cloud, install) -> None:
-    """Nova tells nobody to which flavor a resize was that failed: it counts as Nova has it, and one that it
+    """Nova does not report the flavor of a failed resize: it counts as Nova has it, and one that it
     does not have counts for nothing."""
     reaper = install()
     one, two, three = cloud.hosts
@@ -151,7 +151,7 @@ def test_a_resize_to_another_flavor(cloud: Cloud, install) -> None:
     cloud.publish(forger.written("migrate_server", resized, requests[0], flavor=huge))
     [told] = refusals(reaper, 1)
     assert "knows no flavor" in told, told
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     # Another size than Nova's.
     cloud.publish(forger.written("migrate_server", resized, requests[1], flavor=forger.flavor(cloud, "medium", 10)))
     assert reaper.wait_outcome(requests[1])["kind"] == "freed"
@@ -161,7 +161,7 @@ def test_a_resize_to_another_flavor(cloud: Cloud, install) -> None:
     assert_freed(fleet, mark, 1, among=fleet.spot(three))
 
 
-def test_a_newer_failure_that_is_none_stops_nobody(cloud: Cloud, install) -> None:
+def test_an_invalid_newer_failure_stops_no_request(cloud: Cloud, install) -> None:
     """It would take the place of the older one, if it were true."""
     reaper = install()
     fleet = crowded(cloud)

@@ -1,4 +1,4 @@
-"""nova-scheduler asks the gateway: the regular server boots at the first try, and nobody sees an error."""
+"""nova-scheduler asks the gateway: the regular server boots at the first try, and no user sees an error."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ import pytest
 
 from between import stand_before
 from cloud import Cloud, Server, eventually
-from fleet import OVERSOLD, Fleet, assert_freed, assert_nobody_died, fill
+from fleet import OVERSOLD, Fleet, assert_freed, assert_none_deleted, fill
 from gate import Gate
 from gateway_process import Addresses, asking_the_gateway
 from lab_cloud import LabCloud
@@ -226,20 +226,20 @@ def test_two_evacuations(
         assert_served(gateway, request, "evacuate")
 
 
-def test_who_may_not_have_it_is_refused_as_ever(cloud: Cloud, gateway: Reaper) -> None:
+def test_a_requester_without_the_right_is_refused_as_before(cloud: Cloud, gateway: Reaper) -> None:
     fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
     mark = cloud.mark()
-    cloud.ask_in_vain("small", project="spot")
+    cloud.fail_to_boot("small", project="spot")
     # As large as no host can be made.
-    cloud.ask_in_vain("large", count=2)
-    assert gateway.command("pause", "--reason", "somebody looks into it").returncode == 0
+    cloud.fail_to_boot("large", count=2)
+    assert gateway.command("pause", "--reason", "maintenance").returncode == 0
     told = gateway.command("status").stdout
     assert "passes everything through: paused by" in told, told
-    cloud.ask_in_vain("small")
-    assert_nobody_died(fleet, mark)
+    cloud.fail_to_boot("small")
+    assert_none_deleted(fleet, mark)
 
 
-def test_freed_room_is_offered_to_nobody_else(cloud: Cloud, gateway: Reaper) -> None:
+def test_freed_room_is_offered_to_no_other_request(cloud: Cloud, gateway: Reaper) -> None:
     """Revocable servers are asked for all the time, and room is freed for a regular one."""
     fleet = filled(cloud, FULL_OF_SPOT, FULL, FULL)
     stop = threading.Event()
@@ -266,7 +266,7 @@ def test_freed_room_is_offered_to_nobody_else(cloud: Cloud, gateway: Reaper) -> 
         stop.set()
         for each in crowd:
             each.join()
-    # Nor to who asks Placement itself: the room was never free.
+    # Nor to a client that asks Placement itself: the room was never free.
     assert len(bypassed) > 10 and set(bypassed) == {409}, bypassed
     cloud.wait_for(others, "ERROR")
     assert_freed(fleet, mark, 3, among=fleet.spot())
@@ -309,7 +309,7 @@ def test_flavors_and_images_say_which_kind_of_room_they_admit(
     assert hosts_of(cloud, [revocable]) == [one]
     held = cloud.room_held_by(revocable)
     assert held.pop(OVERSOLD) == 5 and "VCPU" not in held, held
-    cloud.ask_in_vain("REVOCABLE")
+    cloud.fail_to_boot("REVOCABLE")
     assert not cloud.reaper_deletions(mark)
     eventually("it is labelled", lambda: cloud.metadata_of(revocable).get("res-type") == "revocable")
 
@@ -320,7 +320,7 @@ def test_flavors_and_images_say_which_kind_of_room_they_admit(
     assert_freed(fleet, mark, 3, among=fleet.spot(two))
     assert_served(reaper, regular.request, "build")
 
-    # The rest of the host is a regular server's, and then there is nobody to delete.
+    # The rest of the host is a regular server's, and then there is no victim.
     [last] = cloud.ask("PREFER_REGULAR")
     cloud.wait_for([last], "ACTIVE")
     assert hosts_of(cloud, [last]) == [two]
@@ -340,8 +340,8 @@ def test_flavors_and_images_say_which_kind_of_room_they_admit(
 
 
 def test_a_placement_that_fails(cloud: Cloud, listen: Addresses, install: Callable[..., Reaper]) -> None:
-    """For a moment: nova-scheduler asks again. For good: no server finds a host, and nobody dies, as room is
-    there."""
+    """For a short time: nova-scheduler asks again. For good: no server finds a host, and none is deleted, as
+    room is there."""
     gateway = install()
     with Gate(cloud.endpoint("placement")) as gate:
         helping(gateway, listen, placement_url=gate.url)
@@ -351,9 +351,9 @@ def test_a_placement_that_fails(cloud: Cloud, listen: Addresses, install: Callab
         [server] = cloud.ask("small")
         cloud.wait_for([server], "ACTIVE")
         assert len(gate.refused) == 3
-    [in_vain] = cloud.ask_in_vain("small")
-    assert gateway.wait_outcome(in_vain.request)["kind"] == "already-there"
-    assert_nobody_died(fleet, mark)
+    [refused] = cloud.fail_to_boot("small")
+    assert gateway.wait_outcome(refused.request)["kind"] == "already-there"
+    assert_none_deleted(fleet, mark)
 
 
 def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, listen: Addresses) -> None:

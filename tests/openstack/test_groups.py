@@ -1,5 +1,5 @@
 """Granular groups of a flavor: each comes from one resource provider, with `group_policy=isolate` no two
-from the same. What is freed on another provider of the host is freed in vain."""
+from the same. What is freed on another provider of the host does not help."""
 
 from typing import Callable, Iterator
 
@@ -7,7 +7,7 @@ import pytest
 
 from cloud import Server
 from fleet import Fleet, assert_freed
-from in_vain import assert_no_valid_host
+from futile_deletions import assert_no_valid_host
 from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
 
@@ -79,14 +79,14 @@ def test_groups_that_exclude_each_other_get_a_provider_each(
     boot("one-gpu", "spot", two)
     cloud.delete_without_waiting(pair)
     cloud.wait_gone([pair])
-    [refused] = cloud.ask_in_vain("two-gpus")
+    [refused] = cloud.fail_to_boot("two-gpus")
     assert_no_valid_host(cloud, refused.request)
     fleet.by_host[one]["spot"] = cloud.boot("two-of-a-gpu", "spot", one)
 
     reaper = install()
     reaper.start()
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("two-gpus")
+    [refused] = cloud.fail_to_boot("two-gpus")
     reaper.wait_outcome(refused.request)
     assert_freed(fleet, mark, 2, among=fleet.spot(two))
     fleet.by_host[two]["spot"].clear()
@@ -100,7 +100,7 @@ def test_groups_that_exclude_each_other_get_a_provider_each(
 
     # Those that may share one do.
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("two-somewhere")
+    [refused] = cloud.fail_to_boot("two-somewhere")
     reaper.wait_outcome(refused.request)
     assert_freed(fleet, mark, 1, among=fleet.spot(one))
     fleet.by_host[one]["spot"].clear()
@@ -109,6 +109,6 @@ def test_groups_that_exclude_each_other_get_a_provider_each(
     assert cloud.look(shared).host == one
 
     # What Placement would not even search for is refused.
-    [refused] = cloud.ask_in_vain("no-policy")
+    [refused] = cloud.fail_to_boot("no-policy")
     outcome = reaper.wait_outcome(refused.request)
     assert outcome["kind"] == "refused" and "group_policy" in outcome["reason"], outcome

@@ -80,7 +80,7 @@ def reaper_for(install: Callable[..., Reaper], promise: str) -> Reaper:
 def freed(cloud: Cloud, reaper: Reaper, fleet: Fleet) -> None:
     """A regular server was refused, and one revocable server died for it."""
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     outcome = reaper.wait_outcome(refused.request)
     assert outcome["kind"] == "freed", outcome
     assert len(cloud.reaper_deletions(mark)) == 1
@@ -96,7 +96,7 @@ def test_a_revocable_server_that_comes_right_after_the_kill(
     assert spot_host.reserved() == TOTAL
     [hold] = reaper.json("status")["holds"]
     assert (hold["host"], hold["reserved_before"]) == (spot_host.host, 0), hold
-    cloud.ask_in_vain("spot", "spot")
+    cloud.fail_to_boot("spot", "spot")
     again = cloud.ask("medium")
     cloud.wait_for(again, "ACTIVE")
     assert cloud.look(again[0]).host == spot_host.host

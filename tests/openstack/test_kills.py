@@ -39,7 +39,7 @@ def test_killed_at_a_step(cloud: Cloud, install, step: str) -> None:
         reaper.start()
         hold(gate, looks_at(fleet.spot()))
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         gate.wait_held(step)
         assert len(cloud.reaper_deletions(mark)) == deletions
         reaper.kill()
@@ -63,7 +63,7 @@ def test_killed_before_a_deferred_deletion_is_forced(cloud: Cloud, install) -> N
         stand_before(reaper, gate)
         reaper.start()
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("medium")
+        [refused] = cloud.fail_to_boot("medium")
         gate.wait_held("the look at the deleted victim")
         reaper.kill()
         gate.let_pass()

@@ -20,7 +20,7 @@ FULL = [("regular", "large", 1)]
 
 def test_a_full_cloud_refuses_and_tells_so_once_for_each_server(cloud: Cloud) -> None:
     fill(cloud, {host: FULL for host in cloud.hosts})
-    refused = cloud.ask_in_vain("small", count=2)
+    refused = cloud.fail_to_boot("small", count=2)
     messages = cloud.failure_messages(2)
     assert len({server.request for server in refused}) == 1
     for message in messages:

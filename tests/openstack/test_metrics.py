@@ -102,12 +102,12 @@ def test_metrics_say_what_the_journal_and_the_cloud_say(
     eventually("the cloud is read", lambda: Page(address).sum("reaper_ready") == 1)
     assert Page(address).sum("reaper_requests_total") == 0
 
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     again = cloud.ask("medium")
     cloud.wait_for(again, "ACTIVE")
     assert reaper.wait_freed_room(refused.request)["kind"] == "taken"
-    [hopeless] = cloud.ask_in_vain("medium")
+    [hopeless] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(hopeless.request)["kind"] == "not-enough"
     reaper.wait_acknowledged()
 

@@ -1,4 +1,4 @@
-"""vCPUs that are allocated but unused are sold to revocable servers, and taken back before anybody feels
+"""vCPUs that are allocated but unused are sold to revocable servers, and taken back before any user feels
 it, by what a real Prometheus measures."""
 
 from pathlib import Path
@@ -173,7 +173,7 @@ def test_a_day_of_oversubscription(
     assert publications(cloud, one, mark) >= 4, "it rises by 2"
     assert [published(cloud, host) for host in others] == [0, 0]
 
-    # Revocable servers of each way get in, and what they use costs nobody his place.
+    # Revocable servers of each way get in, and what they use costs no server its place.
     eldest = boot_one(cloud, "revocable.medium", "regular")
     second = boot_one(cloud)
     third = boot_one(cloud, "admits", "regular")
@@ -184,7 +184,7 @@ def test_a_day_of_oversubscription(
         exporter[one].server(server.id, 2.0)
     assert (held(cloud, one), published(cloud, one)) == (6, 7)
     shown = seller.json("hosts")["oversubscribed"][OVERSOLD]
-    # Where no daemon can be asked, nobody tells what the estimator wants.
+    # Without a daemon, the estimate is not known.
     wanted = shown.pop("wanted")
     assert wanted is None or wanted >= 7
     assert shown == {"published": 7, "used": 6, "free": 1, "hosts": 1}
@@ -220,7 +220,7 @@ def test_a_day_of_oversubscription(
     seller.reload("oversubscription.excess")
     exporter[one].server(regular[one].id, 8.4)
     becomes(cloud, one, 1)
-    cloud.ask_in_vain("thin", "spot")
+    cloud.fail_to_boot("thin", "spot")
     assert_lives(cloud, eldest, fourth)
     assert not deleted(cloud, mark)
 
@@ -339,10 +339,10 @@ def test_what_is_not_known_is_not_guessed(
     eldest, youngest = boot_one(cloud), boot_one(cloud)
     mark = cloud.mark()
 
-    # Nobody measures: nobody new gets in, and nobody has to go.
+    # No measurements: no new server gets in, and none has to go.
     exporter.stop()
     becomes(cloud, one, 4)
-    cloud.ask_in_vain("thin", "spot")
+    cloud.fail_to_boot("thin", "spot")
     exporter.start()
     becomes(cloud, one, 6)
 
@@ -360,13 +360,13 @@ def test_what_is_not_known_is_not_guessed(
     front.ahead = 0
     becomes(cloud, one, 6)
 
-    # Prometheus is away for a moment.
+    # Prometheus is away for a short time.
     prometheus.stop()
     prometheus.start()
     eventually("it measures again", lambda: 1.4 < used() < 1.6)
     becomes(cloud, one, 6)
 
-    # Who starts anew goes on with what is published.
+    # A restarted reaper goes on with what is published.
     seller.kill()
     restarted = cloud.mark()
     start(seller, listen)
@@ -375,7 +375,7 @@ def test_what_is_not_known_is_not_guessed(
     assert_lives(cloud, eldest, youngest, *regular.values())
     assert not deleted(cloud, mark)
 
-    # What was evicted is in the rates for a while: nobody else goes for that.
+    # What was evicted is in the rates for a while: no other server goes for that.
     exporter[one].use(9.5)  # 4 of it by the two
     cloud.wait_gone([youngest])
     exporter[one].use(7.5)

@@ -1,13 +1,13 @@
 """Room is freed only where the requester can land: what Nova's scheduler insists on, and the message
 of the failure does not tell.
 
-Each scenario makes the cheapest victims die in vain if the constraint is not known: where they are,
-Nova would not let the server in. In the first half they do die, by hand (see in_vain.py), and Nova
+Each scenario makes the deletion of the cheapest victims useless if the constraint is not known: where they are,
+Nova would not let the server in. In the first half they do die, by hand (see futile_deletions.py), and Nova
 refuses as before; in the second half the reaper chooses.
 
 There is none for a forced or requested host. Nova asks Placement for that host alone; when it is
 full, there is no candidate, the scheduler does not begin to search, and the message of the failure
-has the host's zone at most: the reaper can't know it. When the host has room, nobody need die.
+has the host's zone at most: the reaper can't know it. When the host has room, no server need be deleted.
 """
 
 from typing import Any, Callable, Iterator
@@ -15,14 +15,14 @@ from typing import Any, Callable, Iterator
 import pytest
 
 from cloud import Cloud, Server, eventually
-from fleet import Fleet, assert_freed, assert_nobody_died, fill
-from in_vain import (
+from fleet import Fleet, assert_freed, assert_none_deleted, fill
+from futile_deletions import (
     ROOM_FOR,
+    assert_deletions_futile,
     assert_no_valid_host,
     boot_again,
     cheapest_on,
-    in_vain,
-    killed_in_vain,
+    futile_victims,
     refused_move,
 )
 from openstack_cloud import OpenStackCloud
@@ -36,7 +36,7 @@ HALF = [("spot", "medium", 1)]
 
 def refused_boot(cloud: Cloud, flavor: str = "medium", **asked: Any) -> str:
     """The request of servers that find no host."""
-    return cloud.ask_in_vain(flavor, **asked)[0].request
+    return cloud.fail_to_boot(flavor, **asked)[0].request
 
 
 def refused(reaper: Reaper, request: str) -> dict[str, tuple[str, str]]:
@@ -61,7 +61,7 @@ def assert_served_on(
     on another host (`refusing`) the reaper says that code and these words. Returns those that died."""
     cloud = fleet.cloud
     mark = cloud.mark()
-    [failed] = cloud.ask_in_vain(flavor, **asked)
+    [failed] = cloud.fail_to_boot(flavor, **asked)
     reaper.wait_outcome(failed.request)
     freed = assert_freed(fleet, mark, price, among=fleet.spot(host))
     if refusing:
@@ -87,27 +87,27 @@ def test_anti_affinity_sends_the_cull_elsewhere(cloud: Cloud, install: Callable[
     group = cloud.make_group("apart", "anti-affinity")
     fleet = half_full_with(cloud, lambda: cloud.boot("medium", "regular", one, hints=group))
     reaper = install()
-    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
+    assert_deletions_futile(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
     reaper.start()
     assert_served_on(fleet, reaper, two, 3, refusing=(one, "server-group"), words="'apart'", hints=group)
 
 
-def test_where_anti_affinity_leaves_no_host_nobody_dies(cloud: Cloud, reaper: Reaper) -> None:
+def test_where_anti_affinity_leaves_no_host_none_is_deleted(cloud: Cloud, reaper: Reaper) -> None:
     one, two, three = cloud.hosts
     group = cloud.make_group("apart", "anti-affinity")
     fleet = fill(cloud, {one: HALF, two: HALF, three: FULL}, exactly=False)
     for host in (one, two):
         fleet.by_host[host]["regular"] = cloud.boot("medium", "regular", host, hints=group)
     mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", hints=group)
+    [failed] = cloud.fail_to_boot("medium", hints=group)
     assert reaper.wait_outcome(failed.request)["kind"] == "not-enough"
     reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
-    # Nova agrees: with the room there, it refuses all the same.
+    assert_none_deleted(fleet, mark)
+    # Nova agrees: with the room there, it still refuses.
     [in_the_way] = fleet.spot(one)
     cloud.delete_without_waiting(in_the_way)
     cloud.wait_gone([in_the_way])
-    cloud.ask_in_vain("medium", hints=group)
+    cloud.fail_to_boot("medium", hints=group)
 
 
 def test_several_on_a_host_as_far_as_the_group_allows(cloud: Cloud, install: Callable[..., Reaper]) -> None:
@@ -115,7 +115,7 @@ def test_several_on_a_host_as_far_as_the_group_allows(cloud: Cloud, install: Cal
     group = cloud.make_group("two at most", "anti-affinity", max_on_a_host=2)
     fleet = half_full_with(cloud, lambda: cloud.boot("small", "regular", one, count=2, hints=group))
     reaper = install()
-    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
+    assert_deletions_futile(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
     reaper.start()
     assert_served_on(fleet, reaper, two, 3, refusing=(one, "server-group"), hints=group)
     # With one of them gone, the first host may have another.
@@ -135,7 +135,7 @@ def test_affinity_sends_the_cull_to_the_group(cloud: Cloud, install: Callable[..
     )
     fleet.by_host[two]["regular"] = cloud.boot("small", "regular", two, hints=group)
     reaper = install()
-    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
+    assert_deletions_futile(fleet, reaper, [one], lambda: refused_boot(cloud, hints=group))
     reaper.start()
     assert_served_on(fleet, reaper, two, 3, refusing=(one, "server-group"), hints=group)
 
@@ -150,10 +150,10 @@ def test_servers_of_one_request_that_must_be_apart_get_a_host_each(
     # Of a group of its own: the first server gets a host before the second finds none, and Nova's
     # scheduler remembers it there as one of the group.
     alike = cloud.make_group("also apart", "anti-affinity")
-    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, count=2, hints=alike), slots=2)
+    assert_deletions_futile(fleet, reaper, [one], lambda: refused_boot(cloud, count=2, hints=alike), slots=2)
     reaper.start()
     mark = cloud.mark()
-    asked = cloud.ask_in_vain("medium", count=2, hints=group)
+    asked = cloud.fail_to_boot("medium", count=2, hints=group)
     reaper.wait_outcome(asked[0].request)
     assert len([d for d in cloud.reaper_deletions(mark)]) == 4  # one there, three here
     again = cloud.ask("medium", count=2, hints=group)
@@ -168,10 +168,10 @@ def test_servers_of_one_request_that_must_be_together_get_one_host(
     group = cloud.make_group("together", "affinity")
     fleet = fill(cloud, {one: HALF_SPOT, two: HALF_SPOT, three: FIVE_SPOTS})
     reaper = install()
-    in_vain(fleet, reaper, [one, two], lambda: refused_boot(cloud, count=2, hints=group), slots=2)
+    assert_deletions_futile(fleet, reaper, [one, two], lambda: refused_boot(cloud, count=2, hints=group), slots=2)
     reaper.start()
     mark = cloud.mark()
-    asked = cloud.ask_in_vain("medium", count=2, hints=group)
+    asked = cloud.fail_to_boot("medium", count=2, hints=group)
     reaper.wait_outcome(asked[0].request)
     assert_freed(fleet, mark, 5, among=fleet.spot(three))
     again = cloud.ask("medium", count=2, hints=group)
@@ -183,7 +183,7 @@ def test_a_hint_that_the_message_lost_is_found_in_the_search(
     cloud: Cloud, install: Callable[..., Reaper]
 ) -> None:
     """Placement offers room on a host that is down: Nova's scheduler begins to search, and tells the
-    hint then, not when it fails. (Without any offer it does not begin, and nobody tells the hint.)"""
+    hint then, not when it fails. (Without any offer it does not begin, and no message has the hint.)"""
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: [("spot", "small", 4)], three: []}, exactly=False)
     [there] = cloud.boot("small", "regular", two)
@@ -191,7 +191,7 @@ def test_a_hint_that_the_message_lost_is_found_in_the_search(
     cloud.say_that_it_is_down(three)
     hints = {"same_host": [there.id]}
     reaper = install()
-    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
+    assert_deletions_futile(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
     reaper.start()
     assert_served_on(fleet, reaper, two, 3, hints=hints)
 
@@ -204,13 +204,13 @@ def test_different_host_keeps_off_the_others(cloud: Cloud, install: Callable[...
     fleet.by_host[one]["regular"] = [there]
     fleet.by_host[three]["regular"] = [elsewhere]
     hints = {"different_host": [there.id, elsewhere.id]}
-    # For its room the scheduler begins to search; down, it is no place for anybody.
+    # For its room the scheduler begins to search; down, no server can land there.
     cloud.say_that_it_is_down(three)
     reaper = install()
-    in_vain(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
+    assert_deletions_futile(fleet, reaper, [one], lambda: refused_boot(cloud, hints=hints))
     reaper.start()
     freed = assert_served_on(fleet, reaper, two, 3, hints=hints)
-    # There are 3 VCPU on the first host: for a small one nobody would have to die.
+    # There are 3 VCPU on the first host: for a small one no server would have to be deleted.
     fleet.by_host[two]["spot"] = [server for server in fleet.spot(two) if server not in freed]
     assert_served_on(fleet, reaper, two, 1, "small", hints=hints)
 
@@ -222,7 +222,7 @@ def test_an_aggregate_of_other_projects_is_kept_off(cloud: Cloud, install: Calla
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
     cloud.make_aggregate("theirs", [one], {"filter_tenant_id": cloud.project_id("spot")})
-    victims = killed_in_vain(fleet, install(), [one], lambda: refused_boot(cloud))
+    victims = futile_victims(fleet, install(), [one], lambda: refused_boot(cloud))
     boot_again(fleet, victims)
     reaper = install()
     cheapest_on(fleet, reaper, [one])
@@ -236,7 +236,7 @@ def test_an_aggregate_isolated_by_a_trait_is_kept_off(cloud: Cloud, install: Cal
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
     isolation = {"trait:HW_CPU_X86_AVX512F": "required"}
     cloud.make_aggregate("accelerated", [one], isolation)
-    victims = killed_in_vain(fleet, install(), [one], lambda: refused_boot(cloud))
+    victims = futile_victims(fleet, install(), [one], lambda: refused_boot(cloud))
     cloud.remove_aggregate("accelerated")  # it would not let them in again, either
     boot_again(fleet, victims)
     cloud.make_aggregate("accelerated", [one], isolation)
@@ -247,7 +247,7 @@ def test_an_aggregate_isolated_by_a_trait_is_kept_off(cloud: Cloud, install: Cal
     assert_served_on(fleet, reaper, two, 3, refusing=(one, "isolated"))
 
 
-def test_nobody_dies_outside_the_watched_aggregates(cloud: Cloud, install: Callable[..., Reaper]) -> None:
+def test_no_server_is_deleted_outside_the_watched_aggregates(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     one, two, three = cloud.hosts
     uuid = cloud.make_aggregate("east", [two])
     cloud.make_aggregate("west", [three])
@@ -260,7 +260,7 @@ def test_nobody_dies_outside_the_watched_aggregates(cloud: Cloud, install: Calla
         assert [host["host_name"] for host in plan["hosts"]] == [two], plan
     reaper.start()
     mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium")
+    [failed] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(failed.request)
     assert_freed(fleet, mark, 3, among=fleet.spot(two))
     assert refused(reaper, failed.request)[one][0] == "unwatched"
@@ -274,29 +274,29 @@ def test_a_request_outside_every_shard_is_refused(cloud: Cloud, install: Callabl
     reaper.config["watched_aggregates"] = ["east"]
     reaper.start()
     mark = cloud.mark()
-    [failed] = cloud.ask_in_vain("medium", zone="nova")
+    [failed] = cloud.fail_to_boot("medium", zone="nova")
     outcome: dict[str, Any] = reaper.wait_outcome(failed.request)
     assert outcome["kind"] == "refused" and "outside the watched aggregates (east)" in outcome["reason"]
     reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_a_zone_that_placement_does_not_know_is_no_place(cloud: Cloud, reaper: Reaper) -> None:
     """Nova's scheduler asks Placement for the members of a zone. Where Nova's own list was not
     mirrored there, it finds no host, whatever room there is. The reaper has read the list before it
-    is lost: it is paused, not stopped, while victims die in vain."""
+    is lost: it is paused, not stopped, while the useless deletions are made."""
     one, two, three = cloud.hosts
     cloud.make_zone("east", [one, two])
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
     cloud.forget_aggregates_of(one)
-    assert reaper.command("pause", "--reason", "some die in vain").returncode == 0
+    assert reaper.command("pause", "--reason", "useless deletions").returncode == 0
 
     def refused_while_paused() -> str:
         request = refused_boot(cloud, zone="east")
         assert reaper.wait_outcome(request)["safeguard"] == "paused"
         return request
 
-    in_vain(fleet, reaper, [one], refused_while_paused)
+    assert_deletions_futile(fleet, reaper, [one], refused_while_paused)
     assert reaper.command("resume").returncode == 0
     assert_served_on(fleet, reaper, two, 3, refusing=(one, "not-in-placement"), zone="east")
 
@@ -347,7 +347,7 @@ def test_an_aggregate_without_what_the_flavor_wishes_is_kept_off(
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
     cloud.make_aggregate("slow", [one], {"ssd": "false"})
     cloud.make_aggregate("fast", [two], {"ssd": "true"})
-    victims = killed_in_vain(fleet, install(), [one], lambda: refused_boot(cloud, fast))
+    victims = futile_victims(fleet, install(), [one], lambda: refused_boot(cloud, fast))
     boot_again(fleet, victims)
     reaper = install()
     cheapest_on(fleet, reaper, [one])
@@ -369,7 +369,7 @@ def assert_only_the_second_host_will_do(
         return failed.request
 
     reaper = install()
-    in_vain(fleet, reaper, [one], refused_request)
+    assert_deletions_futile(fleet, reaper, [one], refused_request)
     reaper.start()
     mark = cloud.mark()
     request = refused_request()
@@ -404,11 +404,11 @@ def test_a_trait_of_the_image_is_sought(
 
 
 @pytest.mark.lab_only  # cloudsim's images and flavors ask nothing of a host
-def test_what_no_host_can_give_costs_nobody(
+def test_what_no_host_can_give_costs_no_server(
     cloud: OpenStackCloud, install: Callable[..., Reaper], with_tpm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dedicated CPUs that only the image asks for, where no host offers PCPU; a TPM that the flavor asks
-    for in its own words. There is room for both after one deletion, and Nova refuses them all the same."""
+    for in its own words. There is room for both after one deletion, and Nova still refuses them."""
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: FIVE_SPOTS, three: FULL})
     pinned = cloud.make_image("pinned", hw_cpu_policy="dedicated")
@@ -427,7 +427,7 @@ def test_what_no_host_can_give_costs_nobody(
         assert reaper.wait_outcome(request)["kind"] == "not-enough"
         assert all(wish in reason for _, reason in refused(reaper, request).values())
     reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     victims = cheapest_on(fleet, reaper, [one])
     for victim in victims:
         cloud.delete_without_waiting(victim)
@@ -448,7 +448,7 @@ def test_a_live_migration_gets_room_elsewhere(cloud: Cloud, install: Callable[..
     [server] = fleet.regular(one)
     reaper = install()
     move = cloud.live_migrate_without_waiting
-    in_vain(fleet, reaper, [one], lambda: refused_move(cloud, server, move), "small")
+    assert_deletions_futile(fleet, reaper, [one], lambda: refused_move(cloud, server, move), "small")
     reaper.start()
     mark = cloud.mark()
     request = cloud.live_migrate_without_waiting(server)
@@ -461,7 +461,7 @@ def test_a_live_migration_gets_room_elsewhere(cloud: Cloud, install: Callable[..
 
 
 def test_an_evacuation_gets_room_elsewhere(cloud: Cloud, install: Callable[..., Reaper]) -> None:
-    """Its own host is down: room there is of no use to anybody."""
+    """Its own host is down: room there is of no use to any server."""
     one, two, three = cloud.hosts
     fleet = fill(
         cloud, {one: [("regular", "small", 1), ("spot", "small", 4)], two: HALF_SPOT, three: FULL}
@@ -475,7 +475,7 @@ def test_an_evacuation_gets_room_elsewhere(cloud: Cloud, install: Callable[..., 
         return request
 
     reaper = install()
-    in_vain(fleet, reaper, [one], refused_evacuation, "small")
+    assert_deletions_futile(fleet, reaper, [one], refused_evacuation, "small")
     cloud.say_that_it_is_down(one)
     reaper.start()
     mark = cloud.mark()
@@ -487,7 +487,7 @@ def test_an_evacuation_gets_room_elsewhere(cloud: Cloud, install: Callable[..., 
 
 
 def test_an_unshelving_that_found_no_host_is_heard_of(cloud: Cloud, install: Callable[..., Reaper]) -> None:
-    """Nova tells nobody: the server stays shelved, and its record of actions says why."""
+    """Nova sends no message: the server stays shelved, and its record of actions says why."""
     one, two, three = cloud.hosts
     [server] = cloud.boot("medium", "regular", one)
     cloud.shelve(server)

@@ -23,7 +23,7 @@ def test_where_deletion_is_deferred_the_room_comes_free_at_once(cloud: Cloud, in
     fleet = half_spot(cloud)
     [victim] = fleet.spot()
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     cloud.wait_gone([victim])
     kinds = [(deletion.server, deletion.kind) for deletion in cloud.reaper_deletions(mark)]
@@ -47,7 +47,7 @@ def test_a_deferred_deletion_is_finished_by_the_next_reaper(cloud: Cloud, instal
         first.config["cull"]["max_parallel_deletions"] = 1
         first.start()
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         gate.wait_held("the look that comes after the first deletion")
         first.kill()
         gate.let_pass()
@@ -67,10 +67,10 @@ def test_what_its_user_deleted_is_not_forced(cloud: Cloud, install) -> None:
     [theirs], [victim] = fleet.spot(one), fleet.spot(two)
     cloud.delete_softly(theirs)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     assert {deletion.server for deletion in cloud.reaper_deletions(mark)} == {victim.id}
-    assert cloud.room_held_by(theirs), "it can't be given back any more"
+    assert cloud.room_held_by(theirs), "it can no longer be given back"
 
 
 @pytest.mark.lab_only
@@ -86,7 +86,7 @@ def test_all_over_tls_with_a_private_authority(cloud: Cloud, install) -> None:
     crowd = [("regular", "small", 5)]
     fleet = fill(cloud, {one: HALF_SPOT, two: crowd, three: crowd})
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot())
     cloud.wait_for(cloud.ask("medium"), "ACTIVE")
@@ -94,7 +94,7 @@ def test_all_over_tls_with_a_private_authority(cloud: Cloud, install) -> None:
 
 
 @pytest.mark.lab_only
-def test_without_the_authority_it_trusts_nobody(cloud: Cloud, install) -> None:
+def test_without_the_authority_it_trusts_no_service(cloud: Cloud, install) -> None:
     reaper = install(region="TlsRegion", tls=True)
     del reaper.config["cloud"]["ca_file"]
     del reaper.config["broker"]["ca_file"]

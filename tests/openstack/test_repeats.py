@@ -24,7 +24,7 @@ def plenty_of_spot(cloud: Cloud) -> Fleet:
 def test_a_message_that_comes_again_afterwards(cloud: Cloud, reaper: Reaper) -> None:
     fleet = plenty_of_spot(cloud)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     [message] = cloud.failure_messages(1)
     reaper.wait_outcome(refused.request)
     # Take the room, or a second plan would rightly find that nothing is to do.
@@ -44,7 +44,7 @@ def test_a_message_that_comes_again_while_in_work(cloud: Cloud, reaper: Reaper) 
     mark = cloud.mark()
     one, _, three = cloud.hosts
     with cloud.hold_deletions(one), cloud.hold_deletions(three):
-        [refused] = cloud.ask_in_vain("medium")
+        [refused] = cloud.fail_to_boot("medium")
         [message] = cloud.failure_messages(1)
         eventually("a victim is deleted", lambda: cloud.reaper_deletions(mark))
         publish_again(cloud, message)
@@ -54,7 +54,7 @@ def test_a_message_that_comes_again_while_in_work(cloud: Cloud, reaper: Reaper) 
 
 
 def test_a_server_that_its_user_deletes_is_not_deleted_again(cloud: Cloud, reaper: Reaper) -> None:
-    """While it is on its way it is no victim, and its room is not there yet: nobody
+    """While it is on its way it is no victim, and its room is not free yet: no server
     dies until it is gone. Then only what is still missing dies."""
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: SPOT, two: FULL, three: FULL})
@@ -62,7 +62,7 @@ def test_a_server_that_its_user_deletes_is_not_deleted_again(cloud: Cloud, reape
     mark = cloud.mark()
     with cloud.hold_deletions(one):
         cloud.delete_without_waiting(leaving)
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         eventually("there is a plan", lambda: (reaper.story(refused.request) or {}).get("plans"))
         assert not cloud.reaper_deletions(mark)
     reaper.wait_outcome(refused.request)
@@ -76,7 +76,7 @@ def test_a_victim_that_its_user_deletes_in_mid_plan(cloud: Cloud, reaper: Reaper
     fleet = fill(cloud, {one: SPOT, two: SPOT, three: FULL})
     mark = cloud.mark()
     with cloud.hold_deletions(one), cloud.hold_deletions(two):
-        refused = cloud.ask_in_vain("medium", count=2)
+        refused = cloud.fail_to_boot("medium", count=2)
         eventually("both victims are deleted", lambda: len(cloud.reaper_deletions(mark)) == 2)
         victims = {deletion.server for deletion in cloud.reaper_deletions(mark)}
         [first, *_] = [server for server in fleet.spot() if server.id in victims]
@@ -93,9 +93,9 @@ def test_two_requests_at_once_get_a_slot_each(cloud: Cloud, reaper: Reaper) -> N
     fleet = fill(cloud, {one: SPOT, two: FULL, three: FULL})
     mark = cloud.mark()
     with cloud.hold_deletions(one):
-        [first] = cloud.ask_in_vain("medium")
+        [first] = cloud.fail_to_boot("medium")
         eventually("a victim is deleted", lambda: cloud.reaper_deletions(mark))
-        [second] = cloud.ask_in_vain("medium")
+        [second] = cloud.fail_to_boot("medium")
     for server in (first, second):
         reaper.wait_outcome(server.request)
     assert_only_victims_died(fleet, mark, fleet.spot(one))

@@ -1,4 +1,4 @@
-"""Room that is kept for roles, in Placement: Nova places nobody else there, and who it is for gets it."""
+"""Room that is kept for roles, in Placement: Nova places no other servers there, and servers of the role get it."""
 
 from pathlib import Path
 from typing import Any, Callable, Iterator
@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from cloud import PATIENCE, Cloud, Server, eventually
-from fleet import Fleet, assert_nobody_died, fill
+from fleet import Fleet, assert_none_deleted, fill
 from gateway_process import Addresses, asking_the_gateway
 from lab_cloud import LabCloud
 from lablib import catalog
@@ -91,7 +91,7 @@ def ask_port(reaper: Reaper, word: str, order: dict[str, Any], token: str) -> re
 
 
 def shown(reaper: Reaper, role: str = "web") -> dict[str, int]:
-    """What became of the VCPU of its only reservation."""
+    """The state of the VCPU of its only reservation."""
     [found] = reaper.json("reservations", "--role", role)["reservations"]
     assert not found["trouble"], found
     words = ("resources", "used", "held", "lent", "owed")
@@ -121,10 +121,10 @@ def test_a_day_of_a_reservation(cloud: Cloud, lab_cloud: LabCloud, keeper: Reape
     assert shown(keeper) == {"resources": HOST, "used": 0, "held": HOST, "lent": 0, "owed": 0}
     assert cloud.used_vcpus(one) == HOST
 
-    # Nova places nobody else there, and nobody is deleted for him.
-    [stranger] = cloud.ask_in_vain("small")
+    # Nova places no other server there, and none is deleted for a stranger.
+    [stranger] = cloud.fail_to_boot("small")
     assert keeper.wait_outcome(stranger.request)["kind"] == "not-enough"
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     assert keeper.command("reserve", "--host", one, "--role", "db", "--resources", "VCPU=1").returncode == 3
 
     # On its port a token of Keystone says who reserves.
@@ -180,7 +180,7 @@ def test_a_day_of_a_reservation(cloud: Cloud, lab_cloud: LabCloud, keeper: Reape
 
 
 def test_a_restart_and_a_stranger_in_the_way(cloud: Cloud, keeper: Reaper) -> None:
-    """What the configuration reserves is collected when the room comes free, and nobody dies for it."""
+    """What the configuration reserves is collected when the room comes free, and no server is deleted for it."""
     one = cloud.hosts[0]
     fleet = one_idle_host(cloud, ("regular", "medium", 1))
     static = {"role": "db", "hosts": [one], "resources": {"VCPU": HOST}}
@@ -192,7 +192,7 @@ def test_a_restart_and_a_stranger_in_the_way(cloud: Cloud, keeper: Reaper) -> No
     keeper.start()
     eventually("it knows the reservations", lambda: keeper.command("reservations").returncode == 0)
     becomes(keeper, "db", resources=HOST, held=5, owed=5)
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     [stranger] = fleet.by_host[one].pop("regular")
     cloud.delete_without_waiting(stranger)
     cloud.wait_gone([stranger])
@@ -228,9 +228,9 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     # Who is of no role gets neither what is idle nor what is lent. (A label is a write of its own.)
     eventually("it is labelled", lambda: cloud.metadata_of(tenant).get("res-type") == "revocable")
     mark = cloud.mark()
-    [stranger] = cloud.ask_in_vain("small")
+    [stranger] = cloud.fail_to_boot("small")
     assert keeper.wait_outcome(stranger.request)["kind"] == "not-enough"
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     assert cloud.look(tenant).status == "ACTIVE"
 
     # When a tenant leaves, it is as before; the next one comes.
@@ -261,9 +261,9 @@ def test_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     becomes(keeper, FRONT, used=2, held=6, lent=2)
     [shown_one] = keeper.json("reservations", "--role", FRONT)["reservations"]
     assert shown_one["calm_for_s"] > 0
-    cloud.ask_in_vain("medium", "spot")
+    cloud.fail_to_boot("medium", "spot")
     becomes(keeper, FRONT, used=2, held=6, lent=2)
-    # Unreserved, it is the role's above again; what is there is the lower one's first.
+    # Unreserved, it is the role's above again; existing room is the lower one's first.
     reserve(keeper, "unreserve", one, 6, role=FRONT)
     becomes(keeper, FRONT, resources=4, used=2, held=2, lent=0)
     becomes(keeper, resources=6, held=4, lent=2)
@@ -312,7 +312,7 @@ def test_races_of_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     cloud.wait_for(tenants, "ACTIVE")
     becomes(keeper, "regular", held=0, lent=HOST)
 
-    # Over-evicting 1: a tenant terminates by itself when its lender comes. Nobody else goes.
+    # Over-evicting 1: a tenant terminates by itself when its lender comes. No other server is deleted.
     # (Before Nova tells of it, only Nova's list of servers, which is slow, would show it.)
     cloud.delete_without_waiting(tenants[0])
     becomes(keeper, "regular", lent=HOST - 2)
@@ -329,7 +329,7 @@ def test_races_of_lender_and_tenants(cloud: Cloud, keeper: Reaper) -> None:
     assert how_many_live(cloud, tenants) == 2
 
     # Unnecessary reject: a revocable server comes while a tenant goes for its lender. Room that is
-    # idle elsewhere is lent to it all the same.
+    # idle elsewhere is still lent to it.
     regular = fleet.by_host[two].pop("regular")
     for server in regular:
         cloud.delete_without_waiting(server)
@@ -351,7 +351,7 @@ def how_many_live(cloud: Cloud, servers: list[Server]) -> int:
 def test_with_the_least_rights(
     cloud: Cloud, lab_cloud: LabCloud, install: Callable[..., Reaper], tmp_path: Path
 ) -> None:
-    """Set up, asked for by a token of somebody's, given back and taken down, without the gateway."""
+    """Set up, requested with a user's token, given back and taken down, without the gateway."""
     one = cloud.hosts[0]
     one_idle_host(cloud)
     reaper = install(user="least")

@@ -9,7 +9,7 @@ from typing import Callable, Iterator
 import pytest
 
 from cloud import eventually
-from fleet import Fleet, assert_nobody_died, fill
+from fleet import Fleet, assert_none_deleted, fill
 from lab_cloud import LabCloud
 from lablib import catalog
 from lablib.settings import POLICIES, policy_file
@@ -87,8 +87,8 @@ def test_the_least_rights_are_enough_and_each_is_used(cloud: LabCloud, install, 
 
 
 def recorded_rights() -> set[str]:
-    """Glance keeps no record here; a private image of somebody else's stands for it. The features that
-    nobody uses here have scenarios of their own: test_with_the_least_rights, where the feature is tested."""
+    """Glance keeps no record here; a private image of another project stands for it. The features that
+    this lab does not use have scenarios of their own: test_with_the_least_rights, where the feature is tested."""
     elsewhere = ("gateway", "admin", "reservations", "oversubscription", "setup-oversubscription")
     return {rule for service, feature, rule in listed_rights() if service != "glance" and feature not in elsewhere}
 
@@ -102,14 +102,14 @@ def sparing(install: Callable[..., Reaper], **places: str) -> Reaper:
 
 
 def frees_on(cloud: LabCloud, reaper: Reaper, fleet: Fleet, host: str) -> None:
-    """For one who asks for a zone, an image of a tenant's own and a group."""
+    """For a request for a zone, an image of a tenant's own and a group."""
     cloud.make_aggregate("here", [host])
     reaper.config["watched_aggregates"] = ["here"]
     done = reaper.command("check")
     assert done.returncode == 0, done.stdout + done.stderr
     reaper.start()
     group = cloud.make_group(f"group-{host}", "anti-affinity")
-    [asked] = cloud.ask_in_vain("medium", zone="nova", hints=group)
+    [asked] = cloud.fail_to_boot("medium", zone="nova", hints=group)
     assert reaper.wait_outcome(asked.request)["kind"] == "freed"
     cloud.wait_gone(fleet.spot(host))
     [served] = cloud.boot("medium", "regular", host)
@@ -119,7 +119,7 @@ def frees_on(cloud: LabCloud, reaper: Reaper, fleet: Fleet, host: str) -> None:
 
 
 def looks_at_moves(cloud: LabCloud, reaper: Reaper, fleet: Fleet, host: str) -> None:
-    """A resize that finds no host, a server that is shelved, and a resize that nobody confirms."""
+    """A resize that finds no host, a server that is shelved, and a resize that is not confirmed."""
     del reaper.config["watched_aggregates"]
     reaper.start()
     [large] = fleet.regular(host)
@@ -135,7 +135,7 @@ def looks_at_moves(cloud: LabCloud, reaper: Reaper, fleet: Fleet, host: str) -> 
     [spot] = cloud.boot("small", "spot", host)
     cloud.resize_without_waiting(spot, "medium")
     cloud.wait_for([spot], "VERIFY_RESIZE")
-    [refused] = cloud.ask_in_vain("large")
+    [refused] = cloud.fail_to_boot("large")
     reaper.wait_outcome(refused.request)
     reaper.stop()
 
@@ -153,7 +153,7 @@ def makes_and_holds_room_of_its_own(
         flavor({f"resources1:{CLASS}": "1"})
         fleet = with_spot(cloud, 1)
         reaper.start()
-        [asked] = cloud.ask_in_vain("medium")
+        [asked] = cloud.fail_to_boot("medium")
         assert reaper.wait_outcome(asked.request)["kind"] == "freed"
         cloud.wait_gone(fleet.spot())
         reaper.stop()
@@ -178,7 +178,7 @@ def may_do_nothing_else(cloud: LabCloud, server: str) -> None:
     assert glance.get("/v2/images").status_code == 403
 
 
-def test_one_who_sees_others_in_the_list_alone_deletes_nobody(cloud: LabCloud, install) -> None:
+def test_a_reaper_that_sees_others_in_lists_only_deletes_nothing(cloud: LabCloud, install) -> None:
     """To one who is no administrator, Nova lists servers of others and says "not found" of each."""
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
@@ -191,10 +191,10 @@ def test_one_who_sees_others_in_the_list_alone_deletes_nobody(cloud: LabCloud, i
         assert "context_is_admin" in failure, failures
         mark = cloud.mark()
         reaper.start()
-        [asked] = cloud.ask_in_vain("medium")
+        [asked] = cloud.fail_to_boot("medium")
         waits = f"{asked.request}: the requester is not known yet"
         eventually("it waits", lambda: waits in reaper.log_text() and "held back" in reaper.log_text())
-        assert_nobody_died(fleet, mark)
+        assert_none_deleted(fleet, mark)
         assert not [request for request in cloud.access.since(mark, user="least") if request.is_write]
     with role_with_the_least_rights(cloud):
         assert reaper.wait_outcome(asked.request)["kind"] == "freed"

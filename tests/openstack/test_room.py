@@ -4,7 +4,7 @@ import json
 from typing import Callable
 
 from cloud import Cloud
-from fleet import assert_nobody_died, fill
+from fleet import assert_none_deleted, fill
 from reaper_process import Reaper
 from room_questions import Question, admin_api
 
@@ -12,7 +12,7 @@ FULL = [("regular", "large", 1)]
 HALF_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
 
 
-def test_room_is_told_now_after_victims_and_never(cloud: Cloud, install: Callable[..., Reaper]) -> None:
+def test_room_is_answered_with_now_after_victims_and_never(cloud: Cloud, install: Callable[..., Reaper]) -> None:
     """The command and the daemon answer alike; names that lead nowhere are no shortage."""
     one, two, three = cloud.hosts
     fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: [("regular", "medium", 1)]}, exactly=False)
@@ -34,13 +34,13 @@ def test_room_is_told_now_after_victims_and_never(cloud: Cloud, install: Callabl
         ["--flavor", "huge"],
         ["--resources", "VCPU=1", "--zone", "mars"],
         ["--resources", "CUSTOM_UNHEARD=1"],
-        ["--resources", "VCPU=1", "--project", "nobody"],
+        ["--resources", "VCPU=1", "--project", "no-such"],
     ):
         done = reaper.command("room", *unknown)
         assert done.returncode == 6 and unknown[-1].partition("=")[0] in done.stderr, done.stderr
         assert done.stderr.count("\n") == 1 and not done.stdout, done.stderr
     for wanted in (
-        ["--project", "nobody", "--resources", "VCPU=1"],
+        ["--project", "no-such", "--resources", "VCPU=1"],
         ["--project", "regular", "--resources", "VCPU=1", "--az", "mars"],
         ["--project", "regular", "--resources", "VCPU=1,CUSTOM_UNHEARD=1"],
     ):
@@ -54,4 +54,4 @@ def test_room_is_told_now_after_victims_and_never(cloud: Cloud, install: Callabl
         assert api.get("room", flavor="huge").status_code == 404
         assert api.get("room", resources="VCPU:1", zone="mars").status_code == 404
         assert api.get("room", flavor="medium", count="some").status_code == 400
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)

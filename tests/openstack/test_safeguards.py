@@ -5,7 +5,7 @@ from typing import Any, Iterator
 
 from between import between_plan_and_deletion, stand_before, wait_held
 from cloud import Cloud, Server, eventually, wait_for_the_next_second
-from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
+from fleet import Fleet, assert_freed, assert_none_deleted, assert_only_victims_died, fill
 from gate import Gate
 from reaper_process import Reaper
 
@@ -23,14 +23,14 @@ def full_but_for(cloud: Cloud, first: list, second: list = FULL) -> Fleet:
 
 def refused_for(cloud: Cloud, reaper: Reaper, flavor: str, count: int = 1) -> dict[str, Any]:
     """The outcome of a request that finds no host."""
-    refused, *_ = cloud.ask_in_vain(flavor, count=count)
+    refused, *_ = cloud.fail_to_boot(flavor, count=count)
     return reaper.wait_outcome(refused.request)
 
 
 # The kill switch --------------------------------------------------------------
 
 
-def test_paused_it_kills_nobody_until_it_is_resumed(cloud: Cloud, reaper: Reaper) -> None:
+def test_paused_it_deletes_nothing_until_it_is_resumed(cloud: Cloud, reaper: Reaper) -> None:
     """Also after a restart, which an operator may try first."""
     fleet = full_but_for(cloud, HALF_SPOT)
     mark = cloud.mark()
@@ -48,7 +48,7 @@ def test_paused_it_kills_nobody_until_it_is_resumed(cloud: Cloud, reaper: Reaper
     reaper.stop()
     reaper.start()
     assert refused_for(cloud, reaper, "medium")["safeguard"] == "paused"
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     assert "host one burns" in reaper.command("status").stdout
 
     done = reaper.command("resume")
@@ -57,19 +57,19 @@ def test_paused_it_kills_nobody_until_it_is_resumed(cloud: Cloud, reaper: Reaper
     assert_only_victims_died(fleet, mark, fleet.spot())
 
 
-def test_paused_between_a_plan_and_its_deletions_it_kills_nobody(cloud: Cloud, install) -> None:
+def test_paused_between_a_plan_and_its_deletions_it_deletes_nothing(cloud: Cloud, install) -> None:
     reaper = install()
     fleet = full_but_for(cloud, SPOT)
     with between_plan_and_deletion(cloud, reaper, fleet) as gate:
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         wait_held(gate, reaper, refused, mark)
         assert reaper.command("pause", "--reason", "host one burns").returncode == 0
         gate.let_pass()
         outcome = reaper.wait_outcome(refused.request)
         reaper.wait_messages_done()
     assert outcome["kind"] == "refused" and outcome["safeguard"] == "paused", outcome
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 def test_a_file_made_by_hand_pauses_it(cloud: Cloud, reaper: Reaper) -> None:
@@ -77,7 +77,7 @@ def test_a_file_made_by_hand_pauses_it(cloud: Cloud, reaper: Reaper) -> None:
     mark = cloud.mark()
     reaper.pause_file.touch()
     assert refused_for(cloud, reaper, "medium")["safeguard"] == "paused"
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     reaper.pause_file.unlink()
     assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
     assert_only_victims_died(fleet, mark, fleet.spot())
@@ -95,7 +95,7 @@ def after_the_first_of_five(cloud: Cloud, reaper: Reaper, mark: int) -> Iterator
         stand_before(reaper, gate)
         reaper.config["cull"]["max_parallel_deletions"] = 1
         reaper.start()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         gate.wait_held("the answer to the first deletion")
         yield refused
         gate.let_pass()
@@ -139,7 +139,7 @@ def test_a_tag_or_a_key_protects_a_server_where_owners_may(cloud: Cloud, install
     # For two: the refusal of one would be repeated for the next one that comes within a second.
     outcome = refused_for(cloud, reaper, "medium", count=2)
     assert outcome["safeguard"] == "protected", outcome
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     cloud.untag(tagged, "reaper-protected")
     assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
     assert_only_victims_died(fleet, mark, [tagged])
@@ -160,7 +160,7 @@ def test_an_operator_protects_a_server_for_a_while(cloud: Cloud, install, tmp_pa
     mark = cloud.mark()
     outcome = refused_for(cloud, reaper, "medium", count=2)
     assert outcome["safeguard"] == "protected", outcome
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     [shown] = reaper.json("protect")["protections"]
     assert shown["server"] == kept.id and shown["reason"] == "it moves"
     servers = {server["id"]: server for server in reaper.json("hosts", "--servers")["servers"]}
@@ -173,7 +173,7 @@ def test_an_operator_protects_a_server_for_a_while(cloud: Cloud, install, tmp_pa
 
 
 def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install) -> None:
-    """One installation, restarted with other settings. A project may be called by its id, in any letters,
+    """One installation, restarted with other settings. A project may be called by its id, case-insensitive,
     and by its name, with its domain or without."""
     fleet = full_but_for(cloud, HALF_SPOT)
     mark = cloud.mark()
@@ -190,7 +190,7 @@ def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install
         reaper.start()
         outcome = refused_for(cloud, reaper, "medium")
         assert outcome["safeguard"] == safeguard, outcome
-        assert_nobody_died(fleet, mark)
+        assert_none_deleted(fleet, mark)
         reaper.stop()
     reaper.config["protect"] = {"min_run_time": "1s"}
     wait_for_the_next_second()
@@ -199,8 +199,8 @@ def test_a_project_is_protected_and_then_young_servers_are(cloud: Cloud, install
     assert_only_victims_died(fleet, mark, fleet.spot())
 
 
-def test_nobody_dies_while_a_protected_project_is_not_there(cloud: Cloud, install) -> None:
-    """Whom a name that leads nowhere means, nobody can say. It is told, and looked for again."""
+def test_no_server_is_deleted_while_a_protected_project_is_missing(cloud: Cloud, install) -> None:
+    """It is not known what a name without a project protects. It is reported, and looked up again."""
     fleet = full_but_for(cloud, HALF_SPOT)
     reaper = install()
     reaper.config["protect"] = {"projects": ["gold"]}
@@ -210,8 +210,8 @@ def test_nobody_dies_while_a_protected_project_is_not_there(cloud: Cloud, instal
     mark = cloud.mark()
     outcome = refused_for(cloud, reaper, "medium")
     assert outcome["kind"] == "refused" and "'gold'" in outcome["reason"], outcome
-    assert_nobody_died(fleet, mark)
-    eventually("it is told", lambda: held_back(reaper))
+    assert_none_deleted(fleet, mark)
+    eventually("it is reported", lambda: held_back(reaper))
     done = reaper.command("plan", "--resources", "VCPU=5", "--project", "regular")
     assert done.returncode == 3 and "Remark: protect.projects: " in done.stdout, done.stdout
     with cloud.new_project("gold"):
@@ -238,7 +238,7 @@ def test_a_request_may_not_cost_more_victims_than_the_limit(cloud: Cloud, instal
     mark = cloud.mark()
     outcome = refused_for(cloud, reaper, "large")
     assert outcome["safeguard"] == "limit-request", outcome
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     assert refused_for(cloud, reaper, "medium")["kind"] == "freed"
     assert_freed(fleet, mark, 1, among=fleet.spot())
 
@@ -294,7 +294,7 @@ def assert_log_tells_how_to_close_it(reaper: Reaper) -> None:
     assert any("reaper resume" in line for line in told), told
 
 
-def test_wasted_culls_open_the_breaker_until_somebody_resumes(cloud: Cloud, install) -> None:
+def test_wasted_culls_open_the_breaker_until_an_operator_resumes(cloud: Cloud, install) -> None:
     one, *_ = cloud.hosts
     reaper = install()
     reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
@@ -305,7 +305,7 @@ def test_wasted_culls_open_the_breaker_until_somebody_resumes(cloud: Cloud, inst
     mark = cloud.mark()
 
     def wasted_cull() -> None:
-        [refused] = cloud.ask_in_vain("medium")
+        [refused] = cloud.fail_to_boot("medium")
         assert reaper.wait_outcome(refused.request)["kind"] == "freed"
         assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
         cloud.boot("medium", "spot", one)  # others take the room
@@ -335,14 +335,14 @@ def test_the_breaker_tries_again_by_itself(cloud: Cloud, install) -> None:
     reaper.config["breaker"] = {"wasted": 1, "projects": 1, "retry_after": "1s"}
     reaper.start()
     fleet = full_but_for(cloud, SPOT)
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
     eventually("the breaker is half open", lambda: "breaker-half-open" in events(reaper))
     assert reaper.json("status")["breaker"]["state"] == "half-open"
-    # However busy the machine is, who asks now has time to come for its room.
+    # However busy the machine is, the next requester has time to come for its room.
     reaper.config["cull"] |= {"promise": "60s", "watch": "60s"}
     reaper.reload("cull.promise, cull.watch")
-    [refused] = cloud.ask_in_vain("large")
+    [refused] = cloud.fail_to_boot("large")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     cloud.wait_for(cloud.ask("large"), "ACTIVE")
     assert reaper.wait_freed_room(refused.request)["kind"] == "taken"
@@ -360,7 +360,7 @@ def test_a_shape_whose_room_goes_unused_is_left_alone(cloud: Cloud, install) -> 
     reaper.start()
     one, *_ = cloud.hosts
     full_but_for(cloud, ONE_SPOT)
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
     cloud.boot("medium", "spot", one)
     outcome = refused_for(cloud, reaper, "medium")

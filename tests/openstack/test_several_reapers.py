@@ -88,7 +88,7 @@ class Group:
         return any(known.issuperset(requests) for known in planned)
 
     def takeover_s(self, request: str, struck: datetime) -> float:
-        """How long the request was in nobody's hands, by the log of who took it."""
+        """How long no reaper had the request, by the log of the one that took it."""
         said = [reaper.first_said(f"{request}: ") for reaper in self.standby]
         return (min(time for time in said if time is not None) - struck).total_seconds()
 
@@ -136,12 +136,12 @@ def set_up(member: Member, group: Group) -> None:
     reaper.config["cull"]["max_parallel_deletions"] = 1
 
 
-# The moments -----------------------------------------------------------------------------------
+# The points of time ----------------------------------------------------------------------------
 
 
 # When the active one is hit. An answer is still on its way to it then, and arrives when another has
 # served the request.
-MOMENTS: dict[str, Callable[[Member], None]] = {
+POINTS: dict[str, Callable[[Member], None]] = {
     # It asks Nova about the requester.
     "before-the-plan": lambda member: member.nova.hold_reads(ANY_SERVER),
     # It reads the first victim once more.
@@ -177,28 +177,28 @@ WAYS = {"killed": kill, "frozen": freeze, "cut-off": cut_off}
 
 
 def plenty_of_spot(cloud: SimCloud) -> Fleet:
-    """Twice what is needed: whoever serves a request again finds victims."""
+    """Twice what is needed: a reaper that serves a request again finds victims."""
     one, two, three = cloud.hosts
     return fill(cloud, {one: SPOT, two: FULL, three: SPOT})
 
 
-def ask_and_wait_for(group: Group, moment: str) -> Server:
+def ask_and_wait_for(group: Group, point: str) -> Server:
     active = group.members[0]
-    MOMENTS[moment](active)
-    [refused] = group.cloud.ask_in_vain("large")
-    eventually("the moment has come", lambda: active.nova.held or active.placement.held, every=0.02)
+    POINTS[point](active)
+    [refused] = group.cloud.fail_to_boot("large")
+    eventually("the point is reached", lambda: active.nova.held or active.placement.held, every=0.02)
     return refused
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("point", POINTS)
 def test_another_takes_over(
-    cloud: SimCloud, install: Install, moment: str, way: str, record_property: Record
+    cloud: SimCloud, install: Install, point: str, way: str, record_property: Record
 ) -> None:
     fleet = plenty_of_spot(cloud)
     with group_of(cloud, install, size=2) as group:
         mark = cloud.mark()
-        refused = ask_and_wait_for(group, moment)
+        refused = ask_and_wait_for(group, point)
         struck = datetime.now()
         WAYS[way](group)
         group.wait_served(refused.request)
@@ -206,7 +206,7 @@ def test_another_takes_over(
         record_property("takeover_s", takeover_s)
         assert takeover_s < TAKEOVER_S
         assert_freed(fleet, mark, NEEDED, among=fleet.spot())
-        # The room is taken, so that whoever served the request again would have to kill for it.
+        # The room is taken: a reaper that served the request again would have to delete a server for it.
         cloud.wait_for(cloud.ask("large"), "ACTIVE")
         come_back(group)
         group.stop_all()
@@ -215,13 +215,13 @@ def test_another_takes_over(
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_on_its_way_is_credited(cloud: SimCloud, install: Install, way: str) -> None:
-    """Both victims are being deleted, by another reaper that is not there any more."""
+    """Both victims are being deleted, by another reaper that is gone."""
     fleet = plenty_of_spot(cloud)
     one, _, three = cloud.hosts
     with group_of(cloud, install, size=2) as group:
         mark = cloud.mark()
         with cloud.hold_deletions(one), cloud.hold_deletions(three):
-            [refused] = cloud.ask_in_vain("large")
+            [refused] = cloud.fail_to_boot("large")
             eventually("both are deleted", lambda: len(cloud.reaper_deletions(mark)) == NEEDED)
             WAYS[way](group)
             eventually("another has planned", lambda: plans_of(group.standby[0], refused))
@@ -233,7 +233,7 @@ def test_what_is_on_its_way_is_credited(cloud: SimCloud, install: Install, way: 
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_deferred_deletion_is_finished_and_nobody_else_dies(
+def test_a_deferred_deletion_is_finished_and_no_other_server_is_deleted(
     cloud: SimCloud, install: Install, way: str
 ) -> None:
     """The active one is hit when the first victim is deleted, and not forced yet."""
@@ -242,7 +242,7 @@ def test_a_deferred_deletion_is_finished_and_nobody_else_dies(
         mark = cloud.mark()
         active = group.members[0]
         active.nova.hold_reads(ANY_SERVER, after="DELETE")
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         active.nova.wait_held("the look that comes after the first deletion")
         WAYS[way](group)
         group.wait_served(refused.request)
@@ -258,7 +258,7 @@ def plans_of(reaper: Reaper, refused: Server) -> list[object]:
 
 
 def test_a_standby_names_the_active_one(cloud: SimCloud, install: Install) -> None:
-    """Whoever looks at it, or pauses it, learns that this changes nothing for the active one."""
+    """A user who looks at it, or pauses it, learns that this changes nothing for the active one."""
     with group_of(cloud, install, size=2) as group:
         [standby] = group.standby
         journal = group.active.config["journal"]["path"]
@@ -284,7 +284,7 @@ def test_an_acknowledgement_that_is_lost(cloud: SimCloud, install: Install) -> N
     with group_of(cloud, install, size=2) as group:
         mark = cloud.mark()
         with cloud.hold_deletions(one), cloud.hold_deletions(three):
-            [refused] = cloud.ask_in_vain("large")
+            [refused] = cloud.fail_to_boot("large")
             eventually("both are deleted", lambda: len(cloud.reaper_deletions(mark)) == NEEDED)
             cut_off(group)
         cloud.wait_gone([s for s in fleet.spot() if s.id in {d.server for d in cloud.reaper_deletions(mark)}])
@@ -328,13 +328,13 @@ def test_each_of_many_requests_is_served_once(cloud: SimCloud, install: Install)
         mark = cloud.mark()
         # Room that is freed early would serve the next request without a kill.
         with cloud.hold_deletions(one), cloud.hold_deletions(three):
-            asked = [cloud.ask_in_vain("small")[0] for _ in range(2)]
+            asked = [cloud.fail_to_boot("small")[0] for _ in range(2)]
             eventually("the first deletion", lambda: cloud.reaper_deletions(mark), every=0.02)
             kill(group)
-            asked += [cloud.ask_in_vain("small")[0] for _ in range(2)]
+            asked += [cloud.fail_to_boot("small")[0] for _ in range(2)]
             come_back(group)
             group.standby[0].kill()
-            asked += [cloud.ask_in_vain("small")[0] for _ in range(2)]
+            asked += [cloud.fail_to_boot("small")[0] for _ in range(2)]
             group.standby[0].start()
             # It has not deleted each yet if it must wait for a server that another one deletes.
             requests = [refused.request for refused in asked]

@@ -4,7 +4,7 @@ looking without touching."""
 import pytest
 
 from cloud import Cloud, eventually
-from fleet import Fleet, assert_nobody_died, assert_only_victims_died, fill
+from fleet import Fleet, assert_none_deleted, assert_only_victims_died, fill
 from reaper_process import Reaper
 
 FULL = [("regular", "large", 1)]
@@ -24,20 +24,20 @@ def test_a_locked_server_is_spared(cloud: Cloud, reaper: Reaper, kept: int) -> N
     [locked] = fleet.spot(cloud.hosts[kept])
     cloud.lock(locked)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot(cloud.hosts[1 - kept]))
 
 
-def test_if_all_are_locked_nobody_dies(cloud: Cloud, reaper: Reaper) -> None:
+def test_if_all_are_locked_none_is_deleted(cloud: Cloud, reaper: Reaper) -> None:
     fleet = two_half_spot_hosts(cloud)
     for server in fleet.spot():
         cloud.lock(server)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 # Owners ------------------------------------------------------------------------
@@ -54,10 +54,10 @@ def test_owners_can_not_refuse_and_an_administrator_can(cloud: Cloud, reaper: Re
     cloud.lock(kept)
     mark = cloud.mark()
     # Both would have to go.
-    refused, *_ = cloud.ask_in_vain("medium", count=2)
+    refused, *_ = cloud.fail_to_boot("medium", count=2)
     assert reaper.wait_outcome(refused.request)["kind"] == "not-enough"
-    assert_nobody_died(fleet, mark)
-    [refused] = cloud.ask_in_vain("medium")
+    assert_none_deleted(fleet, mark)
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     assert_only_victims_died(fleet, mark, [goes])
     cloud.unlock(kept)
@@ -66,7 +66,7 @@ def test_owners_can_not_refuse_and_an_administrator_can(cloud: Cloud, reaper: Re
     cloud.wait_for(again, "ACTIVE")
     reaper.stop()
     reaper.start()  # it does not remember whose lock it was
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     assert_only_victims_died(fleet, mark, [goes, kept])
 
@@ -87,7 +87,7 @@ def test_an_unconfirmed_resize_keeps_no_room_on_either_host(cloud: Cloud, reaper
     if closed != "neither":
         cloud.disable_host({"new": new, "old": old}[closed])
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("small")
+    [refused] = cloud.fail_to_boot("small")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     cloud.wait_gone([server])  # Nova confirms the resize before it deletes: the old host has its room first
     assert_only_victims_died(fleet, mark, [server])
@@ -99,7 +99,7 @@ def test_a_disabled_host_gives_no_room(cloud: Cloud, reaper: Reaper, disabled: i
     fleet = two_half_spot_hosts(cloud)
     cloud.disable_host(cloud.hosts[disabled])
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot(cloud.hosts[1 - disabled]))
     again = cloud.ask("medium")
@@ -114,7 +114,7 @@ def test_a_host_that_is_down_gives_no_room(cloud: Cloud, reaper: Reaper) -> None
     fleet = fill(cloud, {one: HALF_SPOT, two: three_small, three: FULL})
     cloud.say_that_it_is_down(one)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot(two))
     again = cloud.ask("medium")
@@ -127,9 +127,9 @@ def test_a_dry_run_plans_and_writes_nothing(cloud: Cloud, install) -> None:
     reaper.start("--dry-run")
     fleet = two_half_spot_hosts(cloud)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     plan = eventually("a plan is printed", lambda: refused.request in reaper.printed() and reaper.printed())
     assert any(server.id in plan or server.name in plan for server in fleet.spot())
     reaper.stop()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     assert not (reaper.directory / "journal.db").exists(), "a dry run keeps no journal"

@@ -1,5 +1,5 @@
 """What makes a server revocable: a resource class of its own, set up by the reaper; its flavor;
-several of these at once. And where room could be made, for who asks beforehand."""
+several of these at once. And where room could be made, for those who ask beforehand."""
 
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from cloud import PATIENCE, Cloud, eventually
-from fleet import Fleet, assert_freed, assert_nobody_died, fill
+from fleet import Fleet, assert_freed, assert_none_deleted, fill
 from lablib.ports import LOOPBACK, free_ports
 from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
@@ -50,7 +50,7 @@ def with_spot(cloud: Cloud, count: int) -> Fleet:
 def freed_one_of(cloud: Cloud, reaper: Reaper, fleet: Fleet) -> None:
     """A regular server was refused, and one revocable server died for it."""
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     outcome = reaper.wait_outcome(refused.request)
     assert outcome["kind"] == "freed", outcome
     assert_freed(fleet, mark, 1, fleet.spot())
@@ -139,9 +139,9 @@ def test_servers_of_a_revocable_flavor(
     assert "flavors with reaper:revocable=true" in reaper.command("check").stdout
     assert revocable_by(reaper) == {"flavor"}
     mark = cloud.mark()
-    [revocable] = cloud.ask_in_vain("spot")
+    [revocable] = cloud.fail_to_boot("spot")
     assert reaper.wait_outcome(revocable.request)["kind"] == "refused"
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     freed_one_of(cloud, reaper, fleet)
     reaper.stop()
 
@@ -158,9 +158,9 @@ def test_taggers_that_differ(
     reaper.start()
     assert revocable_by(reaper) == set()
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(refused.request)["kind"] == "not-enough"
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     reaper.stop()
     reaper.config["tagger_conflict"] = "any"
     reaper.start()
@@ -209,4 +209,4 @@ def test_culling_candidates(cloud: OpenStackCloud, install: Callable[..., Reaper
         assert ask("vcpus:6").status_code == 400
         assert session.get(api, timeout=PATIENCE).json()["routes"]
         assert session.post(question, timeout=PATIENCE).status_code == 405
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)

@@ -21,7 +21,7 @@ def test_who_takes_freed_room_is_marked_and_usage_tells_all_apart(cloud: Cloud, 
     fleet = fill(cloud, {one: HALF_SPOT, two: FULL, three: FULL})
     spot, regular = used(cloud, reaper, "spot"), used(cloud, reaper, "regular")
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     assert_only_victims_died(fleet, mark, fleet.spot(one))
     [again] = cloud.ask("medium")

@@ -1,4 +1,4 @@
-"""What goes wrong between a plan and its deletions, and what became of the room afterwards."""
+"""What goes wrong between a plan and its deletions, and the use of the room afterwards."""
 
 import time
 from typing import Callable
@@ -7,7 +7,7 @@ import pytest
 
 from between import LOOK_IS_OLD, between_plan_and_deletion, planned_victim, stand_before, wait_held
 from cloud import Cloud, Server, eventually
-from fleet import Fleet, assert_freed, assert_nobody_died, assert_only_victims_died, fill
+from fleet import Fleet, assert_freed, assert_none_deleted, assert_only_victims_died, fill
 from gate import Gate
 from reaper_process import Reaper
 
@@ -40,7 +40,7 @@ def test_tokens_that_end_while_it_waits(cloud: Cloud, install) -> None:
             first = eventually("it shows a token", lambda: set(nova.tokens))
             cloud.outlive(first)
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         reaper.wait_outcome(refused.request)
         logins = [asked for asked in keystone.asked if asked.startswith("POST")]
         assert nova.tokens > first, "it culled with a token that has ended"
@@ -57,7 +57,7 @@ def test_nova_and_placement_restart_and_its_token_is_revoked_in_mid_work(cloud: 
     fleet = full_but_for(cloud, SPOT)
     with between_plan_and_deletion(cloud, reaper, fleet) as gate:
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         wait_held(gate, reaper, refused, mark)
         with cloud.api_outage("compute", "placement"):
             gate.let_pass()
@@ -73,14 +73,14 @@ def test_nova_and_placement_restart_and_its_token_is_revoked_in_mid_work(cloud: 
 
 @pytest.mark.long
 def test_keystone_is_away_in_mid_work(cloud: Cloud, install) -> None:
-    """Who is revocable can't be told meanwhile: no servers deleted; then the right ones."""
+    """Meanwhile it is not known which servers are revocable: none is deleted; then the right ones."""
     reaper = install()
     fleet = full_but_for(cloud, SPOT)
     with Gate(cloud.endpoint("identity")) as keystone:
         reaper.config["cloud"]["auth"]["auth_url"] = keystone.url
         with between_plan_and_deletion(cloud, reaper, fleet, identity=keystone.url) as gate:
             mark = cloud.mark()
-            [refused] = cloud.ask_in_vain("large")
+            [refused] = cloud.fail_to_boot("large")
             wait_held(gate, reaper, refused, mark)
             with cloud.api_outage("identity"):
                 gate.let_pass(after=LOOK_IS_OLD)
@@ -106,7 +106,7 @@ def test_the_host_of_a_victim_goes_down_after_its_deletion_was_accepted(cloud: C
     fleet = full_but_for(cloud, HALF_SPOT, [("spot", "small", 3), ("regular", "small", 2)])
     mark = cloud.mark()
     with cloud.host_outage(one):
-        [refused] = cloud.ask_in_vain("medium")
+        [refused] = cloud.fail_to_boot("medium")
         eventually("the victim is deleted", lambda: cloud.reaper_deletions(mark))
         cloud.say_that_it_is_down(one)
         outcome = reaper.wait_outcome(refused.request)
@@ -142,7 +142,7 @@ CHANGES: dict[str, Callable[[Cloud, Server], None]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_victim_that_is_none_any_more_is_spared(cloud: Cloud, install, change: str) -> None:
+def test_a_victim_that_is_no_longer_one_is_spared(cloud: Cloud, install, change: str) -> None:
     """Another one takes its place."""
     one, two, three = cloud.hosts
     reaper = install()
@@ -152,7 +152,7 @@ def test_a_victim_that_is_none_any_more_is_spared(cloud: Cloud, install, change:
     fleet = fill(cloud, {one: HALF_SPOT, two: HALF_SPOT, three: nearly_full}, exactly=False)
     with between_plan_and_deletion(cloud, reaper, fleet) as gate:
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("medium")
+        [refused] = cloud.fail_to_boot("medium")
         wait_held(gate, reaper, refused, mark)
         spared = planned_victim(gate, fleet)
         CHANGES[change](cloud, spared)
@@ -168,40 +168,40 @@ def test_a_victim_that_is_none_any_more_is_spared(cloud: Cloud, install, change:
     cloud.wait_for(cloud.ask("medium"), "ACTIVE")
 
 
-def test_a_project_that_is_revocable_no_more_loses_nobody(cloud: Cloud, install) -> None:
+def test_a_project_that_is_no_longer_revocable_loses_no_server(cloud: Cloud, install) -> None:
     reaper = install()
     fleet = full_but_for(cloud, SPOT)
     with between_plan_and_deletion(cloud, reaper, fleet) as gate:
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         wait_held(gate, reaper, refused, mark)
         with cloud.no_longer_revocable("spot"):
             gate.let_pass(after=LOOK_IS_OLD)
             assert reaper.wait_outcome(refused.request)["kind"] == "not-enough"
         reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
 
 
 # The requester ----------------------------------------------------------------
 
 
-def test_nobody_dies_for_a_requester_that_its_user_deletes(cloud: Cloud, install) -> None:
+def test_no_server_is_deleted_for_a_requester_that_its_user_deletes(cloud: Cloud, install) -> None:
     reaper = install()
     fleet = full_but_for(cloud, SPOT)
     with between_plan_and_deletion(cloud, reaper, fleet) as gate:
         mark = cloud.mark()
-        [refused] = cloud.ask_in_vain("large")
+        [refused] = cloud.fail_to_boot("large")
         wait_held(gate, reaper, refused, mark)
         cloud.delete_without_waiting(refused)
         eventually("it is gone", lambda: cloud.look(refused).gone)
         gate.let_pass()
         outcome = reaper.wait_outcome(refused.request)
         reaper.wait_messages_done()
-    assert_nobody_died(fleet, mark)
+    assert_none_deleted(fleet, mark)
     assert refused.id in outcome["reason"] and "gone" in outcome["reason"], outcome
 
 
-def test_nobody_dies_for_a_requester_that_found_room_elsewhere(cloud: Cloud, install) -> None:
+def test_no_server_is_deleted_for_a_requester_that_found_room_elsewhere(cloud: Cloud, install) -> None:
     """A resize is refused; while the reaper is about to delete, a user gives room back on another
     host, and the resize, asked again, goes there."""
     one, two, three = cloud.hosts
@@ -239,7 +239,7 @@ def test_nobody_dies_for_a_requester_that_found_room_elsewhere(cloud: Cloud, ins
 
 def test_room_that_the_second_try_takes_was_taken(cloud: Cloud, reaper: Reaper) -> None:
     full_but_for(cloud, ONE_SPOT)
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     again = cloud.ask("medium")
     cloud.wait_for(again, "ACTIVE")
@@ -247,13 +247,13 @@ def test_room_that_the_second_try_takes_was_taken(cloud: Cloud, reaper: Reaper) 
     assert freed_room["kind"] == "taken" and again[0].id in freed_room["reason"], freed_room
 
 
-def test_room_that_nobody_takes_was_wasted(cloud: Cloud, install) -> None:
+def test_room_that_is_not_taken_was_wasted(cloud: Cloud, install) -> None:
     """Also if one of the same shape, of the requester's project, has been there before."""
     reaper = install()
     reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
     reaper.start()
     full_but_for(cloud, HALF_SPOT)
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     freed_room = reaper.wait_freed_room(refused.request)
     assert freed_room["kind"] == "wasted", freed_room
@@ -268,13 +268,13 @@ def test_room_that_others_took_first(cloud: Cloud, install, taker: tuple[str, st
     reaper.config["cull"]["watch"] = "1h"
     reaper.start()
     full_but_for(cloud, ONE_SPOT)
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     told = time.monotonic()
     project, flavor = taker
     [first] = cloud.boot(flavor, project, one)
     eventually("a second has passed", lambda: time.monotonic() - told > 1)
-    [again] = cloud.ask_in_vain("medium")
+    [again] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(again.request)
     freed_room = reaper.wait_freed_room(refused.request)
     word = "taken-by-revocable" if project == "spot" else "taken-by-regular"
@@ -282,13 +282,13 @@ def test_room_that_others_took_first(cloud: Cloud, install, taker: tuple[str, st
     assert freed_room["untaken"] == [], freed_room
 
 
-def test_room_that_nobody_takes_while_the_reaper_restarts_was_wasted(cloud: Cloud, install) -> None:
+def test_room_that_is_not_taken_during_a_restart_was_wasted(cloud: Cloud, install) -> None:
     """The watch goes on; it ends as the new settings say."""
     reaper = install()
     reaper.config["cull"]["watch"] = "1h"
     reaper.start()
     full_but_for(cloud, ONE_SPOT)
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     reaper.kill()
     reaper.config["cull"] |= {"promise": "1s", "watch": "1s"}
@@ -306,13 +306,13 @@ def test_a_host_whose_room_was_not_taken_ranks_lower(cloud: Cloud, install) -> N
     reaper.start()
     fleet = full_but_for(cloud, ONE_SPOT, [("spot", "small", 3), ("regular", "small", 2)])
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     assert reaper.wait_freed_room(refused.request)["kind"] == "wasted"
     assert_freed(fleet, mark, 1, among=fleet.spot(one))
     cloud.boot("medium", "spot", one)  # others take the room
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
     died = [deletion.server for deletion in cloud.reaper_deletions(mark)]
     assert sorted(died) == sorted(server.id for server in fleet.spot(two))
@@ -328,9 +328,9 @@ def test_room_that_is_held_for_its_requester_is_not_counted_for_another(cloud: C
     reaper.start()
     fleet = full_but_for(cloud, SPOT)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     assert reaper.wait_outcome(refused.request)["kind"] == "freed"
-    [other] = cloud.ask_in_vain("large")
+    [other] = cloud.fail_to_boot("large")
     assert reaper.wait_outcome(other.request)["kind"] == "not-enough"
     assert_freed(fleet, mark, 1, among=fleet.spot())
     cloud.wait_for(cloud.ask("medium"), "ACTIVE")
@@ -342,13 +342,13 @@ def test_room_that_nova_does_not_give_to_the_second_try_was_wasted(cloud: Cloud,
     one, *_ = cloud.hosts
     fleet = full_but_for(cloud, SPOT)
     mark = cloud.mark()
-    [refused] = cloud.ask_in_vain("medium")
+    [refused] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(refused.request)
     cloud.disable_host(one)
-    # A refusal at the very moment at which the room came free shows nothing.
+    # A refusal at the same time as the room comes free shows nothing.
     told = time.monotonic()
     eventually("a second has passed", lambda: time.monotonic() - told > 1)
-    [again] = cloud.ask_in_vain("medium")
+    [again] = cloud.fail_to_boot("medium")
     reaper.wait_outcome(again.request)
     freed_room = reaper.wait_freed_room(refused.request)
     assert freed_room["kind"] == "wasted" and again.request in freed_room["reason"], freed_room

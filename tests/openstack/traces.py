@@ -20,13 +20,13 @@ def trace_of(cloud: Cloud, since: int, servers: list[Server], reapers: list[Reap
         "deletions": sorted(f"{d.kind} {kinds.get(d.server, '?')} {d.status}" for d in deletions),
         "kinds in order": squeezed([deletion.kind for deletion in deletions]),
         "victims": len({deletion.server for deletion in deletions}),
-        "servers": what_became_of(cloud, servers),
+        "servers": states_of(cloud, servers),
         "outcomes": sorted(outcome for reaper in reapers for outcome in outcomes_of(reaper)),
     }
 
 
-def what_became_of(cloud: Cloud, servers: list[Server]) -> list[str]:
-    """How often a scenario asked in vain until it was heard is a matter of luck: those in ERROR
+def states_of(cloud: Cloud, servers: list[Server]) -> list[str]:
+    """How often a scenario was refused until the reaper heard it is a matter of luck: those in ERROR
     count once for each kind."""
     all_of_them = [f"{kind_of(server)} {cloud.look(server).status}" for server in servers]
     lucky = [what for what in all_of_them if not what.endswith(" ERROR")]

@@ -70,7 +70,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(chromium: Browser) -> Iterator[Browser]:
-    """Whatever is done with the page, it breaks no policy, runs nobody's script and fails nowhere."""
+    """Whatever is done with the page, it breaks no policy, runs no foreign script and fails nowhere."""
     chromium.forget()
     yield chromium
     chromium.assert_clean()

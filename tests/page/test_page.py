@@ -43,7 +43,7 @@ def test_the_page_is_served_with_a_strict_policy(world: World) -> None:
 
 
 def test_the_policy_holds_and_would_be_noticed_if_not(browser: Browser, world: World) -> None:
-    """A script that somebody gets into the page does not run, and these tests see the attempt."""
+    """A script that an attacker gets into the page does not run, and these tests see the attempt."""
     opened(browser, world)
     browser.run(
         "const made = document.createElement('img');"
@@ -102,7 +102,7 @@ def test_a_killed_server_is_explained(browser: Browser, world: World) -> None:
     opened(browser, world)
     browser.expected = ("404 (Not Found)",)
     field = browser.find("#explain-form input")
-    field.send_keys("nobody")
+    field.send_keys("no-such")
     field.send_keys(Keys.ENTER)
     browser.wait_text("#record .body", "the journal knows no request")
     browser.keys(Keys.ESCAPE)
@@ -139,7 +139,7 @@ def test_all_of_it_works_by_the_keyboard(browser: Browser, world: World) -> None
     browser.keys(Keys.HOME)
     first = browser.wait_text("#heat-now", "up")
     browser.keys(Keys.ARROW_RIGHT)
-    browser.wait("another host is told", lambda: browser.text("#heat-now") != first)
+    browser.wait("another host is shown", lambda: browser.text("#heat-now") != first)
     browser.keys(Keys.END)
     browser.keys(Keys.ENTER)
     browser.wait_text("#record .body", "servers")
@@ -158,7 +158,7 @@ def test_all_of_it_works_by_the_keyboard(browser: Browser, world: World) -> None
     assert nameless == []
 
 
-def test_a_plan_is_told_and_nothing_is_done(browser: Browser, world: World) -> None:
+def test_a_plan_is_shown_and_nothing_is_done(browser: Browser, world: World) -> None:
     opened(browser, world)
     before = world.get("/v1/requests?limit=1")["requests"][:1]
     mark = world.cloudsim.admin("state")["last"]
@@ -171,8 +171,8 @@ def test_a_plan_is_told_and_nothing_is_done(browser: Browser, world: World) -> N
     text = browser.wait_text("#plan-answer", "Why this one")
     assert "victim" in text and "passed over" in text
     form.find_element("name", "project").clear()
-    form.find_element("name", "project").send_keys("nobody-is-called-so", Keys.ENTER)
-    browser.wait_text("#plan-answer", "nobody-is-called-so")
+    form.find_element("name", "project").send_keys("no-such-project", Keys.ENTER)
+    browser.wait_text("#plan-answer", "no-such-project")
     browser.expected = ("404 (Not Found)",)
     assert world.get("/v1/requests?limit=1")["requests"][:1] == before
     log = world.cloudsim.admin(f"log?since={mark}&kind=effect&limit=1000")["entries"]

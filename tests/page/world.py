@@ -116,7 +116,7 @@ class World:
 
     @property
     def acting(self) -> str:
-        """Where whoever asks may act."""
+        """Where every caller may act."""
         return self.tunnel.url
 
     @property

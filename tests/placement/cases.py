@@ -9,11 +9,11 @@ nothing more there.
 
     tests/placement/cases.py --count 3000 --seed 1 --out tests/data/placement/cases.jsonl
 
-Each line of the file is one case: see `write_case`. tests/core/placement_cases_test.cpp holds the
+Each line of the file is one case: see `write_case`. tests/core/planner/placement_cases_test.cpp holds the
 reaper's rooms and filters to it.
 
-One defect of Placement's is mended while it runs (see `mend_shared_amounts`); the last line of the
-output tells in how many cases the unmended code answers otherwise.
+One defect of Placement's is fixed while it runs (see `fix_shared_amounts`); the last line of the
+output tells in how many cases the unfixed code answers otherwise.
 """
 
 import argparse
@@ -280,7 +280,7 @@ def query_of(case: Case) -> str:
     return urlencode(sorted(words))
 
 
-def mend_shared_amounts(on: bool) -> None:
+def fix_shared_amounts(on: bool) -> None:
     """Placement (seen in 8.0.0) copies the amounts that two groups ask of one provider only with
     group_policy=none. With isolate, or with one numbered group and no policy, a class that is asked
     for both in a group and in none is added up in place, and stays so in all later candidates: they
@@ -289,10 +289,10 @@ def mend_shared_amounts(on: bool) -> None:
     from placement.objects import research_context
 
     context = research_context.RequestWideSearchContext
-    if not hasattr(mend_shared_amounts, "own"):
-        mend_shared_amounts.own = context.copy_arr_if_needed
+    if not hasattr(fix_shared_amounts, "own"):
+        fix_shared_amounts.own = context.copy_arr_if_needed
     context.copy_arr_if_needed = (
-        (lambda self, arr: copy.copy(arr)) if on else mend_shared_amounts.own)
+        (lambda self, arr: copy.copy(arr)) if on else fix_shared_amounts.own)
 
 
 # ---- how many servers a host takes ----
@@ -354,18 +354,18 @@ def answers(placement: Placement, case: Case) -> list[int]:
     return [len(packing) for packing in packings]
 
 
-def differs_unmended(placement: Placement, case: Case) -> bool:
-    mend_shared_amounts(True)
+def differs_unfixed(placement: Placement, case: Case) -> bool:
+    fix_shared_amounts(True)
     placement.put(case)
-    mended = ways_of(placement.candidates(case))
-    mend_shared_amounts(False)
-    unmended = ways_of(placement.candidates(case))
-    mend_shared_amounts(True)
-    if mended == unmended:
+    fixed = ways_of(placement.candidates(case))
+    fix_shared_amounts(False)
+    unfixed = ways_of(placement.candidates(case))
+    fix_shared_amounts(True)
+    if fixed == unfixed:
         return False
     asked = [set(group.resources) for group in case.groups]
     if case.policy == "none" or not any(a & b for a, b in itertools.combinations(asked, 2)):
-        raise SystemExit(f"Placement differs from its mended self where it should not: {case}")
+        raise SystemExit(f"Placement differs from its fixed self where it should not: {case}")
     return True
 
 
@@ -422,21 +422,21 @@ def main() -> int:
     given = parser.parse_args()
     rng = random.Random(given.seed)
     spread: collections.Counter[int] = collections.Counter()
-    unmended = 0
+    unfixed = 0
     with tempfile.TemporaryDirectory() as directory, open(given.out, "w") as out:
         placement = Placement(directory)
-        mend_shared_amounts(True)
+        fix_shared_amounts(True)
         for at in range(given.count):
             case = random_case(rng)
             slots = answers(placement, case)
-            unmended += differs_unmended(placement, case)
+            unfixed += differs_unfixed(placement, case)
             spread.update(slots)
             out.write(write_case(case, slots) + "\n")
             if sys.stderr.isatty() and at % 50 == 0:
                 print(f"\r{at} of {given.count}", end="", file=sys.stderr)
     told = ", ".join(f"{n} with {slots}" for slots, n in sorted(spread.items()))
     print(f"{given.count} cases, {sum(spread.values())} hosts by slots: {told}; "
-          f"{unmended} cases in which Placement as it is answers otherwise")
+          f"{unfixed} cases in which Placement as it is answers otherwise")
     return 0
 
 

@@ -133,7 +133,7 @@ TEST_F(RealPrometheusTest, HowOldAValueIsCanBeAsked) {
     const TimePoint before = clock.now() - std::chrono::seconds(100);
     measure("old{host=\"a\"} 1 " + std::to_string(before.time_since_epoch().count()) + "\n");
     const auto found = wait_for("old", 1);
-    EXPECT_GE(found.at(0).at, before + std::chrono::seconds(100)) << "as of the query's moment";
+    EXPECT_GE(found.at(0).at, before + std::chrono::seconds(100)) << "as of the query's time";
     const auto measured_at = query("timestamp(old)");
     ASSERT_TRUE(measured_at && measured_at->size() == 1U);
     EXPECT_NEAR(measured_at->front().value,
@@ -163,7 +163,7 @@ TEST_F(RealPrometheusTest, OtherKindsOfResultsAreNamed) {
     EXPECT_THAT(failure("up[1m]").what, HasSubstr("the result is a matrix"));
 }
 
-TEST_F(RealPrometheusTest, WhatIsWrongIsToldInItsOwnWords) {
+TEST_F(RealPrometheusTest, ErrorsAreReportedInItsOwnWords) {
     const Error wrong = failure("sum(up");
     EXPECT_EQ(wrong.code, Errc::rejected);
     EXPECT_THAT(wrong.what, AllOf(HasSubstr("of 'sum(up': 400: bad_data"),

@@ -1,8 +1,8 @@
-// Who serves the queue tells whoever asks, on a real RabbitMQ.
-#include "clients/amqp/active_reaper.hpp"
+// The reaper that serves the queue answers any client, on a real RabbitMQ.
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/serving_question.hpp"
+#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/serving_token.hpp"
 #include "reaper/runtime/machine.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 
@@ -16,7 +16,7 @@ config::Broker with_journal(config::Broker settings, const std::string& path) {
     return settings;
 }
 
-TEST(AmqpActiveReaper, TheOneThatServesTheQueueAnswersWhoeverAsks) {
+TEST(AmqpActiveReaper, TheOneThatServesTheQueueAnswers) {
     const config::Broker settings = broker_settings();
     BrokerAdmin admin;
     admin.declare_exchange(settings.exchange);
@@ -55,7 +55,7 @@ TEST(AmqpActiveReaper, WhereNoReaperIsNothingIsPutIntoTheQueue) {
     EXPECT_EQ(admin.look(settings.queue)->messages, 0U);
 }
 
-TEST(AmqpActiveReaper, AQueueOfSomebodyElsesGetsNoAnswer) {
+TEST(AmqpActiveReaper, AQueueOfAnotherServiceGetsNoAnswer) {
     const config::Broker settings = broker_settings();
     BrokerAdmin admin;
     admin.declare_exchange(settings.exchange);
@@ -80,7 +80,7 @@ TEST(AmqpActiveReaper, AQueueOfSomebodyElsesGetsNoAnswer) {
     ASSERT_EQ(amqp_basic_publish((*connection)->raw(), amqp::scratch_channel, amqp_empty_bytes,
                                  amqp::bytes(serving), 0, 0, &properties, amqp::bytes(body)),
               0);
-    // Whoever asks after it is answered, so that it was looked at.
+    // A client that asks after it is answered, so that it was handled.
     ASSERT_TRUE(run.until([&] { return run.source->serving() != 0; }));
     const auto answer = ask_for_active_reaper(settings, patience);
     ASSERT_TRUE(answer) << answer.error().what;

@@ -1,4 +1,4 @@
-// Messages that nobody could read, on a real RabbitMQ: kept as they came, listed, shown, retried.
+// Unreadable messages, on a real RabbitMQ: kept as they came, listed, shown, retried.
 #include <gmock/gmock.h>
 
 #include "clients/amqp/dead_letter_box.hpp"

@@ -178,7 +178,7 @@ TEST(AmqpEvents, AreBoundAgainWhenTheExchangeComesBack) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpEvents, ADeletedQueueIsMadeAnew) {
+TEST(AmqpEvents, ADeletedQueueIsDeclaredAgain) {
     BrokerAdmin admin;
     EventTuning tuning = quick_event_tuning();
     tuning.recheck = std::chrono::hours(1);
@@ -236,9 +236,9 @@ TEST(AmqpEvents, FlowAgainAfterABrokerRestart) {
 }
 
 /// The executor does not run while messages come: no more is read than the bound allows, the
-/// publisher is not held up, the oldest of the queue give way to the newest, and we are told. How
-/// many fit into TCP's buffers and the broker's own is up to the machine, so they come until the
-/// broker has dropped some.
+/// publisher is not held up, the oldest of the queue give way to the newest, and we are notified.
+/// How many fit into TCP's buffers and the broker's own is up to the machine, so they come until
+/// the broker has dropped some.
 TEST(AmqpEvents, ASlowExecutorBoundsWhatIsReadAndTheOldestAreLost) {
     const auto& broker = BrokerPlace::get();
     BrokerAdmin admin;
@@ -306,7 +306,7 @@ TEST(AmqpEvents, ASlowExecutorIsNoReasonToAskTheBroker) {
 }
 
 /// It is in the broker's record, even if the queue was read to its end before we look.
-TEST(AmqpEvents, EachLossIsTold) {
+TEST(AmqpEvents, EachLossIsReported) {
     BrokerAdmin admin;
     EventRunner run(broker_settings());
     admin.declare_exchange(run.broker.exchange);
@@ -413,7 +413,7 @@ TEST(AmqpEvents, TheSourceMayBeDestroyedWhileItWorks) {
     run.source.reset();
     run.context.restart();
     run.context.run_for(std::chrono::milliseconds(20));
-    EXPECT_EQ(run.numbers.size(), 1U) << "nothing comes any more";
+    EXPECT_EQ(run.numbers.size(), 1U) << "nothing more comes";
 }
 
 /// Prints what one core makes of a flood; asserts nothing about time.

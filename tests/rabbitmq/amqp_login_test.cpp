@@ -94,7 +94,7 @@ TEST(AmqpTls, FilesThatCannotBeUsedAreNamed) {
     expect_says(refusal(settings), Errc::bad_input, "broker.key_file");
 }
 
-TEST(AmqpTls, APortWithTheOtherProtocolIsTold) {
+TEST(AmqpTls, APortWithTheOtherProtocolIsReported) {
     const auto& place = BrokerPlace::get();
     config::Broker settings = tls_settings();
     settings.urls = {config::Secret("amqps://u:p@localhost:" + std::to_string(place.port))};
@@ -103,7 +103,7 @@ TEST(AmqpTls, APortWithTheOtherProtocolIsTold) {
     EXPECT_NE(refusal(settings).what.find("logging in"), std::string::npos);
 }
 
-TEST(AmqpLogin, AWrongPasswordIsToldAndNotShown) {
+TEST(AmqpLogin, AWrongPasswordIsReportedAndNotShown) {
     config::Broker settings = broker_settings();
     settings.urls = {
         config::Secret("amqp://reaper:wr0ng@127.0.0.1:" + std::to_string(BrokerPlace::get().port))};
@@ -118,13 +118,13 @@ TEST(AmqpLogin, AWrongPasswordIsToldAndNotShown) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpLogin, AMissingVirtualHostIsTold) {
+TEST(AmqpLogin, AMissingVirtualHostIsReported) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret(BrokerPlace::get().url(0, "nowhere"))};
     expect_says(refusal(settings), Errc::not_found, "no virtual host 'nowhere'");
 }
 
-TEST(AmqpLogin, AForbiddenVirtualHostIsTold) {
+TEST(AmqpLogin, AForbiddenVirtualHostIsReported) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret("amqp://limited:limited@127.0.0.1:" +
                                     std::to_string(BrokerPlace::get().port) + "/lab%2Fa")};
@@ -138,7 +138,7 @@ TEST(AmqpLogin, AVirtualHostWithASlashIsEntered) {
     EXPECT_TRUE(report) << report.error().what;
 }
 
-TEST(AmqpLogin, MissingRightsAreTold) {
+TEST(AmqpLogin, MissingRightsAreReported) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret("amqp://limited:limited@127.0.0.1:" +
                                     std::to_string(BrokerPlace::get().port))};
@@ -148,7 +148,7 @@ TEST(AmqpLogin, MissingRightsAreTold) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpLogin, ABrokenUrlIsToldAndNotShown) {
+TEST(AmqpLogin, ABrokenUrlIsReportedAndNotShown) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret("amqp://u:hidden@host:port/")};
     SourceRunner run(settings);
@@ -158,7 +158,7 @@ TEST(AmqpLogin, ABrokenUrlIsToldAndNotShown) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpLogin, ADeadPortAndAnUnknownNameAreTold) {
+TEST(AmqpLogin, ADeadPortAndAnUnknownNameAreReported) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret("amqp://u:p@127.0.0.1:1/")};
     expect_says(refusal(settings), Errc::unreachable, "amqp://127.0.0.1:1/: connecting");

@@ -39,7 +39,7 @@ TEST(AmqpOutage, AfterACutTheUnacknowledgedComeAgainUnderNewTickets) {
     EXPECT_NE(run.messages[3].ticket, run.messages[1].ticket);
 
     run.source->acknowledge(run.messages[1].ticket);       // stale: of no effect
-    run.source->set_aside(run.messages[2], "stale, too");  // likewise
+    run.source->set_aside(run.messages[2], "stale, too");  // as above
     run.source->acknowledge(run.messages[3].ticket);
     ASSERT_TRUE(run.stop());
     EXPECT_TRUE(until_ready(admin, settings.queue, 1));
@@ -154,7 +154,7 @@ TEST(AmqpOutage, MovesToTheOtherBrokerWhenTheFirstDies) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpOutage, TheSameReasonIsToldOnceHoweverOftenItIsTried) {
+TEST(AmqpOutage, TheSameReasonIsReportedOnceHoweverOftenItIsTried) {
     LoopbackProxy closes_at_once(0);
     config::Broker settings = settings_through(closes_at_once);
     settings.reconnect_backoff_max = std::chrono::milliseconds(40);
@@ -255,7 +255,7 @@ TEST(AmqpOutage, ACopyThatTheBrokerForbidsLeavesTheOriginalAndTheRest) {
     EXPECT_TRUE(until_ready(admin, settings.dead_letter_queue, 0));
 }
 
-TEST(AmqpOutage, WithoutTheRightToPutTokensNobodyServesAndThatIsTold) {
+TEST(AmqpOutage, WithoutTheRightToPutTokensNoReaperServesAndThatIsReported) {
     BrokerAdmin admin;
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret("amqp://consumer:consumer@127.0.0.1:" +

@@ -73,7 +73,7 @@ TEST_P(AmqpOwnershipOn, OneReaperServesTheQueueAndTheOtherAtOnceWhenItStops) {
     ASSERT_TRUE(second.stop());
 }
 
-/// It leaves a token that nobody had, by which the next one serves without waiting.
+/// It leaves a token that no reaper had, by which the next one serves without waiting.
 TEST_P(AmqpOwnershipOn, AReaperThatStopsInGoodOrderLeavesAFreshToken) {
     const config::Broker settings = short_settings(GetParam());
     BrokerAdmin admin;
@@ -84,11 +84,11 @@ TEST_P(AmqpOwnershipOn, AReaperThatStopsInGoodOrderLeavesAFreshToken) {
     ASSERT_TRUE(run.stop());
     const std::string tokens = settings.queue + ".serving";
     ASSERT_TRUE(until_ready(admin, tokens, 1));
-    EXPECT_EQ(admin.deliver_in_vain(tokens, 1), std::vector<bool>{false});
+    EXPECT_EQ(admin.deliver_and_return(tokens, 1), std::vector<bool>{false});
 }
 
 /// While it serves, new tokens take the place of those that were sent back often.
-TEST_P(AmqpOwnershipOn, TheTokenInHandIsReplacedNowAndThen) {
+TEST_P(AmqpOwnershipOn, TheTokenInHandIsReplacedPeriodically) {
     config::Broker settings = short_settings(GetParam());
     settings.heartbeat = 1s;  // so that it takes seconds
     BrokerAdmin admin;
@@ -135,7 +135,7 @@ TEST_P(AmqpOwnershipOn, AKilledReaperIsReplaced) {
     ASSERT_TRUE(both.standby.stop());
 }
 
-/// The proof of the one that was killed may have been a moment old.
+/// The proof of the one that was killed may have been recent.
 TEST_P(AmqpOwnershipOn, WhoReplacesAnotherWaitsUntilTheLeaseOfThatOneIsOver) {
     OneHoldsOneStandsBy both(short_settings(GetParam()));
     both.begin();
@@ -169,7 +169,7 @@ TEST_F(AmqpOwnership, AReaperThatIsCutOffKnowsItBeforeAnotherGetsItsMessage) {
     const auto ticket = first.messages[0].ticket;
     EXPECT_TRUE(first.source->holds(ticket));
 
-    proxy.freeze();  // what is sent is lost, and nobody is told
+    proxy.freeze();  // what is sent is lost, without notice
     bool held_by_both = false;
     ASSERT_TRUE(second.until([&] {
         // Seen before the look at the first: what it says then is not older.
@@ -233,7 +233,7 @@ TEST_F(AmqpOwnership, ATicketIsDeadAfterABrokerRestartAndItsSuccessorIsNot) {
 }
 
 /// A broker's word that our consumer is gone may mean that the queue's node is lost: then what we
-/// have comes again, to whoever is first.
+/// have comes again, to the first one.
 TEST_F(AmqpOwnership, ADeletedQueueTakesItsTicketsWithIt) {
     BrokerAdmin admin;
     SourceRunner run(broker_settings());
@@ -254,7 +254,7 @@ TEST_F(AmqpOwnership, ADeletedQueueTakesItsTicketsWithIt) {
     EXPECT_TRUE(until_ready(admin, run.broker.queue, 0));
 }
 
-TEST_F(AmqpOwnership, NobodyElseCanOwnATemporaryQueue) {
+TEST_F(AmqpOwnership, NoOtherReaperCanOwnATemporaryQueue) {
     BrokerAdmin admin;
     LoopbackProxy proxy(BrokerPlace::get().port);
     config::Broker settings = broker_settings();

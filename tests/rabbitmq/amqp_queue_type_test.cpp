@@ -50,7 +50,7 @@ TEST(AmqpQueueType, AQuorumQueueDropsNoMessageForBeingDeliveredOften) {
         EXPECT_NE(line.find("2147483647"), std::string::npos) << line;
     }
     admin.publish(settings.exchange, error_key, "m");
-    for (int i = 0; i < 25; ++i) admin.deliver_in_vain(settings.queue, 1);
+    for (int i = 0; i < 25; ++i) admin.deliver_and_return(settings.queue, 1);
     EXPECT_TRUE(until_ready(admin, settings.queue, 1));
 }
 

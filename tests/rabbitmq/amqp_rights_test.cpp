@@ -39,7 +39,7 @@ TEST(AmqpRights, ThoseOfTheReadmeAreEnough) {
     admin.publish("", settings.queue, "m");
     EXPECT_THAT(missing(settings), IsEmpty());
     ASSERT_TRUE(admin.look(settings.queue));
-    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what is there stays as it is";
+    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what exists stays unchanged";
 }
 
 TEST(AmqpRights, AQueueOfAnotherNameIsNotOurs) {
@@ -83,7 +83,7 @@ TEST(AmqpRights, TheRightToReadAQueueThatIsThereIsTried) {
     admin.publish("", settings.queue, "m");
     EXPECT_THAT(missing(settings),
                 Contains(HasSubstr("lacks the right read on queue '" + settings.queue + "'")));
-    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what is there stays as it is";
+    EXPECT_EQ(admin.look(settings.queue)->messages, 1U) << "what exists stays unchanged";
     BrokerPlace::get().run("ctl", "-q set_permissions -p / limited '^$' '^$' '.*'");
 }
 
@@ -106,17 +106,17 @@ TEST(AmqpRights, WithoutTheDefaultExchangeNothingCanBePublished) {
     EXPECT_THAT(lines.front(), HasSubstr("write on amq.default"));
 }
 
-TEST(AmqpRights, AUserWhomTheBrokerRefusesIsToldApart) {
+TEST(AmqpRights, AUserWhomTheBrokerRefusesIsReported) {
     config::Broker settings = broker_settings();
     const std::string port = std::to_string(BrokerPlace::get().port);
     settings.urls = {config::Secret("amqp://reaper:wr0ng@127.0.0.1:" + port),
-                     config::Secret("amqp://nobody:wr0ng@127.0.0.1:" + port)};
+                     config::Secret("amqp://no-such:wr0ng@127.0.0.1:" + port)};
     SourceRunner refused(settings);
     refused.start();
-    ASSERT_TRUE(refused.until_told("refused user 'nobody'"));
+    ASSERT_TRUE(refused.until_told("refused user 'no-such'"));
     EXPECT_TRUE(refused.states.back().refused);
     ASSERT_TRUE(refused.stop());
-    settings.urls.back() = config::Secret("amqp://nobody:wr0ng@127.0.0.1:1");
+    settings.urls.back() = config::Secret("amqp://no-such:wr0ng@127.0.0.1:1");
     SourceRunner away(settings);
     away.start();
     ASSERT_TRUE(away.until_told("refused user 'reaper'"));
@@ -124,7 +124,7 @@ TEST(AmqpRights, AUserWhomTheBrokerRefusesIsToldApart) {
     ASSERT_TRUE(away.stop());
 }
 
-TEST(AmqpTopics, ThatNobodyPublishesOnAreTold) {
+TEST(AmqpTopics, WithoutAPublisherAreReported) {
     BrokerAdmin admin;
     config::Broker settings = broker_settings();
     settings.topics = {"topic." + settings.queue};

@@ -1,4 +1,4 @@
-// The token of the reaper that serves, on a real RabbitMQ: it is neither lost nor kept for ever.
+// The token of the reaper that serves, on a real RabbitMQ: it is neither lost nor kept forever.
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/serving_token.hpp"
 #include "config/broker_url.hpp"
@@ -45,8 +45,9 @@ TEST(AmqpServingToken, TheNextReaperServesAClassicQueueThoughTheBrokerTakesNoMes
     expect_handover_during_alarm("classic");
 }
 
-/// A new one takes its place now and then. One that is lost on its way there is asked for again.
-TEST(AmqpServingToken, ANewOneThatIsLostIsAskedForAgain) {
+/// A new one takes its place from time to time. One that is lost on its way there is asked for
+/// again.
+TEST(AmqpServingToken, AFreshOneThatIsLostIsRequestedAgain) {
     BrokerAdmin admin;
     config::Broker settings = settings_of("quorum");
     amqp::ConnectionAborter aborter;

@@ -133,7 +133,7 @@ TEST(AmqpSource, WaitsForNovasExchangeAndServesWhatIsQueuedMeanwhile) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpSource, BindsAgainWhenNovasExchangeWasMadeAnew) {
+TEST(AmqpSource, BindsAgainWhenNovasExchangeWasDeclaredAgain) {
     BrokerAdmin admin;
     SourceRunner run(broker_settings());
     admin.declare_exchange(run.broker.exchange);
@@ -148,7 +148,7 @@ TEST(AmqpSource, BindsAgainWhenNovasExchangeWasMadeAnew) {
     ASSERT_TRUE(run.stop());
 }
 
-TEST(AmqpSource, MakesItsQueueAnewWhenItWasDeleted) {
+TEST(AmqpSource, DeclaresItsQueueAgainWhenItWasDeleted) {
     BrokerAdmin admin;
     AmqpTuning tuning = quick_tuning();
     tuning.recheck = std::chrono::hours(1);  // only the broker's notice can tell
@@ -231,7 +231,7 @@ TEST(AmqpSource, SetsAsideWithReasonAndContent) {
     EXPECT_TRUE(until_ready(admin, run.broker.queue, 0)) << "the original is acknowledged";
 }
 
-TEST(AmqpSource, ADeletedDeadLetterQueueIsMadeAnewForTheCopy) {
+TEST(AmqpSource, ADeletedDeadLetterQueueIsDeclaredAgainForTheCopy) {
     BrokerAdmin admin;
     AmqpTuning tuning = quick_tuning();
     tuning.recheck = std::chrono::hours(1);

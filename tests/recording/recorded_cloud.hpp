@@ -16,7 +16,6 @@
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/recorder.hpp"
 #include "reaper/recording/replay.hpp"
-#include "reaper/recording/segments.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 
 namespace reaper::recording::test {
@@ -162,7 +161,7 @@ public:
             root.used += server.resources();
             host.servers.push_back(server);
         }
-        // What is left belongs to somebody else.
+        // The rest belongs to another client.
         const Amount others = 24 - root.used.get(ResourceClass{"VCPU"}) - pick(2);
         if (others > 0) {
             root.other_consumers[ServerId{"other-" + std::to_string(number)}] = {{"VCPU", others}};

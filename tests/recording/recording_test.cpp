@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reaper/recording/playback.hpp"
+#include "reaper/recording/replay.hpp"
 #include "reaper/report/json.hpp"
 #include "recording/recorded_cloud.hpp"
-#include "support/as_nobody.hpp"
+#include "support/unprivileged_user.hpp"
 
 namespace reaper::recording::test::recording_test {
 namespace {
@@ -117,13 +117,14 @@ TEST(Lines, WhatADecisionSawComesBack) {
 }
 
 TEST(Lines, WhatMakesNoSenseIsNamed) {
-    for (const auto& [text, why] : {std::pair{"", "no JSON"},
-                                    {"[]", "no JSON object"},
-                                    {"{}", "line"},
-                                    {R"({"line":"begin","format":"x"})", "not of a recording"},
-                                    {R"({"line":"gone","host":""})", "host"},
-                                    {R"({"line":"host","host":{"id":"x"}})", "host"},
-                                    {R"({"line":"seen","at":"soon"})", "at"}}) {
+    for (const auto& [text, why] :
+         {std::pair{"", "no JSON"},
+          {"[]", "no JSON object"},
+          {"{}", "line"},
+          {R"({"line":"begin","format":"x"})", "does not belong to a recording"},
+          {R"({"line":"gone","host":""})", "host"},
+          {R"({"line":"host","host":{"id":"x"}})", "host"},
+          {R"({"line":"seen","at":"soon"})", "at"}}) {
         const auto line = line_from(text);
         ASSERT_FALSE(line) << text;
         EXPECT_THAT(line.error().what, HasSubstr(why));
@@ -185,7 +186,7 @@ TEST(Recording, WhatTheReplayKnowsOfThePastCounts) {
     EXPECT_TRUE(again->requests[0].asked->frees());
 }
 
-TEST(Recording, NobodyGoesTwiceAndWhoWentCountsAgainstLimits) {
+TEST(Recording, NoServerIsDeletedTwiceAndVictimsCountAgainstLimits) {
     const Scratch scratch;
     {
         RecordedCloud cloud(scratch.path());
@@ -272,8 +273,8 @@ TEST(Recording, ALineThatMakesNoSenseEndsItsFileAlone) {
               Errc::storage);
 }
 
-TEST(Recording, ADirectoryThatMayBeListedAndNotEnteredIsTold) {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can act as somebody else";
+TEST(Recording, ADirectoryThatMayBeListedAndNotEnteredIsReported) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
     const Scratch scratch;
     {
         RecordedCloud cloud(scratch.path());
@@ -281,14 +282,14 @@ TEST(Recording, ADirectoryThatMayBeListedAndNotEnteredIsTold) {
         cloud.decide(3, 1);
     }
     ::chmod(scratch.path().c_str(), 0744);
-    const reaper::test::AsNobody nobody{};
+    const reaper::test::UnprivilegedUser unprivileged{};
     const auto found = segments_in(scratch.path());
     ASSERT_FALSE(found);
     EXPECT_THAT(found.error().what, HasSubstr("can't be read"));
     EXPECT_EQ(found.error().code, Errc::storage);
 }
 
-TEST(Recording, AnonymousItNamesNobodyAndIsDecidedAlike) {
+TEST(Recording, AnonymousItHasNoNamesAndIsDecidedAlike) {
     const Scratch named, nameless;
     config::Policy policy = policy_of("cost");
     policy.safeguards.protect.projects = {"secret-project"};
@@ -323,12 +324,12 @@ TEST(Recording, AServerThatAnotherTaggerCallsRegularStays) {
         cloud.build(2);
         cloud.decide(6, 1);
     }
-    const PolicyFor anew = [](const PolicyLine&) -> Result<ReplayPolicy> {
+    const PolicyFor recompiled = [](const PolicyLine&) -> Result<ReplayPolicy> {
         config::Policy other = config::standard_policy();
         other.taggers = {{"flavor", {}}};
         return ReplayPolicy{compile_policy(other).value(), true};
     };
-    const auto again = replay(scratch.path(), recorded_with(), anew);
+    const auto again = replay(scratch.path(), recorded_with(), recompiled);
     ASSERT_TRUE(again) << again.error().what;
     EXPECT_TRUE(again->requests[0].recorded->frees());
     EXPECT_TRUE(std::holds_alternative<NotEnough>(again->requests[0].asked->decision));
@@ -388,7 +389,7 @@ TEST(RecordingWriter, TheOldestGoesAndTheRestStays) {
     EXPECT_THAT(text, Not(HasSubstr("\"n\":1,")));
 }
 
-TEST(RecordingWriter, ACloudThatIsTooLargeIsToldAndKeptWithinBounds) {
+TEST(RecordingWriter, ACloudThatIsTooLargeIsReportedAndKeptWithinBounds) {
     const Scratch scratch;
     RecordingWriter::Limits limits = RecordedCloud::small_limits();
     limits.max_bytes = 20'000;
@@ -446,7 +447,7 @@ private:
     void (*signal_)(int);
 };
 
-TEST(Recording, AFullDiskCostsTheRecordingAloneAndItBeginsAnew) {
+TEST(Recording, AFullDiskCostsTheRecordingAloneAndItBeginsAgain) {
     const Scratch scratch;
     int decisions = 0;
     {
@@ -538,7 +539,7 @@ TEST(Recorder, AHostThatDidNotChangeIsWrittenOnce) {
     EXPECT_EQ(hosts, 6);
 }
 
-TEST(Recorder, ADecisionWaitsForNoHostAndIsToldNotToBeSeenWhole) {
+TEST(Recorder, ADecisionWaitsForNoHostAndIsMarkedIncomplete) {
     const Scratch scratch;
     {
         RecordedCloud cloud(scratch.path());

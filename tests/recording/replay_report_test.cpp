@@ -3,9 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "reaper/recording/replay_sums.hpp"
 #include "reaper/recording/week.hpp"
-#include "reaper/report/table_formats.hpp"
+#include "reaper/report/table.hpp"
 #include "recording/recorded_cloud.hpp"
 
 namespace reaper::recording::test::replay_report_test {
@@ -115,7 +114,7 @@ TEST(ReplayReport, TellsWhatDiffers) {
     EXPECT_EQ(json["days"].size(), 2U);
 }
 
-TEST(ReplayReport, AnEmptyOneIsTold) {
+TEST(ReplayReport, AnEmptyOneIsReported) {
     const std::string text = render_replay({}, {"dir", "a", "b"}, {});
     EXPECT_THAT(text, HasSubstr("0 requests"));
     EXPECT_TRUE(replay_table({}).rows.empty());
@@ -180,7 +179,7 @@ TEST(Week, WhereARecordingTellsOfVictimsItSaysWhyTheJournalMayTellOfOthers) {
 }
 
 /// A journal of a daemon that deletes has no "would have".
-TEST(Week, WhatHappenedIsToldAsSuch) {
+TEST(Week, RealDeletionsAreReportedAsSuch) {
     const auto text_of = [](bool happened) {
         WeekInput input = week_of(example());
         input.recorded = !happened;

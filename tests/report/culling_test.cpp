@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "reaper/report/table_formats.hpp"
+#include "reaper/report/table.hpp"
 
 namespace reaper::report::culling_test {
 namespace {

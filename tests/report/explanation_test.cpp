@@ -102,15 +102,15 @@ TEST(Explanation, OfARequestTellsAllThatWereChosen) {
     EXPECT_THAT(told.others, IsEmpty());
 }
 
-TEST(Explanation, OfARequestWithoutAVictimTellsWhyNobodyWent) {
+TEST(Explanation, OfARequestWithoutAVictimTellsTheReason) {
     RequestRecord record = example_story();
-    NotEnough nobody;
-    nobody.slots_requested = 2;
-    nobody.reason = "only 1 of 2 slots can come free";
-    nobody.rejected = example_plan().rejected;
-    record.plans[0].decision = nobody;
+    NotEnough not_enough;
+    not_enough.slots_requested = 2;
+    not_enough.reason = "only 1 of 2 slots can come free";
+    not_enough.rejected = example_plan().rejected;
+    record.plans[0].decision = not_enough;
     record.steps.clear();
-    record.outcome = Outcome{OutcomeKind::not_enough, nobody.reason, noon(500)};
+    record.outcome = Outcome{OutcomeKind::not_enough, not_enough.reason, noon(500)};
     record.freed_room.reset();
     const Explanation told = explain(record, {});
     const std::string text = render_explanation(told, at_noon());
@@ -121,7 +121,7 @@ TEST(Explanation, OfARequestWithoutAVictimTellsWhyNobodyWent) {
     EXPECT_THAT(render_explanation(explain(record, {}), at_noon()), HasSubstr("No plan was made"));
 }
 
-/// What became of it by its last step, while the request is under way and after.
+/// Its result by its last step, while the request is under way and after.
 TEST(Explanation, FatesFollowFromSteps) {
     const auto fate = [](std::vector<Step> steps, bool ended) {
         RequestRecord record = story();
@@ -172,7 +172,7 @@ TEST(Explanation, ThePlanIsTheOneThatChoseTheServerLast) {
 TEST(Explanation, SaysWhatTheJournalDoesNotKnow) {
     RequestRecord record = story();
     EXPECT_THAT(explain(record, {deleted}).unknown,
-                Contains("3 more revocable servers that stayed on compute-1: a plan tells the "
+                Contains("3 more revocable servers that stayed on compute-1: a plan lists only the "
                          "first ones"));
     EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("1206 more hosts")));
     plan_of(record).hosts[0].spared.clear();
@@ -183,7 +183,7 @@ TEST(Explanation, SaysWhatTheJournalDoesNotKnow) {
     record.freed_room.reset();
     EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("who took the room")));
     record.request.source = RequestSource::oversubscription;
-    EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("nobody waited")));
+    EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("no server waited")));
     record.outcome.reset();
     EXPECT_THAT(explain(record, {deleted}).unknown, Contains(HasSubstr("under way")));
 }
@@ -249,7 +249,7 @@ TEST(Explanation, OnlyItsOwnDeletionGoesBeforeAPlan) {
     EXPECT_FALSE(goes_before(told, planned));
 }
 
-TEST(Explanation, TheNewestRequestOfOneThatWaitedIsToldAndTheOthersListed) {
+TEST(Explanation, TheNewestRequestOfAServerIsExplainedAndTheOthersListed) {
     RequestRecord record = story();
     record.request.requesters = {ServerId{"waiting"}};
     Explanation older = explain(record, {});
@@ -271,12 +271,12 @@ TEST(Explanation, TheNewestRequestOfOneThatWaitedIsToldAndTheOthersListed) {
     EXPECT_THAT(same.also, IsEmpty()) << "both journals have the request";
 }
 
-TEST(Explanation, WhatIsNotKnownIsToldWithWhatToDo) {
+TEST(Explanation, AnUnknownIdIsReportedWithWhatToDo) {
     EXPECT_EQ(not_explained("batch\n7"),
               "the journal knows no request 'batch\\x0a7', and no server of that id or name that a "
               "plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
-              "and 'reaper history victims' list what it knows; with --api the daemon tells of "
-              "any server of the cloud");
+              "and 'reaper history victims' list what it knows; with --api the daemon explains any "
+              "server of the cloud");
 }
 
 }  // namespace

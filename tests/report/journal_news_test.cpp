@@ -46,7 +46,7 @@ TEST(JournalNews, TellsEachThingOnceOldestFirst) {
     EXPECT_THAT(room[0].text, HasSubstr("req-1 taken: by r"));
 }
 
-TEST(JournalNews, WhatEndedBetweenLooksIsToldInOrderOfTime) {
+TEST(JournalNews, WhatEndedBetweenLooksIsReportedInOrderOfTime) {
     RequestNews news;
     RequestSummary first = summary_of("req-1", 0);
     RequestSummary second = summary_of("req-2", 1'000);
@@ -56,7 +56,7 @@ TEST(JournalNews, WhatEndedBetweenLooksIsToldInOrderOfTime) {
                 ElementsAre("received req-1", "received req-2", "ended req-2", "ended req-1"));
 }
 
-TEST(JournalNews, ARequestThatBeginsAnewIsTold) {
+TEST(JournalNews, ARequestThatStartsAgainIsReported) {
     RequestNews news;
     RequestSummary first = summary_of("req-1", 0);
     first.outcome = Outcome{OutcomeKind::refused, "", noon(1)};
@@ -67,7 +67,7 @@ TEST(JournalNews, ARequestThatBeginsAnewIsTold) {
     EXPECT_THAT(told(news.look({first})), ElementsAre("ended req-1"));
 }
 
-TEST(JournalNews, ItIsToldWhenToLookFurtherBack) {
+TEST(JournalNews, ItSaysWhenToLookFurtherBack) {
     RequestNews news;
     RequestSummary first = summary_of("req-1", 0);
     RequestSummary second = summary_of("req-2", 1'000);
@@ -95,10 +95,10 @@ TEST(JournalNews, ALookThatGoesFartherBackTellsNothingAgain) {
     const RequestSummary oldest = summary_of("req-0", 0);
     const RequestSummary first = summary_of("req-1", 1);
     const RequestSummary second = summary_of("req-2", 2);
-    RequestSummary third = summary_of("req-3", 2);  // in the same moment
+    RequestSummary third = summary_of("req-3", 2);  // at the same time
     EXPECT_THAT(news.look({second, first}), SizeIs(2));
     EXPECT_THAT(told(news.look({third, second})), ElementsAre("received req-3"));
-    EXPECT_THAT(news.look({third, second, first}), IsEmpty()) << "the first was told";
+    EXPECT_THAT(news.look({third, second, first}), IsEmpty()) << "the first was reported";
     EXPECT_THAT(news.look({third, second, first, oldest}), IsEmpty()) << "it was before the look";
     RequestSummary ended = oldest;
     ended.outcome = Outcome{OutcomeKind::freed, "", noon(50)};
@@ -127,7 +127,7 @@ TEST(JournalNews, ALineIsALine) {
     }
 }
 
-TEST(JournalNews, VictimsAreToldAsTheyGo) {
+TEST(JournalNews, VictimsAreReportedAsTheyGo) {
     VictimNews news;
     const VictimEntry first{noon(1'000), RequestId{"req-1"}, ServerId{"s-1"},
                             "batch\n1",  ProjectId{"p"},     "compute-1"};

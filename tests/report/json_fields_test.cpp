@@ -164,7 +164,7 @@ TEST(JsonFields, AWrongTypeIsNamedByItsPath) {
     EXPECT_EQ(wrong_with(json::array()), "cart: expected an object, found array");
 }
 
-TEST(JsonFields, AWordThatNobodyKnowsIsNamedByItsPath) {
+TEST(JsonFields, AnUnknownWordIsNamedByItsPath) {
     EXPECT_EQ(wrong_with(cart_with("/colour", "blue")), "cart.colour: unknown word 'blue'");
 }
 

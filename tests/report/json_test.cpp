@@ -40,7 +40,7 @@ TEST(Json, WhoIsLeftAloneComesBackWithTheNameIfItIsKnown) {
 TEST(Json, StoriesListsAndTotalsComeBack) {
     RequestRecord story = example_story();
     story.freed_room = FreedRoomResult{
-        FreedRoomResultKind::taken_by_regular, "somebody else", {HostId{"h1"}}, noon(9)};
+        FreedRoomResultKind::taken_by_regular, "another server", {HostId{"h1"}}, noon(9)};
     const json told = to_json(story);
     EXPECT_EQ(to_json(record_from_json(through_text(told)).value()), told);
     story.outcome.reset();

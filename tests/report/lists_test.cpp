@@ -5,7 +5,7 @@
 #include "reaper/report/history_tables.hpp"
 #include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/table_formats.hpp"
+#include "reaper/report/table.hpp"
 #include "tests/report/examples.hpp"
 
 namespace reaper::report::test::lists_test {

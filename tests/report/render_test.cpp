@@ -27,7 +27,7 @@ TEST(RenderDecision, ShowsAPlanOnANarrowTerminalWithoutAClock) {
     expect_golden("plan-narrow.txt", render_decision(example_plan(), example_request(), narrow));
 }
 
-TEST(RenderDecision, ShowsThatNobodyDies) {
+TEST(RenderDecision, ShowsThatNoServerIsDeleted) {
     NotEnough not_enough;
     not_enough.slots_requested = 2;
     not_enough.slots_possible = 1;

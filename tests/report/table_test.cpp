@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/report/table_formats.hpp"
-
 namespace reaper::report::table_test {
 namespace {
 

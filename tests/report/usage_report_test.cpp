@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "reaper/report/table_formats.hpp"
+#include "reaper/report/table.hpp"
 #include "reaper/report/usage.hpp"
 
 namespace reaper::report::usage_report_test {

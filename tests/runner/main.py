@@ -35,7 +35,7 @@ def parse() -> tuple[list[stages.Stage], argparse.Namespace]:
     parser.add_argument("--soak", action="store_true", help="what is too long for every change")
     parser.add_argument("--list", action="store_true", help="what stages there are")
     parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)  # beside the others
-    parser.add_argument("--built", help=argparse.SUPPRESS)  # somebody else saw to this preset
+    parser.add_argument("--built", help=argparse.SUPPRESS)  # another process builds this preset
     parser.add_argument("stages", nargs="*", metavar="STAGE")
     options = parser.parse_args()
     if options.list:

@@ -81,7 +81,7 @@ class Runner:
                 return
 
     def is_built(self, preset: str) -> None:
-        """Somebody else saw to that."""
+        """Another process did that."""
         self._ready |= {f"configure {preset}": True, f"build {preset}": True}
 
     def configured(self, preset: str) -> bool:
@@ -495,7 +495,7 @@ def bench(run: Runner) -> Counts:
 def queries(run: Runner) -> Counts:
     """On a lab of its own, which it takes up and down."""
     command = (PYTHON, "-B", "tests/openstack/placement_queries", "--check")
-    return run.check("record them anew", "queries", *command, deadline_s=SOAK_DEADLINE_S)
+    return run.check("record them again", "queries", *command, deadline_s=SOAK_DEADLINE_S)
 
 
 def package(run: Runner) -> Counts:
@@ -554,7 +554,7 @@ SOAK = (
 
 FAST = Stage("unit", "the unit tests", fast)
 
-# They wait for answers most of the time, so that they run beside what compiles, from the moment that
+# They wait for answers most of the time, so that they run beside what compiles, as soon as
 # this is built.
 BESIDE = {"release": ("sim", "faults", "page", "lab", "suites"), "asan": ("rabbitmq", "prometheus")}
 

@@ -88,7 +88,7 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// A port on loopback where nobody listens.
+/// A port on loopback without a listener.
 std::uint16_t closed_port(boost::asio::io_context& io);
 
 }  // namespace reaper::test

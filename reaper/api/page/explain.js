@@ -4,7 +4,7 @@ const FATES = {
   planned: "was chosen, and nothing was sent", going: "is being deleted", deleted: "was deleted",
   skipped: "was chosen, and skipped before its deletion", vanished: "was gone before it was deleted",
   "still-there": "was to be deleted, and still held its room at the deadline",
-  unknown: "was to be deleted; what came of it was not seen",
+  unknown: "was to be deleted; the outcome was not observed",
 };
 const FATE_LOOKS = {deleted: "bad", going: "bad", skipped: "good"};
 

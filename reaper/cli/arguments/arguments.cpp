@@ -4,28 +4,240 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "reaper/cli/arguments/apply_arguments.hpp"
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/completions.hpp"
-#include "reaper/cli/arguments/help_formatter.hpp"
+#include "reaper/cli/arguments/list_arguments.hpp"
 #include "reaper/cli/arguments/parsed.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
-#include "reaper/cli/arguments/quiet_check.hpp"
 #include "reaper/cli/arguments/request_arguments.hpp"
-#include "reaper/cli/arguments/reservation_arguments.hpp"
-#include "reaper/cli/arguments/setup_arguments.hpp"
-#include "reaper/cli/arguments/wrong_line.hpp"
-#include "reaper/model/nearest.hpp"
+#include "reaper/model/error.hpp"
+#include "reaper/model/resources_text.hpp"
 #include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {
+
+// The options of `setup`.
+
+void add_setup(CLI::App& app, Parsed& parsed);
+/// `app`: `setup`, with what is to be set up; `resource-tagging`. `bad_input` names the option.
+Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed);
+
+// What is wrong with a command line that CLI11 refused.
+
+/// One line: the word that nobody takes and what was meant, or what is missing.
+std::string why_wrong(const CLI::App& app, const CLI::ParseError& error);
+
+const help::Text help::apply{
+    "Carry out a plan that 'reaper plan --save' wrote, or nothing",
+    R"(Asks the running daemon, over its Unix socket (admin.socket) or over --api, to carry out a plan that
+somebody looked at. The daemon decides again, and deletes servers only if these are exactly those of
+the file; else the plan is stale: one line tells what differs, and nobody is deleted. So is a plan
+that is older than cull.approved_max_age (1h). It is served like 'reaper request': under the
+same protection, limits and pause, each victim read again right before its deletion, once (a
+file that is applied again is answered with its outcome), and in the journal with who approved
+it.
+
+With --dry-run it is only checked, by what the daemon knows of the cloud.)",
+    R"(Examples:
+  reaper plan --resources VCPU=4,MEMORY_MB=8192 --project web --save plan.json
+  reaper apply plan.json --dry-run
+  reaper apply plan.json
+
+Exit codes: 0 the room is there (with --dry-run: it would be), 7 the plan is stale (no servers
+deleted), 3 the daemon refuses for another reason, is paused or in a dry run (no servers deleted), 2
+the file or the configuration is wrong, 1 anything else.
+)"};
+
+void add_apply_options(CLI::App& command, ApplyCommand& apply) {
+    command.add_option("FILE", apply.file, "Of 'reaper plan --save'; - is stdin")
+        ->required()
+        ->type_name("");
+    command.add_flag("--dry-run", apply.dry_run, "Only say whether the plan holds");
+}
+
+void add_save_option(CLI::App& plan, std::string& file) {
+    plan.add_option("--save", file, "Also write the plan to this file, for 'reaper apply'")
+        ->type_name("FILE");
+}
+
+Result<void> check_save(const PlanCommand& plan, bool described) {
+    if (plan.save_file.empty()) return {};
+    const auto wrong = [](const char* what) { return Error{Errc::bad_input, what}; };
+    if (!described)
+        return wrong("--save goes with --resources or --flavor: one request that is described");
+    if (!plan.snapshot_file.empty())
+        return wrong("--save goes with the live cloud: a snapshot is not what will be deleted");
+    if (plan.strategy || plan.alternatives)
+        return wrong(
+            "--save goes without --strategy and --alternatives: the daemon decides by its own "
+            "configuration");
+    return {};
+}
+
+void add_setup(CLI::App& app, Parsed& parsed) {
+    CLI::App& setup = *add_command(app, "setup", help::setup);
+    setup.require_subcommand(1);
+    CLI::App& slots = *add_command(setup, "resource-tagging", help::setup_slots);
+    slots
+        .add_option("--class", parsed.setup.slot_class,
+                    "The resource class (default CUSTOM_PREEMPTIBLE)")
+        ->type_name("CLASS");
+    slots.add_option("--slots", parsed.setup.count.fixed, "Slots on each host")
+        ->type_name("N")
+        ->check(quiet(CLI::Range(1, 1000000)));
+    slots
+        .add_option("--slots-per", parsed.per,
+                    "One slot for so much of each host's capacity: VCPU:2")
+        ->type_name("CLASS:N");
+    slots
+        .add_option("--hosts", parsed.setup.hosts,
+                    "Only hosts of such a name, with * and ? (default *)")
+        ->type_name("PATTERN");
+    slots.add_flag("--apply", parsed.setup.apply, "Do it; without, it is only told");
+    slots.add_flag("--undo", parsed.setup.undo, "Take it away again");
+    CLI::App& kept = *add_command(setup, "reservations", help::setup_reservations);
+    kept.add_flag("--apply", parsed.reservation_setup.apply, "Do it; without, it is only told");
+    kept.add_flag("--undo", parsed.reservation_setup.undo, "Take it away again");
+    CLI::App& room = *add_command(setup, "oversubscription", help::setup_oversubscription);
+    room.add_option("--hosts", parsed.room_setup.hosts,
+                    "Only hosts of such a name, with * and ? (default: as configured)")
+        ->type_name("PATTERN");
+    room.add_flag("--apply", parsed.room_setup.apply, "Do it; without, it is only told");
+    room.add_flag("--undo", parsed.room_setup.undo, "Take it away again");
+}
+
+Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
+    const CLI::App& slots = *app.get_subcommands().front();
+    const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
+    SetupCommand setup = parsed.setup;
+    const bool custom = setup.slot_class.starts_with("CUSTOM_") && setup.slot_class.size() > 7 &&
+                        setup.slot_class.size() <= 255 && is_upper_name(setup.slot_class);
+    if (!custom)
+        return wrong("--class: is '" + printable(setup.slot_class, 60) +
+                     "'; expected CUSTOM_ and capital letters, digits and _");
+    const std::size_t said = slots.count("--slots") + slots.count("--slots-per");
+    if (setup.undo && said > 0) return wrong("--undo takes away all slots: leave their number out");
+    if (!setup.undo && said != 1)
+        return wrong(
+            "'reaper setup resource-tagging' needs one of --slots N and --slots-per CLASS:N");
+    if (setup.hosts.empty())
+        return wrong("--hosts: is empty; expected a pattern such as 'compute-*'");
+    if (slots.count("--slots-per") == 0) return setup;
+    const auto per = parse_resources(parsed.per);
+    if (!per) return wrong("--slots-per: " + per.error().what);
+    if (per->size() != 1)
+        return wrong("--slots-per: is " + in_quotes(parsed.per) +
+                     "; expected one class, such as VCPU:2");
+    setup.count.per = per->begin()->first;
+    setup.count.amount = per->begin()->second;
+    return setup;
+}
+
+namespace {
+
+/// The innermost command that was recognised.
+const CLI::App& innermost(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : innermost(*chosen.back());
+}
+
+std::string path_of(const CLI::App& app) {
+    const CLI::App* const parent = app.get_parent();
+    return parent == nullptr ? app.get_name() : path_of(*parent) + " " + app.get_name();
+}
+
+std::vector<std::string> option_names(const CLI::App* app) {
+    std::vector<std::string> names;
+    for (; app != nullptr; app = app->get_parent())
+        for (const CLI::Option* option : app->get_options())
+            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    return names;
+}
+
+/// CLI11's own sentences about a value, in ours; none: it is another one.
+std::optional<std::string> about_value(const std::string& said) {
+    static const std::regex twice{"^(.+): At Most 1 required but received [0-9]+$"};
+    static const std::regex missing{"^(.+): [0-9]+ required .* ?missing$"};
+    static const std::regex range{"^(.+): Value (.*) not in range (\\S+) (?:to|-) (\\S+)$"};
+    static const std::regex choice{"^(.+): (.*) not in \\{(.*)\\}$"};
+    static const std::regex convert{"^Could not convert: (\\S+) = (.*)$"};
+    std::smatch part;
+    if (std::regex_match(said, part, twice)) return part.str(1) + " is given more than once";
+    if (std::regex_match(said, part, missing)) return part.str(1) + " needs a value";
+    if (std::regex_match(said, part, range))
+        return part.str(1) + ": is " + in_quotes(part.str(2)) + "; expected " + part.str(3) +
+               " to " + part.str(4);
+    if (std::regex_match(said, part, choice)) {
+        const auto words = std::regex_replace(part.str(3), std::regex{", *"}, ", ");
+        return part.str(1) + ": is " + in_quotes(part.str(2)) + "; expected one of " + words;
+    }
+    if (std::regex_match(said, part, convert))
+        return part.str(1) + ": is " + in_quotes(part.str(2)) + "; expected a whole number";
+    return std::nullopt;
+}
+
+/// An option that some command has, written before the command.
+bool is_before_the_command(const CLI::App& app, const CLI::App& innermost_command,
+                           const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool own = innermost_command.get_option_no_throw(name) != nullptr;
+    if (!own && &innermost_command != &app) return false;
+    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+    return std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+        return command->get_option_no_throw(name) != nullptr;
+    });
+}
+
+std::string see_help(const CLI::App& app) {
+    return "see '" + path_of(app) + " --help'";
+}
+
+/// A word that no command and no option takes.
+std::string unexpected_word(const CLI::App& app, const std::string& word) {
+    const CLI::App& where = innermost(app);
+    const bool option = word.starts_with("-");
+    const bool command = !option && &where == &app;
+    if (option && is_before_the_command(app, where, word))
+        return in_quotes(word) + " stands after the command; " + see_help(where);
+    const auto near = nearest(word.substr(0, word.find('=')),
+                              option ? option_names(&where) : command_names(where));
+    std::string line = option ? "unknown option" : command ? "unknown command" : "unknown argument";
+    line += " '" + word + "'";
+    if (!option && !command) line += " of '" + path_of(where) + "'";
+    if (near) return line + "; did you mean '" + *near + "'?";
+    return line + "; " + see_help(where);
+}
+
+}  // namespace
+
+std::string why_wrong(const CLI::App& app, const CLI::ParseError& error) {
+    const auto left = app.remaining(true);
+    if (app.get_subcommands().empty() && !left.empty() && is_list_option(left.front()))
+        return "no command given; " + see_help(app);
+    if (!left.empty() && error.get_name() != "ValidationError")
+        return unexpected_word(app, left.front());
+    if (app.get_subcommands().empty() && error.get_name() == "RequiredError")
+        return "no command given; " + see_help(app);
+    const std::string said = about_value(error.what()).value_or(error.what());
+    return said + "; " + see_help(innermost(app));
+}
+
 namespace {
 
 Leave no_command(const CLI::App& parent, const std::string& path, const std::string& word) {

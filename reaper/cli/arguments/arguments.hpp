@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "config/secret.hpp"
-#include "reaper/cli/arguments/list_options.hpp"
+#include "reaper/cli/arguments/help_text.hpp"
+#include "reaper/cli/arguments/list_arguments.hpp"
 #include "reaper/daemon/exit_code.hpp"
+#include "reaper/model/error.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/request_spec/described_request.hpp"
 #include "reaper/setup/slots.hpp"
 
@@ -276,5 +278,25 @@ struct Leave {
 
 /// `argv[0]` is the program; the environment gives REAPER_CONFIG.
 std::variant<Arguments, Leave> parse_arguments(int argc, const char* const* argv);
+
+}  // namespace reaper::cli
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace reaper::cli {
+
+// What `reaper apply` was asked for, and what of `reaper plan` goes with it.
+
+namespace help {
+extern const Text apply;
+}  // namespace help
+
+void add_apply_options(CLI::App& command, ApplyCommand& apply);
+/// `plan --save`.
+void add_save_option(CLI::App& plan, std::string& file);
+/// `bad_input` for a plan that can't be approved: one that the daemon would not make by itself.
+Result<void> check_save(const PlanCommand& plan, bool described);
 
 }  // namespace reaper::cli

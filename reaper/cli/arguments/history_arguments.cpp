@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
-#include "reaper/cli/arguments/quiet_check.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {
@@ -15,7 +15,7 @@ using What = HistoryCommand::What;
 
 constexpr const char* no_outcome_word = "none";
 constexpr int few_lines = 20;
-constexpr int all_lines = 1'000'000;  ///< the journal lists fewer
+constexpr int all_lines = 1'000'000;  ///< more than are ever listed
 
 /// How requests end, and `none`.
 std::vector<std::string> outcome_words() {

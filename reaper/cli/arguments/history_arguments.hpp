@@ -5,7 +5,7 @@
 #include <string>
 
 #include "reaper/cli/arguments/arguments.hpp"
-#include "reaper/cli/arguments/list_options.hpp"
+#include "reaper/cli/arguments/list_arguments.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/request_record.hpp"
 

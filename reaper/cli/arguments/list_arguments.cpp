@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "reaper/cli/arguments/quiet_check.hpp"
+#include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {

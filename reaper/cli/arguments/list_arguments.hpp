@@ -5,8 +5,21 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/cli/arguments/list_options.hpp"
 #include "reaper/model/error.hpp"
+
+namespace reaper::cli {
+
+// How a command that answers with a list was asked to show it.
+
+enum class ListFormat { table, wide, json, yaml, csv, name };
+
+struct ListOptions {
+    ListFormat format = ListFormat::table;
+    std::string sort;                  ///< as it was written; empty: as it comes
+    std::vector<std::string> columns;  ///< empty: those of the format
+};
+
+}  // namespace reaper::cli
 
 namespace CLI {
 class App;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "reaper/cli/arguments/arguments.hpp"
-#include "reaper/cli/arguments/estimate_arguments.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
 #include "reaper/cli/arguments/list_arguments.hpp"
 #include "reaper/cli/arguments/room_arguments.hpp"

@@ -2,9 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "reaper/cli/arguments/help_formatter.hpp"
-#include "reaper/cli/arguments/quiet_check.hpp"
-#include "reaper/cli/past/now.hpp"
+#include "reaper/cli/arguments/command_table.hpp"
+#include "reaper/cli/past/journals.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"

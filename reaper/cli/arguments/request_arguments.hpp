@@ -6,6 +6,20 @@
 
 namespace CLI {
 class App;
+}  // namespace CLI
+
+namespace reaper::cli {
+
+// The options of `reserve`, `unreserve` and `reservations`.
+
+void add_reservations(CLI::App& app, Parsed& parsed);
+/// `app`: `reserve` or `unreserve`. `bad_input` names the option.
+Result<ReserveCommand> finish_reserve(const CLI::App& app, const Parsed& parsed);
+
+}  // namespace reaper::cli
+
+namespace CLI {
+class App;
 }
 
 namespace reaper::cli {

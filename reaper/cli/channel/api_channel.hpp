@@ -6,7 +6,6 @@
 #include <string>
 
 #include "clients/http/client.hpp"
-#include "clients/http/local_client.hpp"
 #include "config/environment.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
 

@@ -1,7 +1,6 @@
 #include "reaper/cli/channel/daemon_api.hpp"
 
 #include "clients/http/url.hpp"
-#include "reaper/cli/channel/refused_answer.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
@@ -80,7 +79,7 @@ bool DaemonApi::get_lines(const std::string& target,
 std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answer,
                                           const std::string& target, ExitCode missing,
                                           ExitCode& code) {
-    may_pass_ = answer ? answer->status >= 500 : goes_by(answer.error().code);
+    may_pass_ = remote() && (answer ? answer->status >= 500 : goes_by(answer.error().code));
     const auto end = [&](ExitCode how, const std::string& why) {
         if (complain_)
             complain_(why);

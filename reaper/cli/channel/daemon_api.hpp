@@ -9,10 +9,24 @@
 #include <utility>
 #include <vector>
 
+#include "clients/http/client.hpp"
 #include "reaper/cli/channel/api_channel.hpp"
 #include "reaper/cli/output/terminal.hpp"
 
 namespace reaper::cli {
+
+// What the daemon says when it refuses a call of a command.
+
+/// In one line: the message of `{error: {message}}`; else its status.
+inline std::string why_refused(const http::LocalAnswer& answer) {
+    using nlohmann::json;
+    const std::string unknown = "the daemon answers " + std::to_string(answer.status);
+    const json said = json::parse(answer.body, nullptr, false);
+    if (!said.is_object() || !said.contains("error")) return unknown;
+    const json& error = said.at("error");
+    const json message = error.is_object() ? error.value("message", json{}) : json{};
+    return message.is_string() && !message.empty() ? message.get<std::string>() : unknown;
+}
 
 class DaemonApi {
 public:
@@ -43,7 +57,8 @@ public:
     void wait_for(Duration longest) { channel_->wait_for(longest); }
     /// Whether the last question may have come to the daemon: a connection was made.
     bool heard() const { return channel_->heard(); }
-    /// Of the last failure: the daemon is away, or in trouble of its own; another try may go well.
+    /// Of the last failure: a remote daemon is away, or in trouble of its own; another try may go
+    /// well.
     bool may_pass() const { return may_pass_; }
     /// What it would complain of on the terminal goes there, until it is given an empty one.
     void complain_to(std::function<void(const std::string&)> complain) {

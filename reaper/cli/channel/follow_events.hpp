@@ -1,4 +1,4 @@
-// Follows a daemon by its event stream, over its restarts.
+// Follows a daemon by its event stream, over its restarts, or a journal of this machine.
 #pragma once
 
 #include <functional>

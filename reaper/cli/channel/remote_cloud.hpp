@@ -4,10 +4,17 @@
 #include <optional>
 #include <string>
 
+#include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::cli {
+
+// Which commands can ask a daemon elsewhere (--api), and what of them.
+
+/// Why the command, as it was given, can't be answered by the daemon that --api names; none if it
+/// can, if it asks for nothing but a file or the program itself, or without --api.
+std::optional<std::string> why_not_remote(const GlobalOptions& global, const Command& command);
 
 /// Hosts by name, with their servers, and the daemon's ledger. What users wrote on their servers,
 /// and operators on aggregates, is not in it, nor which projects carry a tag. None, and told, if it

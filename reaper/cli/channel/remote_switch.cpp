@@ -4,14 +4,12 @@
 #include <vector>
 
 #include "reaper/cli/channel/daemon_api.hpp"
-#include "reaper/cli/daemon/pause_state.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/now.hpp"
+#include "reaper/cli/past/journals.hpp"
 #include "reaper/json/fields.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
-#include "reaper/report/json_values.hpp"
 #include "reaper/report/text.hpp"
 
 namespace reaper::cli {

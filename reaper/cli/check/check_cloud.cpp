@@ -1,10 +1,20 @@
 // Checks of the cloud, through the ports that the daemon uses.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
-#include "reaper/cli/check/cloud_check.hpp"
+#include "reaper/cli/check/checks.hpp"
+#include "reaper/cloud_cache/cells_seen.hpp"
+#include "reaper/cloud_cache/host_parts.hpp"
+#include "reaper/cloud_reader/cloud_directory.hpp"
+#include "reaper/cloud_reader/lock_holders.hpp"
+#include "reaper/cloud_reader/sight.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/planner/cells.hpp"
+#include "reaper/request_spec/admitted_room.hpp"
 #include "tagging/flavor.hpp"
 
 namespace reaper::cli {
@@ -243,6 +253,343 @@ Task<std::optional<AuthInfo>> check_cloud(CloudPorts cloud, CloudSession& sessio
     }
     if (identity) co_await check_names(check);
     co_return who;
+}
+
+// Are Nova's cells told, and told right?
+
+namespace {
+
+constexpr const char* how_to_learn =
+    "'nova-manage cell_v2 list_hosts' tells which host is in which, and 'list_cells' which are "
+    "disabled";
+
+class CellCheck {
+public:
+    CellCheck(const std::vector<Cell>& cells, const Report& report)
+        : cells_{cells}, report_{report} {}
+
+    void add(const HypervisorRecord& hypervisor, const std::vector<AggregateRecord>& aggregates) {
+        Host host;
+        host.name = hypervisor.name;
+        host.service_host = hypervisor.service_host;
+        in_allowed_aggregates(host, aggregates);
+        const auto found = cell_of(host, cells_);
+        if (const auto* const why = std::get_if<std::string>(&found)) {
+            lost_.push_back(in_quotes(host.name) + " " + *why);
+            return;
+        }
+        const std::string& name = std::get<const Cell*>(found)->name;
+        ++hosts_[name];
+        by_service_.emplace(host.service_host, name);
+        by_name_.emplace(host.name, name);
+    }
+
+    void tell(const HostNumbers& numbers, const std::vector<AggregateRecord>& aggregates) const {
+        for (const auto& cell : cells_) tell(cell, aggregates);
+        if (!lost_.empty()) {
+            std::string some;
+            for (std::size_t i = 0; i < std::min<std::size_t>(lost_.size(), 5); ++i)
+                some += (i == 0 ? "" : "; ") + lost_[i];
+            report_({Verdict::fail, "cells",
+                     counted(lost_.size(), "host", "hosts") +
+                         " can't be told the cell of, so that no room is "
+                         "freed there for servers that are moved (" +
+                         some + "); " + how_to_learn});
+        }
+        tell_contradiction(numbers.services, by_service_);
+        tell_contradiction(numbers.hypervisors, by_name_);
+    }
+
+private:
+    void tell(const Cell& cell, const std::vector<AggregateRecord>& aggregates) const {
+        for (const auto& wanted : cell.aggregates)
+            if (std::none_of(aggregates.begin(), aggregates.end(), [&](const auto& aggregate) {
+                    return aggregate.name == wanted || aggregate.uuid == wanted;
+                }))
+                report_({Verdict::fail, "cells",
+                         "Nova has no aggregate " + in_quotes(wanted) + " (cell " +
+                             in_quotes(cell.name) + ")"});
+        const auto at = hosts_.find(cell.name);
+        const std::string detail = in_quotes(cell.name) + ": " +
+                                   counted(at == hosts_.end() ? 0 : at->second, "host", "hosts") +
+                                   (cell.disabled ? ", disabled: builds skip it" : "");
+        report_({at == hosts_.end() ? Verdict::warn : Verdict::ok, "cells", detail});
+    }
+
+    /// A cell gives each number once.
+    void tell_contradiction(const std::vector<HostNumbers::Numbered>& numbered,
+                            const std::map<std::string, std::string>& cells) const {
+        std::map<std::pair<std::string, std::int64_t>, std::string> seen;
+        for (const auto& each : numbered) {
+            const auto cell = cells.find(each.host);
+            if (cell == cells.end()) continue;
+            const auto [at, is_new] = seen.emplace(std::pair(cell->second, each.number), each.host);
+            if (is_new || at->second == each.host) continue;
+            report_({Verdict::fail, "cells",
+                     in_quotes(at->second) + " and " + in_quotes(each.host) +
+                         " can't both be in cell " + in_quotes(cell->second) +
+                         ": Nova gave them the same number; " + how_to_learn});
+            return;
+        }
+    }
+
+    const std::vector<Cell>& cells_;
+    const Report& report_;
+    std::vector<std::string> lost_;
+    std::map<std::string, std::size_t> hosts_;       // by cell
+    std::map<std::string, std::string> by_service_;  // cells by service host, ...
+    std::map<std::string, std::string> by_name_;     // ... and by hypervisor
+};
+
+void tell_untold(const HostNumbers& numbers, const Report& report) {
+    const auto why = why_several_cells(numbers);
+    if (!why)
+        return report(
+            {Verdict::ok, "cells",
+             "nothing shows more than one (Nova's API can't tell that there is only one)"});
+    report(
+        {Verdict::warn, "cells",
+         "Nova has several (" + *why +
+             "), and scheduler.cells does not tell which host is in which: a server that is moved "
+             "stays in its cell, so room may be freed for it in the wrong one; once that happened, "
+             "no more is for a while. " +
+             how_to_learn});
+}
+
+}  // namespace
+
+Task<void> check_cells(CloudPorts cloud, SchedulerRules scheduler, const Report& report) {
+    auto numbers = co_await cloud.compute.host_numbers();
+    if (!numbers) {
+        report({Verdict::warn, "cells",
+                "whether Nova has several can't be told: " + numbers.error().what});
+        numbers = HostNumbers{};
+        if (scheduler.cells.empty()) co_return;
+    }
+    if (scheduler.cells.empty()) {
+        tell_untold(*numbers, report);
+        co_return;
+    }
+    auto hypervisors = co_await cloud.compute.hypervisors();
+    auto aggregates = co_await cloud.compute.aggregates();
+    if (!hypervisors || !aggregates) co_return;  // told already
+    CellCheck check{scheduler.cells, report};
+    for (const auto& hypervisor : *hypervisors) check.add(hypervisor, *aggregates);
+    check.tell(*numbers, *aggregates);
+}
+
+// Checks of what the configuration names, and of what the user may see.
+
+namespace {
+
+/// Of so many, at most, Nova is asked who locked them.
+constexpr std::size_t locks_asked = 200;
+
+/// How many servers carry each word of one kind: a tag, or a key of the metadata.
+using Carriers = std::map<std::string, std::size_t>;
+
+void tell_mark(const CloudCheck& check, const std::string& key, const std::string& word,
+               const Carriers& carriers) {
+    const std::string what = key + " " + in_quotes(word);
+    const auto exact = carriers.find(word);
+    const std::size_t count = exact == carriers.end() ? 0 : exact->second;
+    for (const auto& [other, number] : carriers)
+        if (other != word && to_lower(other) == to_lower(word))
+            check.warn(what, "does not protect the " + reaper::counted(number, "server") +
+                                 " with " + in_quotes(other) + ": names are case-sensitive");
+    check.ok(what, reaper::counted(count, "server") + (count == 1 ? " carries it" : " carry it"));
+}
+
+}  // namespace
+
+Task<void> check_names(const CloudCheck& check) {
+    auto names = names_in(check.policy);
+    auto directory = co_await read_directory(check.cloud, std::move(names));
+    if (!directory) {
+        check.fail("protect.projects",
+                   "could not be looked up: " + directory.error().what +
+                       "; no server is deleted until it is known who is protected");
+        co_return;
+    }
+    for (auto& finding : resolve(check.policy, *directory).findings) {
+        if (finding.level == NameFinding::Level::found)
+            check.ok(finding.what, finding.detail);
+        else if (finding.level == NameFinding::Level::doubtful)
+            check.warn(finding.what, finding.detail);
+        else
+            check.fail(finding.what, finding.detail);
+    }
+}
+
+Task<void> check_sight(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+    std::vector<ListedServer> listed;
+    for (const ServerRecord& record : servers)
+        listed.push_back({record.server.id, record.server.project});
+    const std::string what = "servers of other projects";
+    ProjectId ours = check.ours;
+    auto sight = co_await try_sight(check.cloud.compute, std::move(listed), std::move(ours));
+    if (!sight)
+        check.fail(what, sight.error().what);
+    else if (sight->kind == Sight::Kind::blocked)
+        check.fail(what, sight->detail + "; no server is deleted while it is so");
+    else if (sight->kind == Sight::Kind::untold)
+        check.warn(what, sight->detail + " whether they are seen one by one, as the list has them");
+    else
+        check.ok(what, "seen one by one, as the list has them (" + printable(sight->detail) + ")",
+                 ServiceRule{"nova", "context_is_admin"});
+}
+
+namespace {
+
+/// Who locked what: an administrator's lock keeps a server, its owner's does not.
+Task<void> check_locks(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+    std::vector<Server> locked;
+    for (const ServerRecord& record : servers)
+        if (record.server.locked && locked.size() < locks_asked) locked.push_back(record.server);
+    if (locked.empty()) co_return;
+    std::size_t untold = 0;
+    std::size_t administrators = 0;
+    for (const Server& server : locked) {
+        Server asked = server;
+        const auto holder = co_await ask_lock_holder(check.cloud, std::move(asked));
+        untold += !holder || *holder == LockHolder::unknown;
+        administrators += holder && *holder == LockHolder::administrator;
+    }
+    const std::string detail = counted(locked.size(), "server", "servers") + ", " +
+                               std::to_string(administrators) + " by an administrator";
+    if (untold == 0) {
+        check.ok("locked servers", detail);
+        co_return;
+    }
+    check.warn("locked servers", detail + "; of " + std::to_string(untold) +
+                                     " Nova does not tell who locked them (its record of actions): "
+                                     "they are taken to be administrators' locks, and stay");
+}
+
+}  // namespace
+
+Task<void> check_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers) {
+    const ProtectSettings& protect = check.policy.safeguards.protect;
+    if (!protect.owners) co_return co_await check_locks(check, servers);
+    check.warn("protect.owners",
+               "true: whoever owns a revocable server can refuse its eviction, by a lock, a tag or "
+               "metadata");
+    Carriers tags;
+    Carriers keys;
+    for (const ServerRecord& record : servers) {
+        for (const auto& tag : record.server.tags.get()) ++tags[tag];
+        for (const auto& [key, value] : record.server.metadata.get()) ++keys[key];
+    }
+    for (const auto& tag : protect.tags) tell_mark(check, "protect.tags", tag, tags);
+    for (const auto& key : protect.metadata) tell_mark(check, "protect.metadata", key, keys);
+}
+
+// How nova-scheduler is set up can't be read: what the reaper takes it to be is told, to be
+// compared with its nova.conf, and what in the cloud speaks against it.
+
+namespace {
+
+constexpr const char* subject = "scheduler";
+
+std::string_view on_or_off(bool on) {
+    return on ? "on" : "off";
+}
+
+std::string_view word_of(SchedulerRules::OwnAggregates own) {
+    using Own = SchedulerRules::OwnAggregates;
+    if (own == Own::off) return "off";
+    return own == Own::limit ? "limit" : "required";
+}
+
+std::string options_of(const SchedulerRules& rules) {
+    std::string text = "own_aggregates " + std::string{word_of(rules.own_aggregates)};
+    const std::pair<const char*, bool> flags[] = {
+        {"tenant_filter", rules.tenant_filter},
+        {"trait_isolation", rules.trait_isolation},
+        {"extra_specs_filter", rules.extra_specs_filter},
+        {"image_type_filter", rules.image_type_filter},
+        {"image_metadata_filter", rules.image_metadata_filter},
+        {"pcpu_fallback", rules.pcpu_fallback},
+        {"pci_in_placement", rules.pci_in_placement}};
+    for (const auto& [name, on] : flags)
+        text += std::string{", "} + name + " " + std::string{on_or_off(on)};
+    return text;
+}
+
+/// An aggregate whose metadata has such a key (and value); none if there is none.
+const AggregateRecord* marked(const std::vector<AggregateRecord>& aggregates, std::string_view key,
+                              std::string_view value) {
+    for (const auto& aggregate : aggregates)
+        for (const auto& [own_key, own_value] : aggregate.metadata)
+            if (own_key.starts_with(key) && (value.empty() || own_value == value))
+                return &aggregate;
+    return nullptr;
+}
+
+/// Metadata that means nothing to the scheduler that is configured, and hardly is there for
+/// nothing.
+void tell_marked(const SchedulerRules& rules, const std::vector<AggregateRecord>& aggregates,
+                 const Report& report) {
+    const AggregateRecord* const tenants = marked(aggregates, "filter_tenant_id", "");
+    if (tenants != nullptr && !rules.tenant_filter &&
+        rules.own_aggregates == SchedulerRules::OwnAggregates::off)
+        report({Verdict::warn, subject,
+                "aggregate " + in_quotes(tenants->name) +
+                    " has filter_tenant_id, and neither scheduler.tenant_filter nor "
+                    "scheduler.own_aggregates is on: if nova-scheduler goes by it, servers are "
+                    "deleted in vain"});
+    const AggregateRecord* const isolated = marked(aggregates, "trait:", "required");
+    if (isolated != nullptr && !rules.trait_isolation)
+        report({Verdict::warn, subject,
+                "aggregate " + in_quotes(isolated->name) +
+                    " has trait:...=required, and scheduler.trait_isolation is off: if "
+                    "nova-scheduler goes by it, servers are deleted in vain"});
+}
+
+/// Flavors whose res-type admits no room: no server of them gets any.
+Task<void> tell_flavors(CloudPorts cloud, const SchedulerRules& rules, const Report& report) {
+    auto flavors = co_await cloud.compute.all_flavors();
+    if (!flavors) {
+        report({Verdict::fail, "flavors", flavors.error().what});
+        co_return;
+    }
+    for (const auto& [id, flavor] : *flavors) {
+        const auto admitted = admitted_room({}, flavor.extra_specs, {}, rules.res_type_traits);
+        if (const auto* const refused = std::get_if<Refused>(&admitted))
+            report({Verdict::warn, "flavors",
+                    "no server of " + in_quotes(flavor.name) +
+                        " is helped, and where the gateway " +
+                        "is asked none boots: " + refused->reason});
+    }
+}
+
+Task<void> tell_release(CloudPorts cloud, CloudSession& session, const Report& report) {
+    auto release = co_await cloud.compute.release();
+    if (!release) {
+        report({Verdict::fail, subject, release.error().what});
+        co_return;
+    }
+    auto endpoint = co_await session.endpoint(CloudService::compute);
+    const std::string version = endpoint ? endpoint->service_version : "an unknown version";
+    report({Verdict::ok, subject,
+            "Nova " + std::string{to_string(*release)} + ", as its API has " + version +
+                "; if it is another release, set scheduler.nova_release"});
+}
+
+}  // namespace
+
+Task<void> check_scheduler(CloudPorts cloud, CloudSession& session, SchedulerRules rules,
+                           const Report& report) {
+    if (rules.release)
+        report({Verdict::ok, subject,
+                "Nova " + std::string{to_string(*rules.release)} + ", as configured"});
+    else
+        co_await tell_release(cloud, session, report);
+    report(
+        {Verdict::ok, subject, options_of(rules) + ": compare with nova.conf of nova-scheduler"});
+    auto aggregates = co_await cloud.compute.aggregates();
+    if (aggregates) tell_marked(rules, *aggregates, report);
+    co_await tell_flavors(cloud, rules, report);
 }
 
 }  // namespace reaper::cli

@@ -1,5 +1,6 @@
 // Checks of this machine and of the broker.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <pwd.h>
 #include <set>
@@ -9,8 +10,12 @@
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/pause/pause_file.hpp"
 #include "reaper/cli/check/checks.hpp"
+#include "reaper/controllers/reservations/host_books.hpp"
+#include "reaper/controllers/reservations/project_roles.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/machine.hpp"
+#include "tagging/flavor.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -194,6 +199,129 @@ void check_broker(const config::Broker& broker, const Result<BrokerReport>& prob
 
 void check_activity(const Activity& activity, const Report& report) {
     report({activity.active ? Verdict::ok : Verdict::warn, "active reaper", to_text(activity)});
+}
+
+// What one request, one project and the cloud may cost.
+
+namespace {
+
+void append(std::string& text, const std::string& more) {
+    text += (text.empty() ? "" : "; ") + more;
+}
+
+/// `at most 100 victims and 25 % of all revocable servers (or 50)`.
+std::string most(int number, int percent, int least) {
+    std::string text;
+    if (number > 0) text = "at most " + reaper::counted(number, "victim");
+    if (percent > 0)
+        text += (number > 0 ? " and " : "at most ") + std::to_string(percent) +
+                " % of all revocable servers (or " + std::to_string(least) + ")";
+    return text;
+}
+
+}  // namespace
+
+void check_limits(const SafeguardSettings& safeguards, const Report& report) {
+    const LimitSettings& limits = safeguards.limits;
+    const std::string window = " within " + format_duration(limits.window);
+    std::string text;
+    const auto tell = [&](const std::string& of, int number, int percent) {
+        if (number > 0 || percent > 0)
+            append(text, of + ": " + most(number, percent, limits.share_least));
+    };
+    tell("one request", limits.victims_per_request, limits.share_per_request);
+    tell("the requests of one project" + window, 0, limits.share_per_requester);
+    tell("all requests" + window, limits.victims_per_window, 0);
+    tell("servers of one project" + window, limits.victims_per_project, 0);
+    tell("one aggregate" + window, limits.victims_per_aggregate, 0);
+    if (text.empty())
+        report({Verdict::warn, "limits", "none: nothing bounds what a request may cost"});
+    else
+        report({Verdict::ok, "limits", text});
+    if (safeguards.short_lived.allowance == 0 || safeguards.project_breaker.unproven == 0)
+        report({Verdict::warn, "price of harm",
+                std::string{safeguards.short_lived.allowance == 0 ? "short_lived.allowance"
+                                                                  : "project_breaker.unproven"} +
+                    " is 0: one project may have any number of servers deleted for nothing"});
+}
+
+// Is freed room likely to go to new revocable servers?
+
+Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, bool holds_room,
+                                  const std::vector<ServerRecord>& servers, const Report& report) {
+    const char* const what = "freed room";
+    if (holds_room) {
+        report({Verdict::ok, what, "is held against new revocable servers (tagger 'resource')"});
+        co_return;
+    }
+    std::set<ProjectId> revocable;
+    for (const std::string& tag : tagger_inputs.project_tags) {
+        auto projects = co_await cloud.identity.projects_with_tag(tag);
+        if (!projects) co_return;  // told already
+        for (const Project& project : *projects) revocable.insert(project.id);
+    }
+    const auto is_revocable = [&](const ServerRecord& record) {
+        for (const auto& [key, value] : tagger_inputs.flavor_specs)
+            if (has_extra_spec(record.flavor.extra_specs, key, value)) return true;
+        return revocable.contains(record.server.project);
+    };
+    const TimePoint since = cloud.clock.now() - std::chrono::days{1};
+    std::size_t waiting = 0;
+    for (const ServerRecord& record : servers) {
+        const Server& server = record.server;
+        const bool unplaced =
+            server.host.empty() && (server.status == "ERROR" || server.status == "BUILD");
+        if (unplaced && server.created >= since && is_revocable(record)) ++waiting;
+    }
+    if (waiting == 0) {
+        report({Verdict::ok, what,
+                "is not held against new revocable servers; none of them waits for room"});
+        co_return;
+    }
+    report({Verdict::warn, what,
+            counted(waiting, "revocable server", "revocable servers") +
+                " found no room within a day: new ones may take what is freed for a regular server "
+                "before it comes back; the tagger 'resource' holds freed room against them"});
+}
+
+// Checks of reservations: where they are kept, and for whom.
+
+Task<bool> check_reservations(CloudPorts cloud, const config::Reservations& settings,
+                              const Report& report) {
+    if (!settings.enabled) co_return true;
+    const std::string what = "reservations";
+    auto reading = co_await read_register(cloud.placement);
+    if (!reading) {
+        report({Verdict::fail, what, reading.error().what});
+        co_return false;
+    }
+    if (!reading->set_up) {
+        report({Verdict::fail, what,
+                "Placement has no register of them, nothing is kept: make it with 'reaper setup "
+                "reservations --apply'"});
+        co_return false;
+    }
+    for (const std::string& remark : reading->remarks) report({Verdict::warn, what, remark});
+    report({Verdict::ok, what,
+            counted(reading->reservations.size(), "reservation", "reservations") +
+                " in Placement's register"});
+    ProjectRoles roles{cloud, settings};
+    std::set<ProjectId> of_nobody;
+    const auto learned = co_await roles.learn(std::move(of_nobody));
+    if (!learned) {
+        report({Verdict::fail, "roles", learned.error().what});
+        co_return false;
+    }
+    for (const std::string& line : roles.not_found()) report({Verdict::fail, "roles", line});
+    if (roles.not_found().empty() && !settings.roles.empty())
+        report(
+            {Verdict::ok, "roles",
+             "the projects of " + counted(settings.roles.size(), "role", "roles") + " are known"});
+    else if (settings.roles.empty() && !settings.roles_by_hierarchy)
+        report({Verdict::warn, "roles",
+                "no project has one: nobody may use what is reserved (reservations.roles, "
+                "reservations.roles_by_hierarchy)"});
+    co_return roles.not_found().empty();
 }
 
 }  // namespace reaper::cli

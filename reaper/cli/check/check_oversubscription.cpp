@@ -9,14 +9,11 @@
 #include <vector>
 
 #include "reaper/cli/check/checks.hpp"
-#include "reaper/model/name_list.hpp"
 #include "reaper/model/nova_release.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/oversubscription/estimator_table.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
-#include "reaper/oversubscription/named_hosts.hpp"
-#include "reaper/oversubscription/qos_table.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/setup/oversubscription.hpp"
 
 namespace reaper::cli {

@@ -3,17 +3,57 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "clients/amqp/broker_probe.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
-#include "reaper/cli/check/check_list.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/ports/metrics.hpp"
+#include "reaper/report/table.hpp"
 
 namespace reaper::cli {
+
+// The findings of `reaper check`, one line each.
+
+enum class Verdict {
+    ok,
+    info,  ///< could not be tried, but is as it should be by all that is known
+    warn,  ///< works, but is worth knowing, or can't be told from outside
+    fail,  ///< must be mended; the detail says how
+};
+
+/// A service (`nova`) and one of its policy rules.
+using ServiceRule = std::pair<std::string, std::string>;
+
+struct Finding {
+    Verdict verdict{};
+    std::string what;
+    std::string detail;
+    /// Shown to be ours (ok), or to be missing (fail), by what an answer holds.
+    std::optional<ServiceRule> rule{};
+};
+
+/// `ok   what: detail`, `info ...`, `warn ...`, `FAIL ...`; control characters made safe.
+std::string to_line(const Finding& finding, bool color);
+
+/// {version, ok, checks: [{verdict: "ok" | "info" | "warn" | "fail", what, detail}]}
+nlohmann::json to_json(const std::vector<Finding>& findings);
+
+/// A row for each: VERDICT, WHAT, DETAIL.
+report::Table findings_table(const std::vector<Finding>& findings);
+
+bool any_failed(const std::vector<Finding>& findings);
+
+/// `1 server`, `2 servers`.
+std::string counted(std::size_t number, const char* one, const char* many);
 
 using Report = std::function<void(Finding)>;
 
@@ -72,5 +112,39 @@ Task<void> check_scheduler(CloudPorts cloud, CloudSession& session, SchedulerRul
 
 /// Whether Nova seems to have several cells, and whether the configuration tells them.
 Task<void> check_cells(CloudPorts cloud, SchedulerRules scheduler, const Report& report);
+
+// The parts of `reaper check` that ask the cloud: what they share.
+
+struct CloudCheck {
+    CloudPorts cloud;
+    CloudSession& session;
+    const config::Policy& policy;
+    const Report& report;
+    ProjectId ours{};  ///< the project that the user works in, as Keystone says
+
+    void ok(std::string what, std::string detail, std::optional<ServiceRule> rule = {}) const {
+        report({Verdict::ok, std::move(what), std::move(detail), std::move(rule)});
+    }
+    void info(std::string what, std::string detail) const {
+        report({Verdict::info, std::move(what), std::move(detail)});
+    }
+    void warn(std::string what, std::string detail) const {
+        report({Verdict::warn, std::move(what), std::move(detail)});
+    }
+    void fail(std::string what, std::string detail, std::optional<ServiceRule> rule = {}) const {
+        report({Verdict::fail, std::move(what), std::move(detail), std::move(rule)});
+    }
+};
+
+/// Every name of the configuration, with what it leads to in the cloud.
+Task<void> check_names(const CloudCheck& check);
+
+/// Are servers of other projects seen one by one, as the list shows them?
+Task<void> check_sight(const CloudCheck& check, const std::vector<ServerRecord>& servers);
+
+/// What owners do to servers to have them protected, where that counts: how many are. A spelling
+/// that differs from the configured one in its letters' case alone is told. Where it does not
+/// count: who locked those that are locked.
+Task<void> check_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers);
 
 }  // namespace reaper::cli

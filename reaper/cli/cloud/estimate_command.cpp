@@ -8,11 +8,11 @@
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/estimate_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/now.hpp"
+#include "reaper/cli/past/journals.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/oversubscription/estimator_table.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
 

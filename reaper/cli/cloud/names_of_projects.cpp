@@ -48,7 +48,7 @@ ResultTask<ProjectNames> NamesOfProjects::take() {
 
 std::optional<std::string> why_ids_alone(const Error& error) {
     if (error.code == Errc::forbidden) return std::nullopt;
-    return "names of projects are not known, their ids are shown alone: " + error.what;
+    return "names of projects are not known, only their ids are shown: " + error.what;
 }
 
 }  // namespace reaper::cli

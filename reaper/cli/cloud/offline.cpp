@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "config/loader.hpp"
-#include "reaper/cli/cloud/host_filters.hpp"
-#include "reaper/cli/cloud/plan_input.hpp"
+#include "reaper/cli/cloud/hosts_command.hpp"
+#include "reaper/cli/cloud/planning.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::cli {

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "config/settings.hpp"
+#include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/policy.hpp"
@@ -60,5 +63,25 @@ private:
     ReservationController reservations_;
     FreshDecision decisions_;
 };
+
+// The cloud as the configuration reaches it, each host read by itself, with what the journal
+// knows: for commands that answer from one look at all of it.
+
+/// Neither copied nor moved: its parts refer to each other.
+struct ExactReading {
+    ExactReading(boost::asio::io_context& io, const config::Settings& settings,
+                 const CloudToLookAt& reached, std::unique_ptr<Journal> nobodys,
+                 const Terminal& terminal);
+
+    Safeguards safeguards;
+    std::unique_ptr<Journal> journal;  ///< of nobody
+    CloudReading reading;
+};
+
+/// Shows its progress. Else how to end: why was told. The arguments must outlive it.
+std::variant<std::unique_ptr<ExactReading>, ExitCode> read_exactly(boost::asio::io_context& io,
+                                                                   const config::Settings& settings,
+                                                                   const CloudToLookAt& reached,
+                                                                   const Terminal& terminal);
 
 }  // namespace reaper::cli

@@ -6,7 +6,7 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/output/reservations_table.hpp"
+#include "reaper/cli/output/room_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 
@@ -115,6 +115,18 @@ ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal) {
         show_list(terminal, {reapers_table(*said), [&said] { return *said; }, "reapers"});
     const bool known = word_in(*said, "unknown").empty();
     return shown == ExitCode::ok && !known ? ExitCode::failed : shown;
+}
+
+// `reaper oversubscription`: it asks the running daemon.
+
+ExitCode show_oversubscription(const GlobalOptions& global, const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    ExitCode code{};
+    // 404: the configuration has it off.
+    const auto said = api->get("/v1/oversubscription", code, ExitCode::usage);
+    if (!said) return code;
+    return show_list(terminal, {oversubscription_table(*said), [&said] { return *said; }, "hosts"});
 }
 
 }  // namespace reaper::cli

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "reaper/cli/cloud/plan_input.hpp"
+#include "reaper/cli/cloud/planning.hpp"
 #include "reaper/cli/daemon/request_progress.hpp"
 #include "reaper/cli/output/whole_file.hpp"
 #include "reaper/json/json_place.hpp"

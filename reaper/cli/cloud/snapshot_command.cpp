@@ -7,7 +7,6 @@
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
-#include "reaper/cli/cloud/known_ledger.hpp"
 #include "reaper/cli/output/whole_file.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/time_text.hpp"

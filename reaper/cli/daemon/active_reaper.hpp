@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "clients/amqp/active_reaper.hpp"
+#include "clients/amqp/broker_probe.hpp"
 #include "config/loader.hpp"
 #include "config/settings.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "clients/http/local_client.hpp"
+#include "clients/http/client.hpp"
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/model/error.hpp"

@@ -7,11 +7,10 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/oversubscription/estimator_table.hpp"
-#include "reaper/oversubscription/qos_table.hpp"
+#include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "strategies/strategy_table.hpp"
-#include "tagging/tagger_table.hpp"
+#include "tagging/taggers.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/json.hpp"
@@ -137,6 +139,15 @@ ExitCode show_request(DaemonApi& api, const json& body, const Terminal& terminal
                   "history"
             : "the daemon ended before the outcome; it goes on at its next start: reaper history");
     return ExitCode::failed;
+}
+
+// `reaper request`: asks the running daemon for room, and shows what it does.
+
+ExitCode request_room(const GlobalOptions& global, const RequestCommand& command,
+                      const Terminal& terminal) {
+    auto api = daemon_api(global, terminal);
+    if (!api) return ExitCode::usage;
+    return show_request(*api, body_of(command), terminal);
 }
 
 }  // namespace reaper::cli

@@ -1,7 +1,12 @@
 #include "reaper/cli/daemon/status_report.hpp"
 
+#include <boost/asio/io_context.hpp>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "clients/http/client.hpp"
+#include "clients/http/system_clock.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
@@ -10,8 +15,80 @@
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/render_parts.hpp"
 #include "reaper/report/text.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
+namespace {
+
+constexpr Duration state_within{3'000};
+
+Task<Result<http::Response>> ask(http::Client& client, std::string url) {
+    http::Request request;
+    request.url = std::move(url);
+    request.service = "gateway";
+    co_return co_await client.call(std::move(request));
+}
+
+}  // namespace
+
+GatewayState read_gateway_state(const std::string& body) {
+    const auto state = nlohmann::json::parse(body, nullptr, false);
+    if (!state.is_object() || !state.contains("passes_through"))
+        return GatewayState{true, "it decides nothing: no 'reaper run' serves there"};
+    const auto& why = state["passes_through"];
+    GatewayState read{true, why.is_string() ? why.get<std::string>() : std::string{}};
+    read.full = state.contains("full") && state["full"] == true;
+    return read;
+}
+
+std::optional<GatewayState> gateway_state(const config::Gateway& gateway) {
+    if (gateway.listen.empty()) return std::nullopt;
+    boost::asio::io_context io{1};
+    const auto clock = make_system_clock(io.get_executor());
+    http::Options options;
+    options.max_retries = 0;
+    options.call_timeout = options.connect_timeout = state_within;
+    options.tls.verify = false;  // no secret goes there, and nothing hangs on the answer
+    auto client = http::make_client(io.get_executor(), std::move(options), *clock);
+    if (!client) return GatewayState{false, client.error().what};
+    const std::string url =
+        (gateway.cert_file.empty() ? "http://" : "https://") + gateway.listen + "/reaper-gateway";
+    const auto answer = run_task(io, ask(**client, url));
+    if (!answer) return GatewayState{false, answer.error().what};
+    return read_gateway_state(answer->body);
+}
+
+std::string to_text(const GatewayState& state, const config::Gateway& gateway) {
+    const std::string where = "gateway: " + gateway.listen;
+    if (!state.answers) return where + " does not answer: " + report::safe(state.why_not);
+    if (state.why_not.empty())
+        return where + " helps" +
+               (state.full
+                    ? "; overloaded: as many searches wait as may (gateway.max_held), others "
+                      "pass through"
+                    : "");
+    return where + " passes everything through: " + report::safe(state.why_not);
+}
+
+std::optional<PauseNote> pause_in_force(const std::string& pause_file) {
+    auto note = PauseFile{pause_file}.note();
+    return note ? note : PauseFile{breaker_file(pause_file)}.note();
+}
+
+std::string resumed_text(const std::string& where, const std::optional<PauseNote>& paused,
+                         const std::optional<PauseNote>& opened) {
+    std::string text;
+    if (paused) text = "resumed " + where + "; it was paused " + report::safe(paused->line());
+    if (opened)
+        text += (text.empty() ? "resumed " + where + "; it was stopped " : "; and stopped ") +
+                report::safe(opened->line());
+    return text.empty() ? "it was not paused " + where : text;
+}
+
+const char* const half_open_stays =
+    "; its circuit breaker is half open, and stays so until the room of a cull is taken; to close "
+    "it now: 'reaper pause', and 'reaper resume' when 'reaper history events' has the pause";
+
 namespace {
 
 /// `project web (77cb...): 3 slots in a row went unused; no servers are deleted for it until ...`

@@ -6,17 +6,48 @@
 #include <string>
 #include <vector>
 
+#include "clients/pause/pause_file.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"
 #include "reaper/cli/daemon/daemon_health.hpp"
-#include "reaper/cli/daemon/gateway_state.hpp"
 #include "reaper/cli/output/terminal.hpp"
-#include "reaper/model/pause_note.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 
 namespace reaper::cli {
+
+// How the gateway of this machine's reaper is: asked of itself.
+
+struct GatewayState {
+    bool answers = false;
+    /// Why everything passes through, or why it does not answer; empty: it helps.
+    std::string why_not;
+    bool full = false;  ///< as many searches wait as may: others pass through
+};
+
+/// What `GET /reaper-gateway` says.
+GatewayState read_gateway_state(const std::string& body);
+
+/// None: there is no gateway. Waits for a few seconds at most.
+std::optional<GatewayState> gateway_state(const config::Gateway& gateway);
+
+/// One line, for people.
+std::string to_text(const GatewayState& state, const config::Gateway& gateway);
+
+// Is the reaper of this machine paused, for commands that look: by its operator, or by its circuit
+// breaker.
+
+/// The operator's pause, else the breaker's; none: neither.
+std::optional<PauseNote> pause_in_force(const std::string& pause_file);
+
+/// What resuming ended: the operator's pause, what opened the circuit breaker, both or neither.
+/// `where`: `on this machine (...)`.
+std::string resumed_text(const std::string& where, const std::optional<PauseNote>& paused,
+                         const std::optional<PauseNote>& opened);
+/// Said where neither was, and the breaker is half open.
+extern const char* const half_open_stays;
 
 /// What the journal tells of the last day, and of now.
 struct Recorded {

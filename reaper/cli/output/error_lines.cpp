@@ -1,7 +1,9 @@
 #include "reaper/cli/output/error_lines.hpp"
 
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
+#include "reaper/daemon/logging.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -33,6 +35,16 @@ bool asks_for_json(int argc, const char* const* argv) {
         if (word == "--") return false;
     }
     return false;
+}
+
+std::function<void(std::string)> daemon_lines(const Terminal& terminal,
+                                              spdlog::level::level_enum level) {
+    if (daemon_style("auto") != LogStyle::journald)
+        return [&terminal, level](const std::string& line) {
+            level == spdlog::level::warn ? terminal.warn(line) : terminal.complain(line);
+        };
+    set_up_logging(LogStyle::journald, "info", false);
+    return [level](const std::string& line) { spdlog::log(level, "{}", line); };
 }
 
 }  // namespace reaper::cli

@@ -1,14 +1,17 @@
 #include "reaper/cli/past/journals.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
+#include <functional>
+#include <memory>
 #include <utility>
 
+#include "clients/http/url.hpp"
 #include "clients/journal/sqlite_journal.hpp"
+#include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
-#include "reaper/cli/past/history_answers.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
@@ -35,8 +38,12 @@ Result<std::optional<TimePoint>> newest_in(boost::asio::io_context& io, JournalR
     return at;
 }
 
-void warn_of_unread(const Journals& journals, const Error& error, const Terminal& terminal) {
-    terminal.warn(std::string{kind_of_other(journals)} + " was not read: " + error.what);
+void warn_of_unread(const char* kind, const std::string& why, const Terminal& terminal) {
+    terminal.warn(std::string{kind} + " was not read: " + why);
+}
+
+void warn_of_other(const Journals& journals, const Terminal& terminal) {
+    terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " + journals.other_path);
 }
 
 Result<Journals> open_both(const config::LocalSettings& settings, const Terminal& terminal) {
@@ -50,7 +57,7 @@ Result<Journals> open_both(const config::LocalSettings& settings, const Terminal
         if (other)
             journals.other = std::move(*other);
         else if (other.error().code != Errc::not_found)
-            warn_of_unread(journals, other.error(), terminal);
+            warn_of_unread(kind_of_other(journals), other.error().what, terminal);
     }
     if (own) {
         journals.own = std::move(*own);
@@ -74,50 +81,66 @@ Result<Journals> open_at(const std::string& path) {
     return journals;
 }
 
-struct FoundRecord {
-    std::optional<RequestRecord> record;
-    bool several = false;  ///< requests are about that server
-};
-
-/// `id_alone`: it is no server's.
-Result<FoundRecord> find_record(boost::asio::io_context& io, JournalReader& journal,
-                                const std::string& asked, bool id_alone) {
-    FoundRecord found;
-    auto by_id = run_task(io, journal.record(RequestId{asked}));
-    if (!by_id) return by_id.error();
-    found.record = std::move(*by_id);
-    if (found.record || id_alone) return found;
-    JournalQuery query;
-    query.server = asked;
-    query.limit = 2;
-    const auto about = run_task(io, journal.find_requests(query));
-    if (!about) return about.error();
-    if (about->empty()) return found;
-    found.several = about->size() > 1;
-    auto newest = run_task(io, journal.record(about->front().request.id));
-    if (!newest) return newest.error();
-    found.record = std::move(*newest);
-    return found;
+/// Of the configuration. Whoever may not read it has no cloud to ask.
+std::function<WhoKnows()> configured_cloud(boost::asio::io_context& io,
+                                           const std::string& config_file) {
+    return [&io, config_file, cloud = std::shared_ptr<Cloud>{}]() mutable -> WhoKnows {
+        const auto nobody = [](const std::string&) {};
+        const auto settings = load_config(config_file, nobody, nobody);
+        if (!settings) return {};
+        auto connected = connect_cloud(io, *settings);
+        if (!connected) return {};
+        cloud = std::make_shared<Cloud>(std::move(*connected));
+        return {cloud->parts.identity.get(), cloud->parts.compute.get()};
+    };
 }
 
-/// What the other journal has of it: of a request of that id, none but that.
-std::optional<FoundRecord> record_in_other(boost::asio::io_context& io, Journals& journals,
-                                           const std::string& asked, const FoundRecord& own,
-                                           const Terminal& terminal) {
-    const bool id_alone = own.record && own.record->request.id == RequestId{asked};
-    auto found = find_record(io, *journals.other, asked, id_alone);
-    if (!found) {
-        warn_of_unread(journals, found.error(), terminal);
+std::optional<nlohmann::json> record_of(DaemonApi& api, const std::string& id, FoundRecord& found) {
+    return asked_quietly(api, "/v1/requests/" + http::escape(id), found.code, found.why);
+}
+
+/// Of the newest request about that server, with the record. None: `found` has why.
+std::optional<nlohmann::json> newest_record(DaemonApi& api, const std::string& server,
+                                            FoundRecord& found, const Terminal& terminal) {
+    std::string why;
+    const std::string target = target_of("/v1/requests", {{"limit", "2"}, {"server", server}});
+    const auto said = asked_quietly(api, target, found.code, why);
+    if (!said) {
+        found.why = std::move(why);
         return std::nullopt;
     }
-    if (!found->record) return std::nullopt;
-    return std::move(*found);
+    const auto about = taken(report::requests_from_json(said->value("requests", nlohmann::json{})),
+                             api, terminal, found.code);
+    if (!about) found.why.clear();
+    if (about && about->empty()) found.code = ExitCode::unknown;
+    if (!about || about->empty()) return std::nullopt;
+    found.several = about->size() > 1;
+    return record_of(api, about->front().request.id.str(), found);
+}
+
+/// `id_alone`: it is no server's.
+FoundRecord find_record(DaemonApi& api, const std::string& asked, bool id_alone,
+                        const Terminal& terminal) {
+    FoundRecord found{{}, false, ExitCode::unknown, "the journal knows no request ''"};
+    if (asked.empty()) return found;  // it is no part of a path
+    auto said = record_of(api, asked, found);
+    if (!said && found.code == ExitCode::unknown && !id_alone)
+        said = newest_record(api, asked, found, terminal);
+    if (said) found.record = taken(report::record_from_json(*said), api, terminal, found.code);
+    if (said) found.why.clear();
+    return found;
 }
 
 }  // namespace
 
-std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, const std::string& only,
-                                               const Terminal& terminal) {
+std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
+                                       const std::string& only, Reading how,
+                                       const Terminal& terminal) {
+    if (!global.api.url.empty()) {
+        auto api = daemon_api(global, terminal);
+        if (!api) return ExitCode::usage;
+        return Past{{}, std::move(*api), std::nullopt};
+    }
     std::optional<config::LocalSettings> settings;
     if (only.empty()) {
         settings = local_settings(global, terminal);
@@ -125,14 +148,35 @@ std::variant<Journals, ExitCode> open_journals(const GlobalOptions& global, cons
     }
     auto journals = settings ? open_both(*settings, terminal) : open_at(only);
     if (!journals) return terminal.fail(ExitCode::failed, journals.error());
-    return std::move(*journals);
+    JournalChannelOptions options;
+    options.connect = configured_cloud(io, global.config_file);
+    options.followed = how == Reading::followed;
+    if (how == Reading::together) options.also = journals->other.get();
+    options.also_unread = [kind = kind_of_other(*journals), &terminal,
+                           told = false](const Error& error) mutable {
+        if (!std::exchange(told, true)) warn_of_unread(kind, error.what, terminal);
+    };
+    DaemonApi own{journal_channel(io, *journals->own, journals->own_path, std::move(options)),
+                  terminal};
+    std::optional<DaemonApi> other;
+    if (journals->other)
+        other.emplace(journal_channel(io, *journals->other, journals->other_path), terminal);
+    return Past{std::move(*journals), std::move(own), std::move(other)};
+}
+
+std::optional<nlohmann::json> asked_quietly(DaemonApi& api, const std::string& target,
+                                            ExitCode& code, std::string& why) {
+    api.complain_to([&why](const std::string& line) { why = line; });
+    auto said = api.get(target, code, ExitCode::unknown);
+    api.complain_to({});
+    return said;
 }
 
 void tell_of_other(boost::asio::io_context& io, Journals& journals, const Terminal& terminal) {
     if (!journals.other) return;
     const auto own = newest_in(io, *journals.own);
     const auto other = newest_in(io, *journals.other);
-    if (!other) return warn_of_unread(journals, other.error(), terminal);
+    if (!other) return warn_of_unread(kind_of_other(journals), other.error().what, terminal);
     if (!own || !*other) return;
     if (!journals.dry_run && *other <= *own) return;
     terminal.warn(std::string{"this is "} + kind_of_own(journals) + "; " + kind_of_other(journals) +
@@ -153,80 +197,46 @@ void warn_of_followed_alone(const Journals& journals, bool planned, const Termin
                   kind_of_other(journals) + " (--journal " + journals.other_path + ")");
 }
 
-Result<KnownValues> known_in(boost::asio::io_context& io, Journals& journals, bool both,
-                             const JournalQuery& query, const Terminal& terminal) {
-    auto known = run_task(io, journals.own->known_values(query));
-    if (!known || !both || !journals.other) return known;
-    const auto other = run_task(io, journals.other->known_values(query));
-    if (!other) {
-        warn_of_unread(journals, other.error(), terminal);
-        return known;
+FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& terminal) {
+    FoundRecord own = find_record(past.own, asked, false, terminal);
+    if (!past.other || (!own.record && own.code != ExitCode::unknown)) return own;
+    const bool id_alone = own.record && own.record->request.id == RequestId{asked};
+    FoundRecord other = find_record(*past.other, asked, id_alone, terminal);
+    const Journals& journals = past.journals;
+    if (!other.record) {
+        if (other.code != ExitCode::unknown)
+            warn_of_unread(kind_of_other(journals), other.why, terminal);
+        return own;
     }
-    known->host = known->host || other->host;
-    known->flavor = known->flavor || other->flavor;
-    std::set<ProjectId> projects{known->projects.begin(), known->projects.end()};
-    projects.insert(other->projects.begin(), other->projects.end());
-    // An id goes before a name.
-    if (const ProjectId id{query.project}; projects.contains(id)) projects = {id};
-    known->projects.assign(projects.begin(), projects.end());
-    return known;
-}
-
-Result<std::optional<RequestRecord>> shown_in(boost::asio::io_context& io, Journals& journals,
-                                              const std::string& asked, const Terminal& terminal) {
-    auto own = find_record(io, *journals.own, asked, false);
-    if (!own) return own.error();
-    std::optional<FoundRecord> other;
-    if (journals.other) other = record_in_other(io, journals, asked, *own, terminal);
-    if (!own->record && other) {
-        terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " +
-                      journals.other_path);
-        own = std::move(*other);
-    } else if (other &&
-               (journals.dry_run || other->record->received_at > own->record->received_at)) {
+    if (!own.record) {
+        warn_of_other(journals, terminal);
+        return other;
+    }
+    if (journals.dry_run || other.record->received_at > own.record->received_at)
         terminal.warn(std::string{kind_of_other(journals)} + " has it too: --journal " +
                       journals.other_path + " shows that");
-    }
-    if (own->several && own->record) warn_of_several(asked, own->record->request.id, terminal);
-    return std::move(own->record);
+    return own;
 }
 
-Result<std::vector<VictimEntry>> victims_in(boost::asio::io_context& io, Journals& journals,
-                                            const JournalQuery& query, const Terminal& terminal) {
-    auto victims = run_task(io, journals.own->find_victims(query));
-    if (!victims || !journals.other) return victims;
-    auto others = run_task(io, journals.other->find_victims(query));
-    if (!others) {
-        warn_of_unread(journals, others.error(), terminal);
-        return victims;
+std::optional<report::Explanation> explained_by(Past& past, const std::string& target,
+                                                std::optional<report::Explanation> own,
+                                                const Terminal& terminal) {
+    if (!past.other) return own;
+    ExitCode code{};
+    std::string why;
+    const auto said = asked_quietly(*past.other, target, code, why);
+    if (!said && code != ExitCode::unknown)
+        warn_of_unread(kind_of_other(past.journals), why, terminal);
+    if (!said) return own;
+    auto other = taken(report::explanation_from_json(*said), *past.other, terminal, code);
+    if (!other) return own;
+    if (own && !report::goes_before(*other, *own)) {
+        report::add_other_waits(*other, *own);
+        return own;
     }
-    std::move(others->begin(), others->end(), std::back_inserter(*victims));
-    std::stable_sort(victims->begin(), victims->end(),
-                     [](const VictimEntry& a, const VictimEntry& b) { return a.at > b.at; });
-    const auto most = static_cast<std::size_t>(std::max(query.limit, 0));
-    if (victims->size() > most) victims->erase(victims->begin() + query.limit, victims->end());
-    return victims;
-}
-
-Result<std::optional<report::Explanation>> explained_in(boost::asio::io_context& io,
-                                                        Journals& journals,
-                                                        const std::string& asked,
-                                                        const Terminal& terminal) {
-    auto told = run_task(io, report::find_explanation(*journals.own, asked));
-    if (!told || !journals.other) return told;
-    auto elsewhere = run_task(io, report::find_explanation(*journals.other, asked));
-    if (!elsewhere) {
-        warn_of_unread(journals, elsewhere.error(), terminal);
-        return told;
-    }
-    if (!*elsewhere) return told;
-    if (*told && !report::goes_before(**elsewhere, **told)) {
-        report::add_other_waits(**elsewhere, **told);
-        return told;
-    }
-    if (*told) report::add_other_waits(**told, **elsewhere);
-    terminal.warn("told by " + std::string{kind_of_other(journals)} + ", " + journals.other_path);
-    return elsewhere;
+    if (own) report::add_other_waits(*own, *other);
+    warn_of_other(past.journals, terminal);
+    return other;
 }
 
 }  // namespace reaper::cli

@@ -6,7 +6,14 @@
 #include <utility>
 #include <variant>
 
+#include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/cloud/planning.hpp"
+#include "reaper/cli/daemon/local_settings.hpp"
+#include "reaper/cli/output/list_output.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/recording/replay_report.hpp"
+#include "reaper/report/json.hpp"
+#include "reaper/report/table.hpp"
 #include "strategies/strategy_table.hpp"
 
 namespace reaper::cli {
@@ -46,12 +53,12 @@ void find_protected(config::Policy& policy, const recording::PolicyLine& line) {
 }
 
 Result<recording::ReplayPolicy> compiled(config::Policy policy, const recording::PolicyLine& line,
-                                         bool tags_anew) {
+                                         bool retags) {
     if (policy.taggers.empty()) policy.taggers = config::standard_policy().taggers;
     find_protected(policy, line);
     auto made = compile_policy(policy);
     if (!made) return made.error();
-    return recording::ReplayPolicy{std::move(*made), tags_anew};
+    return recording::ReplayPolicy{std::move(*made), retags};
 }
 
 Loaded loaded(const std::string& name, const std::string& text,
@@ -168,6 +175,63 @@ std::string ReplayPolicies::asked_title() const {
         if (!named) title += ", " + key + "=" + value;
     }
     return title;
+}
+
+// `reaper replay`: a recording, decided again under another strategy, other limits or another file.
+
+namespace {
+
+/// What is asked for, in the words of the file; the strategy last.
+Result<std::vector<config::Override>> overrides_of(const ReplayCommand& command) {
+    std::vector<config::Override> all;
+    for (const std::string& text : command.set) {
+        auto wanted = override_of(text);
+        if (!wanted) return wanted.error();
+        all.push_back(std::move(*wanted));
+    }
+    if (command.strategy.empty()) return all;
+    auto strategy = strategy_as_yaml(command.strategy);
+    if (!strategy) return strategy.error();
+    all.emplace_back("strategy", std::move(*strategy));
+    return all;
+}
+
+ExitCode code_of(const Error& error) {
+    return error.code == Errc::bad_input ? ExitCode::usage : ExitCode::failed;
+}
+
+}  // namespace
+
+ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
+                     const Terminal& terminal) {
+    auto overrides = overrides_of(command);
+    if (!overrides) return terminal.fail(ExitCode::usage, overrides.error());
+    std::string config_text;
+    if (global.config_given) {
+        auto text = read_input(global.config_file);
+        if (!text) return terminal.fail(ExitCode::usage, text.error());
+        config_text = std::move(*text);
+    }
+    take_modules(global, terminal);
+    ReplayPolicies policies(global.config_file, std::move(config_text), std::move(*overrides));
+    const auto replayed = recording::replay(
+        command.directory,
+        [&](const recording::PolicyLine& line) { return policies.recorded(line); },
+        [&](const recording::PolicyLine& line) { return policies.asked(line); },
+        {command.since, command.until});
+    if (!replayed) return terminal.fail(code_of(replayed.error()), replayed.error());
+    const recording::ReplayTitles titles{command.directory, policies.recorded_title(),
+                                         policies.asked_title()};
+    if (terminal.list().format == ListFormat::csv) {
+        terminal.answer(report::table_csv(recording::replay_table(*replayed)));
+        return ExitCode::ok;
+    }
+    return show_document(
+        terminal, [&] { return recording::to_json(*replayed, titles); },
+        [&] {
+            return recording::render_replay(*replayed, titles,
+                                            terminal.render_options(TimePoint{}));
+        });
 }
 
 }  // namespace reaper::cli

@@ -4,11 +4,11 @@
 // same project and shape that came later), has taken them, or `watch` has passed; what came of it
 // is journalled once. A request of the same project and shape that Nova refuses after the room was
 // freed says that something we can't see keeps servers off those hosts: then the watch ends at
-// once. The same goes for room that was there without a cull.
+// once. The same is true for room that was there without a cull.
 //
-// Of a request of the gateway it is looked who still comes for the room. As long as a requester is
-// searched for it is promised; from when it failed, for `cull.promise`, as its user is likely to
-// come back; and once all of them are gone, or have room elsewhere, it is promised no more.
+// For a request of the gateway, the requesters are checked too. The room is promised while a
+// requester is searched for, and for `cull.promise` after it failed, as its user is likely to come
+// back. The promise ends when all of them are gone, or have room elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,33 @@
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/model/cloud.hpp"
 #include "reaper/model/cloud_event.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
+#include "reaper/rooms/ledger.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 
 namespace reaper {
+
+// Which servers got freed room before its request did. Pure.
+
+/// Servers that came to hosts where room was freed, and without which it would be there.
+struct RoomTakers {
+    std::vector<ServerId> revocable;
+    std::vector<ServerId> regular;
+};
+
+/// Created or started since then, as far as Nova's whole seconds show.
+bool came_since(const Server& server, TimePoint since);
+
+/// Which servers took the room of `request` on a host since it was decided. `neighbours`: the
+/// servers that were there all the time; null: not known. False: no server took it; the room for a
+/// slot is still there, or is gone for another reason.
+bool note_takers(const Host& host, const Request& request, const Ledger& ledger, TimePoint decided,
+                 const std::set<ServerId>* neighbours, RoomTakers& takers);
 
 class FreedRoomTracker {
 public:
@@ -37,19 +58,19 @@ public:
         CacheRefresher& refresher;
         const LiveSettings& settings;
         const bool& stopping;
-        /// Room of the request is kept in Placement: whoever Nova refuses could not have it.
+        /// Room of the request is kept in Placement: a server that Nova refuses could not have it.
         std::function<bool(const RequestId&)> keeps;
         /// The room of the first request goes to the second.
         std::function<void(const RequestId&, const RequestId&)> handed_over;
     };
-    /// Told of each freed-room result once it is certain; `FreedRoomResult::untaken` are the hosts
-    /// in cooldown.
+    /// Called with each freed-room result once it is certain; `FreedRoomResult::untaken` are the
+    /// hosts in cooldown.
     using OnFreedRoom = std::function<void(const Request&, const FreedRoomResult&)>;
-    /// Told of hosts that have room which Nova refuses to use, though no servers were deleted for
-    /// it.
+    /// Called with hosts that have room which Nova refuses to use, though no servers were deleted
+    /// for it.
     using OnCooldown = std::function<void(const std::vector<HostId>&, const Request&)>;
 
-    /// Told of each server that is seen to have taken room which was freed.
+    /// Called with each server that is seen to have taken freed room.
     using OnTaken = std::function<void(const ServerId&)>;
 
     FreedRoomTracker(Dependencies dependencies, OnFreedRoom on_freed_room, OnCooldown on_cooldown,
@@ -57,7 +78,7 @@ public:
 
     /// The cull for `request` ended at `freed_at`; the ledger has its promises, settled.
     void watch_cull(Request request, TimePoint freed_at, Duration for_how_long);
-    /// The request was told that the room is there, on these hosts.
+    /// The request was offered the room on these hosts.
     void watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
                     Duration for_how_long);
     /// Before a request is decided: earlier ones of the same project and shape that it disproves
@@ -65,18 +86,18 @@ public:
     /// servers that ask here, is released.
     /// `refused`: Nova found no host for it, so that room which it could have had is no use.
     Task<void> make_way_for(const Request& request, bool refused);
-    /// Nova was told of the freed room, and refused the request: something else keeps it off.
-    Task<void> refused_all_the_same(RequestId id);
+    /// Nova was offered the freed room and still refused the request, for some other reason.
+    Task<void> refused_anyway(RequestId id);
     /// Nova failed the request, whose room stays promised from now on.
     void came_to_nothing(const RequestId& id);
     /// Freed room was handed to the request.
     bool is_heir(const RequestId& id) const { return heirs_.contains(id); }
-    /// Since `asked_at` (steady) an event told that one of them left; or no events flow, and that
+    /// Since `asked_at` (steady) an event showed that one of them left; or no events flow, and that
     /// is a while ago.
     bool may_have_left(const std::vector<ServerId>& requesters, Duration asked_at) const;
-    /// Somebody waits for what the request asks: so said Nova, asked at `asked_at` (steady).
+    /// A server waits for what the request asks: Nova said so when asked at `asked_at` (steady).
     void saw_waiting(const RequestId& request, Duration asked_at);
-    /// Who asked for room may have left, if one of these events is about it.
+    /// Notes that a requester may have left, if one of these events is about it.
     void note_left(const std::vector<CloudEvent>& events);
     /// Servers of its project and shape that are younger than `since`, as the cache shows them.
     std::set<ServerId> second_tries(const Request& request, TimePoint since) const;
@@ -96,9 +117,9 @@ private:
         TimePoint since{};
         Duration until{};        ///< steady
         std::set<HostId> hosts;  ///< where room was freed, or is
-        std::set<HostId> open;   ///< of these, with slots that nobody took yet
+        std::set<HostId> open;   ///< of these, with slots that no server took yet
         TimePoint decided_at{};  ///< when servers began to be chosen for it
-        std::map<HostId, std::set<ServerId>> neighbours;  ///< who was there all the time
+        std::map<HostId, std::set<ServerId>> neighbours;  ///< servers that were there all the time
         std::vector<ServerId> takers;
         std::map<ServerId, TimePoint> taken_at;
         std::set<ServerId> there_before;       ///< look like second tries elsewhere, but are none
@@ -109,7 +130,7 @@ private:
         Duration asked_at{};                   ///< steady: whether its requesters still come for it
         std::optional<TimePoint> failed;       ///< since when none is searched for, and one failed
         bool left = false;                     ///< all of them went away before that
-        std::string why_now;  ///< it is to end, but what became of the room could not be read
+        std::string why_now;                   ///< it is to end, but its room could not be read
 
         bool all_taken() const {
             return takers.size() >= static_cast<std::size_t>(std::max(request.slots, 1));
@@ -121,7 +142,7 @@ private:
     Task<void> conclude(RequestId id, std::string why_now);
     Task<bool> read_again(const Watched& watched);
     Task<std::string> found_elsewhere(const Watched& watched);
-    Task<std::optional<bool>> somebody_waits(const Request& request);
+    Task<std::optional<bool>> is_awaited(const Request& request);
     std::vector<RequestId> to_ask_about(const std::map<RequestId, Request>& under_way) const;
     Task<void> take_over(const Request& request);
     Task<std::vector<RequestId>> given_up(const Request& request);
@@ -143,10 +164,10 @@ private:
     OnCooldown on_cooldown_;
     OnTaken on_taken_;
     std::map<RequestId, Watched> watched_;
-    std::map<RequestId, std::string> handed_;  ///< culls under way: why and to whom their room goes
+    std::map<RequestId, std::string> handed_;  ///< culls under way: why and where their room goes
     std::set<RequestId> heirs_;                ///< requests to whom freed room was handed
-    std::map<RequestId, Duration> waiting_;    ///< when somebody was last seen to wait; steady
-    std::map<ServerId, Duration> left_;        ///< of whom events told, and when; steady
+    std::map<RequestId, Duration> waiting_;    ///< when a server was last seen to wait; steady
+    std::map<ServerId, Duration> left_;        ///< by events, and when; steady
     std::map<ServerId, Duration> failed_;      ///< the same of those that failed
 };
 

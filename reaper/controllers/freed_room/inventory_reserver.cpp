@@ -11,7 +11,7 @@
 namespace reaper {
 namespace {
 
-constexpr Duration moment{50};
+constexpr Duration poll_interval{50};
 constexpr Duration call_deadline{5000};
 constexpr Duration stop_deadline{5000};
 constexpr Duration stop_call_deadline{2000};
@@ -30,8 +30,8 @@ ResultTask<void> InventoryReserver::restore() {
     if (!left) co_return left.error();
     for (auto& hold : *left) {
         spdlog::info(
-            "a former process holds {} for {}: it is given back when nobody is promised "
-            "room there",
+            "a previous process holds {} for {}: it is given back when no room is promised "
+            "there",
             label(hold), hold.request.str());
         const Key key{hold.provider, hold.resource_class};
         kept_[key].hold = std::move(hold);
@@ -52,10 +52,10 @@ Task<void> InventoryReserver::take_one(RequestId request, Place place) {
     while (true) {
         const auto known = kept_.find(key);
         if (known == kept_.end() || !known->second.busy) break;
-        co_await dependencies_.cloud.clock.sleep(moment);
+        co_await dependencies_.cloud.clock.sleep(poll_interval);
     }
     const auto [at, is_new] = kept_.try_emplace(key);
-    Kept& kept = at->second;  // nobody else erases it while it is busy
+    Kept& kept = at->second;  // no other coroutine erases it while it is busy
     if (kept.sure) co_return;
     kept.busy = true;
     if (is_new) {
@@ -116,7 +116,7 @@ Task<void> InventoryReserver::set(Key key) {
         co_return;
     }
     std::string why =
-        answer ? "somebody set reserved to " + std::to_string(answer->found.reserved) + " meanwhile"
+        answer ? "another client set reserved to " + std::to_string(answer->found.reserved)
                : answer.error().what;
     log_about({.request = kept.hold.request.str()}, spdlog::level::warn,
               "{}: {} is not held, a new revocable server may take the freed room: {}",
@@ -145,7 +145,7 @@ Task<void> InventoryReserver::give_all_back() {
     while (!kept_.empty() && dependencies_.cloud.clock.steady() < until) {
         auto all = idle();
         co_await give_back_all_of(std::move(all), stop_call_deadline);
-        if (!kept_.empty()) co_await dependencies_.cloud.clock.sleep(moment * 10);
+        if (!kept_.empty()) co_await dependencies_.cloud.clock.sleep(poll_interval * 10);
     }
     for (const auto& [key, kept] : kept_)
         spdlog::error(
@@ -168,7 +168,7 @@ Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
     const auto at = kept_.find(key);
     if (at == kept_.end() || at->second.busy) co_return;
     Kept& kept = at->second;
-    // Somebody may have been promised room there while others were given back.
+    // Room there may have been promised while others were given back.
     if (!dependencies_.stopping && promised(kept.hold.host)) co_return;
     kept.busy = true;
     kept.sure = false;
@@ -182,9 +182,9 @@ Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
     if (answer && answer->done) {
         co_await end(std::move(key), InventoryHoldEndKind::given_back, "");
     } else if (answer) {
-        co_await end(
-            std::move(key), InventoryHoldEndKind::changed,
-            "somebody set reserved to " + std::to_string(answer->found.reserved) + ": it stays");
+        co_await end(std::move(key), InventoryHoldEndKind::changed,
+                     "another client set reserved to " + std::to_string(answer->found.reserved) +
+                         ": it stays");
     } else if (answer.error().code == Errc::not_found) {
         co_await end(std::move(key), InventoryHoldEndKind::gone, answer.error().what);
     } else {

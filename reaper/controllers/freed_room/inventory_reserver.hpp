@@ -2,15 +2,14 @@
 //
 // Where revocable servers hold a class of their own in Placement (Tagger::held_class), none can
 // start on a host whose inventory of that class is reserved to the last unit; servers that run
-// there stay. So before a cull deletes anybody on a host, `reserved` of its inventories of the
-// class is raised to their total, and it is set back as soon as the ledger promises no room on the
-// host any more: taken, expired, released, whatever the reason. Several requests on one host share
-// a hold.
+// there stay. So before a cull deletes a server on a host, `reserved` of its inventories of the
+// class is raised to their total. It is set back when the ledger promises no room on the host: it
+// is taken, expired or released, whatever the reason. Several requests on one host share a hold.
 //
 // A hold is journalled before it is set, so that the next process gives back what this one could
-// not. It protects the room, it is no condition for a cull: where it can't be set, the log says so.
-// What somebody else set meanwhile is theirs and stays.
-// One thread; the ports, the ledger and `stopping` must outlive it.
+// not. It protects the room but is no condition for a cull: if it can't be set, the log says so. A
+// value that another client set meanwhile stays. One thread; the ports, the ledger and `stopping`
+// must outlive it.
 #pragma once
 
 #include <map>
@@ -43,7 +42,7 @@ public:
 
     explicit InventoryReserver(Dependencies dependencies) : dependencies_(dependencies) {}
 
-    /// Takes up what a former process left: `check` gives back what nobody is promised any more.
+    /// Loads the holds of a previous process: `check` gives back those without a promise.
     ResultTask<void> restore();
     /// Returns when each of them is set, or can't be. The ledger promises room on their hosts.
     Task<void> take(RequestId request, std::vector<Place> places);

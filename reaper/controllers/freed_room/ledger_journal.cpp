@@ -22,12 +22,12 @@ std::map<ServerId, Step> last_steps(const RequestRecord& record) {
 /// Enters all plans; of those that a later one replaced, only what was sent is on its way.
 void enter_plans(Ledger& ledger, const RequestRecord& record, TimePoint now) {
     const auto steps = last_steps(record);
-    const bool somebody_died = std::any_of(
+    const bool any_deleted = std::any_of(
         steps.begin(), steps.end(), [](const auto& step) { return step.second == Step::gone; });
     for (const PlanEntry& entry : record.plans) {
         const TimePoint at = std::min(entry.at, now);
         const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
-        if (nothing != nullptr && promises_room(record.request.source, *nothing, somebody_died))
+        if (nothing != nullptr && promises_room(record.request.source, *nothing, any_deleted))
             ledger.enter(record.request, nothing->hosts, at);
         if (std::holds_alternative<NotEnough>(entry.decision))
             ledger.release_promises(record.request.id);

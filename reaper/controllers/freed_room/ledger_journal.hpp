@@ -9,10 +9,10 @@
 
 namespace reaper {
 
-/// `finished` are the records that ended less than `promise` ago. The plans of an unfinished
-/// record count, but for victims that stay: skipped ones, and those of a replaced plan that were
-/// never sent. What is dated later than `now` is from before the clock was set back, and counts as
-/// of now: a promise lasts no longer than `promise` from then.
+/// `finished` are the records that ended less than `promise` ago. The plans of an unfinished record
+/// count, but for victims that stay: skipped ones, and those of a replaced plan that were never
+/// sent. A time after `now` is from before the clock was set back, and counts as `now`: a promise
+/// lasts no longer than `promise` from then.
 Ledger ledger_of(const std::vector<RequestRecord>& unfinished,
                  const std::vector<RequestRecord>& finished, TimePoint now, Duration promise);
 

@@ -6,8 +6,8 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log_about.hpp"
-#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {
@@ -104,7 +104,7 @@ ResultTask<RoomLives::Fate> RoomLives::fate_of(Request request, ServerId server)
     co_return theirs ? Fate::given_back : Fate::removed;
 }
 
-/// As far as Nova's actions tell: it was, unless somebody of another project asked for it.
+/// As far as Nova's actions show: yes, unless a user of another project asked for it.
 Task<bool> RoomLives::given_back_by_its_project(Request request, ServerId server) {
     auto actions = co_await dependencies_.cloud.compute.actions(std::move(server));
     if (!actions) co_return true;
@@ -171,9 +171,9 @@ Task<void> RoomLives::judge(Open one) {
     }
 }
 
-/// The first look that does not find it tells after how long that was.
+/// Called by the first look that does not find it; `lived` is how long it was there.
 Task<void> RoomLives::note_given_back(Open one, Duration lived) {
-    Watched& watched = watched_.at(one.request);  // nobody else ends it meanwhile
+    Watched& watched = watched_.at(one.request);  // no other coroutine ends it meanwhile
     FreedRoomResult& result = watched.result;
     for (RoomTaker& taker : result.takers)
         if (taker.server == one.server) taker.lived = lived;

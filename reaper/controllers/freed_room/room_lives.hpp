@@ -1,8 +1,8 @@
 // After freed room was taken: how long is it used?
 //
-// Each server that took some is looked after until it has had it for `short_lived.lived`. Where the
-// cloud cache shows it on its host no more, or no events keep that fresh, Nova tells whether it is
-// gone, and who wanted that: room that its project gave back makes the request's result
+// Each server that took some is watched until it has had it for `short_lived.lived`. If the cloud
+// cache no longer shows it on its host, or no events keep the cache fresh, Nova is asked whether it
+// is gone and which user wanted that: room that its project gave back makes the request's result
 // `short-lived` in the journal.
 #pragma once
 
@@ -26,16 +26,16 @@ public:
         Journal& journal;
         CacheRefresher& refresher;
         const bool& stopping;
-        /// Room that is used for so long was worth it, as the configuration in force says.
+        /// Room that is used for this time was worth it; from the configuration in force.
         std::function<Duration()> long_enough;
     };
-    /// Told of each server that gave its room back after so long, or (none) has used it for long
-    /// enough. Of one that an operator removed, nothing is told.
+    /// Called for each server that gave its room back after this time, or (none) has used it for
+    /// long enough. Not called for one that an operator removed.
     using OnUse = std::function<void(const Request&, std::optional<Duration> lived)>;
 
     RoomLives(Dependencies dependencies, OnUse on_use);
 
-    /// Those that a former process looked after.
+    /// Those that a previous process watched.
     ResultTask<void> restore();
     /// Nothing happens if the room was not taken.
     void watch(Request request, FreedRoomResult taken);
@@ -54,7 +54,8 @@ private:
         FreedRoomResult result;
         std::set<ServerId> open;  ///< of which it is not known yet
         std::map<ServerId, HostId> seen_on;
-        std::map<ServerId, Duration> read_at;  ///< steady; who is not where the cache had it
+        std::map<ServerId, Duration>
+            read_at;  ///< steady; servers that are not where the cache says
     };
     enum class Fate { there, given_back, removed };
 

@@ -5,9 +5,9 @@
 #include <tuple>
 #include <utility>
 
-#include "reaper/controllers/oversubscription/server_figures.hpp"
+#include "reaper/controllers/oversubscription/host_figures.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/rooms/room.hpp"
 
 namespace reaper {
@@ -21,7 +21,7 @@ double work_lost(const Server& server, Amount vcpus, TimePoint now) {
 
 }  // namespace
 
-/// As far as it can be told now; the decision looks again.
+/// As far as it is known now; the decision checks again.
 bool HostCorrections::may_go(const Server& server, const Host& host) const {
     const CompiledPolicy& policy = *dependencies_.settings.policy;
     const Duration least = policy.safeguards.protect.min_run_time;

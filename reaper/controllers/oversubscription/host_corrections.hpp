@@ -1,7 +1,7 @@
 // From "so many vCPUs of this host must come free" to the servers that go, and the request for it.
-// For a host there is one at a time, whoever found out, so that none is evicted for what another
-// correction is about to free. After one that evicted nobody (a limit, an open breaker, a dry run)
-// the next one waits, longer each time in a row.
+// A host has one correction at a time, whatever its source, so that no server is evicted for vCPUs
+// that another correction is about to free. After a correction that evicted no server (a limit, an
+// open breaker, a dry run) the next one waits, longer each time in a row.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace reaper {
 
-/// What goes for a correction.
+/// The victims of a correction.
 struct OrderedCorrection {
     std::size_t servers = 0;  ///< 0: none may go, or the host is busy
     Amount vcpus = 0;  ///< that they hold; of an estimator's, of the oversubscribed class alone
@@ -26,10 +26,10 @@ struct OrderedCorrection {
 
 class HostCorrections {
 public:
-    /// False: nothing is done. Else the last argument is told the outcome, unless the reaper stops.
+    /// False: nothing is done. Else the last argument gets the outcome, unless the reaper stops.
     using Submit =
         std::function<bool(Correction, CorrectionSource, std::function<void(const Outcome&)>)>;
-    /// References must outlive it, and it whoever tells outcomes.
+    /// References must outlive it; it must outlive the callers of the outcome function.
     struct Dependencies {
         Clock& clock;
         const CacheRefresher& refresher;
@@ -45,13 +45,13 @@ public:
     const std::set<HostId>& under_way() const noexcept { return under_way_; }
     /// For people; empty: it is not.
     std::string why_busy(const HostId& host) const;
-    /// As far as the cache knows: a correction could be made now, and somebody would go for it.
+    /// As far as the cache knows: a correction could be made now, and there is a server to evict.
     bool may_correct(const Host& host, CorrectionSource source) const {
         return !busy(host.id) && (host.estimated || !candidates(host, source).empty());
     }
     OrderedCorrection correct(const Host& host, const HostCorrection& correction,
                               CorrectionSource source);
-    /// Oversubscribed vCPUs of servers on their way out.
+    /// Oversubscribed vCPUs of servers that are being deleted.
     Amount leaving(const Host& host) const;
 
 private:

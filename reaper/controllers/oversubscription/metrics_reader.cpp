@@ -1,6 +1,8 @@
 #include "reaper/controllers/oversubscription/metrics_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <spdlog/spdlog.h>
@@ -11,6 +13,118 @@
 #include "reaper/runtime/async.hpp"
 
 namespace reaper {
+namespace {
+
+/// What one answer, and the whole past, may have. Prometheus gives 11,000 points of a series.
+constexpr std::size_t most_values = 100'000;
+constexpr std::size_t most_points = 10'000;
+constexpr std::size_t most_past_values = 3'000'000;
+
+}  // namespace
+
+std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step,
+                                   std::size_t series) {
+    std::vector<PastPiece> pieces;
+    series = std::max<std::size_t>(series, 1);
+    const auto most =
+        static_cast<Duration::rep>(std::max<std::size_t>(most_past_values / series, 1));
+    const auto points =
+        static_cast<Duration::rep>(std::clamp<std::size_t>(most_values / series, 1, most_points));
+    from = std::max(from, to - step * (most - 1));
+    for (; from <= to; from += step * points)
+        pieces.push_back({from, std::min(to, from + step * (points - 1))});
+    return pieces;
+}
+
+OlderPast older_past(TimePoint from, TimePoint to, std::size_t series) {
+    series = std::max<std::size_t>(series, 1);
+    const auto most =
+        static_cast<Duration::rep>(std::max<std::size_t>(most_past_values / series, 1));
+    const Duration length = std::chrono::ceil<Duration>(to - from);
+    const auto rounded_up = [](Duration all, Duration part) {
+        return std::max<Duration::rep>((all + part - Duration{1}) / part, 1);
+    };
+    OlderPast older;
+    older.step = past_step * rounded_up(length, past_step * most);
+    const auto number = rounded_up(length, older.step);
+    older.pieces = past_pieces(to - older.step * (number - 1), to, older.step, series);
+    return older;
+}
+
+std::string highest_within(const std::string& query, Duration step) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(step).count();
+    return "max_over_time((" + query + ")[" + std::to_string(seconds) + "s:1m])";
+}
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Amount>, 7> units{{
+    {"ms", 1},
+    {"s", 1'000},
+    {"m", 60'000},
+    {"h", 3'600'000},
+    {"d", 86'400'000},
+    {"w", 604'800'000},
+    {"y", 31'536'000'000},
+}};
+constexpr Amount longest_reach = 31'536'000'000;
+
+/// As Prometheus writes it: `1h30m`. What is not one is 0.
+Amount milliseconds_of(std::string_view range) {
+    Amount sum = 0;
+    while (!range.empty()) {
+        Amount number = 0;
+        std::size_t digits = 0;
+        for (; digits < range.size() && range[digits] >= '0' && range[digits] <= '9'; ++digits)
+            number = std::min(number * 10 + (range[digits] - '0'), longest_reach);
+        range.remove_prefix(digits);
+        const auto letters = std::min(range.find_first_of("0123456789"), range.size());
+        const auto unit = std::find_if(units.begin(), units.end(), [&](const auto& each) {
+            return each.first == range.substr(0, letters);
+        });
+        if (digits == 0 || unit == units.end()) return 0;
+        sum += std::min(number, longest_reach / unit->second) * unit->second;
+        range.remove_prefix(letters);
+    }
+    return std::min(sum, longest_reach);
+}
+
+}  // namespace
+
+void HeldLately::note(TimePoint now, Amount held) {
+    if (!held_.empty()) held_.back().to = now;
+    if (held_.empty() || held_.back().amount != held) held_.push_back({now, now, held});
+}
+
+Amount HeldLately::most(TimePoint now, Duration span) {
+    const TimePoint since = now - span;
+    if (held_.empty() || held_.front().from > since) return std::numeric_limits<Amount>::max();
+    while (held_.front().to < since && held_.size() > 1) held_.pop_front();
+    Amount most = 0;
+    for (const Held& each : held_) most = std::max(most, each.amount);
+    return most;
+}
+
+Duration reach_of(std::string_view expression) {
+    Amount sum = 0;
+    char quote = 0;
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+        const char letter = expression[i];
+        if (quote != 0) {
+            if (letter == '\\' && quote != '`')
+                ++i;
+            else if (letter == quote)
+                quote = 0;
+        } else if (letter == '"' || letter == '\'' || letter == '`') {
+            quote = letter;
+        } else if (letter == '[') {
+            const auto range = expression.substr(i + 1);
+            sum += milliseconds_of(range.substr(0, range.find_first_of(":]")));
+        }
+    }
+    return Duration{std::min(sum, longest_reach)};
+}
+
 namespace {
 
 /// Then it is done without.
@@ -217,11 +331,11 @@ ResultTask<void> MetricsReader::read_pieces(Policy policy, UsageWindows windows,
         if (!past) ++failures_;
         if (!past) co_return past.error();
         if (windows_ != windows || !wanted())
-            co_return Error{Errc::unreachable, "what was measured before is not wanted any more"};
+            co_return Error{Errc::unreachable, "the earlier measurements are no longer needed"};
         note_past(*policy, *past);
         if (dependencies_.clock.steady() - read_at_ < policy->configured.publication.interval)
             continue;
-        // If it can't be, what was told grows old.
+        // If that fails, the last answer grows old.
         [[maybe_unused]] auto now = co_await read_now(policy, windows);
     }
     co_return Result<void>{};
@@ -267,7 +381,7 @@ MetricsReader::Known& MetricsReader::known_of(const HostId& host) {
     return known_.try_emplace(host, Known{UsageHistory{*windows_}}).first->second;
 }
 
-/// Since the figures that are told now began.
+/// Since the start of the present figures' window.
 std::map<HostId, Amount> MetricsReader::held_lately(const OversubscriptionPolicy& policy,
                                                     const std::vector<const Host*>& hosts) {
     const TimePoint now = dependencies_.clock.now();
@@ -314,7 +428,7 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
         if (by_server && why.empty()) why = others.at(host->id).why;
         if (!why.empty()) continue;
         known.cores = count == nullptr ? vcpus_of_root(*host) : count->value;
-        const UsageOf of_others =
+        const UsageRange of_others =
             by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
         why = why_impossible(of_others, known.cores);
         if (!why.empty()) continue;
@@ -334,7 +448,7 @@ HostUsage MetricsReader::usage_of(const HostId& host) {
     } else {
         usage = at->second.history.at(host, at->second.cores, dependencies_.clock.now());
     }
-    // A moment is no peak: nothing rises nor falls by it.
+    // One reading is no peak: nothing rises or falls because of it.
     if (!past_known_) usage.coverage = usage.now.least = usage.peak.least = 0;
     if (!usage.known() && !trouble_.empty()) usage.why_unknown += "; " + printable(trouble_);
     return usage;

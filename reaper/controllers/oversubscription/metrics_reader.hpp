@@ -1,32 +1,89 @@
-// Asks the monitoring system, and makes of its answers what estimators and QoS controllers look at.
+// Asks the monitoring system, and turns its answers into the input of estimators and QoS
+// controllers.
 //
-// What is missing, stale, told twice, no number, or told under another clock is not known, with the
-// reason; nothing is guessed. An answer that does not come costs nothing but freshness: what was
-// read last stays, and grows old. What was measured before is asked for once, so that a restart
-// need not wait for it: in pieces, so that no answer is large, however many hosts there are, and
-// between two of them what is used now is measured on. Until all of it is there, room does not
-// rise.
+// What is missing, stale, reported twice, no number, or measured by another clock is not known,
+// with the reason; nothing is guessed. An answer that does not come costs nothing but freshness:
+// what was read last stays, and grows old. What was measured before is asked for once, so that a
+// restart need not wait for it: in pieces, so that no answer is large, however many hosts there
+// are, and between two of them what is used now is measured on. Until all of it is there, room does
+// not rise.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/controllers/oversubscription/held_lately.hpp"
 #include "reaper/controllers/oversubscription/host_figures.hpp"
-#include "reaper/controllers/oversubscription/past_pieces.hpp"
-#include "reaper/controllers/oversubscription/server_figures.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/model/resources.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/measurement.hpp"
 #include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/ports/metrics.hpp"
 
 namespace reaper {
+
+// How the past is asked for: in pieces, so that no answer is large, however many series there are.
+// Pure.
+
+/// Between two values of the past.
+inline constexpr Duration past_step = std::chrono::minutes{1};
+
+/// A part of the past: both ends are asked for.
+struct PastPiece {
+    TimePoint from{};
+    TimePoint to{};
+
+    friend bool operator==(const PastPiece&, const PastPiece&) = default;
+};
+
+/// The past in pieces, the oldest first, of no more than 100,000 values each of so many series (or
+/// one of each), and 3,000,000 together: of a longer past, its end.
+std::vector<PastPiece> past_pieces(TimePoint from, TimePoint to, Duration step, std::size_t series);
+
+/// All of a past that is too long to be read minute by minute: each value stands for the step that
+/// ends with it. As many values at most.
+struct OlderPast {
+    Duration step{};
+    std::vector<PastPiece> pieces;
+};
+OlderPast older_past(TimePoint from, TimePoint to, std::size_t series);
+
+/// A query for the highest value within each step, of values a minute apart.
+std::string highest_within(const std::string& query, Duration step);
+
+// How much oversubscribed room was held on a host lately. A rate is a mean of the past, and
+// includes the use of holders that are gone. So the most that was held since the rate began may
+// have been theirs. Otherwise their use would count as that of others, and more servers would be
+// evicted for it. Pure; the caller passes the time.
+
+class HeldLately {
+public:
+    /// The amount that is held now. Times grow.
+    void note(TimePoint now, Amount held);
+    /// The most within `span` before now. While less than that is known: more than any host can
+    /// hold.
+    Amount most(TimePoint now, Duration span);
+
+private:
+    struct Held {
+        TimePoint from{};
+        TimePoint to{};
+        Amount amount = 0;
+    };
+    std::deque<Held> held_;  // the oldest first
+};
+
+/// How far back a query looks at most: the sum of its ranges (`[2m]`, `[1h:1m]`).
+Duration reach_of(std::string_view expression);
 
 class MetricsReader {
 public:
@@ -36,7 +93,7 @@ public:
         Clock& clock;
         const CacheRefresher& refresher;  ///< whose hosts they are
         const LiveSettings& settings;
-        /// False: nobody wants it any more (a stop, another reaper serves). Null: somebody does.
+        /// False: it is no longer needed (a stop, another reaper serves). Null: it is needed.
         std::function<bool()> wanted{};
     };
 
@@ -49,11 +106,11 @@ public:
     HostUsage usage_of(const HostId& host);
     /// Asks how busy the hosts are.
     ResultTask<std::map<HostId, HostLoad>> loads(LoadFigures wanted);
-    /// Nothing is known any more: the next reading asks for the past again.
+    /// Forgets everything: the next reading asks for the past again.
     void forget();
     /// Questions that failed since the start.
     std::uint64_t failures() const noexcept { return failures_; }
-    /// Steady: when all that was asked for at a time was told last; none: never yet.
+    /// Steady: when all questions were last answered; none: never yet.
     std::optional<Duration> answered_at() const noexcept { return answered_at_; }
 
 private:

@@ -1,16 +1,107 @@
 #include "reaper/controllers/oversubscription/qos_loop.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/runtime/async.hpp"
 
 namespace reaper {
+namespace {
+
+constexpr Duration calm_for = std::chrono::minutes{1};
+
+}  // namespace
+
+BusyHosts::Seen BusyHosts::look(const HostId& host, std::optional<bool> too_busy, TimePoint now) {
+    const auto at = hosts_.find(host);
+    if (!too_busy) return {};
+    if (*too_busy) {
+        if (at == hosts_.end()) {
+            hosts_.emplace(host, Busy{now});
+            return {Change::too_busy, {}};
+        }
+        at->second.calm_since.reset();
+        return {};
+    }
+    if (at == hosts_.end()) return {};
+    Busy& busy = at->second;
+    if (!busy.calm_since) busy.calm_since = now;
+    if (now - *busy.calm_since < calm_for) return {};
+    const Seen calm{Change::calm,
+                    std::chrono::duration_cast<Duration>(*busy.calm_since - busy.since)};
+    hosts_.erase(at);
+    return calm;
+}
+
+void BusyHosts::shift(Duration by) {
+    for (auto& [host, busy] : hosts_) {
+        busy.since += by;
+        if (busy.calm_since) *busy.calm_since += by;
+    }
+}
+
+namespace {
+
+std::string name_of(const Host& host) {
+    return printable(host.name, 64);
+}
+
+std::string wanted_of(const HostCorrection& correction) {
+    return correction.all ? "all revocable servers must go"
+                          : counted(correction.shed_vcpus, "vCPU") + " must go";
+}
+
+}  // namespace
+
+void QosLog::look(const Host& host, const QosVerdict& verdict, const BusyHosts::Seen& seen) {
+    if (seen.change == BusyHosts::Change::none) return;
+    not_corrected_.erase(host.id);
+    left_.erase(host.id);
+    if (seen.change == BusyHosts::Change::too_busy)
+        spdlog::info("oversubscription: {} is too busy: {}", name_of(host),
+                     verdict.correction ? verdict.correction->why : verdict.why);
+    else
+        spdlog::info("oversubscription: {} is calm again; it was too busy for {}", name_of(host),
+                     format_duration(seen.lasted));
+}
+
+void QosLog::corrected(const Host& host, const HostCorrection& correction,
+                       const OrderedCorrection& ordered, bool dry_run) {
+    spdlog::info("oversubscription: {}: {}: {}; {}{} with {} {}", name_of(host), correction.why,
+                 wanted_of(correction), dry_run ? "a dry run, would choose " : "",
+                 counted(ordered.servers, "server"), counted(ordered.vcpus, "vCPU"),
+                 ordered.servers == 1 ? "goes" : "go");
+    not_corrected_.erase(host.id);
+}
+
+void QosLog::not_corrected(const Host& host, const HostCorrection& correction, std::string why) {
+    std::string& told = not_corrected_[host.id];
+    if (told == why) return;
+    spdlog::info("oversubscription: {}: {}: {}; none goes: {}", name_of(host), correction.why,
+                 wanted_of(correction), why);
+    told = std::move(why);
+}
+
+void QosLog::left(const Host& host) {
+    if (left_.insert(host.id).second)
+        spdlog::info("oversubscription: no revocable servers are left on {}, which is too busy",
+                     name_of(host));
+}
+
+void QosLog::clear() {
+    not_corrected_.clear();
+    left_.clear();
+}
+
 namespace {
 
 constexpr std::size_t asked_at_a_time = 8;
@@ -21,7 +112,7 @@ Task<void> ask_one(CloudPorts cloud, HostLoad& load) {
     if (!averages) {
         load.why_unknown = averages.error().what;
     } else if (!*averages) {
-        load.why_unknown = "Nova does not tell its load";
+        load.why_unknown = "Nova does not report its load";
     } else {
         load.load5 = (*averages)->minutes5;
         load.load15 = (*averages)->minutes15;
@@ -36,9 +127,9 @@ std::optional<double> cores_of(const Host* host) {
     return static_cast<double>(at->second.total);
 }
 
-/// Of these hosts, each asked for by itself. A host that does not tell, or can't be asked, is not
-/// known, and none is since 2025.2: how old that is which Nova tells from then on, it does not say.
-/// Stolen time and pressure are never known. An error: the release could not be asked for.
+/// Of these hosts, each asked for by itself. A host that does not report it, or can't be asked, is
+/// not known. None is since 2025.2: Nova no longer says how old its report is. Stolen time and
+/// pressure are never known. An error: the release could not be asked for.
 ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
                                                      const CacheRefresher& refresher,
                                                      std::vector<HostId> hosts) {
@@ -50,7 +141,7 @@ ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
         load.host = id;
         load.cores = cores_of(refresher.cache().find(id));
         if (*release >= NovaRelease::r2025_2)
-            load.why_unknown = "since 2025.2 Nova does not say how old the load is that it tells";
+            load.why_unknown = "since 2025.2 Nova does not say how old the reported load is";
     }
     if (*release >= NovaRelease::r2025_2) co_return loads;
     for (std::size_t from = 0; from < hosts.size(); from += asked_at_a_time) {
@@ -62,12 +153,12 @@ ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
     co_return loads;
 }
 
-/// Load of longer ago is in no average any more.
+/// Older load is in no average.
 constexpr Duration load_remembers = std::chrono::hours{1};
-/// What ended at some moment is in the journal so much later at most.
+/// An end is in the journal after this time at most.
 constexpr Duration journal_may_lag = std::chrono::minutes{1};
 
-/// Bulk answers do not tell who holds which class.
+/// Bulk answers do not say which server holds which class.
 bool may_have_revocable(const Host& host) {
     return host.estimated || std::any_of(host.servers.begin(), host.servers.end(),
                                          [](const Server& server) { return server.revocable(); });
@@ -145,7 +236,7 @@ void QosLoop::forget() {
     log_.clear();
 }
 
-/// What was shed of a host counts though nobody is left there: somebody may come.
+/// What was shed of a host counts even if no server is left there: one may come.
 void QosLoop::forget_unwatched(const OversubscriptionPolicy& policy) {
     const auto gone = [&](const HostId& host) {
         const Host* const found = dependencies_.refresher.cache().find(host);
@@ -185,7 +276,7 @@ Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {
     if (host == nullptr) co_return;
     QosVerdict verdict = judge(*host, load, *policy);
     if (policy->qos->figures().guest_steal && host->estimated && verdict.too_busy.value_or(false)) {
-        // Those who wait may be revocable.
+        // The guests that wait may be revocable.
         host = co_await read_host(id);
         if (host == nullptr) co_return;
         verdict = judge(*host, load, *policy);
@@ -231,7 +322,7 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
     const TimePoint since = known_until_
                                 ? std::max(*known_until_ - journal_may_lag, begun - load_remembers)
                                 : begun - load_remembers;
-    // What ends between the two is in both, and what is told of its end counts.
+    // What ends between the two reads is in both, and the record with its end counts.
     auto unfinished = co_await dependencies_.journal.unfinished();
     if (!unfinished) co_return unfinished.error();
     auto ended = co_await dependencies_.journal.culls_since(since);
@@ -245,7 +336,7 @@ ResultTask<void> QosLoop::know_evictions(ResourceClass room_class) {
             told.insert(record.request.id);
         }
     known_until_ = std::min(begun, now);
-    // What is told again keeps the time that it has here.
+    // A record that is read again keeps the time that it has here.
     std::erase_if(evicted_, [&](const auto& each) {
         const auto& servers = each.second;
         return !told.contains(each.first) &&

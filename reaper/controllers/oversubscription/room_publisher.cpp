@@ -1,16 +1,178 @@
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper {
+
+void IdleNamesLog::look(const std::shared_ptr<const OversubscriptionPolicy>& policy,
+                        const std::vector<const Host*>& hosts) {
+    if (policy_ == policy && hosts_ == hosts.size()) return;
+    policy_ = policy;
+    hosts_ = hosts.size();
+    std::vector<HostFacts> facts;
+    facts.reserve(hosts.size());
+    for (const Host* const host : hosts) facts.push_back(facts_of(*host));
+    const auto& configured = policy->configured;
+    std::set<std::string> all;
+    for (const auto& name :
+         idle_names(configured.hosts, configured.aggregates, *policy->estimator, facts)) {
+        std::string line = name.key + ": " + name.detail;
+        if (!told_.contains(line)) spdlog::warn("{}", line);
+        all.insert(std::move(line));
+    }
+    told_ = std::move(all);
+}
+
+namespace {
+
+constexpr const char* left_alone_kind = "host-left-alone";
+/// As long ago as an event can be that makes the quiet time longer which began last: each is twice
+/// the one before, up to the longest.
+Duration remembers(const PublicationRules& rules) {
+    const RetrySettings& quiet = rules.quiet;
+    int doublings = 1;
+    for (Duration each = std::max(quiet.retry_after, Duration{1}); each < quiet.max_retry_after;
+         each *= 2)
+        ++doublings;
+    return (quiet.max_retry_after + 2 * rules.flap_window) * doublings;
+}
+
+}  // namespace
+
+JournalEvent left_alone_event(const HostId& host, const std::string& name, const Circuit& quiet,
+                              TimePoint now) {
+    JournalEvent event;
+    event.kind = left_alone_kind;
+    event.reason = host.str() + " (" + printable(name, 64) +
+                   "): its oversubscribed room went up and down too often";
+    if (const auto until = quiet.until())
+        event.reason += "; it does not rise for " + format_duration(*until - now);
+    event.at = now;
+    return event;
+}
+
+ResultTask<std::map<HostId, Circuit>> left_alone_hosts(JournalReader& journal,
+                                                       PublicationRules rules, TimePoint now) {
+    std::map<HostId, Circuit> hosts;
+    if (rules.flaps == 0) co_return hosts;
+    JournalQuery query;
+    query.kind = left_alone_kind;
+    query.since = now - remembers(rules);
+    query.limit = std::numeric_limits<int>::max();
+    auto events = co_await journal.find_events(std::move(query));
+    if (!events) co_return events.error();
+    std::map<HostId, std::vector<TimePoint>> times;
+    for (const JournalEvent& event : *events)
+        times[HostId{event.reason.substr(0, event.reason.find(' '))}].push_back(
+            std::min(event.at, now));  // the clock may have been set back
+    for (auto& [host, at] : times) {
+        std::sort(at.begin(), at.end());
+        hosts.emplace(host, left_alone_since(at, rules));
+    }
+    co_return hosts;
+}
+
+namespace {
+
+constexpr std::size_t rooms_at_a_time = 8;
+
+const Provider* nested_provider(const Host& host, const ResourceClass& room_class) {
+    const std::string name = slot_provider_name(host.name, room_class);
+    const auto at = std::find_if(
+        host.providers.begin(), host.providers.end(),
+        [&](const Provider& each) { return each.name == name && each.parent == host.id; });
+    return at == host.providers.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::optional<NestedRoom> NestedRooms::of(const Host& host, const ResourceClass& room_class) const {
+    const Provider* const provider = nested_provider(host, room_class);
+    const auto known = exact_.find(host.id);
+    if (known != exact_.end()) {
+        const Exact& exact = known->second;
+        const bool unseen = exact.differs && exact.build == refresher_.build();
+        if (unseen || exact.at >= host.read_at) return exact.room;
+    }
+    NestedRoom room;
+    if (provider == nullptr) return room;
+    if (host.estimated) return std::nullopt;
+    room.provider = provider->id;
+    room.used = provider->used.get(room_class);
+    const auto inventory = provider->inventories.find(room_class);
+    if (inventory != provider->inventories.end()) room.inventory = inventory->second;
+    return room;
+}
+
+Task<std::map<HostId, std::string>> NestedRooms::read(ResourceClass room_class) {
+    std::map<HostId, std::string> failed;
+    std::vector<HostId> unread;
+    for (const Host* const host : refresher_.cache().hosts())
+        if (!of(*host, room_class)) unread.push_back(host->id);
+    for (std::size_t from = 0; from < unread.size(); from += rooms_at_a_time) {
+        std::vector<Task<void>> some;
+        for (std::size_t i = from; i < std::min(from + rooms_at_a_time, unread.size()); ++i)
+            some.push_back(read_one(unread[i], room_class, failed));
+        co_await run_all(std::move(some));
+    }
+    co_return failed;
+}
+
+Task<void> NestedRooms::read_one(HostId id, ResourceClass room_class,
+                                 std::map<HostId, std::string>& failed) {
+    const Host* const host = refresher_.cache().find(id);
+    const Provider* const provider = host == nullptr ? nullptr : nested_provider(*host, room_class);
+    if (provider == nullptr) co_return;
+    NestedRoom room;
+    room.provider = provider->id;
+    ProviderId asked = provider->id;
+    const TimePoint began = cloud_.clock.now();
+    auto state = co_await cloud_.placement.room(std::move(asked));
+    if (!state && state.error().code != Errc::not_found) {
+        failed[id] = state.error().what;
+        co_return;
+    }
+    if (!state) co_return note(id, NestedRoom{});
+    const auto inventory = state->inventories.find(room_class);
+    if (inventory != state->inventories.end()) room.inventory = inventory->second;
+    for (const auto& [consumer, held] : state->allocations) room.used += held.get(room_class);
+    exact_.insert_or_assign(id, Exact{std::move(room), began, refresher_.build(), false});
+}
+
+void NestedRooms::note(const HostId& host, NestedRoom room) {
+    const Host* const cached = refresher_.cache().find(host);
+    const bool there = cached != nullptr &&
+                       std::any_of(cached->providers.begin(), cached->providers.end(),
+                                   [&](const Provider& each) { return each.id == room.provider; });
+    exact_.insert_or_assign(host,
+                            Exact{std::move(room), cloud_.clock.now(), refresher_.build(), !there});
+}
+
+bool NestedRooms::differ_from_cache() const {
+    return std::any_of(exact_.begin(), exact_.end(), [&](const auto& each) {
+        return each.second.differs && each.second.build == refresher_.build();
+    });
+}
+
+void NestedRooms::prune() {
+    std::erase_if(exact_,
+                  [&](const auto& each) { return refresher_.cache().find(each.first) == nullptr; });
+}
+
+void NestedRooms::shift(Duration by) {
+    for (auto& [host, exact] : exact_) exact.at += by;
+}
+
 namespace {
 
 using Kind = InventoryStep::Kind;
@@ -64,7 +226,7 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
             known.state.quiet = at->second;
     if ((is_new || !dry_run()) && found != known.state.total) {
         if (!is_new)
-            spdlog::warn("oversubscription: somebody set the room of {} to {}, which was {}",
+            spdlog::warn("oversubscription: another client set the room of {} to {}, which was {}",
                          printable(host.name, 64), found, known.state.total);
         known.state.total = found;
     }
@@ -142,7 +304,7 @@ ResultTask<void> RoomPublisher::publish() {
     epoch_ = policy ? epoch : 0;
     if (!policy || epoch == 0 || !dependencies_.refresher.built()) co_return Result<void>{};
     auto journal = co_await know_left_alone(policy);
-    // Without events nobody else keeps the cache fresh between decisions.
+    // Without events only this keeps the cache fresh between decisions.
     Result<void> fresh;
     if (!dependencies_.refresher.flowing())
         fresh = co_await dependencies_.refresher.rebuild_unless_recent();
@@ -203,14 +365,14 @@ ResultTask<void> RoomPublisher::know_left_alone(Policy policy) {
     co_return Result<void>{};
 }
 
-/// Whether somebody would go for it: if nobody, the host need not be read for it.
+/// Whether any server would be evicted for it: if none, the host need not be read for it.
 bool RoomPublisher::may_evict(const Host& host, const Published& published,
                               const OversubscriptionPolicy& policy) const {
     return published.excess > 0 && policy.configured.excess == "evict" && !dependencies_.paused() &&
            dependencies_.corrections.may_correct(host, CorrectionSource::estimator);
 }
 
-/// Nobody is evicted, and nothing closed, by what an old reading shows.
+/// An old reading evicts no server and closes no host.
 Task<void> RoomPublisher::publish_on(HostId id, Policy policy, std::uint64_t epoch) {
     const Host* host = dependencies_.refresher.cache().find(id);
     if (host == nullptr) co_return;
@@ -293,8 +455,8 @@ Task<bool> RoomPublisher::write(HostId id, InventoryStep step, ResourceClass roo
     NestedRoom room{step.provider, answer->found, known_[id].shown.used};
     if (answer->done && answer->found.allocation_ratio != 1.0)
         spdlog::warn(
-            "oversubscription: somebody gave the room of {} an allocation_ratio of {}, "
-            "which is 1 again",
+            "oversubscription: another client gave the room of {} an allocation_ratio of {}, "
+            "which is set back to 1",
             printable(known_[id].shown.name, 64), decimal_text(answer->found.allocation_ratio));
     if (answer->done) {
         room.inventory->total = step.to;
@@ -314,7 +476,7 @@ void RoomPublisher::evict_excess(const Host& host, const Published& published,
         dependencies_.corrections.correct(host, *correction, CorrectionSource::estimator);
 }
 
-// ---- what people are told ----
+// ---- log messages ----
 
 void RoomPublisher::tell(const Host& host, Known& known, Amount before,
                          const Published& published) const {

@@ -1,35 +1,106 @@
 // Publishes oversubscribed room: in each interval, what the estimator gives for each host becomes
 // the inventory of a nested provider in Placement, by the rule of publication.hpp.
 //
-// Only while this reaper serves. What it published last is Placement's to tell, so a restart, or
-// another reaper, goes on from there; what somebody changed by hand is taken as it is found, and
-// falls or rises from there. Hosts that went up and down too often are in this machine's journal: a
-// restart leaves them alone for as long, and while the journal can't be read, nothing rises. Flaps
-// that are too few yet are counted anew then. On a host that is too busy nothing new may start, and
-// none rises before its load is known, where that is watched. A host is read again before more is
-// taken off it than nobody holds. One host that can't be asked or written keeps no other one up.
-// Where more is held than there is, the holders are evicted
-// (`excess: evict`) or stay until they end (`drain`). A pause of the reaper lets no room rise and
-// evicts nobody; a dry run tells what it would publish.
+// Only while this reaper serves. What it published last is in Placement, so a restart, or another
+// reaper, continues from there. What an operator changed by hand is accepted, and falls or rises
+// from there. Hosts that went up and down too often are in this machine's journal: a restart leaves
+// them alone for as long, and while the journal can't be read, nothing rises. Flaps that are too
+// few yet are then counted from 0. On a host that is too busy nothing new may start, and no room
+// rises before its load is known, where that is watched. A host is read again before more is taken
+// off it than is free. One host that can't be read or written delays no other one. Where more is
+// held than there is, the holders are evicted (`excess: evict`) or stay until they end (`drain`). A
+// pause of the reaper lets no room rise and evicts no server; a dry run logs what it would publish.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/oversubscription/host_corrections.hpp"
-#include "reaper/controllers/oversubscription/idle_names_log.hpp"
-#include "reaper/controllers/oversubscription/left_alone_hosts.hpp"
 #include "reaper/controllers/oversubscription/metrics_reader.hpp"
-#include "reaper/controllers/oversubscription/nested_rooms.hpp"
+#include "reaper/decision/policy.hpp"
+#include "reaper/model/cloud.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/oversubscription/publication.hpp"
+#include "reaper/ports/journal.hpp"
 
 namespace reaper {
+
+// Warns of hosts and aggregates that the settings of oversubscription name without effect
+// (reaper/oversubscription/host_facts.hpp).
+
+class IdleNamesLog {
+public:
+    /// Logs each once, until it is correct in between. Nothing is looked up while the settings and
+    /// the number of hosts are the same.
+    void look(const std::shared_ptr<const OversubscriptionPolicy>& policy,
+              const std::vector<const Host*>& hosts);
+
+private:
+    std::shared_ptr<const OversubscriptionPolicy> policy_;
+    std::size_t hosts_ = 0;
+    std::set<std::string> told_;
+};
+
+// Hosts whose room went up and down too often, in the journal: so that a start of the daemon does
+// not make room rise on them at once.
+
+/// The event: the host's id, and in words for people since when and until when.
+JournalEvent left_alone_event(const HostId& host, const std::string& name, const Circuit& quiet,
+                              TimePoint now);
+
+/// What the journal has of them, by the rules of today. `storage` if it can't be read.
+ResultTask<std::map<HostId, Circuit>> left_alone_hosts(JournalReader& journal,
+                                                       PublicationRules rules, TimePoint now);
+
+// The nested providers with oversubscribed room, as exactly as they are known: as the cache has
+// them, or as they were read or written by themselves since. Bulk answers do not say what of an
+// inventory is reserved, or that it is closed; such a host's provider is read by itself.
+
+struct NestedRoom {
+    ProviderId provider;  ///< empty: there is none
+    std::optional<Inventory> inventory{};
+    Amount used = 0;
+};
+
+/// The ports and the refresher must outlive it.
+class NestedRooms {
+public:
+    NestedRooms(CloudPorts cloud, const CacheRefresher& refresher)
+        : cloud_(cloud), refresher_(refresher) {}
+
+    /// None: it has to be read.
+    std::optional<NestedRoom> of(const Host& host, const ResourceClass& room_class) const;
+    /// Reads all that have to be; what can't be read, and why.
+    Task<std::map<HostId, std::string>> read(ResourceClass room_class);
+    /// It is so now. No provider: the one that the cache has is gone.
+    void note(const HostId& host, NestedRoom room);
+    /// The cache has providers that are gone, or has not all of them: a bulk reading is wanted.
+    bool differ_from_cache() const;
+    /// Those of hosts that the cache has no more.
+    void prune();
+    void clear() { exact_.clear(); }
+    void shift(Duration by);
+
+private:
+    struct Exact {
+        NestedRoom room;
+        TimePoint at{};
+        std::uint64_t build = 0;  ///< of the cache's bulk readings, the only ones with providers
+        bool differs = false;     ///< the cache has not this provider, or has one that is gone
+    };
+    Task<void> read_one(HostId id, ResourceClass room_class, std::map<HostId, std::string>& failed);
+
+    CloudPorts cloud_;
+    const CacheRefresher& refresher_;
+    std::map<HostId, Exact> exact_;
+};
 
 /// One host, for people.
 struct OversubscribedHost {
@@ -78,7 +149,7 @@ public:
         : dependencies_(std::move(dependencies)),
           rooms_(dependencies_.cloud, dependencies_.refresher) {}
 
-    /// The work of one interval. Failures of single hosts are told in the log.
+    /// The work of one interval. Failures of single hosts are logged.
     ResultTask<void> publish();
     bool sells() const { return dependencies_.settings.oversubscription != nullptr; }
     /// Of what it sells.
@@ -96,7 +167,7 @@ private:
     struct Known {
         PublishedState state;
         OversubscribedHost shown;
-        std::string refused{};  ///< why nothing could be written, as it was told last
+        std::string refused{};  ///< the last logged reason why nothing could be written
     };
     /// What a host is to have.
     struct Wish {
@@ -131,7 +202,7 @@ private:
     /// All of the cache, as of the interval's first need.
     std::optional<std::map<std::string, std::vector<ProviderRecord>>> providers_;
     IdleNamesLog idle_names_;
-    std::size_t unknown_ = 0;  ///< hosts whose use was not known, as it was told last
+    std::size_t unknown_ = 0;  ///< the last logged number of hosts whose use was not known
 };
 
 }  // namespace reaper

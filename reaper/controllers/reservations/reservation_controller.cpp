@@ -8,10 +8,12 @@
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
-#include "reaper/reservations/reservation_record.hpp"
 
 namespace reaper {
 namespace {
+
+constexpr Duration longest_reading = std::chrono::minutes{1};
+constexpr Duration reading_poll{50};
 
 /// `3 VCPU more, 5 VGPU less`.
 std::string changed_amounts(const Resources& change) {
@@ -53,167 +55,79 @@ void add_to(Reservation& known, const Reservation& more) {
 ReservationController::ReservationController(const boost::asio::any_io_executor& executor,
                                              Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
-      roles_(dependencies_.cloud, dependencies_.settings),
-      ordering_(executor, 1),
-      writing_(executor, 1) {}
-
-// ---- in the background ----
+      books_(executor, dependencies_),
+      loans_(books_, dependencies_),
+      orders_(executor, books_, loans_, dependencies_) {}
 
 ResultTask<void> ReservationController::check() {
     if (!dependencies_.settings.enabled || dependencies_.serving() == 0) {
-        known_for_ = 0;
-        tell_ledger();
+        books_.forget_register();
+        loans_.update_ledger();
         co_return Result<void>{};
     }
     if (!dependencies_.refresher.built()) co_return Result<void>{};
-    auto known = co_await know();
+    auto known = co_await load();
     if (!known) co_return known.error();
-    if (known_for_ == 0) co_return Result<void>{};  // there is no register
-    if (!dependencies_.looks_only) co_await configure_all();
-    if (!dependencies_.looks_only) {
-        co_await know_orders();
-        co_await settle_begun();
+    if (books_.known_for() == 0) co_return Result<void>{};  // there is no register
+    if (!dependencies_.is_read_only) {
+        co_await configure_all();
+        co_await orders_.know_orders();
+        co_await orders_.settle_begun();
     }
     readings_left_ = readings_at_a_step;
     for (const HostId& host : due()) {
-        if (dependencies_.stopping || dependencies_.serving() != known_for_) break;
+        if (dependencies_.stopping || dependencies_.serving() != books_.known_for()) break;
         co_await look_at(host);
     }
-    co_await try_waiting();
-    tell_ledger();
+    co_await orders_.try_waiting();
+    loans_.update_ledger();
     co_return Result<void>{};
 }
 
 ResultTask<void> ReservationController::read_now() {
-    auto known = co_await know();
+    auto known = co_await load();
     if (!known) co_return known.error();
     std::vector<HostId> hosts;
-    for (const auto& each : books_) hosts.push_back(each.first);
+    for (const auto& each : books_.all()) hosts.push_back(each.first);
     for (HostId& host : hosts) {
-        auto learned = co_await learn_roles_on(std::move(host));
+        auto learned = co_await books_.learn_roles_on(std::move(host));
         if (!learned) co_return learned.error();
     }
-    tell_ledger();
+    loans_.update_ledger();
     co_return Result<void>{};
 }
 
 /// Reads the register, if it is not known or for long.
-ResultTask<void> ReservationController::know() {
+ResultTask<void> ReservationController::load() {
     const Duration now = dependencies_.cloud.clock.steady();
     const std::uint64_t serving = dependencies_.serving();
-    // Who looks only is not told of what another one writes.
-    const Duration anew_after =
-        dependencies_.looks_only ? dependencies_.settings.interval : between_readings;
-    if (known_for_ == serving && now - known_at_ < anew_after) co_return Result<void>{};
-    if (known_for_ == 0 && now < look_again_at_) co_return Result<void>{};
-    written_.clear();
+    if (!books_.is_due(serving, now)) co_return Result<void>{};
+    books_.reading_begins();
     auto reading = co_await read_register(dependencies_.cloud.placement);
     if (!reading) co_return reading.error();
-    const auto turn = co_await writing_.acquire();
-    if (!reading->set_up)
-        reading->remarks.push_back(
-            "Placement has no register of reservations: make it with `reaper setup reservations "
-            "--apply`");
-    if (remarks_ != reading->remarks)
-        for (const std::string& remark : reading->remarks) spdlog::warn("reservations: {}", remark);
-    remarks_ = std::move(reading->remarks);
-    no_register_ = !reading->set_up;
-    if (!reading->set_up) {
-        known_for_ = 0;
-        look_again_at_ = now + longest_pause;
-        co_return Result<void>{};
-    }
-    std::map<HostId, Book> before;
-    before.swap(books_);
-    for (auto& [host, book] : before) {
-        to_tell_.insert(host);
-        const bool left = std::any_of(book.left.begin(), book.left.end(),
-                                      [&](const Left& each) { return now < each.until; });
-        if (!left && book.calm.empty() && book.lent_since.empty() && book.loans.empty() &&
-            book.unsure.empty() && !book.gone_since)
-            continue;
-        Book& kept = books_[host];
-        kept.left = std::move(book.left);
-        kept.calm = std::move(book.calm);
-        kept.lent_since = std::move(book.lent_since);
-        kept.loans = std::move(book.loans);
-        kept.unsure = book.unsure;
-        kept.name = book.name;
-        kept.unfit = book.unfit;
-        kept.gone_since = book.gone_since;
-        kept.gone_build = book.gone_build;
-    }
-    // Of what was written meanwhile it may tell of before.
-    for (const auto& [host, book] : before)
-        for (const auto& [id, reservation] : book.reservations) {
-            const auto record = book.records.find(id);
-            if (!written_.contains(id) || record == book.records.end()) continue;
-            books_[host].reservations.emplace(id, reservation);
-            books_[host].records.emplace(id, record->second);
-        }
-    for (auto& [id, found] : reading->reservations) {
-        if (written_.contains(id)) continue;
-        const HostId host = found.reservation.identity.host;
-        Book& book = books_[host];
-        book.reservations.emplace(id, std::move(found.reservation));
-        book.records.emplace(id, std::move(found.record));
-        to_tell_.insert(host);
-    }
-    const bool anew = std::exchange(known_for_, serving) != serving;
-    known_at_ = now;
-    // What was there while this reaper served, and is not any more, somebody else deleted.
-    for (const auto& [host, book] : before)
-        for (const auto& [id, reservation] : book.reservations) {
-            // Who looks only is not told of what the other one unreserved.
-            if (anew || dependencies_.looks_only || written_.contains(id)) continue;
-            const auto unsure = book.unsure.find(id);
-            const bool maybe_removed =
-                unsure != book.unsure.end() && unsure->second == Unsure::removed;
-            if (reading->reservations.contains(id) || maybe_removed) continue;
-            books_[host].reservations.emplace(id, reservation);
-            books_[host].drift.push_back(to_string(reservation.identity, name_of(host)) +
-                                         gone_from_placement);
-            changed_.insert(host);
-        }
+    const auto turn = co_await books_.turn();
+    const bool anew = books_.take_register(std::move(*reading), serving, now);
     configured_at_ = Duration{};
-    if (anew && !dependencies_.looks_only) co_await find_lost();
-    if (anew) co_await know_roles_of_promises();
-    if (anew) co_await know_calm();
-    if (anew) co_await know_loans();
+    if (!anew) co_return Result<void>{};
+    if (!dependencies_.is_read_only) co_await books_.find_lost();
+    co_await loans_.recall();
     co_return Result<void>{};
 }
 
-/// For whom room is promised, and servers go, since before this process began: nobody else tells
-/// whose role it is.
-Task<void> ReservationController::know_roles_of_promises() {
-    std::map<RequestId, ProjectId> known;
-    std::map<RequestId, Role> loans;
-    const auto note_loan = [&](const RequestId& request) {
-        const auto reservation = reservation_of_loan(request);
-        if (!reservation) return;
-        for (const auto& [host, book] : books_)
-            if (const auto at = book.reservations.find(*reservation); at != book.reservations.end())
-                loans[request] = at->second.identity.role;
+Task<void> ReservationController::until_known() {
+    const auto waits = [this] {
+        const std::uint64_t serving = dependencies_.serving();
+        return dependencies_.settings.enabled && serving != 0 && books_.known_for() != serving &&
+               !books_.has_no_register() && !dependencies_.stopping;
     };
-    const Ledger& ledger = dependencies_.rooms.ledger();
-    ledger.each_promise([&](const Ledger::Promise& each) {
-        if (!each.project.empty()) known[each.request] = each.project;
-        note_loan(each.request);
-    });
-    ledger.each_eviction([&](const Ledger::Eviction& each) { note_loan(each.request); });
-    for (const auto& [id, role] : loans) {
-        Request request;
-        request.id = id;
-        request.role = role;
-        dependencies_.rooms.admits(request);
-    }
-    for (const auto& [id, project] : known) {
-        Request request;
-        request.id = id;
-        ProjectId of = project;
-        request.role = co_await role_of(std::move(of));
-        request.lent_by = ledger.lent_to(id);
-        dependencies_.rooms.admits(request);
+    while (waits()) {
+        const Duration now = dependencies_.cloud.clock.steady();
+        if (awaited_for_ != dependencies_.serving()) {
+            awaited_for_ = dependencies_.serving();
+            awaited_since_ = now;
+        }
+        if (now >= awaited_since_ + longest_reading) co_return;
+        co_await dependencies_.cloud.clock.sleep(reading_poll);
     }
 }
 
@@ -221,27 +135,20 @@ Task<void> ReservationController::know_roles_of_promises() {
 std::map<ReservationId, Reservation> ReservationController::configured_on(const Host& host) const {
     std::map<ReservationId, Reservation> wanted;
     for (const config::StaticReservation& each : dependencies_.settings.static_ones) {
-        const bool named =
-            std::any_of(each.hosts.begin(), each.hosts.end(), [&](const std::string& pattern) {
-                return matches_glob(pattern, host.service_host) || matches_glob(pattern, host.name);
+        const auto is_host = [&](const std::string& pattern) {
+            return matches_glob(pattern, host.service_host) || matches_glob(pattern, host.name);
+        };
+        const auto has_host = [&](const std::string& written) {
+            const auto& all = host.member_of.get();
+            return std::any_of(all.begin(), all.end(), [&](const auto& aggregate) {
+                return written == aggregate.first || written == aggregate.second.name;
             });
-        const bool member = std::any_of(
-            host.member_of.get().begin(), host.member_of.get().end(), [&](const auto& aggregate) {
-                return std::any_of(each.aggregates.begin(), each.aggregates.end(),
-                                   [&](const std::string& written) {
-                                       return written == aggregate.first ||
-                                              written == aggregate.second.name;
-                                   });
-            });
-        if (!named && !member) continue;
-        Reservation reservation;
-        reservation.identity.host = host.id;
-        reservation.identity.role = each.role;
-        reservation.identity.labels = each.labels;
-        reservation.identity.principal = each.principal;
-        reservation.identity.from_config = true;
-        reservation.asked = each.resources;
-        reservation.lending = each.lending;
+        };
+        if (std::none_of(each.hosts.begin(), each.hosts.end(), is_host) &&
+            std::none_of(each.aggregates.begin(), each.aggregates.end(), has_host))
+            continue;
+        Reservation reservation{
+            {host.id, each.role, each.labels, each.principal, true}, each.resources, each.lending};
         const ReservationId id = reservation_id(reservation.identity);
         if (const auto known = wanted.find(id); known != wanted.end())
             add_to(known->second, reservation);
@@ -255,31 +162,31 @@ Task<void> ReservationController::configure_all() {
     const Duration now = dependencies_.cloud.clock.steady();
     if (configured_at_ != Duration{} && now - configured_at_ < dependencies_.settings.interval)
         co_return;
-    const auto turn = co_await writing_.acquire();
+    const auto turn = co_await books_.turn();
     configured_at_ = now;
     std::map<HostId, std::map<ReservationId, Reservation>> wanted;
-    for (const auto& each : books_) wanted[each.first];  // hosts that are gone have none
+    for (const auto& each : books_.all()) wanted[each.first];  // hosts that are gone have none
     for (const Host* const host : dependencies_.refresher.cache().hosts())
         if (auto here = configured_on(*host); !here.empty()) wanted[host->id] = std::move(here);
     std::map<std::string, std::vector<std::string>> told;  // hosts by what changed there
     for (const auto& [host, here] : wanted) {
-        Book& book = books_[host];
+        HostBook& book = books_[host];
         HostReservations before = book.reservations;
         const ReservationDelta delta = configure(book.reservations, here);
         if (before == book.reservations) continue;
-        changed_.insert(host);
-        to_tell_.insert(host);
+        books_.to_look_at().insert(host);
+        books_.to_tell().insert(host);
         for (const auto& [id, change] : delta) {
             const auto at = book.reservations.find(id);
             const Reservation& what = at == book.reservations.end() ? before.at(id) : at->second;
             if (what.identity.from_config)
                 told[changed_amounts(change) + " of " + what.identity.role.str()].push_back(
-                    name_of(host));
+                    books_.name_of(host));
         }
     }
     for (const auto& [what, hosts] : told)
-        co_await note("reservation-configured",
-                      "the configuration has " + what + " on " + some_of(hosts));
+        co_await books_.note("reservation-configured",
+                             "the configuration has " + what + " on " + some_of(hosts));
 }
 
 /// Hosts with reservations to which something happened, and those not looked at for long.
@@ -289,61 +196,140 @@ std::vector<HostId> ReservationController::due() {
     // Without events only its own readings would tell it.
     const bool flowing = dependencies_.refresher.flowing();
     const bool lost = !log.read(seen_, [&](const HostId& host) {
-        if (flowing && books_.contains(host)) changed_.insert(host);
+        if (flowing && books_.contains(host)) books_.to_look_at().insert(host);
     });
-    if (flowing && lost)
-        for (const auto& each : books_) changed_.insert(each.first);
-    for (const auto& [host, book] : books_)
-        if (!book.unsure.empty() || !book.drift.empty()) changed_.insert(host);
     // Those first to which something happened. What is as it should be costs no call.
     std::vector<std::tuple<bool, Duration, HostId>> found;
-    for (const auto& [host, book] : books_) {
+    for (const auto& [host, book] : books_.all()) {
+        if ((flowing && lost) || !book.unsure.empty() || !book.drift.empty())
+            books_.to_look_at().insert(host);
         const bool long_ago = now - book.looked_at >= dependencies_.settings.interval;
-        const bool happened = changed_.contains(host);
+        const bool happened = books_.to_look_at().contains(host);
         if ((long_ago || happened) && book.retry_at <= now)
             found.emplace_back(!happened, book.looked_at, host);
     }
     std::sort(found.begin(), found.end());
     const std::size_t most = flowing ? hosts_at_a_step : readings_at_a_step;
     std::vector<HostId> hosts;
-    for (auto& [later, looked_at, host] : found) {
-        if (hosts.size() == most) break;
-        hosts.push_back(std::move(host));
-    }
+    for (std::size_t i = 0; i < std::min(found.size(), most); ++i)
+        hosts.push_back(std::move(std::get<HostId>(found[i])));
     return hosts;
 }
 
 Task<void> ReservationController::look_at(HostId host) {
-    changed_.erase(host);
-    const auto turn = co_await writing_.acquire();
+    books_.to_look_at().erase(host);
+    const auto turn = co_await books_.turn();
     auto settled = co_await settle(host);
-    const auto at = books_.find(host);
-    if (at == books_.end()) co_return;
-    Book& book = at->second;
+    if (!books_.contains(host)) co_return;
+    HostBook& book = books_[host];
     book.looked_at = dependencies_.cloud.clock.steady();
     if (!settled) {
-        try_later(book, settled.error().what);
-        changed_.insert(host);
+        const Duration pause = book.pause.next();
+        book.retry_at = book.looked_at + pause;
+        if (book.trouble != settled.error().what)
+            spdlog::warn("reservations: trying again in {}: {}", format_duration(pause),
+                         settled.error().what);
+        book.trouble = settled.error().what;
+        books_.to_look_at().insert(host);
         co_return;
     }
     // What was just written shows with the next reading.
     const bool as_before = !*settled;
-    if (as_before) co_await tell_loans(host);
-    if (as_before) co_await tell_debts(host);
-    end_loans(host);
-    co_await tell_health(host);
+    if (as_before) co_await loans_.report_loans(host);
+    if (as_before) co_await loans_.report_debts(host);
+    loans_.end_loans(host);
+    co_await report_health(host);
     book.trouble.clear();
     book.retry_at = {};
-    book.pause = GrowingPause{first_pause, longest_pause};
-    if (book.reservations.empty() && book.records.empty()) books_.erase(at);
+    book.pause.reset();
+    if (book.reservations.empty() && book.records.empty()) books_.all().erase(host);
 }
 
-void ReservationController::try_later(Book& book, const std::string& what) {
-    const Duration pause = book.pause.next();
-    book.retry_at = dependencies_.cloud.clock.steady() + pause;
-    if (book.trouble != what)
-        spdlog::warn("reservations: trying again in {}: {}", format_duration(pause), what);
-    book.trouble = what;
+/// Changes what differs; false if nothing does.
+ResultTask<bool> ReservationController::settle(HostId host) {
+    if (wants_reading(host)) {
+        if (readings_left_ > 0) --readings_left_;
+        std::vector<HostId> hosts{host};
+        auto read = co_await dependencies_.refresher.read_hosts(std::move(hosts), HostDepth::state);
+        if (!read) co_return read.error();
+    }
+    auto learned = co_await books_.learn_roles_on(host);
+    if (!learned) co_return learned.error();
+    // Whom room was left for is there: nobody else is waited for.
+    if (const Host* const there = books_.in_cache(host)) {
+        loans_.note_borrowers(*there);
+        std::erase_if(books_[host].left, [&](const HostBook::Left& left) {
+            return books_.left_on(left, *there).empty();
+        });
+    }
+    books_.note_whether_gone(host);
+    auto wanted = books_.wanted_now(host, books_[host].reservations, {});
+    if (!wanted) co_return wanted.error();
+    books_[host].short_of = wanted->short_of;
+    const Host* const known = books_.in_cache(host);
+    bool changed = false;
+    if (!wanted->changes.empty() || !books_[host].unsure.empty() ||
+        (known != nullptr && shows_otherwise(*known, books_[host].records))) {
+        auto read = co_await books_.read_again(host);
+        if (!read) co_return read.error();
+        wanted = books_.wanted_now(host, books_[host].reservations, {});
+        if (!wanted) co_return wanted.error();
+        changed = !wanted->changes.empty();
+    }
+    const auto drift = std::exchange(books_[host].drift, {});
+    for (const std::string& what : drift) co_await books_.note("reservation-repaired", what);
+    if (changed) {
+        if (!books_.may_write()) co_return false;
+        HostChanges changes;
+        changes[host] = {books_[host].reservations, std::move(wanted->changes)};
+        auto done = co_await books_.write(std::move(changes));
+        if (!done) co_return done.error();
+    }
+    if (books_.in_cache(host) == nullptr && !books_[host].reservations.empty())
+        co_return Error{Errc::not_found, why_gone(host, books_[host])};
+    co_return changed;
+}
+
+/// Where no events tell what happened, it is read for each look. Else now and then where something
+/// is missing: not all that frees room is told, such as the end of a move on the host that was
+/// left.
+bool ReservationController::wants_reading(const HostId& id) const {
+    const Host* const host = books_.in_cache(id);
+    if (host == nullptr || !books_.contains(id)) return false;
+    if (!dependencies_.refresher.flowing()) return true;
+    const TimePoint now = dependencies_.cloud.clock.now();
+    if (readings_left_ == 0 || now - host->read_at < dependencies_.settings.interval) return false;
+    const auto balances = books_.balances_on(id);
+    return std::any_of(balances.begin(), balances.end(),
+                       [](const auto& each) { return !each.second.missing().empty(); });
+}
+
+/// For people: what is reserved on a host that Nova does not have.
+std::string ReservationController::why_gone(const HostId& id, const HostBook& book) const {
+    std::string why = "host " + printable(id.str(), 64);
+    if (!book.name.empty()) why += " (" + printable(book.name, 64) + ")";
+    why +=
+        " has reservations and is not there any more: they hold nothing there, are owed, and can "
+        "be unreserved";
+    for (const Host* const host : dependencies_.refresher.cache().hosts())
+        if (!book.name.empty() && host->name == book.name)
+            why += "; of its name is " + printable(host->id.str(), 64) +
+                   ", on which nothing of them is reserved";
+    return why;
+}
+
+/// That a host with reservations serves nobody, or does again, is told once.
+Task<void> ReservationController::report_health(HostId id) {
+    const Host* const host = books_.in_cache(id);
+    HostBook* const book = books_.find(id);
+    if (host == nullptr || book == nullptr || book->reservations.empty()) co_return;
+    std::string why = why_unusable(*host);
+    if (book->unfit == why) co_return;
+    const std::string told =
+        why.empty() ? "what is reserved on " + printable(host->name, 64) + " can be used again"
+                    : why;
+    book->unfit = std::move(why);
+    co_await books_.note("reservation-trouble", told);
 }
 
 }  // namespace reaper

@@ -1,11 +1,10 @@
-// The controller's orders: what is asked of it, and what it tells.
+#include "reaper/controllers/reservations/reservation_orders.hpp"
+
 #include <algorithm>
 #include <set>
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/controllers/reservations/reservation_controller.hpp"
-#include "reaper/model/name_list.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
@@ -15,7 +14,7 @@ namespace {
 
 /// So often, where the host or its records change in between.
 constexpr int max_tries = 4;
-constexpr Duration glance{50};
+constexpr Duration between_tries{10'000};
 
 std::string written(const ReservationOrder& order, const std::string& host_name) {
     const bool reserves = std::holds_alternative<ReserveOrder>(order);
@@ -30,56 +29,6 @@ std::string written(const ReservationOrder& order, const std::string& host_name)
     if (gives != nullptr && gives->reserver)
         return std::visit(common, order) + ", reserved by " + in_quotes(*gives->reserver);
     return std::visit(common, order);
-}
-
-/// Why the host serves nobody; empty: it does.
-std::string why_unfit(const Host& host) {
-    if (host.up && host.enabled) return {};
-    std::string why = "nova-compute on " + printable(host.name, 64);
-    why += host.up ? " is disabled" : " is down";
-    if (!host.why_unavailable.empty()) why += " (" + printable(host.why_unavailable, 200) + ")";
-    return why + ": no server can use what is reserved there";
-}
-
-/// Of two that are alike but for who made them.
-bool is_same(const ReservationView& a, const ReservationView& b) {
-    const ReservationIdentity& one = a.reservation.identity;
-    const ReservationIdentity& other = b.reservation.identity;
-    return one.host == other.host && one.role == other.role && one.labels == other.labels &&
-           one.from_config == other.from_config && a.refines == b.refines;
-}
-
-/// What is held beyond the host's capacity is no room: it is owed.
-void show_beyond(ReservationView& view) {
-    const Resources& beyond = view.balance.beyond;
-    if (beyond.empty()) return;
-    view.balance.held -= beyond;
-    view.balance.owed += beyond;
-    if (view.trouble.empty())
-        view.trouble = "the host has shrunk: " + amounts_text(beyond) +
-                       " of what is held there are beyond its capacity";
-}
-
-void add_to(ReservationView& known, ReservationView more) {
-    known.reservation.asked += more.reservation.asked;
-    known.reservation.lending.lend |= more.reservation.lending.lend;
-    known.reservation.lending.floor += more.reservation.lending.floor;
-    known.balance.used += more.balance.used;
-    known.balance.held += more.balance.held;
-    known.balance.lent += more.balance.lent;
-    known.balance.owed += more.balance.owed;
-    known.balance.taken += more.balance.taken;
-    known.balance.next += more.balance.next;
-    known.balance.beyond += more.balance.beyond;
-    known.calm_for = std::max(known.calm_for, more.calm_for);
-    for (const auto& [principal, amounts] : more.reservers) known.reservers[principal] += amounts;
-    for (ServerId& tenant : more.tenants)
-        if (std::find(known.tenants.begin(), known.tenants.end(), tenant) == known.tenants.end())
-            known.tenants.push_back(std::move(tenant));
-    std::string names;
-    for (const auto& each : known.reservers)
-        if (!each.first.empty()) names += (names.empty() ? "" : ", ") + each.first;
-    known.reservation.identity.principal = names;
 }
 
 std::set<std::string> classes_of(const Host& host) {
@@ -116,12 +65,22 @@ Result<ReservationDelta> reserve_on(const CloudCache& cache, HostReservations& r
         return Error{Errc::not_found,
                      "there is no host " + in_quotes(order.host.str()) + " in Placement"};
     // Room there is of no use to its role.
-    if (!host->up) return Error{Errc::conflict, why_unfit(*host)};
+    if (!host->up) return Error{Errc::conflict, why_unusable(*host)};
     auto done = reserve(reservations, use, order);
     if (!done && done.error().code == Errc::conflict)
         if (auto unknown = why_unknown_class(cache, *host, order.resources))
             return std::move(*unknown);
     return done;
+}
+
+Error other_order(const std::string& key) {
+    return Error{Errc::conflict, "key " + in_quotes(printable(key, 100)) +
+                                     " was given before, with another order: give another key"};
+}
+
+bool holds_any(const std::string& ids, const ReservationRecords& records) {
+    return std::any_of(records.begin(), records.end(),
+                       [&](const auto& each) { return ids.find(each.first.str()) != ids.npos; });
 }
 
 }  // namespace
@@ -136,31 +95,14 @@ std::string_view to_string(OrderState::Kind kind) {
     return "valid";
 }
 
-std::string ReservationController::text_of(const ReservationOrder& order) const {
-    const Host* const host = dependencies_.refresher.cache().find(host_of(order));
-    return written(order, host == nullptr ? host_of(order).str() : host->name);
-}
-
-std::optional<Error> ReservationController::why_not_allowed(
-    const std::vector<ReservationOrder>& orders, const std::string& principal) const {
-    for (const ReservationOrder& order : orders)
-        if (const auto* const wanted = std::get_if<ReserveOrder>(&order);
-            wanted != nullptr &&
-            !may_reserve(dependencies_.settings.acl, principal, wanted->name.role))
-            return Error{Errc::forbidden, "principal " + in_quotes(principal) +
-                                              " may not reserve for role " +
-                                              wanted->name.role.str() + " (reservations.acl)"};
-    return std::nullopt;
-}
-
 /// On fresh readings: what has to be changed in Placement, and what the books are afterwards.
 /// Nothing: they were done before, under the same mark.
-ResultTask<std::optional<ReservationController::HostChanges>> ReservationController::try_orders(
+ResultTask<std::optional<HostChanges>> ReservationOrders::try_orders(
     const std::vector<ReservationOrder>& orders, const OrderRecord& record, bool dry_run) {
     std::set<HostId> hosts;
     for (const ReservationOrder& order : orders) hosts.insert(host_of(order));
     for (const HostId& host : hosts) {
-        auto read = co_await read_again(host);
+        auto read = co_await books_.read_again(host);
         if (!read) co_return read.error();
     }
     const std::string& principal = record.principal;
@@ -176,7 +118,7 @@ ResultTask<std::optional<ReservationController::HostChanges>> ReservationControl
     std::map<HostId, HostUse> uses;
     HostChanges after;
     for (const HostId& host : hosts) {
-        uses[host] = use_now(host);
+        uses[host] = books_.use_now(host);
         after[host].reservations = books_[host].reservations;
     }
     for (const ReservationOrder& order : orders) {
@@ -200,7 +142,7 @@ ResultTask<std::optional<ReservationController::HostChanges>> ReservationControl
     }
     for (auto& [host, change] : after) {
         const HostReservations& before = books_[host].reservations;
-        auto wanted = wanted_now(host, change.reservations, record.mark);
+        auto wanted = books_.wanted_now(host, change.reservations, record.mark);
         if (!wanted) co_return wanted.error();
         if (!wanted->short_of.empty()) co_return Error{Errc::conflict, wanted->short_of};
         for (auto& [id, reservation] : change.reservations) {
@@ -213,46 +155,14 @@ ResultTask<std::optional<ReservationController::HostChanges>> ReservationControl
     co_return std::optional<HostChanges>{std::move(after)};
 }
 
-std::optional<Error> ReservationController::why_not_known() const {
-    if (!dependencies_.settings.enabled)
-        return Error{Errc::not_found, "reservations.enabled is false"};
-    if (known_for_ != 0 && dependencies_.serving() == known_for_) return std::nullopt;
-    if (dependencies_.serving() != 0 && no_register_ && !remarks_.empty())
-        return Error{Errc::unreachable, remarks_.back()};
-    return Error{Errc::unreachable,
-                 "this reaper does not serve the queue, or has not read the reservations yet; ask "
-                 "the active one, or in a moment"};
+LendingPolicy ReservationOrders::lending_by_default() const {
+    return {dependencies_.settings.lend, {}, dependencies_.settings.longest_loan};
 }
 
-Task<void> ReservationController::until_known() {
-    const auto waits = [this] {
-        const std::uint64_t serving = dependencies_.serving();
-        return dependencies_.settings.enabled && serving != 0 && known_for_ != serving &&
-               !no_register_ && !dependencies_.stopping;
-    };
-    while (waits()) {
-        const Duration now = dependencies_.cloud.clock.steady();
-        if (awaited_for_ != dependencies_.serving()) {
-            awaited_for_ = dependencies_.serving();
-            awaited_since_ = now;
-        }
-        if (now >= awaited_since_ + longest_reading) co_return;
-        co_await dependencies_.cloud.clock.sleep(glance);
-    }
-}
-
-LendingPolicy ReservationController::lending_by_default() const {
-    LendingPolicy lending;
-    lending.lend = dependencies_.settings.lend;
-    lending.longest = dependencies_.settings.longest_loan;
-    return lending;
-}
-
-ResultTask<OrderState> ReservationController::give(std::string key, std::string principal,
-                                                   std::vector<ReservationOrder> orders,
-                                                   bool dry_run) {
-    if (auto why = why_not_known()) co_return std::move(*why);
-    if (dependencies_.looks_only && !dry_run)
+ResultTask<OrderState> ReservationOrders::give(std::string key, std::string principal,
+                                               std::vector<ReservationOrder> orders, bool dry_run) {
+    if (auto why = books_.why_not_known()) co_return std::move(*why);
+    if (dependencies_.is_read_only && !dry_run)
         co_return Error{Errc::conflict, "this is a dry run, which changes nothing"};
     if (orders.empty()) co_return Error{Errc::bad_input, "nothing is ordered"};
     OrderRecord record;
@@ -265,7 +175,11 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
     if (!known) co_return known.error();
     if (*known) co_return state_of(**known);
     record.given_at = dependencies_.cloud.clock.now();
-    record.mark = mark_of(record);
+    std::string own_key = record.key;
+    if (own_key.empty())  // of no other order
+        own_key = "\n" + std::to_string(record.given_at.time_since_epoch().count()) + "/" +
+                  std::to_string(++given_);
+    record.mark = mark_of_order(record.principal, own_key, record.content);
     auto given = co_await give_new(std::move(orders), record, dry_run);
     if (given) co_return given;
     // Whether it was done all the same, the records tell when they are read.
@@ -277,20 +191,15 @@ ResultTask<OrderState> ReservationController::give(std::string key, std::string 
     co_return given;
 }
 
-/// Of one without a key: of no other order.
-std::string ReservationController::mark_of(const OrderRecord& record) {
-    std::string key = record.key;
-    if (key.empty())
-        key = "\n" + std::to_string(record.given_at.time_since_epoch().count()) + "/" +
-              std::to_string(++given_);
-    return mark_of_order(record.principal, key, record.content);
-}
-
-ResultTask<OrderState> ReservationController::give_new(std::vector<ReservationOrder> orders,
-                                                       OrderRecord& record, bool dry_run) {
-    if (auto refused = why_not_allowed(orders, record.principal)) co_return std::move(*refused);
+ResultTask<OrderState> ReservationOrders::give_new(std::vector<ReservationOrder> orders,
+                                                   OrderRecord& record, bool dry_run) {
     for (ReservationOrder& order : orders)
         if (auto* const wanted = std::get_if<ReserveOrder>(&order)) {
+            const Role& role = wanted->name.role;
+            if (!may_reserve(dependencies_.settings.acl, record.principal, role))
+                co_return Error{Errc::forbidden, "principal " + in_quotes(record.principal) +
+                                                     " may not reserve for role " + role.str() +
+                                                     " (reservations.acl)"};
             wanted->principal = record.principal;
             wanted->by_default = lending_by_default();
         }
@@ -308,46 +217,49 @@ ResultTask<OrderState> ReservationController::give_new(std::vector<ReservationOr
         state.kind = OrderState::Kind::valid;
         co_return state;
     }
+    const std::string why = lent ? done.error().what : std::string{};
+    const auto progress = lent ? OrderProgress::waiting : OrderProgress::applied;
+    co_await end_order(record, progress, why);
     if (lent) {
-        const std::string why = done.error().what;
-        co_await end_order(record, OrderProgress::waiting, why);
         // What waits is to go on after a restart.
         if (record.number == 0) co_return Error{Errc::storage, "the order can't be journaled"};
         wait_for_tenants(record, orders);
         await_tenants(orders, record.principal);
-    } else {
-        const std::string no_reason;
-        co_await end_order(record, OrderProgress::applied, no_reason);
     }
     const std::string then = lent ? ", when its tenants are gone" : "";
     const OrderState state = state_of(record);
-    for (const std::string& told : state.told)
-        co_await note("reservation",
-                      "principal " + in_quotes(state.principal) + ": " + told + then);
+    co_await note_each(state, then);
     co_return state;
 }
 
-Task<void> ReservationController::tell_refused(const OrderRecord& record, const Error& why) {
+/// One event for each of its orders.
+Task<void> ReservationOrders::note_each(const OrderState& state, const std::string& then) {
+    for (const std::string& told : state.told)
+        co_await books_.note("reservation",
+                             "principal " + in_quotes(state.principal) + ": " + told + then);
+}
+
+Task<void> ReservationOrders::tell_refused(const OrderRecord& record, const Error& why) {
     if (why.code != Errc::forbidden && why.code != Errc::not_found && why.code != Errc::conflict)
         co_return;
     std::string told = "principal " + in_quotes(record.principal) + " is refused";
     for (const std::string& each : state_of(record).told) told += ", " + each;
-    co_await note("reservation-refused", told + ": " + why.what);
+    co_await books_.note("reservation-refused", told + ": " + why.what);
 }
 
-ResultTask<void> ReservationController::apply(const std::vector<ReservationOrder>& orders,
-                                              OrderRecord& record, bool dry_run) {
-    const auto turn = co_await writing_.acquire();
+ResultTask<void> ReservationOrders::apply(const std::vector<ReservationOrder>& orders,
+                                          OrderRecord& record, bool dry_run) {
+    const auto turn = co_await books_.turn();
     Error last;
     for (int tries = 0; tries < max_tries; ++tries) {
-        if (auto why = why_not_known()) co_return std::move(*why);
+        if (auto why = books_.why_not_known()) co_return std::move(*why);
         auto changes = co_await try_orders(orders, record, dry_run);
         if (!changes) co_return changes.error();
         if (dry_run || !*changes) co_return Result<void>{};
         auto begun = co_await begin_order(record, **changes);
         if (!begun) co_return begun.error();
-        if (auto why = why_not_known()) co_return std::move(*why);
-        auto done = co_await write(std::move(**changes));
+        if (auto why = books_.why_not_known()) co_return std::move(*why);
+        auto done = co_await books_.write(std::move(**changes));
         if (done) co_return Result<void>{};
         last = done.error();
         // Somebody was faster: what holds decides.
@@ -357,8 +269,8 @@ ResultTask<void> ReservationController::apply(const std::vector<ReservationOrder
 }
 
 /// Of those alone that the principal may unreserve.
-UnreserveOrder ReservationController::as_allowed(UnreserveOrder order,
-                                                 const std::string& principal) const {
+UnreserveOrder ReservationOrders::as_allowed(UnreserveOrder order,
+                                             const std::string& principal) const {
     order.own = principal;
     order.principals.emplace();
     for (const auto& [id, each] : books_.at(order.host).reservations)
@@ -367,70 +279,265 @@ UnreserveOrder ReservationController::as_allowed(UnreserveOrder order,
     return order;
 }
 
-Task<void> ReservationController::note(const std::string& kind, const std::string& reason) {
-    spdlog::info("{}: {}", kind, reason);
-    JournalEvent event;
-    event.kind = kind;
-    event.reason = reason;
-    event.at = dependencies_.cloud.clock.now();
-    auto noted = co_await dependencies_.journal.note_event(std::move(event));
-    if (!noted) spdlog::error("not journaled: {}", noted.error().what);
+/// In the journal before Placement is told.
+ResultTask<void> ReservationOrders::begin_order(OrderRecord& record, const HostChanges& changes) {
+    OrderRecord next = record;
+    next.removes.clear();
+    for (const auto& each : changes)
+        for (const ConsumerChange& change : each.second.changes)
+            if (change.wanted.holds.empty())
+                next.removes += (next.removes.empty() ? "" : ",") + change.id.str();
+    next.progress = OrderProgress::begun;
+    next.reason.clear();
+    if (record.number != 0 && next == record) co_return Result<void>{};
+    next.changed_at = dependencies_.cloud.clock.now();
+    OrderRecord written = next;
+    auto noted = co_await dependencies_.journal.note_order(std::move(written));
+    if (!noted) co_return noted.error();
+    record = std::move(next);
+    record.number = *noted;
+    co_return Result<void>{};
 }
 
-/// That a host with reservations serves nobody, or does again, is told once.
-Task<void> ReservationController::tell_health(HostId id) {
-    const Host* const host = dependencies_.refresher.cache().find(id);
-    const auto at = books_.find(id);
-    if (host == nullptr || at == books_.end() || at->second.reservations.empty()) co_return;
-    std::string why = why_unfit(*host);
-    if (at->second.unfit == why) co_return;
-    const std::string told =
-        why.empty() ? "what is reserved on " + printable(host->name, 64) + " can be used again"
-                    : why;
-    at->second.unfit = std::move(why);
-    co_await note("reservation-trouble", told);
+Task<void> ReservationOrders::end_order(OrderRecord& record, OrderProgress progress,
+                                        const std::string& reason) {
+    record.progress = progress;
+    record.reason = reason;
+    record.changed_at = dependencies_.cloud.clock.now();
+    OrderRecord written = record;
+    auto noted = co_await dependencies_.journal.note_order(std::move(written));
+    if (noted)
+        record.number = *noted;
+    else
+        spdlog::error("reservations: not journaled: {}", noted.error().what);
+    show(record);
 }
 
-std::vector<ReservationView> ReservationController::list() const {
-    std::vector<ReservationView> views;
-    for (const auto& [id, book] : books_) {
-        const Host* const host = dependencies_.refresher.cache().find(id);
-        const auto balances = balance_of(book.reservations, use_now(id));
-        std::map<ReservationId, std::vector<const Server*>> tenants;
-        if (host != nullptr) tenants = tenants_of(*host, balances, dependencies_.rooms.ledger());
-        for (const auto& [reservation, what] : book.reservations) {
-            ReservationView view;
-            view.id = reservation;
-            view.reservation = what;
-            view.balance = balances.at(reservation);
-            view.host_name = host == nullptr ? std::string{} : host->name;
-            for (const Server* const tenant : tenants[reservation])
-                view.tenants.push_back(tenant->id);
-            if (const auto calm = book.calm.find(reservation); calm != book.calm.end())
-                view.calm_for = std::max(calm->second.until() - dependencies_.cloud.clock.steady(),
-                                         Duration{0});
-            view.trouble = book.trouble.empty() ? book.short_of : book.trouble;
-            if (host != nullptr && view.trouble.empty()) view.trouble = why_unfit(*host);
-            view.reservers[what.identity.principal] = what.asked;
-            if (const auto above = book.reservations.find(what.identity.refines);
-                above != book.reservations.end())
-                view.refines =
-                    ReservationName{above->second.identity.role, above->second.identity.labels};
-            show_beyond(view);
-            const auto alike =
-                std::find_if(views.begin(), views.end(),
-                             [&](const ReservationView& each) { return is_same(each, view); });
-            if (alike == views.end())
-                views.push_back(std::move(view));
-            else
-                add_to(*alike, std::move(view));
-        }
-    }
-    std::sort(views.begin(), views.end(), [](const ReservationView& a, const ReservationView& b) {
-        return std::tie(a.host_name, a.reservation.identity) <
-               std::tie(b.host_name, b.reservation.identity);
+void ReservationOrders::show(const OrderRecord& record) {
+    const auto known = std::find_if(last_.begin(), last_.end(), [&](const OrderState& each) {
+        return each.number != 0 && each.number == record.number;
     });
-    return views;
+    if (known != last_.end()) {
+        *known = state_of(record);
+        return;
+    }
+    last_.push_front(state_of(record));
+    if (last_.size() > max_orders) last_.pop_back();
+}
+
+OrderState ReservationOrders::state_of(const OrderRecord& record) const {
+    OrderState state{record.number, record.key,     record.principal, OrderState::Kind::failed, {},
+                     record.reason, record.given_at};
+    if (record.progress == OrderProgress::applied) state.kind = OrderState::Kind::applied;
+    if (record.progress == OrderProgress::begun || record.progress == OrderProgress::waiting)
+        state.kind = OrderState::Kind::waiting;
+    const auto orders = parse_orders(record.content);
+    if (!orders) return state;
+    for (const ReservationOrder& order : *orders) {
+        const Host* const host = books_.in_cache(host_of(order));
+        state.told.push_back(written(order, host == nullptr ? host_of(order).str() : host->name));
+    }
+    return state;
+}
+
+// ---- after a restart, and where an answer was lost ----
+
+Task<void> ReservationOrders::know_orders() {
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (known_for_ == books_.known_for() || now < known_again_at_) co_return;
+    const auto turn = co_await ordering_.acquire();
+    auto read = co_await dependencies_.journal.orders(static_cast<int>(max_orders));
+    if (!read) {
+        spdlog::warn("reservations: what was ordered before can't be told: {}", read.error().what);
+        known_again_at_ = now + HostBook::longest_pause;
+        co_return;
+    }
+    known_for_ = books_.known_for();
+    last_.clear();
+    waiting_.clear();
+    begun_.clear();
+    std::reverse(read->begin(), read->end());
+    for (OrderRecord& record : *read) {
+        if (record.progress == OrderProgress::begun) {
+            begun_.push_back(std::move(record));
+            continue;
+        }
+        show(record);
+        if (record.progress != OrderProgress::waiting) continue;
+        auto orders = parse_orders(record.content);
+        if (orders)
+            wait_for_tenants(std::move(record), std::move(*orders));
+        else
+            co_await end_order(record, OrderProgress::failed, orders.error().what);
+    }
+}
+
+Task<void> ReservationOrders::settle_begun() {
+    if (begun_.empty() || dependencies_.cloud.clock.steady() < begun_again_at_) co_return;
+    const auto turn = co_await ordering_.acquire();
+    co_await settle_all_begun();
+}
+
+/// Before the next order, which may take their marks away.
+Task<void> ReservationOrders::settle_all_begun() {
+    const Duration now = dependencies_.cloud.clock.steady();
+    std::vector<OrderRecord> begun = std::exchange(begun_, {});
+    for (OrderRecord& record : begun) {
+        auto settled = co_await settle_one(record);
+        if (settled) continue;
+        begun_again_at_ = now + between_tries;
+        begun_.push_back(std::move(record));
+    }
+}
+
+/// Whether what was begun was done, the records tell. An error: they can't be read.
+ResultTask<void> ReservationOrders::settle_one(OrderRecord& record) {
+    auto orders = parse_orders(record.content);
+    if (!orders) {
+        co_await end_order(record, OrderProgress::not_done, orders.error().what);
+        co_return Result<void>{};
+    }
+    auto done = co_await was_done(record, *orders);
+    if (!done) co_return done.error();
+    std::string then;
+    const TimePoint ends = record.given_at + longest_wait;
+    if (*done) {
+        co_await end_order(record, OrderProgress::applied, then);
+    } else if (any_lent_too(*orders) && dependencies_.cloud.clock.now() < ends) {
+        co_await end_order(record, OrderProgress::waiting, record.reason);
+        wait_for_tenants(record, std::move(*orders));
+        co_return Result<void>{};
+    } else {
+        co_await end_order(record, OrderProgress::not_done,
+                           "it was begun and is not done: the reaper ended, or Placement did not "
+                           "answer");
+        then = ": " + record.reason;
+    }
+    const OrderState state = state_of(record);
+    co_await note_each(state, then);
+    co_return Result<void>{};
+}
+
+ResultTask<bool> ReservationOrders::was_done(const OrderRecord& record,
+                                             const std::vector<ReservationOrder>& orders) {
+    const auto turn = co_await books_.turn();
+    std::set<HostId> hosts;
+    for (const ReservationOrder& order : orders) hosts.insert(host_of(order));
+    bool removed = !record.removes.empty();
+    bool marked = false;
+    for (const HostId& host : hosts) {
+        auto read = co_await books_.read_again(host);
+        if (!read) co_return read.error();
+        const HostBook& book = books_[host];
+        books_.to_look_at().insert(host);
+        removed = removed && !holds_any(record.removes, book.records);
+        for (const auto& each : book.reservations)
+            marked = marked || std::count(each.second.marks.begin(), each.second.marks.end(),
+                                          record.mark) > 0;
+    }
+    co_return marked || removed;
+}
+
+/// What was given under that key before; nothing: nothing was, or it was not done.
+ResultTask<std::optional<OrderRecord>> ReservationOrders::known_order(const OrderRecord& given) {
+    std::optional<OrderRecord> none;
+    if (given.key.empty()) co_return none;
+    auto found = co_await dependencies_.journal.order(given.principal, given.key);
+    if (!found) co_return found.error();
+    if (!*found) co_return none;
+    OrderRecord record = std::move(**found);
+    if (record.progress == OrderProgress::begun) {
+        auto settled = co_await settle_one(record);
+        if (!settled) co_return settled.error();
+        std::erase_if(begun_,
+                      [&](const OrderRecord& each) { return each.number == record.number; });
+    }
+    if (record.progress == OrderProgress::not_done) co_return none;
+    if (record.content != given.content) co_return other_order(given.key);
+    co_return std::optional<OrderRecord>{std::move(record)};
+}
+
+// ---- those that wait for tenants to go ----
+
+void ReservationOrders::wait_for_tenants(OrderRecord record, std::vector<ReservationOrder> orders) {
+    const Duration lasted = dependencies_.cloud.clock.now() - record.given_at;
+    const Duration until = dependencies_.cloud.clock.steady() + longest_wait -
+                           std::clamp(lasted, Duration{0}, longest_wait);
+    Waiting waiting{std::move(record), std::move(orders), until};
+    waiting.in_the_way = in_the_way(waiting);
+    waiting_.push_back(std::move(waiting));
+}
+
+/// No more tenants go than are in the way of what is to be unreserved.
+void ReservationOrders::await_tenants(const std::vector<ReservationOrder>& orders,
+                                      const std::string& principal) {
+    for (const ReservationOrder& order : orders) {
+        const auto* const gives = std::get_if<UnreserveOrder>(&order);
+        if (gives == nullptr || !gives->lent_too || !books_.contains(gives->host)) continue;
+        const HostReservations& here = books_.at(gives->host).reservations;
+        const auto lent = lent_of(here, books_.use_now(gives->host), as_allowed(*gives, principal));
+        for (const auto& [id, amounts] : lent)
+            loans_.take_back(gives->host, id, amounts, std::nullopt,
+                             "the room is to be unreserved");
+    }
+}
+
+/// What is lent of what is to be unreserved, by the cache.
+Resources ReservationOrders::in_the_way(const Waiting& waiting) const {
+    Resources sum;
+    for (const ReservationOrder& order : waiting.orders) {
+        const auto* const gives = std::get_if<UnreserveOrder>(&order);
+        if (gives == nullptr || !books_.contains(gives->host)) continue;
+        const auto lent = lent_of(books_.at(gives->host).reservations, books_.use_now(gives->host),
+                                  as_allowed(*gives, waiting.record.principal));
+        for (const auto& each : lent) sum += each.second;
+    }
+    return sum;
+}
+
+Task<void> ReservationOrders::try_waiting() {
+    std::vector<Waiting> waiting = std::exchange(waiting_, {});
+    for (Waiting& each : waiting) {
+        const Duration now = dependencies_.cloud.clock.steady();
+        const bool due = now >= each.retry_at || now >= each.until;
+        if ((!due && in_the_way(each) == each.in_the_way) || !books_.may_write()) {
+            waiting_.push_back(std::move(each));
+            continue;
+        }
+        const auto turn = co_await ordering_.acquire();
+        const auto idle = without_lent(each.orders);
+        auto done = co_await apply(idle, each.record, false);
+        const bool unsure = !done && !surely_not_done(done.error().code) &&
+                            each.record.progress == OrderProgress::begun;
+        // Whether it was done all the same, the records tell before it is tried again.
+        if (unsure) {
+            begun_.push_back(std::move(each.record));
+            continue;
+        }
+        bool refused =
+            !done && done.error().code != Errc::conflict && surely_not_done(done.error().code);
+        if (!done && !refused) {
+            // Nobody goes for what does not hold any more when its tenants are gone.
+            auto valid = co_await apply(each.orders, each.record, true);
+            refused = !valid && surely_not_done(valid.error().code);
+            if (refused) done = std::move(valid);
+        }
+        if (!done && !refused && now < each.until) {
+            if (each.record.progress == OrderProgress::begun)
+                co_await end_order(each.record, OrderProgress::waiting, done.error().what);
+            await_tenants(each.orders, each.record.principal);
+            each.in_the_way = in_the_way(each);
+            each.retry_at = now + each.pause.next();
+            waiting_.push_back(std::move(each));
+            continue;
+        }
+        const std::string reason = done ? std::string{} : done.error().what;
+        const auto progress = done ? OrderProgress::applied : OrderProgress::failed;
+        co_await end_order(each.record, progress, reason);
+        std::string told = "principal " + in_quotes(each.record.principal);
+        told += done ? ": unreserved, as its tenants are gone" : ": not unreserved: " + reason;
+        co_await books_.note("reservation", told);
+    }
 }
 
 }  // namespace reaper

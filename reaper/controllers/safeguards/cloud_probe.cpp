@@ -9,8 +9,8 @@
 namespace reaper {
 namespace {
 
-/// Nobody's: Nova says 404, Placement that it holds nothing, and both have looked.
-constexpr const char* id_of_nobody = "00000000-0000-0000-0000-000000000000";
+/// No server's: Nova answers 404, Placement that it holds nothing, and both have looked.
+constexpr const char* unused_server_id = "00000000-0000-0000-0000-000000000000";
 
 }  // namespace
 
@@ -48,14 +48,14 @@ ResultTask<void> CloudProbe::ask(Which which) {
             spdlog::info("Keystone accepts our credentials again");
         co_return Result<void>{};
     }
-    // That it refuses them was told, with all that it said.
+    // The refusal is already logged, with all that Keystone said.
     const bool refuses = trouble->code == Errc::unauthorized;
     if (seen.why.empty()) seen.why = refuses ? "Keystone refuses our credentials" : trouble->what;
     co_return *trouble;
 }
 
 Task<std::optional<Error>> CloudProbe::trouble_of(Which which) {
-    ServerId id{id_of_nobody};
+    ServerId id{unused_server_id};
     if (which == keystone) {
         TaggerInputs inputs = settings_.policy->tagger_inputs();
         auto tag_data = co_await read_tag_data(cloud_, std::move(inputs));

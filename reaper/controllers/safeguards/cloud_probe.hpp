@@ -1,5 +1,5 @@
-// Whether each service that the reaper needs answers now: a small question to each, again and
-// again. Reading the cloud is no proof: with Nova's events it is read only now and then.
+// Whether each service that the reaper needs answers now: a small question to each at intervals.
+// Reading the cloud is no proof: with Nova's events it is read only rarely.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace reaper {
 class CloudProbe {
 public:
     static constexpr Duration between_questions{10'000};
-    /// So long an answer counts: some questions in a row may fail, or one may hang.
+    /// An answer counts for this time: some questions in a row may fail, or one may hang.
     static constexpr Duration valid_for{45'000};
 
     CloudProbe(CloudPorts cloud, const LiveSettings& settings);
@@ -27,7 +27,7 @@ public:
     std::vector<PeriodicTask> tasks();
     /// All of them answered now.
     void all_answered();
-    /// Keystone refuses our credentials, as each call is told; true if it did not before.
+    /// Keystone refuses our credentials, as a call reported; true if it did not before.
     bool refused() { return !std::exchange(refused_, true); }
     /// Which one does not answer, since when and why; none if all do. The same text throughout.
     std::optional<std::string> why_silent() const;

@@ -38,7 +38,7 @@ bool spares_by_name(const config::Policy& policy) {
     });
 }
 
-/// Why the names have to be looked up again; none if all was told that may be told.
+/// Why the names have to be looked up again; none if the answer was as complete as it can be.
 std::optional<Error> why_incomplete(const CloudDirectory& directory) {
     for (const auto& [kind, why] : directory.not_asked) {
         const bool passing = why.code == Errc::unauthorized || why.code == Errc::unreachable ||

@@ -1,14 +1,15 @@
-// What must be known before anybody may be deleted:
+// What must be known before any server may be deleted:
 //
-//   * the projects that the configuration protects are projects of this cloud (a name that leads
-//     nowhere protects nobody), and those that its priorities prefer are looked up;
-//   * our user sees servers of other projects both ways, in the list and one by one (to one who is
+//   * the projects that the configuration protects are projects of this cloud (an unknown name
+//     protects no project), and those that its priorities prefer are looked up;
+//   * our user sees servers of other projects both ways, in the list and one by one (to a user who
+//   is
 //     no administrator "gone" and "may not see" look alike).
 //
-// Both are looked into at the start and, the first, whenever the configuration was read again.
-// While it is not known yet, nobody is deleted, and requests wait. Where it is known not to hold,
-// no server is deleted, and it is looked into again now and then: a project may be made, a policy
-// mended. All other names of the configuration that lead nowhere are told, and change nothing.
+// Both are checked at the start, and the first one whenever the configuration was read again. While
+// the result is not known, no server is deleted, and requests wait. If a precondition does not
+// hold, no server is deleted, and it is checked again at intervals: a project may be created, a
+// policy fixed. All other unknown names of the configuration are logged, and change nothing.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,7 @@ namespace reaper {
 
 class CullPreconditions {
 public:
-    /// Told the policy with its names looked up.
+    /// Gets the policy with its names looked up.
     using Apply = std::function<void(std::shared_ptr<const CompiledPolicy>)>;
 
     /// `refresher` and the ports must outlive it. `on_change`: what holds changed.
@@ -36,12 +37,12 @@ public:
     /// Another policy from now on, as it is written.
     void reload(std::shared_ptr<const CompiledPolicy> policy);
 
-    /// Why it is not known yet whom the configuration protects; none if it is.
+    /// Why it is not known yet which servers the configuration protects; none if it is.
     std::optional<std::string> not_known_yet() const;
     /// Why no server may be deleted; none if they may, as far as it is known.
     std::optional<std::string> unmet() const;
 
-    /// Looks into what is due. An error: it could not be told.
+    /// Checks what is due. An error: the result is not known.
     ResultTask<void> check();
     /// Between two calls of `check`.
     static constexpr Duration step{500};
@@ -73,7 +74,7 @@ private:
     CloudPorts cloud_;
     const CacheRefresher& refresher_;
     std::shared_ptr<const CompiledPolicy> written_;
-    bool spares_by_name_;  ///< its names have to be known before anybody is deleted
+    bool spares_by_name_;  ///< its names have to be known before any server is deleted
     Apply apply_;
     std::function<void()> on_change_;
     State names_;

@@ -6,7 +6,6 @@
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/runtime/backoff.hpp"
-#include "reaper/runtime/retry.hpp"
 
 namespace reaper {
 namespace {
@@ -29,7 +28,7 @@ ResultTask<void> SafeguardController::restore() {
                                          dependencies_.clock.now());
     if (!read) co_return read.error();
     safeguards_ = std::move(read->safeguards);
-    restore_breaker(read->was_told);
+    restore_breaker(read->opening_was_journalled);
     was_paused_ = dependencies_.pause.paused().has_value();
     was_held_back_ = held_back().has_value();
     if (const auto why = paused_reason())
@@ -37,12 +36,12 @@ ResultTask<void> SafeguardController::restore() {
     co_return Result<void>{};
 }
 
-/// The journal tells of what opened it, its file that it is open.
-void SafeguardController::restore_breaker(bool was_told) {
+/// The journal has what opened it, and its file says that it is open.
+void SafeguardController::restore_breaker(bool opening_was_journalled) {
     const TimePoint now = dependencies_.clock.now();
     const auto file = dependencies_.breaker.paused();
     const bool open = safeguards_.breaker().state(now) == CircuitState::open;
-    if (open && !file && was_told) {
+    if (open && !file && opening_was_journalled) {
         safeguards_.reset_circuits();
         spawn_(note_event("resumed", "the file of the circuit breaker is gone"));
     } else if (open && !file) {
@@ -143,7 +142,7 @@ void SafeguardController::open_breaker(const std::string& why) {
         unwritten_ = why;
         spdlog::error("the breaker can't be kept over a restart yet: {}", kept.error().what);
     } else {
-        // Not before: the journal tells of a file that is there.
+        // Not before: the journal's entry means that the file is there.
         spawn_(note_event(breaker_opened, why));
     }
     on_change_();
@@ -216,7 +215,7 @@ void SafeguardController::check_pause() {
         spdlog::warn("no servers are deleted from now on: {}", *why);
         spawn_(note_event("paused", *why));
     } else {
-        // Somebody has looked.
+        // An operator has looked.
         safeguards_.reset_circuits();
         spdlog::warn("the pause is over: culls go on");
         spawn_(note_event("resumed", "the pause is over"));

@@ -1,11 +1,11 @@
-// The safeguards at work: fed with what happens, and stopping the reaper when it must be.
+// Applies the safeguards: feeds them with what happens, and stops the reaper when they say so.
 //
 // An operator's pause and the circuit breaker are files of their own: while one of them is there,
-// no server is deleted. The pause ends by `reaper resume`; the breaker by that too, and otherwise
-// by itself: after a while it is half open, its file goes, and one cull at a time is tried. A
-// breaker whose file can't be written (a full disk) stops this process all the same, and the
-// writing is tried again. What the breakers of projects and the cooldowns of shapes know is the
-// journal's.
+// no server is deleted. `reaper resume` ends the pause. It also closes the breaker, which otherwise
+// closes by itself: after a while it is half open, its file is removed, and one cull at a time is
+// tried. A breaker whose file can't be written (a full disk) still stops this process, and the
+// write is tried again. What the breakers of projects and the cooldowns of shapes know is in the
+// journal.
 //
 // The preconditions of culls (cull_preconditions.hpp) stop them in the same way, and give way by
 // themselves when they are met.
@@ -52,7 +52,7 @@ public:
     /// Why no server may be deleted now: a pause, or what must hold does not; none if they may.
     /// Cheap.
     std::optional<std::string> paused_reason() const;
-    /// Why it can't be told yet; none if it can.
+    /// Why it is not known yet; none if it is.
     std::optional<std::string> not_known_yet() const;
 
     /// Servers are to be deleted for the request; or none were after all.
@@ -66,14 +66,14 @@ public:
     void on_handed_over(const RequestId& from, const RequestId& to) {
         safeguards_.note_handed_over(from, to, dependencies_.clock.now());
     }
-    /// A server that has freed room of a request gave it back after so long, or (none) has used it
-    /// for long enough.
+    /// A server that has freed room of a request gave it back after this time, or (none) has used
+    /// it for long enough.
     void on_use(const Request& request, std::optional<Duration> lived);
     /// Hosts whose room Nova refuses to use.
     void on_cooldown(const std::vector<HostId>& hosts, const Request& request);
 
-    /// Notices when an operator pauses or resumes, and when the breaker may try again, and tells
-    /// the journal. To be called every `step`.
+    /// Notices when an operator pauses or resumes, and when the breaker may try again, and journals
+    /// it. To be called every `step`.
     void check();
     /// Between two calls of `check`.
     static constexpr Duration step{1000};
@@ -89,7 +89,7 @@ private:
     void check_pause();
     void check_preconditions();
     void check_deletions();
-    void restore_breaker(bool was_told);
+    void restore_breaker(bool opening_was_journalled);
     Task<void> note_event(std::string kind, std::string reason);
 
     Dependencies dependencies_;
@@ -100,7 +100,7 @@ private:
     bool breaker_open_ = false;             ///< as the file should say
     bool was_paused_ = false;
     bool was_held_back_ = false;
-    std::map<HostId, std::string> hung_;  ///< hosts where deletions hang, as was told
+    std::map<HostId, std::string> hung_;  ///< hosts where deletions hang, as last logged
 };
 
 }  // namespace reaper

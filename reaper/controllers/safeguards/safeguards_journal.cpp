@@ -53,7 +53,7 @@ struct Use {
     std::optional<Duration> lived{};
 };
 
-/// Oldest first; what is still to be seen is left out.
+/// Oldest first, without those whose end is not known yet.
 std::vector<Use> uses_in(const std::vector<RequestRecord>& records, TimePoint after, TimePoint now,
                          Duration long_enough) {
     std::vector<Use> uses;
@@ -76,7 +76,7 @@ std::vector<Use> uses_in(const std::vector<RequestRecord>& records, TimePoint af
     return uses;
 }
 
-/// Did the journal hear of the breaker's last opening, which its file tells too?
+/// Is the breaker's last opening in the journal, as it is in its file?
 bool told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
     TimePoint opened{}, ended = reset;
     for (const auto& event : events) {
@@ -87,14 +87,14 @@ bool told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
     return opened > ended;
 }
 
-/// A cull of which it is not known what became of it, and may still be found out.
+/// A cull whose result is not known, and can still become known.
 bool may_still_help(const RequestRecord& record, TimePoint now) {
     const bool planned = std::any_of(
         record.plans.begin(), record.plans.end(),
         [](const PlanEntry& entry) { return std::holds_alternative<Plan>(entry.decision); });
     if (!planned || record.freed_room) return false;
     if (!record.outcome) return true;
-    if (!somebody_waits(record.request.source)) return false;
+    if (!is_awaited(record.request.source)) return false;
     const bool culled = record.outcome->kind == OutcomeKind::freed ||
                         record.outcome->kind == OutcomeKind::incomplete;
     return culled && now - record.outcome->at < std::chrono::days{1};
@@ -118,7 +118,7 @@ std::vector<DeletionEnd> deletions_in(const std::vector<RequestRecord>& records,
     return ends;
 }
 
-/// What it tells of deletions that hang, and of how long they take.
+/// What it shows of deletions that hang, and of how long they take.
 void note_deletions(const RequestRecord& record, HangingDeletions& deletions) {
     std::map<ServerId, HostId> hosts;
     for (const PlanEntry& entry : record.plans)
@@ -166,7 +166,7 @@ std::optional<bool> move_taken(FreedRoomResultKind kind) {
         case FreedRoomResultKind::short_lived: return true;
         case FreedRoomResultKind::elsewhere:
         case FreedRoomResultKind::handed_over: return std::nullopt;
-        // Who took it proves nothing: a server that moves may not even have been able to.
+        // Which server took it proves nothing: a moving server may not even have been able to.
         case FreedRoomResultKind::taken_by_regular:
         case FreedRoomResultKind::taken_by_revocable:
         case FreedRoomResultKind::wasted: break;
@@ -214,7 +214,7 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
     for (const auto& record : *records) note_deletions(record, read.safeguards.deletions());
     for (const auto& record : *records)
         if (may_still_help(record, now)) read.safeguards.note_cull(record.request);
-    read.was_told = told_of_opening(*events, reset);
+    read.opening_was_journalled = told_of_opening(*events, reset);
     read.safeguards.prune(now);
     co_return read;
 }

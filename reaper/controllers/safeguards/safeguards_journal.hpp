@@ -1,4 +1,4 @@
-// The safeguards after a start: what the journal tells of the time before.
+// The safeguards after a start: what the journal knows of the time before.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,16 @@ namespace reaper {
 /// What a deletion and a freed-room result mean to the safeguards.
 PastVictim past_victim(const VictimEntry& entry);
 CullWorth worth_of(FreedRoomResultKind kind);
-/// None: not told.
+/// None: not known.
 std::optional<int> taken_slots(const FreedRoomResult& result);
-/// Of room that was freed for a server that moves: was it of use to it, as far as that tells
-/// whether it was in its cell? None: it says nothing.
+/// For room that was freed for a server that moves: could the server use it, as far as that shows
+/// whether it was in its cell? None: it shows nothing.
 std::optional<bool> move_taken(FreedRoomResultKind kind);
 
 struct JournaledSafeguards {
     Safeguards safeguards;
     /// The journal knows that the breaker opened: it was written into its file, too.
-    bool was_told = false;
+    bool opening_was_journalled = false;
 };
 
 /// Victims, hosts in cooldown, failures in a row and what they opened, as far back as they count;

@@ -4,7 +4,7 @@
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/planner/eligibility.hpp"
+#include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {

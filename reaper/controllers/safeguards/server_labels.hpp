@@ -1,6 +1,6 @@
 // Says on servers, in their metadata, as what they run: `res-type=regular` or `res-type=revocable`,
-// so that billing can tell. Set once, after the server got its room, in place of what is there: a
-// user's word says where a server may go, and the label what it got.
+// for billing. Set once, after the server got its room, in place of the existing value: a user's
+// value says where a server may go, and the label says what it got.
 //
 // Which servers: `labels.servers` of the configuration. Nothing of it is urgent: few calls, one
 // after the other, behind everything else; what fails is tried again a few times.
@@ -23,7 +23,7 @@ public:
     struct Dependencies {
         CloudPorts cloud;
         CacheRefresher& refresher;
-        const LiveSettings& settings;  ///< as of now: a reload counts at the next pass
+        const LiveSettings& settings;  ///< the present ones: a reload counts at the next pass
         const bool& stopping;
     };
 
@@ -32,13 +32,13 @@ public:
     /// It took room that was freed for it.
     void served(const ServerId& server);
 
-    /// It was placed in the kind of room that it admits, and a label of before is out of date.
+    /// It was placed in the kind of room that it admits, and its earlier label is out of date.
     void placed(const ServerId& server);
 
-    /// Labels what is due. To be called every `step`. An error: what is revocable can't be told
-    /// now.
+    /// Labels what is due. To be called every `step`. An error: which servers are revocable is not
+    /// known now.
     ResultTask<void> check();
-    /// Somebody may have granted a right: servers whose labels were refused are due again.
+    /// An operator may have granted a right: servers whose labels were refused are due again.
     void ask_refused_again();
     /// Between two calls of `check`.
     static constexpr Duration step{5000};

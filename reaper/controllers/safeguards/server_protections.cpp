@@ -51,7 +51,7 @@ std::map<std::string, std::string> ServerProtections::reasons() const {
     return reasons_of(all_);
 }
 
-/// Those whose time is over are ended by the first `check`, which tells the journal.
+/// Those whose time is over are ended by the first `check`, which journals it.
 ResultTask<void> ServerProtections::restore() {
     auto known = co_await journal_.protections();
     if (!known) co_return known.error();

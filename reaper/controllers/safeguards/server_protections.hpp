@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "reaper/model/server_protection.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/runtime/clock.hpp"
 
@@ -26,7 +26,7 @@ public:
     ResultTask<void> restore();
     /// In force when it returns, in place of what was in force for the server. An error: it is not.
     ResultTask<void> protect(ServerProtection protection);
-    /// Ends it; what was in force. None if it is not protected. `by`: who ends it.
+    /// Ends it; what was in force. None if it is not protected. `by`: the user who ends it.
     ResultTask<std::optional<ServerProtection>> unprotect(ServerId server, std::string by);
     /// Ends those whose time is over. To be called every `step`.
     ResultTask<void> check();

@@ -22,7 +22,7 @@ using testing::Not;
 constexpr const char* dry_run_warning =
     "reaper: warning: the daemon here is a dry run: it deletes no servers anyway\n";
 
-/// The small server of the test is this machine's daemon; nobody is the broker.
+/// The small server of the test is this machine's daemon; there is no broker.
 class ActiveReaperOfADryRun : public RemoteDaemon {
 protected:
     test::ProgramResult run(std::vector<std::string> words) {
@@ -42,7 +42,7 @@ protected:
     }
     void daemon_says(bool dry_run) {
         json notes = json::array();
-        if (dry_run) notes.push_back({{"name", "dry-run"}, {"detail", "it deletes nobody"}});
+        if (dry_run) notes.push_back({{"name", "dry-run"}, {"detail", "it deletes nothing"}});
         for (const char* const probe : {"/healthz", "/readyz"})
             answers(probe, {{"status", "ok"}, {"checks", json::array()}, {"notes", notes}});
         serve();
@@ -152,7 +152,7 @@ TEST_F(PauseElsewhere, ADryRunNeedsNoResumeEither) {
               "reaper: warning: the daemon there is a dry run: it deletes no servers anyway\n");
 }
 
-TEST_F(PauseElsewhere, AnotherRefusalIsTold) {
+TEST_F(PauseElsewhere, AnotherRefusalIsReported) {
     is(false);
     refuses(409, "not now");
     serve();

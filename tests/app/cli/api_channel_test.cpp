@@ -68,7 +68,7 @@ Result<http::LocalAnswer> ask(const ApiOptions& options, const config::Environme
     return (*channel)->ask(http::Method::get, "/v1/status", "");
 }
 
-TEST(ApiChannel, WaitsForAnAnswerAsLongAsItIsTold) {
+TEST(ApiChannel, WaitsForAnAnswerAsLongAsConfigured) {
     Elsewhere elsewhere{[](const ServerRequest&) {
         Reply reply;
         reply.hang = true;
@@ -136,7 +136,7 @@ TEST(ApiChannel, AsksKeystoneOnlyWhenTheDaemonDemandsAToken) {
     EXPECT_EQ(there.server.count("POST", "/v3/auth/tokens"), 1U);
 }
 
-TEST(ApiChannel, CredentialsThatKeystoneRefusesAreTold) {
+TEST(ApiChannel, CredentialsThatKeystoneRefusesAreReported) {
     Elsewhere there{demanding("secret-3")};
     const auto wrong = ask(to(there.server.url()),
                            environment_of(login(there.server.url() + "/v3", "wrong-password")));
@@ -186,14 +186,14 @@ TEST(ApiChannel, AddressesThatAreNoneAreRefused) {
     }
 }
 
-TEST(ApiChannel, NobodyThereIsTold) {
+TEST(ApiChannel, ADeadPortIsReported) {
     boost::asio::io_context io;
     const std::string port = std::to_string(test::closed_port(io));
-    const auto nobody = ask(to("http://127.0.0.1:" + port), environment_of({}));
-    ASSERT_FALSE(nobody);
-    EXPECT_EQ(nobody.error().code, Errc::unreachable);
-    EXPECT_THAT(nobody.error().what, HasSubstr("127.0.0.1:" + port));
-    EXPECT_THAT(nobody.error().what, HasSubstr("admin.listen"));
+    const auto refused = ask(to("http://127.0.0.1:" + port), environment_of({}));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::unreachable);
+    EXPECT_THAT(refused.error().what, HasSubstr("127.0.0.1:" + port));
+    EXPECT_THAT(refused.error().what, HasSubstr("admin.listen"));
     const auto socket = ask(to("unix:/nowhere/admin.sock"), environment_of({}));
     ASSERT_FALSE(socket);
     EXPECT_THAT(socket.error().what, HasSubstr("/nowhere/admin.sock"));
@@ -248,7 +248,7 @@ TEST(ApiChannelStream, LinesComeAsTheyAreSentAndTheTokenGoesAlong) {
     EXPECT_THAT(got.lines, testing::ElementsAre("GET ", "two"));
 }
 
-TEST(ApiChannelStream, OverTlsLikewise) {
+TEST(ApiChannelStream, OverTlsToo) {
     test::TestAuthority right;
     Elsewhere there{[](const ServerRequest&) { return test::json_reply(200, "one\n"); },
                     right.server(right.issue("ctl", "IP:127.0.0.1"))};
@@ -272,7 +272,7 @@ TEST(ApiChannelStream, ARefusalHasItsBodyAndNoLines) {
     EXPECT_THAT(told.lines, testing::IsEmpty());
 }
 
-TEST(ApiChannelStream, WhatBreaksOffEndsAndNobodyThereIsTold) {
+TEST(ApiChannelStream, ABrokenStreamEndsAndADeadPortIsReported) {
     Elsewhere there{[](const ServerRequest&) {
         Reply reply = test::json_reply(200, "one\ntwo\nthree\n");
         reply.cut_body = 6;
@@ -282,8 +282,8 @@ TEST(ApiChannelStream, WhatBreaksOffEndsAndNobodyThereIsTold) {
     ASSERT_TRUE(told.end) << told.end.error().what;
     EXPECT_THAT(told.lines, testing::ElementsAre("one"));
     boost::asio::io_context io;
-    const std::string nobody = "http://127.0.0.1:" + std::to_string(test::closed_port(io));
-    const Streamed none = stream(to(nobody), environment_of({}), http::Method::get);
+    const std::string closed = "http://127.0.0.1:" + std::to_string(test::closed_port(io));
+    const Streamed none = stream(to(closed), environment_of({}), http::Method::get);
     ASSERT_FALSE(none.end);
     EXPECT_EQ(none.end.error().code, Errc::unreachable);
     EXPECT_THAT(none.end.error().what, HasSubstr("admin.listen"));

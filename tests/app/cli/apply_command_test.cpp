@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "app/cli/program.hpp"
-#include "reaper/cli/arguments/apply_arguments.hpp"
+#include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
 #include "reaper/model/time_text.hpp"
 

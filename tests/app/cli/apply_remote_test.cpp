@@ -84,7 +84,7 @@ protected:
     std::string file_ = directory_.file("plan.json");
 };
 
-TEST_F(ApplyRemote, APlanThatHoldsIsToldWithItsServers) {
+TEST_F(ApplyRemote, APlanThatHoldsIsReportedWithItsServers) {
     plans(planned(), std::nullopt);
     serve();
     EXPECT_EQ(apply(true), ExitCode::ok) << err_;
@@ -93,7 +93,7 @@ TEST_F(ApplyRemote, APlanThatHoldsIsToldWithItsServers) {
     EXPECT_THAT(out_, Not(HasSubstr("paused")));
 }
 
-TEST_F(ApplyRemote, ThatTheReaperIsPausedIsToldAndEndsAsTheDeedWould) {
+TEST_F(ApplyRemote, ThatTheReaperIsPausedIsReportedAndEndsAsTheDeedWould) {
     plans(planned(), paused());
     serve();
     EXPECT_EQ(apply(true), ExitCode::not_enough) << err_;
@@ -103,7 +103,7 @@ TEST_F(ApplyRemote, ThatTheReaperIsPausedIsToldAndEndsAsTheDeedWould) {
     EXPECT_EQ(json::parse(out_).at("pause").at("by"), "alice");
 }
 
-TEST_F(ApplyRemote, WhatKeepsTheReaperFromHelpingIsTold) {
+TEST_F(ApplyRemote, WhatKeepsTheReaperFromHelpingIsReported) {
     plans(planned(), std::nullopt, nullptr, "a dry run changes nothing");
     serve();
     EXPECT_EQ(apply(true), ExitCode::not_enough);

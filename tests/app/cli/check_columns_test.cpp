@@ -40,7 +40,7 @@ protected:
     test::TemporaryDirectory directory_;
 };
 
-TEST_F(CheckColumns, ThatAreNotThereAreToldBeforeAnythingIsAsked) {
+TEST_F(CheckColumns, UnknownColumnsAreReportedBeforeAnythingIsAsked) {
     serve();
     for (const char* const option : {"--columns", "--sort"}) {
         const auto refused = check({option, "verdikt"});

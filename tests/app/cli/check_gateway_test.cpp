@@ -85,7 +85,7 @@ TEST_F(CheckGateway, OneThatNovaSchedulerAsksIsWell) {
     EXPECT_THAT(found.detail, HasSubstr("looked for hosts here 3 times, the last 7 s ago; 2 got"));
 }
 
-TEST_F(CheckGateway, OneThatNobodyAskedYetIsAWarning) {
+TEST_F(CheckGateway, OneWithoutRequestsYetIsAWarning) {
     const Finding found = check(true);
     EXPECT_EQ(found.verdict, Verdict::warn);
     EXPECT_THAT(found.detail, HasSubstr("endpoint_override"));
@@ -116,7 +116,7 @@ TEST_F(CheckGateway, AnswersOfAnotherKindAreNoneOfAReaper) {
     EXPECT_EQ(check(true).verdict, Verdict::warn);
 }
 
-TEST_F(CheckGateway, WhereNobodyListensNovaSchedulerFindsNoPlacement) {
+TEST_F(CheckGateway, AtADeadPortNovaSchedulerFindsNoPlacement) {
     settings_.gateway.listen = "127.0.0.1:1";
     const Finding found = check(false);
     EXPECT_EQ(found.verdict, Verdict::warn);

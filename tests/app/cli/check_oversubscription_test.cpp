@@ -82,7 +82,7 @@ TEST_F(CheckOversubscription, AllIsWell) {
     EXPECT_THAT(told("oversubscription.class"),
                 HasSubstr("warn oversubscription.class: CUSTOM_REVOCABLE_VCPU is there, with a "
                           "provider on 0 of 2 hosts; not on 'h1', 'h2'"));
-    EXPECT_EQ(told("load5_query"), "") << "nobody asks for it";
+    EXPECT_EQ(told("load5_query"), "") << "no setting needs it";
     EXPECT_THAT(told("right to publish"), HasSubstr("info "));
     session_.roles = {"reaper"};
     EXPECT_TRUE(run());
@@ -115,7 +115,7 @@ TEST_F(CheckOversubscription, HostsWithoutMetricsAndMetricsWithoutHostsAreNamed)
     EXPECT_THAT(told("usage_query"), HasSubstr("answers, but with nothing"));
 }
 
-TEST_F(CheckOversubscription, WhatCannotCountIsTold) {
+TEST_F(CheckOversubscription, WhatCannotCountIsReported) {
     metrics_.measure("usage", {{"instance", "h1:9100"}, {"job", "other"}}, 2);
     metrics_.measure("cores", {{"host", "h1"}}, 2);
     measure("usage", "h2:9100", std::nan(""));
@@ -137,7 +137,7 @@ TEST_F(CheckOversubscription, ServersNeedTheirLabel) {
     EXPECT_THAT(told("usage_query"), HasSubstr("without the label 'instance' or 'uuid'"));
 }
 
-TEST_F(CheckOversubscription, APrometheusThatDoesNotAnswerIsToldOnce) {
+TEST_F(CheckOversubscription, APrometheusThatDoesNotAnswerIsReportedOnce) {
     metrics_.down = Error{Errc::unreachable, "prometheus: connection refused"};
     EXPECT_FALSE(run());
     EXPECT_THAT(told("usage_query"), HasSubstr("FAIL usage_query: prometheus: connection refused"));
@@ -148,7 +148,7 @@ TEST_F(CheckOversubscription, APrometheusThatDoesNotAnswerIsToldOnce) {
     EXPECT_THAT(told("cores_query"), HasSubstr("ok")) << "the others may be right";
 }
 
-TEST_F(CheckOversubscription, AClockThatDiffersIsTold) {
+TEST_F(CheckOversubscription, AClockThatDiffersIsReported) {
     metrics_.skew = std::chrono::seconds{31};
     EXPECT_FALSE(run());
     EXPECT_THAT(told("prometheus' clock"), HasSubstr("differs from this machine's by 31s"));
@@ -170,7 +170,7 @@ TEST_F(CheckOversubscription, TheClassAndTheFlavorsAreLookedFor) {
     EXPECT_THAT(told("oversubscription.hosts"), HasSubstr("none of 2 hosts"));
 }
 
-TEST_F(CheckOversubscription, NamesThatCoverNoHostAreTold) {
+TEST_F(CheckOversubscription, NamesThatCoverNoHostAreReported) {
     settings_.hosts = {"h*", "compute-*"};
     settings_.estimator = {"fixed", {{"overrides", std::vector<std::string>{"h1=2", "h11=0"}}}};
     EXPECT_FALSE(run());

@@ -146,7 +146,7 @@ TEST_F(CheckCloud, WithoutTheAdminRoleTheRightToDeleteIsNotCertain) {
     expect("right to delete", Verdict::warn);
 }
 
-TEST_F(CheckCloud, NoTaggedProjectIsAFailureWithTheCommandThatMendsIt) {
+TEST_F(CheckCloud, NoTaggedProjectIsAFailureWithTheCommandThatFixesIt) {
     cloud_.tagged.clear();
     run();
     expect("projects tagged 'preemptible'", Verdict::fail);
@@ -194,7 +194,7 @@ TEST_F(CheckCloud, AggregatesThatAreWatchedMustBeThere) {
 }
 
 /// Nova has the service of a host that it has not discovered, and no hypervisor.
-TEST_F(CheckCloud, AHostThatIsNoHypervisorIsTold) {
+TEST_F(CheckCloud, AHostThatIsNoHypervisorIsReported) {
     cloud_.add_host("h2", Resources{{"VCPU", 8}});
     cloud_.undiscovered.insert("h2");
     run();
@@ -217,7 +217,7 @@ TEST_F(CheckCloud, CellsThatShowAndAreNotToldAreAWarning) {
         << find("cells")->detail;
 }
 
-TEST_F(CheckCloud, CellsThatAreToldAreHeldToWhatShows) {
+TEST_F(CheckCloud, ConfiguredCellsAreComparedWithTheCloud) {
     cloud_.add_host("h2", Resources{{"VCPU", 8}});
     cloud_.host_aggregates = {{"u-1", "rack", {"h2"}, {}}};
     policy_.scheduler.cells = {{"a", {"h1"}, {}, false}, {"b", {}, {"rack"}, true}};
@@ -301,7 +301,7 @@ TEST_F(CheckCloud, ItCountsLocksThatNovaDoesNotExplain) {
     EXPECT_NE(find("locked servers")->detail.find("of 1 Nova does not tell"), std::string::npos);
 }
 
-TEST_F(CheckCloud, FlavorsAndAggregatesThatAreNotThereProtectNobodyAndAreTold) {
+TEST_F(CheckCloud, MissingFlavorsAndAggregatesProtectNothingAndAreReported) {
     policy_.safeguards.protect.flavors = {"gold"};
     policy_.safeguards.protect.aggregates = {"quiet"};
     run();
@@ -315,7 +315,7 @@ TEST_F(CheckCloud, FlavorsAndAggregatesThatAreNotThereProtectNobodyAndAreTold) {
     expect("protect.aggregates", Verdict::ok);
 }
 
-TEST_F(CheckCloud, ATagInOtherLettersProtectsNobodyAndIsTold) {
+TEST_F(CheckCloud, ATagInAnotherCaseProtectsNothingAndIsReported) {
     policy_.safeguards.protect.owners = true;
     cloud_.server_at("s1").record.server.tags = std::set<std::string>{"Reaper-Protected"};
     run();
@@ -386,7 +386,7 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     EXPECT_EQ(findings[3].verdict, Verdict::warn) << "dead letters";
 
     findings.clear();
-    found.queue = QueueReport{5, 0};  // the broker gives them to it in a moment
+    found.queue = QueueReport{5, 0};  // the broker gives them to it soon
     found.serving = QueueReport{0, 1};
     check_broker(broker, found, report);
     EXPECT_EQ(findings[2].verdict, Verdict::ok);
@@ -394,7 +394,7 @@ TEST(CheckBroker, TellsWhatIsMissing) {
 }
 
 /// Nova fills queues of its own, which getting-started.md bounds.
-TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
+TEST(CheckBroker, AQueueOfNovaWithoutAConsumerIsReported) {
     BrokerReport found;
     found.novas_queues = {{"notifications.info", {90'000, 1}},
                           {"versioned_notifications.error", {999, 0}},
@@ -404,7 +404,7 @@ TEST(CheckBroker, AQueueOfNovasThatNobodyReadsIsTold) {
     check_broker(config::Broker(), found, report);
     ASSERT_EQ(findings.size(), 7U);
     EXPECT_EQ(findings[3].what, "queue 'versioned_notifications.error'");
-    EXPECT_EQ(findings[3].verdict, Verdict::warn) << "no bound is to be seen";
+    EXPECT_EQ(findings[3].verdict, Verdict::warn) << "no bound is visible";
     EXPECT_NE(findings[3].detail.find("list_operator_policies"), std::string::npos);
     EXPECT_EQ(findings[4].what, "queue 'versioned_notifications.info'");
     EXPECT_EQ(findings[4].verdict, Verdict::warn);
@@ -440,7 +440,7 @@ TEST(CheckBroker, OnePolicyBoundsBothOfNovasTopics) {
     EXPECT_NE(commands[2].find(" novas-other '^other"), std::string::npos) << commands[2];
 }
 
-TEST(CheckBroker, MissingRightsAndStrangeTopicsAreTold) {
+TEST(CheckBroker, MissingRightsAndStrangeTopicsAreReported) {
     config::Broker broker;
     broker.topics = {"versioned_notification"};
     BrokerReport found;
@@ -449,7 +449,7 @@ TEST(CheckBroker, MissingRightsAndStrangeTopicsAreTold) {
     check_broker_use(broker, found, report);
     ASSERT_EQ(findings.size(), 2U);
     EXPECT_EQ(findings[0].verdict, Verdict::ok);
-    EXPECT_EQ(findings[1].verdict, Verdict::ok) << "somebody publishes on it";
+    EXPECT_EQ(findings[1].verdict, Verdict::ok) << "a service publishes on it";
 
     findings.clear();
     found.missing_rights = {"the user lacks the right configure on queue 'q'"};
@@ -457,7 +457,7 @@ TEST(CheckBroker, MissingRightsAndStrangeTopicsAreTold) {
     check_broker_use(broker, found, report);
     ASSERT_EQ(findings.size(), 2U);
     EXPECT_EQ(findings[0].verdict, Verdict::fail);
-    EXPECT_EQ(findings[1].verdict, Verdict::warn) << "nobody publishes anywhere yet";
+    EXPECT_EQ(findings[1].verdict, Verdict::warn) << "no service publishes yet";
 
     findings.clear();
     found.usual_topic_heard = true;
@@ -466,7 +466,7 @@ TEST(CheckBroker, MissingRightsAndStrangeTopicsAreTold) {
     EXPECT_NE(findings[1].detail.find("versioned_notifications_topics"), std::string::npos);
 }
 
-TEST_F(CheckCloud, HowTheSchedulerIsTakenToBeIsTold) {
+TEST_F(CheckCloud, TheAssumedSchedulerSettingsAreReported) {
     cloud_.nova_release = NovaRelease::r2024_2;
     run();
     const auto details = [&] {
@@ -497,7 +497,7 @@ TEST_F(CheckCloud, HowTheSchedulerIsTakenToBeIsTold) {
     EXPECT_NE(details().find("Nova 2025.1, as configured"), std::string::npos);
 }
 
-TEST_F(CheckCloud, AFlavorThatAdmitsNoRoomIsTold) {
+TEST_F(CheckCloud, AFlavorThatAdmitsNoRoomIsReported) {
     const auto told = [&] {
         findings_.clear();
         run();

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "reaper/cli/channel/remote_scope.hpp"
+#include "reaper/cli/channel/remote_cloud.hpp"
 
 namespace reaper::cli::daemon_api_test {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Says what it is told to say.
+/// Gives the answers that the test sets.
 class FakeChannel final : public ApiChannel {
 public:
     explicit FakeChannel(Result<http::LocalAnswer> says, bool is_remote = true)
@@ -102,8 +102,8 @@ TEST(DaemonApi, OfThisMachineTheAddressIsNotRepeated) {
     EXPECT_EQ(forbidden.code, ExitCode::failed);
 }
 
-TEST(DaemonApi, WhatNeverCameIsToldAsItIs) {
-    EXPECT_EQ(told_by(Error{Errc::unreachable, "nobody"}).code, ExitCode::failed);
+TEST(DaemonApi, AMissingAnswerIsReportedUnchanged) {
+    EXPECT_EQ(told_by(Error{Errc::unreachable, "no answer"}).code, ExitCode::failed);
     EXPECT_EQ(told_by(Error{Errc::timeout, "late"}).code, ExitCode::failed);
     EXPECT_EQ(told_by(Error{Errc::bad_input, "no token"}).code, ExitCode::usage);
     EXPECT_EQ(told_by(Error{Errc::unauthorized, "Keystone"}).code, ExitCode::refused);
@@ -162,7 +162,7 @@ std::set<std::string> words_between(const std::string& begin, const std::string&
 TEST(RemoteScope, TheHelpListsTheCommandsThatAskADaemon) {
     const std::set<std::string> listed =
         words_between("no configuration or journal is read:", ". The URL");
-    // They ask nobody: the program itself, or a file.
+    // They need no daemon: the program itself or a file answers.
     const std::set<std::string> alone{"strategies", "taggers", "estimators", "qos", "replay"};
     const char* const words[] = {"reaper", "--help"};
     const auto parsed = parse_arguments(2, words);

@@ -34,8 +34,8 @@ TEST(DaemonHealth, IsWhatItsProbesSay) {
              Case{probe(503, "loop", false), live, State::failing, "daemon: failing (loop: "},
              Case{starting, starting, State::failing, "(it has not started yet)"},
              Case{live, starting, State::not_ready, "(it has not started yet)"},
-             Case{Error{Errc::unreachable, "nobody"}, live, State::not_running,
-                  "daemon: not running (nobody)"},
+             Case{Error{Errc::unreachable, "refused"}, live, State::not_running,
+                  "daemon: not running (refused)"},
              Case{Error{Errc::timeout, "late"}, live, State::silent, "daemon: silent (late)"},
              Case{live, Error{Errc::timeout, "late"}, State::silent, "late"},
              Case{Error{Errc::forbidden, "not yours"}, live, State::unknown, "not known"},
@@ -47,15 +47,15 @@ TEST(DaemonHealth, IsWhatItsProbesSay) {
     }
 }
 
-TEST(DaemonHealth, ADryRunIsToldAndIsNoFailure) {
+TEST(DaemonHealth, ADryRunIsReportedAndIsNoFailure) {
     const auto health =
         health_from(probe(200, "loop", true, "dry-run"), probe(200, "broker", true, "dry-run"));
     EXPECT_EQ(health.state, State::ready);
     EXPECT_EQ(to_text(health), "daemon: ready, in a dry run");
     EXPECT_EQ(to_json(health),
               (nlohmann::json{{"state", "ready"}, {"why", nullptr}, {"dry_run", true}}));
-    const auto nobody = health_from(Error{Errc::unreachable, "nobody"}, probe(200, "a", true));
-    EXPECT_EQ(to_json(nobody).at("dry_run"), nullptr) << "it is not known";
+    const auto refused = health_from(Error{Errc::unreachable, "refused"}, probe(200, "a", true));
+    EXPECT_EQ(to_json(refused).at("dry_run"), nullptr) << "it is not known";
 }
 
 TEST(DaemonHealth, IsAskedOnTheSocketOrElseOnAPortInTheClear) {
@@ -92,7 +92,7 @@ protected:
     }
 };
 
-/// Whoever listens there first would have it.
+/// Any process that listens there first would get the token.
 TEST_F(HealthPort, OfThisMachinesProbesNoneCarriesAToken) {
     config::LocalSettings settings;
     settings.metrics.listen = url().substr(std::string{"http://"}.size());
@@ -104,7 +104,7 @@ TEST_F(HealthPort, OfThisMachinesProbesNoneCarriesAToken) {
     ApiOptions named;
     named.url = url();
     EXPECT_EQ(health_over(named).state, State::ready);
-    EXPECT_THAT(tokens(), testing::Contains("swordfish")) << "who is named by --api is told";
+    EXPECT_THAT(tokens(), testing::Contains("swordfish")) << "the server that --api names gets it";
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST_F(DaemonTest, ASecondDaemonOnTheSameJournalIsRefused) {
     EXPECT_EQ(first.finish().exit_code, 0);
 }
 
-/// By the option or by the configuration, where nobody said that anything is to be recorded.
+/// By the option or by the configuration. Recording is not configured.
 TEST_F(DaemonTest, ADryRunKeepsAJournalAndARecordingOfItsOwn) {
     for (const bool by_option : {true, false}) {
         std::string text = config("1min", "reaper");
@@ -195,7 +195,7 @@ TEST_F(DaemonTest, ADryRunHasItsApiOnThisMachineAlone) {
     EXPECT_EQ(daemon.finish().exit_code, 0);
 }
 
-/// Nobody waits for ever for a start: systemd starts it again.
+/// A start does not wait forever: systemd starts it again.
 TEST_F(DaemonTest, AStartThatDoesNotComeEnds) {
     // On a busy machine it comes less far in the same time.
     bool knows_why = false;
@@ -213,7 +213,7 @@ TEST_F(DaemonTest, AStartThatDoesNotComeEnds) {
     EXPECT_TRUE(knows_why);
 }
 
-/// Exit status 2 is not started again: it is for what only another configuration mends.
+/// systemd does not restart after exit status 2: only another configuration helps.
 TEST_F(DaemonTest, AFileThatIsMissingMayComeAndAMistakeStays) {
     EXPECT_EQ(run_program({"--config", directory_.file("none.yaml"), "run"}).exit_code, 1);
     const std::string text = config("1min", "reaper");

@@ -5,17 +5,17 @@
 #include <sys/stat.h>
 
 #include "app/cli/program.hpp"
-#include "reaper/cli/daemon/recording_daemon.hpp"
+#include "reaper/cli/daemon/run_command.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "support/as_nobody.hpp"
 #include "support/log_capture.hpp"
+#include "support/unprivileged_user.hpp"
 
 namespace reaper::cli::dry_run_place_test {
 namespace {
 
 using testing::HasSubstr;
 
-/// A directory that everybody may write to; what is kept beside its journal.
+/// A world-writable directory, and what is kept beside its journal.
 class DryRunPlace : public testing::Test {
 protected:
     DryRunPlace() {
@@ -42,10 +42,10 @@ TEST_F(DryRunPlace, ItsOwnDirectoryKeepsJournalAndRecording) {
 }
 
 TEST_F(DryRunPlace, AnotherUsersKeepsNothingAndItIsSaid) {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can act as somebody else";
-    const test::AsNobody nobody{};
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+    const test::UnprivilegedUser unprivileged{};
     const test::LogCapture log;
-    EXPECT_TRUE(daemon_journal(settings_, true)) << "it runs all the same";
+    EXPECT_TRUE(daemon_journal(settings_, true)) << "it still runs";
     const auto recorder = recorder_of(settings_, feed_, true);
     ASSERT_TRUE(recorder);
     EXPECT_EQ(*recorder, nullptr);

@@ -152,7 +152,7 @@ TEST_F(GatewayCommandTest, LeavesAtOnceWithoutCalls) {
     EXPECT_THAT(result.err, HasSubstr("leads to Placement at http://127.0.0.1:"));
 }
 
-TEST_F(GatewayCommandTest, ABadConfigurationIsToldInALine) {
+TEST_F(GatewayCommandTest, ABadConfigurationIsReportedInOneLine) {
     const auto run = [&](const std::string& text) {
         return run_program({"--config", write_config(text), "gateway"});
     };

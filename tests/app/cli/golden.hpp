@@ -1,4 +1,4 @@
-// Texts in golden/ beside this file; with REAPER_UPDATE_GOLDEN set, they are written anew instead.
+// Texts in golden/ beside this file; REAPER_UPDATE_GOLDEN=1 rewrites them.
 #pragma once
 
 #include <cstdlib>

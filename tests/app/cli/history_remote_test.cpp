@@ -1,6 +1,4 @@
 // `reaper history --api`: what is asked of the daemon, and what is shown of its answers.
-#include "reaper/cli/channel/history_remote.hpp"
-
 #include <gmock/gmock.h>
 
 #include "app/cli/remote_daemon.hpp"
@@ -26,7 +24,7 @@ class HistoryRemote : public RemoteDaemon {
 protected:
     ExitCode run(const HistoryCommand& command, bool as_json = false) {
         return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
-            return history_remotely(global, command, terminal);
+            return show_history(global, command, terminal);
         });
     }
 };
@@ -74,7 +72,7 @@ TEST_F(HistoryRemote, ASpanIsAskedForAsCountedFromNow) {
     EXPECT_EQ(asked().size(), 1U) << "of no time nothing is asked";
 }
 
-TEST_F(HistoryRemote, WhatTheDaemonCouldNotAskIsTold) {
+TEST_F(HistoryRemote, WhatTheDaemonCouldNotAskIsReported) {
     json first =
         page("requests", json::array({report::to_json(summary("req-1"))}), "/v1/requests?marker=a");
     first["remarks"] = json::array({"whether there is one could not be asked"});
@@ -189,12 +187,31 @@ TEST_F(HistoryRemote, ALookThatFailsIsMadeAgain) {
 TEST_F(HistoryRemote, ARequestThatTheJournalDoesNotKnowIsUnknown) {
     replies_["/v1/requests/req-9"] =
         test::json_reply(404, R"({"error": {"message": "the journal knows no request 'req-9'"}})");
+    answers("/v1/requests?limit=2&server=req-9", page("requests", json::array()));
     serve();
     HistoryCommand command;
     command.what = What::show;
     command.request = "req-9";
     EXPECT_EQ(run(command), ExitCode::unknown);
-    EXPECT_THAT(err_, HasSubstr("'req-9'"));
+    EXPECT_EQ(err_, "reaper: the journal knows no request 'req-9'\n");
+}
+
+TEST_F(HistoryRemote, TheNewestRequestOfAServerIsShown) {
+    replies_["/v1/requests/v-1"] =
+        test::json_reply(404, R"({"error": {"message": "the journal knows no request 'v-1'"}})");
+    RequestRecord record;
+    record.request.id = RequestId{"req-2"};
+    answers("/v1/requests?limit=2&server=v-1",
+            page("requests", json::array({report::to_json(summary("req-2")),
+                                          report::to_json(summary("req-1"))})));
+    answers("/v1/requests/req-2", report::to_json(record));
+    serve();
+    HistoryCommand command;
+    command.what = What::show;
+    command.request = "v-1";
+    EXPECT_EQ(run(command), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, HasSubstr("Request req-2"));
+    EXPECT_THAT(err_, HasSubstr("several requests are about server 'v-1'"));
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // `reaper hosts --host ... --project ...`, and how names of hosts are put in order.
-#include "reaper/cli/cloud/host_filters.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/report/natural_order.hpp"
+#include "reaper/cli/cloud/hosts_command.hpp"
+#include "reaper/report/table.hpp"
 
 namespace reaper::cli::host_filters_test {
 namespace {
@@ -67,7 +66,7 @@ TEST(HostFilters, ChooseHostsAndServers) {
     EXPECT_THAT(servers({.zone = "east", .type = "regular"}), IsEmpty());
 }
 
-TEST(HostFilters, HostsAndZonesThatAreNotThereAreTold) {
+TEST(HostFilters, HostsAndZonesThatAreNotThereAreReported) {
     EXPECT_EQ(unknown_zone_in(cloud(), ""), std::nullopt);
     EXPECT_EQ(unknown_zone_in(Snapshot{}, ""), std::nullopt);
     EXPECT_EQ(unknown_zone_in(cloud(), "east"), std::nullopt);
@@ -96,7 +95,7 @@ TEST(HostFilters, AProjectIsFoundByItsIdOrItsName) {
     EXPECT_EQ(project_in(named, "night").value(), "batch");
     EXPECT_EQ(project_in(named, "web").value(), "web") << "an id before another's name";
     EXPECT_EQ(project_in(named, "idle").value(), "idle") << "it has no servers";
-    EXPECT_EQ(project_in(named, "nobody").error().code, Errc::not_found);
+    EXPECT_EQ(project_in(named, "no-such").error().code, Errc::not_found);
     const auto several = project_in(named, "twice");
     EXPECT_EQ(several.error().code, Errc::bad_input);
     EXPECT_THAT(several.error().what, HasSubstr("p-1, p-2"));

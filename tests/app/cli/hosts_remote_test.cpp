@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/cli/remote_daemon.hpp"
-#include "reaper/report/snapshot_parts.hpp"
+#include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::cli::hosts_remote_test {
 namespace {
@@ -60,7 +60,7 @@ TEST_F(HostsRemote, AProjectWithServersThereIsFoundByWhatTheHostsTell) {
     EXPECT_THAT(asked(), Not(Contains(HasSubstr("project="))));
 }
 
-TEST_F(HostsRemote, AProjectWithoutServersHasNoRowsAndAnUnknownOneIsTold) {
+TEST_F(HostsRemote, AProjectWithoutServersHasNoRowsAndAnUnknownOneIsReported) {
     serve();
     ASSERT_EQ(run("idle"), ExitCode::ok) << err_;
     EXPECT_THAT(out_, Not(HasSubstr("h1")));
@@ -68,7 +68,7 @@ TEST_F(HostsRemote, AProjectWithoutServersHasNoRowsAndAnUnknownOneIsTold) {
     EXPECT_THAT(err_, HasSubstr("there is no 'typo'"));
 }
 
-TEST_F(HostsRemote, AFlavorWithoutServersHasNoRowsAndAnUnknownOneIsTold) {
+TEST_F(HostsRemote, AFlavorWithoutServersHasNoRowsAndAnUnknownOneIsReported) {
     answers("/v1/room?flavor=idle", {{"answer", "fits-now"}});
     answers("/v1/room?flavor=typo",
             {{"error", {{"code", 404}, {"message", "no flavor has the id or name 'typo'"}}}}, 404);

@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/cli/cloud/estimated_room.hpp"
-#include "reaper/cli/output/oversubscription_table.hpp"
-#include "reaper/cli/output/reservations_table.hpp"
+#include "reaper/cli/cloud/room_command.hpp"
+#include "reaper/cli/output/room_tables.hpp"
 #include "reaper/cli/output/yaml_text.hpp"
-#include "reaper/report/table_formats.hpp"
+#include "reaper/report/table.hpp"
 
 namespace reaper::cli::list_output_test {
 namespace {

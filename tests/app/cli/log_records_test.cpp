@@ -1,13 +1,10 @@
 // Log lines for programs: JSON, and journald's fields.
-#include "reaper/daemon/log_records.hpp"
-
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "reaper/daemon/journal_sink.hpp"
 #include "reaper/daemon/logging.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/runtime/log_about.hpp"

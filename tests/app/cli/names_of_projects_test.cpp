@@ -31,7 +31,7 @@ private:
 class NamesOfProjectsTest : public testing::Test {
 protected:
     ~NamesOfProjectsTest() override { clock_.forget_sleepers(); }
-    /// What is taken after the command has read for so long.
+    /// The names that it uses after the command has read for `reading_takes`.
     Result<ProjectNames> told(Duration keystone_takes, Duration reading_takes) {
         keystone_.emplace(clock_, keystone_takes);
         keystone_->listed_names = {{"p-1", "web"}};
@@ -75,7 +75,7 @@ TEST_F(NamesOfProjectsTest, AKeystoneThatHangsIsWaitedForThreeSecondsOnly) {
     ASSERT_FALSE(names);
     EXPECT_EQ(took_, std::chrono::seconds{3});
     EXPECT_THAT(why_ids_alone(names.error()).value_or(""),
-                HasSubstr("shown alone: Keystone did not tell them within 3s"));
+                HasSubstr("their ids are shown: Keystone did not tell them within 3s"));
 }
 
 TEST_F(NamesOfProjectsTest, AReadingThatTakesLongerIsNotMadeLonger) {
@@ -83,7 +83,7 @@ TEST_F(NamesOfProjectsTest, AReadingThatTakesLongerIsNotMadeLonger) {
     EXPECT_EQ(took_, std::chrono::seconds{20});
 }
 
-TEST_F(NamesOfProjectsTest, WithoutTheRightNothingIsTold) {
+TEST_F(NamesOfProjectsTest, WithoutTheRightNoNameIsShown) {
     forbidden_ = true;
     const auto names = told(std::chrono::seconds{1}, Duration{0});
     ASSERT_FALSE(names);

@@ -1,5 +1,5 @@
 // Stands for systemd: the socket that NOTIFY_SOCKET names. Read all the time, as systemd does: its
-// queue is short, and whoever notifies waits while it is full.
+// queue is short, and a sender waits while it is full.
 #pragma once
 
 #include <chrono>

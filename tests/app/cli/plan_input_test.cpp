@@ -1,9 +1,8 @@
-#include "reaper/cli/cloud/plan_input.hpp"
-
 #include <gtest/gtest.h>
 
 #include "fakes/fake_cloud.hpp"
 #include "fakes/nova_messages.hpp"
+#include "reaper/cli/cloud/planning.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::plan_input_test {
@@ -69,7 +68,7 @@ TEST(SortMessages, DifferentRequestsStayApartInOrder) {
     EXPECT_EQ(inputs->ignored.front().source, "none");
 }
 
-TEST(SortMessages, NamesTheSourceOfAMessageThatIsNone) {
+TEST(SortMessages, NamesTheSourceOfAnInvalidMessage) {
     const auto inputs =
         sort_messages({{"good", file("build_instances.error.single")}, {"bad", "{]"}});
     ASSERT_FALSE(inputs);

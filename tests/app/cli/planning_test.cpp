@@ -100,7 +100,7 @@ TEST_F(Planning, RoomThatIsReservedIsForItsRoleAndIsNotTouched) {
     cloud_.add_host("h3", half());
     reserve("h3", half());
     const auto consumers = cloud_.consumers;
-    EXPECT_EQ(victims(plan()->planned.front()).size(), 1U) << "h3 is not for everybody";
+    EXPECT_EQ(victims(plan()->planned.front()).size(), 1U) << "h3 is for one project only";
     command_.project = "eng-project";
     const auto answers = plan();
     ASSERT_TRUE(answers);
@@ -142,7 +142,7 @@ TEST_F(Planning, NothingIsWritten) {
     EXPECT_EQ(cloud_.living("h1").size() + cloud_.living("h2").size(), 4U);
 }
 
-TEST_F(Planning, ARevocableRequesterKillsNobody) {
+TEST_F(Planning, ARevocableRequesterDeletesNoServer) {
     command_.project = "spot";
     const auto answers = plan();
     ASSERT_TRUE(answers);
@@ -206,7 +206,7 @@ TEST_F(Planning, RoomPromisedToAnotherRequestIsLeftAlone) {
     EXPECT_TRUE(std::holds_alternative<NotEnough>(after->planned.front().decision));
 }
 
-TEST_F(Planning, ARefusedRequestIsToldAndTheOthersArePlanned) {
+TEST_F(Planning, ARefusedRequestIsReportedAndTheOthersArePlanned) {
     command_.notifications = {"m"};
     cloud_.add_requester(uuid_of("requester-1"), "regular", Flavor{});
     cloud_.server_at(uuid_of("requester-1")).record.server.task_state = "deleting";

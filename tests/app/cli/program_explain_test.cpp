@@ -148,14 +148,14 @@ TEST_F(ExplainProgram, OfSeveralServersOfOneNameTheNewestComesFirst) {
 
 TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
     cull("req-1", 0, {"v-1"});
-    const auto nobody = run({"explain", "no\nbody"});
-    EXPECT_EQ(nobody.exit_code, 6);
-    EXPECT_EQ(nobody.out, "");
+    const auto unknown = run({"explain", "no\nbody"});
+    EXPECT_EQ(unknown.exit_code, 6);
+    EXPECT_EQ(unknown.out, "");
     EXPECT_EQ(
-        nobody.err,
+        unknown.err,
         "reaper: the journal knows no request 'no\\x0abody', and no server of that id or name "
         "that a plan chose, or that waited for one of the newest 10000 requests; 'reaper history' "
-        "and 'reaper history victims' list what it knows; with --api the daemon tells of any "
+        "and 'reaper history victims' list what it knows; with --api the daemon explains any "
         "server of the cloud\n");
     const auto none = run_program({"--config",
                                    directory_.write("other.yaml",
@@ -164,7 +164,7 @@ TEST_F(ExplainProgram, WhatTheJournalDoesNotKnowIsOneLine) {
                                                         directory_.file("no.db") + "}\n"),
                                    "explain", "v-1"});
     EXPECT_EQ(none.exit_code, 1);
-    EXPECT_THAT(none.err, HasSubstr("there is none yet"));
+    EXPECT_THAT(none.err, HasSubstr("does not exist yet"));
 }
 
 TEST_F(ExplainProgram, HistoryIsFilteredBeforeItIsCut) {
@@ -199,9 +199,9 @@ TEST_F(ExplainProgram, HistoryShowsTheRequestOfAServer) {
     EXPECT_EQ(two.exit_code, 0);
     EXPECT_THAT(two.err, HasSubstr("warning: several requests have an id that begins with "
                                    "'req-11111111-2222-4'; this is the newest"));
-    const auto nobody = run({"history", "show", "nobody"});
-    EXPECT_EQ(nobody.exit_code, 6);
-    EXPECT_THAT(nobody.err, HasSubstr("no request and no server 'nobody'"));
+    const auto unknown = run({"history", "show", "no-such"});
+    EXPECT_EQ(unknown.exit_code, 6);
+    EXPECT_THAT(unknown.err, HasSubstr("no request and no server 'no-such'"));
 }
 
 TEST_F(ExplainProgram, FollowingTellsWhatComesAndEndsOnCtrlC) {
@@ -249,7 +249,7 @@ TEST_F(ExplainProgram, FollowingWithoutAJournalFails) {
                                                         directory_.file("no.db") + "}\n"),
                      "history", "-f"});
     EXPECT_EQ(none.exit_code, 1);
-    EXPECT_THAT(none.err, HasSubstr("there is none yet"));
+    EXPECT_THAT(none.err, HasSubstr("does not exist yet"));
 }
 
 }  // namespace

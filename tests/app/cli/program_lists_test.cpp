@@ -71,7 +71,7 @@ TEST(ProgramLists, OfASnapshotHaveEachFormat) {
 TEST(ProgramLists, WhatThisCloudDoesNotHaveIsUnknown) {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"candidates", "--resources", "FOO:1"},
-          {"hosts", "--host", "nobody"},
+          {"hosts", "--host", "no-such"},
           {"hosts", "--zone", "mars"},
           {"hosts", "--flavor", "m1.mars"},
           {"candidates", "--resources", "VCPU:1", "--zone", "mars"},
@@ -166,9 +166,9 @@ TEST(ProgramLists, OfTheHistoryAreFilteredByAProjectsName) {
     };
     EXPECT_EQ(history("p").out, "req-2\nreq-1\n");
     EXPECT_EQ(history("shop").out, "req-2\nreq-1\n");
-    const auto unknown = history("nobody");
+    const auto unknown = history("no-such");
     EXPECT_EQ(unknown.exit_code, 0) << unknown.err;
-    EXPECT_THAT(unknown.err, HasSubstr("the journal knows no project 'nobody', and whether there "
+    EXPECT_THAT(unknown.err, HasSubstr("the journal knows no project 'no-such', and whether there "
                                        "is one could not be asked"));
 }
 

@@ -128,7 +128,7 @@ TEST_F(ProgramReplay, TheReportOfADaemonNamesTheRecordingOfTheDryRunBefore) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
 }
 
-TEST_F(ProgramReplay, WhatCannotBeIsToldInOneLine) {
+TEST_F(ProgramReplay, WhatCannotBeIsReportedInOneLine) {
     const TemporaryDirectory empty;
     const auto refused = [&](std::vector<std::string> words, const std::string& why) {
         const auto result = run(std::move(words));
@@ -138,12 +138,12 @@ TEST_F(ProgramReplay, WhatCannotBeIsToldInOneLine) {
         EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     };
     refused({"replay", empty.file(".")}, "holds no recording");
-    refused({"replay", "DIR", "--strategy", "of-nobody"}, "of-nobody");
+    refused({"replay", "DIR", "--strategy", "no-such"}, "no-such");
     refused({"replay", "DIR", "--strategy", "cost:{}"}, "--strategy");
     refused({"replay", "DIR", "--set", "limits"}, "--set");
     refused({"replay", "DIR", "--set", "broker.urls=[x]"}, "does not decide");
     refused({"replay", "DIR", "--set", "limits.victims_per_window=many"}, "victims_per_window");
-    refused({"replay", "DIR", "--set", "limits.of_nobody=1"}, "of_nobody");
+    refused({"replay", "DIR", "--set", "limits.no_such=1"}, "no_such");
     refused({"replay", "DIR", "--config", empty.file("none.yaml")}, "none.yaml");
     EXPECT_EQ(run({"replay", empty.file("none")}).exit_code, 1);
 }

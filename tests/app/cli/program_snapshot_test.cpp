@@ -291,7 +291,7 @@ TEST(ProgramSnapshot, WhatIsNoSnapshotIsNamedInOneLine) {
                    "c:1: [0].resources: missing");
 }
 
-TEST(ProgramSnapshot, AllMistakesOfTheRequestsAreTold) {
+TEST(ProgramSnapshot, AllMistakesOfTheRequestsAreReported) {
     const TemporaryDirectory directory;
     const std::string path =
         directory.write("r.yaml",

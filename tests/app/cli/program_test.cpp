@@ -132,7 +132,7 @@ TEST(ProgramErrors, EveryCommandThatNeedsAConfigurationSaysThatItIsMissing) {
     }
 }
 
-TEST(ProgramErrors, AllMistakesOfAConfigurationAreToldAtOnce) {
+TEST(ProgramErrors, AllMistakesOfAConfigurationAreReportedAtOnce) {
     const TemporaryDirectory directory;
     const std::string path = directory.write("reaper.yaml", quiet_config(directory) +
                                                                 "cull:\n"
@@ -147,7 +147,7 @@ TEST(ProgramErrors, AllMistakesOfAConfigurationAreToldAtOnce) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
 }
 
-/// Who only looks must not be taken for a reaper that ran.
+/// A read-only command must not look like a reaper that ran.
 TEST(ProgramLooks, CommandsThatLookLeaveNothingBehind) {
     const TemporaryDirectory directory;
     const std::string config = directory.write("reaper.yaml", quiet_config(directory));
@@ -204,7 +204,7 @@ TEST(ProgramConfig, ShowsNoSecret) {
     }
 }
 
-TEST(ProgramPlan, AMessageThatIsNoneIsRefused) {
+TEST(ProgramPlan, AnInvalidMessageIsRefused) {
     const TemporaryDirectory directory;
     const std::string path = directory.write("reaper.yaml", quiet_config(directory));
     const auto result =
@@ -348,7 +348,7 @@ TEST(ProgramSwitch, ResumeSaysThatItClosesNoHalfOpenBreaker) {
         << resumed.out;
 }
 
-/// The switch and the record need no secret, and no cloud: `sudo -u reaper` in anybody's home.
+/// The switch and the record need no secret, and no cloud: `sudo -u reaper` in any home directory.
 TEST(ProgramSwitch, WorksWhateverElseIsWrongWithTheConfiguration) {
     const TemporaryDirectory directory;
     const std::string path =
@@ -403,23 +403,23 @@ TEST(ProgramHealth, TellsWhetherADaemonRuns) {
         directory.write("b.yaml", text + "admin: {socket: " + directory.file("admin.sock") + "}\n");
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"health"}, {"health", "--live"}}) {
-        const auto nobody = switched(path, words);
-        EXPECT_EQ(nobody.exit_code, 1);
-        EXPECT_TRUE(nobody.out.starts_with("daemon: not running (")) << nobody.out;
+        const auto stopped = switched(path, words);
+        EXPECT_EQ(stopped.exit_code, 1);
+        EXPECT_TRUE(stopped.out.starts_with("daemon: not running (")) << stopped.out;
     }
     EXPECT_NE(switched(path, {"health", "--json"}).out.find("\"not running\""), std::string::npos);
     EXPECT_NE(switched(path, {"status"}).out.find("\ndaemon: not running ("), std::string::npos);
 }
 
-TEST(ProgramReserve, WhatWasNeverSentIsNotDoneAllTheSame) {
+TEST(ProgramReserve, WhatWasNeverSentIsNotCalledPossiblyDone) {
     const TemporaryDirectory directory;
     const std::string path =
         directory.write("reaper.yaml", quiet_config(directory) +
                                            "admin: {socket: " + directory.file("no.sock") + "}\n");
-    const auto nobody =
+    const auto unsent =
         switched(path, {"unreserve", "--host", "h", "--role", "r", "--resources", "VCPU=1"});
-    EXPECT_EQ(nobody.exit_code, 1) << nobody.err;
-    EXPECT_EQ(nobody.err.find("all the same"), std::string::npos) << nobody.err;
+    EXPECT_EQ(unsent.exit_code, 1) << unsent.err;
+    EXPECT_EQ(unsent.err.find("all the same"), std::string::npos) << unsent.err;
 }
 
 TEST(ProgramSwitch, WithoutItsDirectorySaysWhatToDo) {

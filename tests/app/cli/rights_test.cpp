@@ -79,9 +79,9 @@ TEST(Rights, WhatWasNotTriedIsNotOk) {
     const auto admin = told({"delete"}, {}, {}, with_role("admin"));
     EXPECT_EQ(admin[0].verdict, Verdict::info);
     EXPECT_THAT(admin[0].detail, HasSubstr("role admin has them"));
-    const auto nobody = told({"delete"}, {}, {}, std::nullopt);
-    EXPECT_EQ(nobody[0].verdict, Verdict::warn);
-    EXPECT_EQ(nobody[0].detail, "not asked; needed: nova: os:servers:delete");
+    const auto unasked = told({"delete"}, {}, {}, std::nullopt);
+    EXPECT_EQ(unasked[0].verdict, Verdict::warn);
+    EXPECT_EQ(unasked[0].detail, "not asked; needed: nova: os:servers:delete");
 }
 
 TEST(Rights, WhatARefusedCallNamesIsMissing) {

@@ -1,10 +1,9 @@
-#include "reaper/daemon/sd_notify.hpp"
-
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "app/cli/notify_socket.hpp"
+#include "reaper/daemon/daemon_shell.hpp"
 
 namespace reaper::cli::sd_notify_test {
 namespace {
@@ -59,7 +58,7 @@ TEST_F(ServiceManagerTest, IsQuietWithoutSystemd) {
     unsetenv("NOTIFY_SOCKET");
     ServiceManager manager;
     manager.ready();
-    manager.status("nobody listens");
+    manager.status("no listener");
     setenv("NOTIFY_SOCKET", socket_.path().c_str(), 1);
     manager.stopping();
     EXPECT_EQ(socket_.next(), "STOPPING=1");

@@ -1,5 +1,3 @@
-#include "reaper/cli/setup/setup_slots.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -7,6 +5,7 @@
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_cloud.hpp"
+#include "reaper/cli/setup/setup_steps.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -139,7 +138,7 @@ TEST_F(SetupSlots, AClassThatOthersUseStays) {
     EXPECT_EQ(done_.at(0).why, "others use it");
 }
 
-TEST_F(SetupSlots, AProviderThatSomebodyUsesByNowStays) {
+TEST_F(SetupSlots, AProviderThatIsInUseByNowStays) {
     setup_.failing = {"remove h1-slots"};
     setup_.refuse = Error{Errc::conflict, "placement: 409"};
     ASSERT_TRUE(run({step(Kind::remove_provider, "h1"), step(Kind::remove_provider, "h2")}));

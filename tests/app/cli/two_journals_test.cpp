@@ -1,5 +1,5 @@
 // A daemon and a dry run of one configuration keep a journal each: what was really deleted is found
-// in both modes, and what a dry run plans is told as planned.
+// in both modes, and what a dry run plans is shown as planned.
 #include <csignal>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -203,7 +203,7 @@ TEST_F(TwoJournals, FiltersOfVictimsKnowWhatEitherJournalKnows) {
     Writer{planned()}.plan("req-dry", 600, "v-2", true, "compute-2");
     for (const bool dry_run : {true, false}) {
         const auto victims = run(dry_run, {"history", "victims", "--host", "compute-1"});
-        EXPECT_EQ(victims.err, "") << "nobody else is asked";
+        EXPECT_EQ(victims.err, "") << "no other service is asked";
         EXPECT_THAT(victims.out, HasSubstr("v-1"));
         EXPECT_EQ(run(dry_run, {"history", "victims", "--host", "compute-2", "--planned"}).err, "");
     }
@@ -222,7 +222,7 @@ TEST_F(TwoJournals, WhoWaitedIsNotToldAStrangersDeletion) {
     EXPECT_EQ(told.err, "");
 }
 
-TEST_F(TwoJournals, OfWhoWaitedTheNewestRequestIsTold) {
+TEST_F(TwoJournals, TheNewestRequestOfAWaitingServerIsShown) {
     Writer{planned()}.plan("req-oldest", -60, "v-3", true);
     plans(0);
     deletes(600);

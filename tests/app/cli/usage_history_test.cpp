@@ -1,11 +1,10 @@
-#include "reaper/cli/cloud/usage_history.hpp"
-
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_metrics.hpp"
+#include "reaper/cli/cloud/estimate_report.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli::usage_history_test {
@@ -69,7 +68,7 @@ TEST_F(UsageHistoryOfHosts, IsPutTogetherHostByHost) {
     EXPECT_DOUBLE_EQ(a.cores, 8);
     ASSERT_THAT(a.points, SizeIs(61));
     EXPECT_EQ(a.points.front().at, span_.from);
-    EXPECT_EQ(a.points.front().used, (UsageOf{2.5, 2.5}));
+    EXPECT_EQ(a.points.front().used, (UsageRange{2.5, 2.5}));
     EXPECT_EQ(a.points.back().at, span_.until);
     EXPECT_EQ(read_now->without.at("b.example"), "nothing was measured of its use");
     EXPECT_THAT(read_now->strangers, ElementsAre("stranger:9100"));
@@ -82,7 +81,7 @@ TEST_F(UsageHistoryOfHosts, OfServersIsTheirSumWithoutTheHolders) {
     measure("cores", {{"instance", "a"}}, 8);
     const auto history = read({ServerId{"s2"}});
     ASSERT_THAT(history->hosts, SizeIs(1));
-    EXPECT_EQ(first(history).points.front().used, (UsageOf{5, 5}));
+    EXPECT_EQ(first(history).points.front().used, (UsageRange{5, 5}));
 }
 
 TEST_F(UsageHistoryOfHosts, WhatIsContradictoryOrImpossibleDoesNotCount) {
@@ -108,7 +107,7 @@ TEST_F(UsageHistoryOfHosts, HolesStayHoles) {
     ASSERT_THAT(points, SizeIs(10)) << "each is the newest value for five minutes";
     EXPECT_EQ(points[4].at, span_.from + minutes{4});
     EXPECT_EQ(points[5].at, span_.from + minutes{30});
-    EXPECT_EQ(points[5].used, (UsageOf{2, 2}));
+    EXPECT_EQ(points[5].used, (UsageRange{2, 2}));
 }
 
 TEST_F(UsageHistoryOfHosts, WithoutCoresThereIsNoHistory) {

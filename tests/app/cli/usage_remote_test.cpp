@@ -73,7 +73,7 @@ TEST_F(UsageRemote, ASpanCountsFromNowAndNothingIsAskedOfNoTime) {
     EXPECT_EQ(asked().size(), 1U);
 }
 
-TEST_F(UsageRemote, ANameStandsInThePlaceOfTheIdWhichIsToldToo) {
+TEST_F(UsageRemote, ANameReplacesTheIdWhichIsShownToo) {
     report::UsageReport usage = of_web();
     usage.lines[0].project_name = "shop";
     answers("/v1/usage", report::to_json(usage));
@@ -88,14 +88,14 @@ TEST_F(UsageRemote, ANameStandsInThePlaceOfTheIdWhichIsToldToo) {
 
 TEST_F(UsageRemote, WithoutTimesTheDaemonsMonthIsMeantAndUnknownProjectsEndInTheirCode) {
     answers("/v1/usage", report::to_json(report::UsageReport{}));
-    answers("/v1/usage?project=nobody",
-            {{"error", {{"code", 404}, {"message", "project: there is no 'nobody'"}}}}, 404);
+    answers("/v1/usage?project=no-such",
+            {{"error", {{"code", 404}, {"message", "project: there is no 'no-such'"}}}}, 404);
     serve();
     EXPECT_EQ(run({}), ExitCode::ok) << err_;
     UsageCommand command;
-    command.project = "nobody";
+    command.project = "no-such";
     EXPECT_EQ(run(command), ExitCode::unknown);
-    EXPECT_THAT(err_, HasSubstr("there is no 'nobody'"));
+    EXPECT_THAT(err_, HasSubstr("there is no 'no-such'"));
 }
 
 }  // namespace

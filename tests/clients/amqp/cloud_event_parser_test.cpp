@@ -433,7 +433,7 @@ TEST(CloudEventParser, BytesThatAreNoMessageAreMalformed) {
 }
 
 /// Whatever is cut off or changed, it is one of the three, and nothing outside is read (the
-/// sanitizers look on).
+/// sanitizers watch).
 TEST(CloudEventParser, SurvivesCutAndChangedBytes) {
     CloudEventParser parser;
     for (const char* file : {create, update, gone}) {

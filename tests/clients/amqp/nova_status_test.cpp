@@ -1,6 +1,6 @@
-#include "reaper/notifications/nova_status.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reaper/notifications/cloud_event_parser.hpp"
 
 namespace reaper::nova_status_test {
 namespace {

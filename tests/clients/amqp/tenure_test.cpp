@@ -1,7 +1,7 @@
 // For how long deliveries are surely ours.
 #include <gtest/gtest.h>
 
-#include "clients/amqp/consumer_lease.hpp"
+#include "clients/amqp/dispatcher.hpp"
 
 namespace reaper::amqp::tenure_test {
 namespace {

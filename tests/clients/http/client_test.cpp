@@ -126,7 +126,7 @@ TEST_F(HttpClientTest, NoticesThatAKeptConnectionWasClosedMeanwhile) {
     EXPECT_TRUE(clock.sleeps.empty());
 }
 
-// The server closes at the moment when the request arrives: no check beforehand can see it.
+// The server closes as soon as the request arrives: no check beforehand can see it.
 HttpServer::Handler closes_on_second_use() {
     return [uses = std::map<int, int>()](const ServerRequest& seen) mutable {
         Reply reply = text_reply(200, "x");
@@ -272,7 +272,7 @@ TEST_F(HttpClientTest, ADeleteIsRetriedOnlyIfMarkedSafe) {
     EXPECT_EQ(server.requests().size(), 4U);
 }
 
-TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
+TEST_F(HttpClientTest, ACancelledRequestIsNotSent) {
     HttpServer server(io, [](const ServerRequest&) { return text_reply(200, ""); });
     ASSERT_TRUE(get(server.url()));  // an idle connection is there
     Request unwanted = request(server.url() + "/unwanted", Method::del);
@@ -281,7 +281,7 @@ TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
     ASSERT_FALSE(response);
     EXPECT_EQ(response.error().code, Errc::cancelled);
     EXPECT_EQ(response.error().what,
-              "DELETE " + server.url() + "/unwanted: not sent: it is not wanted any more");
+              "DELETE " + server.url() + "/unwanted: not sent: it is no longer wanted");
     EXPECT_EQ(server.count("DELETE", "/unwanted"), 0U);
     Request wanted = request(server.url() + "/wanted", Method::del);
     wanted.still_wanted = [](bool) { return true; };
@@ -327,8 +327,8 @@ TEST_F(HttpClientTest, AConnectionThatWasNeverMadeSentNothing) {
     EXPECT_EQ(response.error().code, Errc::unreachable);
 }
 
-/// Whoever is told `cancelled` may rely on it that nothing went out.
-TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotRepeatedAndTheFormerTryTells) {
+/// `cancelled` guarantees that nothing went out.
+TEST_F(HttpClientTest, ACancelledRequestIsNotRepeatedAndKeepsItsFirstError) {
     HttpServer busy(io, [](const ServerRequest&) { return text_reply(503, "busy"); });
     const auto once = [&](const std::string& url) {
         Request made = request(url, Method::del);
@@ -349,7 +349,7 @@ TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotRepeatedAndTheFormerTryTells) 
     const auto lost = call(once(silent.url()));
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().code, Errc::unreachable);
-    EXPECT_THAT(lost.error().what, HasSubstr("not sent again: it is not wanted any more"));
+    EXPECT_THAT(lost.error().what, HasSubstr("not sent again: it is no longer wanted"));
     EXPECT_EQ(silent.requests().size(), 1U);
 }
 

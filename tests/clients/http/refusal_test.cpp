@@ -1,6 +1,6 @@
-#include "clients/http/refusal.hpp"
-
 #include <gtest/gtest.h>
+
+#include "clients/http/failure.hpp"
 
 namespace reaper::http::refusal_test {
 namespace {

@@ -1,7 +1,7 @@
-#include "clients/http/retry.hpp"
-
 #include <chrono>
 #include <gtest/gtest.h>
+
+#include "clients/http/failure.hpp"
 
 namespace reaper::http::retry_test {
 namespace {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "clients/http/client_harness.hpp"
-#include "clients/http/observed_transport.hpp"
 
 namespace reaper::http::transport_test {
 namespace {
@@ -64,21 +63,21 @@ TEST_F(TransportTest, ABrokenAnswerIsAskedForAgain) {
     EXPECT_EQ(transport->tries, 2U);
 }
 
-TEST_F(TransportTest, EachTryIsTold) {
+TEST_F(TransportTest, EachTryIsReported) {
     ASSERT_TRUE(get({Failure{Errc::unreachable, "cut", true, true}, Response{503, {}, ""},
                      Response{200, {}, "x"}}));
     EXPECT_EQ(seen, (std::vector<std::string>{"nova GET 0 unreachable 1.000000",
                                               "nova GET 503  1.000000", "nova GET 200  1.000000"}));
 }
 
-TEST_F(TransportTest, TheDateOfAnAnswerIsTold) {
+TEST_F(TransportTest, TheDateOfAnAnswerIsReported) {
     ASSERT_TRUE(get({Response{200, {{"Date", "Thu, 01 Jan 1970 00:10:00 GMT"}}, ""}}));
     EXPECT_EQ(date, TimePoint{600s});
     ASSERT_TRUE(get({Response{200, {{"Date", "now"}}, ""}}));
     EXPECT_EQ(date, std::nullopt);
 }
 
-TEST_F(TransportTest, WhatNobodyWantedIsNoTry) {
+TEST_F(TransportTest, ACancelledRequestIsNoTry) {
     Failure unwanted{Errc::cancelled, "not wanted", false};
     unwanted.unwanted = true;
     EXPECT_FALSE(get({unwanted}));

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "clients/http/text.hpp"
-
 namespace reaper::http::url_test {
 namespace {
 

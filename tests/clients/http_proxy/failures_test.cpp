@@ -39,7 +39,7 @@ protected:
     }
 };
 
-TEST_F(ProxyFailuresTest, AnUpstreamThatIsAwayIsToldOnce) {
+TEST_F(ProxyFailuresTest, AnUpstreamThatIsAwayIsReportedOnce) {
     const std::uint16_t port = test::closed_port(io);
     auto settings = settings_for();
     settings.upstream.endpoint.port = port;
@@ -93,7 +93,7 @@ TEST_F(ProxyFailuresTest, AnUpstreamThatIsSilentOrTalksNonsenseIsAnError) {
                 AllOf(StartsWith("HTTP/1.1 502 "), HasSubstr("the server closed the connection")));
 }
 
-TEST_F(ProxyFailuresTest, HeadersWithoutEndAreNotReadForEver) {
+TEST_F(ProxyFailuresTest, HeadersWithoutEndAreNotReadForever) {
     upstream.on_heard = always("HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'a'));
     start();
     const auto peer = client();
@@ -205,7 +205,7 @@ TEST_F(ProxyFailuresTest, AnAnswerBeforeTheWholeRequestIsGiven) {
               "HTTP/1.1 413 Too Much\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
 }
 
-TEST_F(ProxyFailuresTest, AnUpstreamThatLeavesWhileItIsToldIsAnError) {
+TEST_F(ProxyFailuresTest, AnUpstreamThatLeavesDuringARequestIsAnError) {
     start();
     const auto peer = client();
     peer->say("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\nab");
@@ -276,7 +276,7 @@ TEST_F(ProxyFailuresTest, OnlyASafeRequestIsSentAgain) {
     EXPECT_EQ(upstream.accepted(), connections);
 }
 
-TEST_F(ProxyFailuresTest, OnANewConnectionNothingIsSentTwice) {
+TEST_F(ProxyFailuresTest, OnNewConnectionsNothingIsSentTwice) {
     start();
     const auto peer = client();
     peer->say(get);
@@ -305,7 +305,7 @@ TEST_F(ProxyFailuresTest, WhatMustNotBeSentTwiceGoesOnAFreshConnection) {
     EXPECT_EQ(upstream.accepted(), 2U) << "what is safe goes on a kept one";
 }
 
-TEST_F(ProxyFailuresTest, AConnectionThatNobodyUsesIsClosed) {
+TEST_F(ProxyFailuresTest, AnUnusedConnectionIsClosed) {
     limits.upstream_idle = Duration{20};
     start();
     const auto peer = warmed_up();

@@ -1,4 +1,4 @@
-// What passes through the proxy, byte for byte.
+// What passes through the proxy: the same message, written again.
 #include "tests/clients/http_proxy/proxy_harness.hpp"
 
 namespace reaper::proxy_faithful_test {

@@ -148,7 +148,7 @@ TEST_F(ProxyHandlerTest, MayAskAgainWithAnotherTargetAndBody) {
     EXPECT_EQ(upstream.peer(0).ended(), false) << "it was read to its end, and is kept";
 }
 
-/// Reads some, then gives the answer all the same.
+/// Reads a part of the request, then answers.
 Task<ProxyAnswer> look_and_give(std::size_t most, BodyRead expected, HttpRequest request,
                                 ProxyCall& call) {
     auto answer = co_await call.ask(std::move(request));
@@ -328,7 +328,7 @@ TEST_F(ProxyHandlerTest, LearnsThatTheClientLeft) {
     until([&] { return held.holding == 0 && proxy->state().connections == 0; });
     EXPECT_EQ(held.told, 1);
     EXPECT_EQ(held.gone, 1);
-    EXPECT_EQ(held.refused, 1) << "nothing is asked for nobody";
+    EXPECT_EQ(held.refused, 1) << "the upstream is not asked without a client";
     EXPECT_EQ(upstream.accepted(), 0U);
     // So it does when the proxy stops.
     const auto another = client();

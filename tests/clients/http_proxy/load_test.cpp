@@ -132,7 +132,7 @@ TEST_F(ProxyLoadTest, ASlowReaderHoldsTheUpstreamBack) {
     std::size_t taken = 0;
     bool stuck = false;
     while (!stuck && taken < body.size()) {
-        // As much as fits, until nothing moves any more.
+        // As much as fits, until nothing moves.
         upstream.peer().say_in_background((taken == 0 ? head : std::string()) +
                                           body.substr(taken, 1024 * 1024));
         taken += 1024 * 1024;
@@ -141,7 +141,7 @@ TEST_F(ProxyLoadTest, ASlowReaderHoldsTheUpstreamBack) {
         stuck = upstream.peer().said() < goal;
     }
     EXPECT_TRUE(stuck);
-    EXPECT_LT(taken, 24U * 1024 * 1024) << "somebody keeps all of it";
+    EXPECT_LT(taken, 24U * 1024 * 1024) << "the proxy buffers all of it";
     // The client reads on, and so does the upstream go on.
     const auto peer = std::make_shared<test::RawPeer>(sleeper.take());
     peer->listen();
@@ -222,17 +222,17 @@ TEST_F(ProxyTlsTest, OnBothSidesWithCertificatesOfAll) {
     settings.upstream_tls.key_file = ours.key_file;
     settings.tls = HttpServerTls{ours.cert_file, ours.key_file, authority.ca_file()};
     start(std::move(settings));
-    auto nobody = http::make_client(io.get_executor(), options, clock).value();
-    EXPECT_FALSE(call(*nobody, http::Method::post, "x")) << "it shows no certificate";
+    auto anonymous = http::make_client(io.get_executor(), options, clock).value();
+    EXPECT_FALSE(call(*anonymous, http::Method::post, "x")) << "it shows no certificate";
     const auto known = authority.issue("scheduler", "");
     options.tls.cert_file = known.cert_file;
     options.tls.key_file = known.key_file;
-    auto somebody = http::make_client(io.get_executor(), options, clock).value();
+    auto authenticated = http::make_client(io.get_executor(), options, clock).value();
     for (int i = 0; i < 3; ++i) {
-        const auto put = call(*somebody, http::Method::put, large);
+        const auto put = call(*authenticated, http::Method::put, large);
         ASSERT_TRUE(put) << put.error().what;
         EXPECT_EQ(put->body, std::to_string(large.size()));
-        const auto got = call(*somebody, http::Method::get, "");
+        const auto got = call(*authenticated, http::Method::get, "");
         ASSERT_TRUE(got) << got.error().what;
         EXPECT_TRUE(got->body == large);
     }

@@ -1,4 +1,4 @@
-// Clients and servers that say exactly the bytes they are told to say, for tests of the proxy.
+// Clients and servers that send exactly the given bytes, for tests of the proxy.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -103,7 +103,7 @@ private:
     bool broken_ = false;
 };
 
-/// Accepts, listens to everybody, and does what `on_heard` does.
+/// Accepts all connections, reads from them, and calls `on_heard`.
 class RawServer {
 public:
     using Acceptor = boost::asio::ip::tcp::acceptor;

@@ -120,7 +120,7 @@ TEST_F(ProxyStrictTest, NoMoreConnectionsThanAllowedAndIdleOnesGiveWay) {
     EXPECT_FALSE(third->ended());
 }
 
-TEST_F(ProxyStrictTest, TheOldestHalfHeadGivesWayToWhoeverWaits) {
+TEST_F(ProxyStrictTest, TheOldestHalfHeadGivesWayToAWaitingClient) {
     limits.connections = 2;
     start();
     const auto first = client();

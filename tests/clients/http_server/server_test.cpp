@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A client that says what it is told to say, and takes what comes until the end.
+/// A client that sends what the test gives it, and reads until the end.
 class Client {
 public:
     Client(asio::io_context& io, std::uint16_t port, const std::string& from = "127.0.0.1")
@@ -63,7 +63,7 @@ protected:
         asked_.push_back(request.method + " " + request.target);
         bodies_.push_back(request.body);
         asio::steady_timer timer(io_);
-        while (request.target == "/held" && !let_go_) {
+        while (request.target == "/held" && !released_) {
             timer.expires_after(std::chrono::milliseconds{5});
             co_await timer.async_wait(asio::use_awaitable);
         }
@@ -104,7 +104,7 @@ protected:
 
     asio::io_context io_{1};
     std::vector<std::string> asked_, bodies_;
-    bool let_go_ = false;
+    bool released_ = false;
     std::unique_ptr<HttpServer> server_;
 };
 
@@ -162,7 +162,7 @@ TEST_F(HttpServerTest, AClientThatKnowsNoChunksGetsTheStreamUntilTheEnd) {
     EXPECT_THAT(said, HasSubstr("\r\n\r\nfirstsecondthird"));
 }
 
-TEST_F(HttpServerTest, AClientThatAsksFirstIsToldToGoOn) {
+TEST_F(HttpServerTest, AClientThatExpectsContinueGetsIt) {
     start();
     const std::string said = exchange(
         "POST /v1 HTTP/1.1\r\nExpect: 100-continue\r\nConnection: close\r\n"
@@ -273,7 +273,7 @@ TEST_F(HttpServerTest, OnlyItsOwnNamesAreAnsweredAndNoPageOfAnotherSite) {
                              {"Host: localhost:PORT\r\nSec-Fetch-Site: same-origin\r\n", 200},
                              {"Host: localhost:PORT\r\nSec-Fetch-Site: same-site\r\n", 403},
                              {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n", 403},
-                             // Somebody follows a link to us; a frame or a script does not.
+                             // A user follows a link to us; a frame or a script does not.
                              {"Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n"
                               "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n",
                               200},
@@ -379,7 +379,7 @@ TEST_F(HttpServerTest, WhenAllPlacesAreAnsweredProbesHavePlacesOfTheirOwn) {
     EXPECT_THAT(exchange("GET /healthz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
     EXPECT_TRUE(silent.ended());
     EXPECT_THAT(exchange("GET /v1 HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
-    let_go_ = true;
+    released_ = true;
     run_until([&] { return held.front().heard().starts_with("HTTP/1.1 200 "); });
 }
 

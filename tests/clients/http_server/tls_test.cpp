@@ -112,7 +112,7 @@ TEST_F(RenewedTest, ACertificateThatIsRenewedIsShownToTheNextClient) {
     EXPECT_GT(server->certificate_expires(), before);
 }
 
-TEST_F(RenewedTest, FilesThatCanNotBeUsedLeaveThoseBeforeInForceAndAreToldOnce) {
+TEST_F(RenewedTest, FilesThatCanNotBeUsedLeaveThoseBeforeInForceAndAreReportedOnce) {
     const auto server = start({renewed.cert_file, renewed.key_file});
     ASSERT_TRUE(get(*server));
     const auto before = server->certificate_expires();

@@ -1,4 +1,4 @@
-// Who died, what became of the room, what the reaper did to itself, and how much of everything.
+// Victims, what happened to the room, events of the reaper itself, and counts of everything.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <utility>
@@ -94,7 +94,7 @@ TEST_F(JournalCounts, ADeletionThatNovaRefusedMadeNoVictim) {
     EXPECT_EQ(wait(journal_->victims_since(noon())).value().at(0).at, noon(20));
 }
 
-TEST_F(JournalCounts, OneServerMayDieForTwoRequests) {
+TEST_F(JournalCounts, OneServerMayBeAVictimOfTwoRequests) {
     for (const char* const id : {"req-1", "req-2"}) {
         admit(id);
         add_plan(id, {"again"});
@@ -124,7 +124,7 @@ TEST_F(JournalCounts, VictimsAreTheSameFromTheStory) {
     }
 }
 
-TEST_F(JournalCounts, TheFirstAftermathStaysAndIsTold) {
+TEST_F(JournalCounts, TheFirstResultOfFreedRoomStays) {
     admit("req-1");
     admit("req-2");
     finish("req-1", OutcomeKind::freed, 5);

@@ -144,7 +144,7 @@ TEST(DamagedJournal, WithATableThatWasNotMadeSoIsSetAside) {
     write_closed(folder, 5);
     Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
         "ALTER TABLE step RENAME COLUMN detail TO detajl");
-    expect_replaced(folder, "its tables are not those");
+    expect_replaced(folder, "its tables are not the ones");
 }
 
 TEST(DamagedJournal, WithStepsOfNoRequestIsSetAside) {
@@ -189,7 +189,7 @@ TEST(DamagedJournal, IsNeverOverwrittenByTheNext) {
     EXPECT_EQ(aside(folder).size(), 3U);
 }
 
-TEST(DamagedJournal, OfANewerReaperIsRefusedAllTheSame) {
+TEST(DamagedJournal, OfANewerReaperIsStillRefused) {
     const Folder folder;
     write_closed(folder, 1);
     Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
@@ -210,7 +210,7 @@ TEST(JournalLog, OfGarbageSetsTheJournalAside) {
         const Folder folder;
         write_killed(folder);
         put(folder.path() + "-wal", std::string(size, 'x'));
-        expect_replaced(folder, "write-ahead log is none");
+        expect_replaced(folder, "write-ahead log is invalid");
         EXPECT_THAT(aside(folder), testing::Contains(testing::EndsWith("-wal")));
     }
 }
@@ -268,7 +268,7 @@ TEST(JournalLog, WithoutItsJournalIsSetAside) {
         const Folder folder;
         write_killed(folder);
         gone ? static_cast<void>(fs::remove(folder.path())) : fs::resize_file(folder.path(), 0);
-        expect_replaced(folder, "the file itself is not");
+        expect_replaced(folder, "the file itself does not");
     }
 }
 
@@ -293,14 +293,14 @@ TEST_F(UnreadableStory, IsLeftOutAndTheOthersAreResumed) {
     EXPECT_EQ(stories_in(*journal), 2U);
 }
 
-TEST_F(UnreadableStory, ThatDeletedNobodyIsTakenAnewWhenItsMessageComesAgain) {
+TEST_F(UnreadableStory, WithoutDeletionsIsServedAgainWhenItsMessageComesAgain) {
     damage("UPDATE request SET request = 'x' WHERE id = 'req-1'");
     auto journal = open_journal(folder_.path()).value();
     EXPECT_EQ(wait(journal->unfinished()).value().size(), 2U);
     EXPECT_TRUE(wait(journal->admit(request("req-1"), noon())).value().first);
 }
 
-TEST_F(UnreadableStory, ThatDeletedSomebodyEndsHere) {
+TEST_F(UnreadableStory, WithDeletionsEndsHere) {
     damage(
         "UPDATE step SET step = 'banana' WHERE request = 99;"
         "UPDATE plan SET decision = '[]' WHERE request = 3");

@@ -9,7 +9,7 @@
 #include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "clients/journal/worker.hpp"
-#include "support/as_nobody.hpp"
+#include "support/unprivileged_user.hpp"
 #include "tests/clients/journal/stories.hpp"
 
 namespace reaper::journal::test::journal_file_test {
@@ -122,12 +122,12 @@ TEST(JournalFile, IsReadAfterTheReaperLeft) {
     EXPECT_EQ(wait(reader->list(10)).value().size(), 1U);
 }
 
-TEST(JournalFile, ReadersAreToldWhenThereIsNoneYet) {
+TEST(JournalFile, ReadersGetAnErrorWhenThereIsNoneYet) {
     const Folder folder;
     const auto none = open_journal_for_reading(folder.path());
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().code, Errc::not_found);
-    EXPECT_THAT(none.error().what, HasSubstr("there is none yet"));
+    EXPECT_THAT(none.error().what, HasSubstr("does not exist yet"));
     EXPECT_FALSE(std::filesystem::exists(folder.path()));
     std::ofstream{folder.path()}.close();
     EXPECT_EQ(open_journal_for_reading(folder.path()).error().code, Errc::not_found);
@@ -151,7 +151,7 @@ TEST(JournalFile, OfAnotherVersionIsRefusedAndLeftAlone) {
     }
 }
 
-TEST(JournalFile, OfAnOlderVersionMovedAwayMakesPlaceForANewOne) {
+TEST(JournalFile, OfAnOlderVersionMovedAwayMakesPlaceForAnother) {
     const Folder folder;
     write(folder.path(),
           "PRAGMA application_id = 1380270416; PRAGMA user_version = 3;"
@@ -194,7 +194,8 @@ TEST(JournalFile, InADirectoryThatCantBeWrittenSaysSo) {
     std::filesystem::create_directory(closed);
     std::filesystem::permissions(
         closed, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-    const reaper::test::AsNobody nobody{std::filesystem::path{closed}.parent_path(), closed};
+    const reaper::test::UnprivilegedUser unprivileged{std::filesystem::path{closed}.parent_path(),
+                                                      closed};
     EXPECT_THAT(refusal(folder.path("closed/journal.db")).what,
                 AllOf(HasSubstr("Permission denied"), HasSubstr("reaper's user")));
 }

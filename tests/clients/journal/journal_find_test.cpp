@@ -225,6 +225,9 @@ TEST_F(JournalFind, ADamagedEntryIsLeftOutAndBreaksNothing) {
         file.execute("UPDATE plan SET decision = '{' WHERE request = 1");
     }
     EXPECT_THAT(requests({}), ElementsAre("req-2", "req-1"));
+    JournalQuery one;
+    one.limit = 1;
+    EXPECT_THAT(requests(one), ElementsAre("req-2")) << "not an empty page";
     EXPECT_THAT(requests(with(&JournalQuery::project, "web")), ElementsAre("req-1"));
     EXPECT_THAT(requests(with(&JournalQuery::server, "batch")), ElementsAre("req-2", "req-1"));
     EXPECT_THAT(victims(with(&JournalQuery::flavor, "m1.small")), ElementsAre("v-2"));
@@ -236,7 +239,7 @@ TEST_F(JournalFind, ChosenServersAreFoundDeletedOrNot) {
     EXPECT_THAT(chosen("batch"), ElementsAre("v-1 for req-4", "v-2 for req-2", "v-1 for req-1"));
     EXPECT_THAT(chosen("v-1"), ElementsAre("v-1 for req-4", "v-1 for req-1"));
     EXPECT_THAT(chosen("batch", 1), ElementsAre("v-1 for req-4"));
-    EXPECT_THAT(chosen("nobody"), IsEmpty());
+    EXPECT_THAT(chosen("no-such"), IsEmpty());
     const ChosenServer first = wait(journal_->chosen("v-3", 1)).value().at(0);
     EXPECT_EQ(first.received_at, noon(100));
     EXPECT_EQ(first.name, "render");
@@ -313,7 +316,7 @@ TEST_F(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
     EXPECT_EQ(paged.size(), all.size());
 }
 
-TEST_F(JournalFind, WhoWaitsIsFoundByItsName) {
+TEST_F(JournalFind, AWaitingServerIsFoundByItsName) {
     Request asked = request("req-4");
     asked.requesters = {ServerId{"w-1"}};
     asked.requester_names = {{ServerId{"w-1"}, "web-1"}};
@@ -354,7 +357,7 @@ TEST_F(JournalFind, ItTellsWhichProjectsHostsAndFlavorsItKnows) {
     EXPECT_THAT(projects("web"), ElementsAre(ProjectId{"web"})) << "an id before a name";
     EXPECT_THAT(projects("batch"), ElementsAre(ProjectId{"p-6"})) << "a victim's";
     EXPECT_THAT(projects("cheap"), ElementsAre(ProjectId{"cheap"}));
-    EXPECT_THAT(projects("nobody"), IsEmpty());
+    EXPECT_THAT(projects("no-such"), IsEmpty());
     EXPECT_THAT(projects("' OR '1' = '1"), IsEmpty());
     named.id = RequestId{"req-6"};
     named.project = ProjectId{"p-7"};

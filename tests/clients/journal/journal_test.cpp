@@ -94,7 +94,7 @@ TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
     EXPECT_EQ(read.outcome->at, noon(20));
 }
 
-TEST_F(JournalTest, AnOutcomeIsToldToTheNextMessageAndStays) {
+TEST_F(JournalTest, AnOutcomeIsGivenToTheNextMessageAndStays) {
     admit(request("req-1"));
     wait(journal_->finish(RequestId{"req-1"}, Outcome{OutcomeKind::not_enough, "few", noon()}))
         .value();
@@ -131,13 +131,13 @@ TEST_F(JournalTest, WhatEndedBeforeItWasWholeEndsAKnownOneOnce) {
     EXPECT_EQ(record("req-1").outcome->reason, "first");
 }
 
-TEST_F(JournalTest, ARequestWithoutAPlanBeginsAnew) {
+TEST_F(JournalTest, ARequestWithoutAPlanBeginsAgain) {
     const Outcome refused{OutcomeKind::refused, "not so", noon()};
     ASSERT_TRUE(wait(journal_->admit_ended(request("req-1"), refused, noon())));
     Request other = request("req-1");
     other.slots = 2;
     other.requesters = {ServerId{"waiting-2"}};
-    ASSERT_TRUE(wait(journal_->admit_anew(other, noon(5))));
+    ASSERT_TRUE(wait(journal_->readmit(other, noon(5))));
     EXPECT_EQ(record("req-1").request, other);
     EXPECT_EQ(record("req-1").received_at, noon(5));
     EXPECT_FALSE(record("req-1").outcome);
@@ -151,7 +151,7 @@ TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
     ASSERT_TRUE(wait(journal_->finish(id, Outcome{OutcomeKind::freed, "there", noon(1)})));
     Request other = request("req-1");
     other.slots = 99;
-    ASSERT_TRUE(wait(journal_->admit_anew(other, noon(5))));
+    ASSERT_TRUE(wait(journal_->readmit(other, noon(5))));
     EXPECT_EQ(record("req-1").request, other);
     EXPECT_FALSE(record("req-1").outcome);
     EXPECT_EQ(record("req-1").plans.size(), 1U);
@@ -160,13 +160,13 @@ TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
     EXPECT_EQ(record("req-1").outcome->reason, "again");
 }
 
-TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreToldApartInOrder) {
-    for (const char* const id : {"c", "a", "b", "d", "nobody-died"}) admit(request(id));
+TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreSeparateAndInOrder) {
+    for (const char* const id : {"c", "a", "b", "d", "no-victims"}) admit(request(id));
     for (const char* const id : {"d", "a"})
         wait(journal_->add_step(RequestId{id},
                                 StepEntry{ServerId{"v"}, Step::delete_sent, "", noon(0)}))
             .value();
-    wait(journal_->finish(RequestId{"nobody-died"}, Outcome{OutcomeKind::not_enough, "", noon(1)}))
+    wait(journal_->finish(RequestId{"no-victims"}, Outcome{OutcomeKind::not_enough, "", noon(1)}))
         .value();
     wait(journal_->finish(RequestId{"d"}, Outcome{OutcomeKind::freed, "", noon(1)})).value();
     wait(journal_->finish(RequestId{"a"}, Outcome{OutcomeKind::freed, "", noon(2)})).value();
@@ -259,7 +259,7 @@ TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
     EXPECT_TRUE(wait(journal_->find_messages({.limit = 10})).value().empty());
 }
 
-TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsTheDisk) {
+TEST_F(JournalTest, AFloodOfRequestsWithoutVictimsIsForgottenBeforeItFillsTheDisk) {
     JournalOptions options{std::chrono::days{90}, 0};
     options.max_rows = 10;
     open(options);
@@ -276,7 +276,8 @@ TEST_F(JournalTest, AFloodOfRequestsThatNobodyDiedForIsForgottenBeforeItFillsThe
     }
     admit(request("next-day"), noon(2 * 86'400));
     EXPECT_FALSE(wait(journal_->record(RequestId{name(5)})).value());
-    EXPECT_TRUE(wait(journal_->record(RequestId{name(3)})).value()) << "somebody died for it";
+    EXPECT_TRUE(wait(journal_->record(RequestId{name(3)})).value())
+        << "a server was deleted for it";
     EXPECT_TRUE(wait(journal_->record(RequestId{name(4)})).value()) << "it has no outcome yet";
     EXPECT_TRUE(wait(journal_->record(RequestId{name(19)})).value());
     EXPECT_EQ(wait(journal_->list(100)).value().size(), 13U) << "ten, those two, the last";

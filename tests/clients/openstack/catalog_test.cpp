@@ -1,5 +1,3 @@
-#include "clients/openstack/catalog.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

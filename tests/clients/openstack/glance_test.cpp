@@ -78,7 +78,7 @@ TEST_F(GlanceTest, AnImageThatIsNotThereIsNoFailure) {
     EXPECT_TRUE(found(parts, "i-2"));
 }
 
-TEST_F(GlanceTest, ThatOneMayNotBeSeenIsTold) {
+TEST_F(GlanceTest, AnImageThatIsNotVisibleIsReported) {
     answer(403, "{}");
     auto parts = cloud.connect();
     const auto failed = cloud.run(parts.images->image("i-1"));

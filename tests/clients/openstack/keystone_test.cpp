@@ -45,7 +45,7 @@ TEST_F(KeystoneTest, AProjectWithoutTheTagIsNotTakenEvenIfItIsListed) {
     EXPECT_EQ(cloud.run(keystone().projects_with_tag("preemptible"))->size(), 1U);
 }
 
-/// Nobody can say any more what its servers are for: they are left alone.
+/// The purpose of its servers is no longer known: they are left alone.
 TEST_F(KeystoneTest, ADisabledProjectIsNotTakenEvenIfItIsListed) {
     json body = recorded_answer("keystone-projects-preemptible");
     body["projects"].push_back(body["projects"][0]);
@@ -114,7 +114,7 @@ TEST_F(KeystoneTest, FindsAProjectByIdBeforeName) {
     const auto search = cloud.run(keystone().find_project("p1"));
     ASSERT_TRUE(search) << search.error().what;
     ASSERT_TRUE(search->found);
-    EXPECT_EQ(search->found->name, "n") << "nobody takes it over by a name";
+    EXPECT_EQ(search->found->name, "n") << "a name does not take it over";
 }
 
 TEST_F(KeystoneTest, FindsAProjectByName) {
@@ -125,7 +125,7 @@ TEST_F(KeystoneTest, FindsAProjectByName) {
     EXPECT_EQ(search->found->id.str(), "p1");
 }
 
-TEST_F(KeystoneTest, AnIdIsTheSameInCapitalLetters) {
+TEST_F(KeystoneTest, AnIdIsTheSameInUpperCase) {
     const std::string id = "77cbc4a133c240f693fcd6513d02befe";
     cloud.on("GET /v3/projects/" + id,
              json_reply(200, json{{"project", project(id, "spot")}}.dump()));
@@ -140,7 +140,7 @@ TEST_F(KeystoneTest, AnIdIsTheSameInCapitalLetters) {
 }
 
 /// Some databases behind Keystone return `spot` for `SPOT`, others do not.
-TEST_F(KeystoneTest, ANameInOtherLettersIsToldAndNotTaken) {
+TEST_F(KeystoneTest, ANameInAnotherCaseIsReportedAndNotTaken) {
     cloud.on("GET /v3/projects?name=SPOT", projects({project("p1", "spot")}));
     const auto search = cloud.run(keystone().find_project("SPOT"));
     ASSERT_TRUE(search) << search.error().what;

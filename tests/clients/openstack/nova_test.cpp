@@ -344,13 +344,13 @@ TEST_F(NovaTest, GivesUpWhenEveryMarkerVanishes) {
     EXPECT_LT(cloud.server.requests().size(), 30U);
 }
 
-TEST_F(NovaTest, NoticesPagesThatGoInACircle) {
+TEST_F(NovaTest, NoticesPagesThatRepeat) {
     cloud.on(list_path, page({"a", "b"}, true));
     cloud.on(list_path + "&marker=b", page({"a", "b"}, true));
     const auto servers = cloud.run(nova().servers({}));
     ASSERT_FALSE(servers);
     EXPECT_EQ(servers.error().code, Errc::bad_answer);
-    EXPECT_THAT(servers.error().what, HasSubstr("circle"));
+    EXPECT_THAT(servers.error().what, HasSubstr("repeat"));
 }
 
 TEST_F(NovaTest, ReadsOneServer) {
@@ -376,7 +376,7 @@ TEST_F(NovaTest, AServerThatIsListedAndNotShownIsNotGone) {
                 HasSubstr("\"context_is_admin\": \"role:admin or role:ROLE\""));
     cloud.on(list_path + "&uuid=c", json_reply(403, "{}"));
     EXPECT_EQ(cloud.run(nova().server(ServerId("c"))).error().code, Errc::forbidden)
-        << "what can't be told is no answer";
+        << "an unknown fact is no answer";
 }
 
 TEST_F(NovaTest, ToAnAdministratorWhatIsNotShownIsGone) {
@@ -667,7 +667,7 @@ TEST_F(NovaTest, AShortPageOfHypervisorsIsNotTheEnd) {
     EXPECT_EQ(hypervisors->size(), 3U);
 }
 
-// ---- what became of an action ----
+// ---- the result of an action ----
 
 ActionRecord action_of(const std::string& body) {
     const auto read = openstack::read_action(body, "nova");
@@ -724,7 +724,7 @@ TEST(ReadServer, TheCauseOfAFailureIsNovasException) {
     EXPECT_EQ(cause("Exceeded maximum number of retries. Exhausted all hosts", ""),
               FailureCause::retries_exhausted);
     EXPECT_EQ(cause("Port 1 is in use", "nova.exception.PortInUse: Port 1"), FailureCause::other);
-    EXPECT_EQ(cause("", ""), FailureCause::not_told);
+    EXPECT_EQ(cause("", ""), FailureCause::not_reported);
 }
 
 TEST_F(NovaTest, TheServersOfOneRequest) {

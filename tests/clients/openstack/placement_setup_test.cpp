@@ -146,7 +146,7 @@ TEST_F(TotalTest, IsSetWithAllElseAsItWas) {
     EXPECT_EQ(writes(), 1U) << "what is so already is not written";
 }
 
-TEST_F(TotalTest, OfANewInventoryIsSetWithPlacementsDefaults) {
+TEST_F(TotalTest, OfAnEmptyInventoryIsSetWithPlacementsDefaults) {
     inventories["inventories"] = nlohmann::json::object();
     ASSERT_TRUE(set(4));
     EXPECT_EQ(held().at("total"), 4);
@@ -160,7 +160,7 @@ TEST_F(TotalTest, IsNeverLessThanWhatIsReserved) {
     EXPECT_EQ(held().at("reserved"), 1);
 }
 
-TEST_F(TotalTest, IsSetThoughTheProviderChangesMeanwhileButNotForEver) {
+TEST_F(TotalTest, IsSetThoughTheProviderChangesMeanwhileButNotForever) {
     collisions = 3;
     EXPECT_TRUE(set(9));
     collisions = 1000;

@@ -169,7 +169,7 @@ TEST_F(HoldingsTest, AreSetAllAtOnce) {
                 "consumer_type": "RESERVATION"}})"));
 }
 
-TEST_F(HoldingsTest, AnOldPlacementIsToldNoTypes) {
+TEST_F(HoldingsTest, AnOldPlacementGetsNoTypes) {
     cloud.on("GET /placement/", json_reply(200, R"({"versions": [{"id": "v1.0",
         "max_version": "1.36", "min_version": "1.0"}]})"));
     cloud.on("POST /placement/allocations", json_reply(204, ""));
@@ -177,12 +177,12 @@ TEST_F(HoldingsTest, AnOldPlacementIsToldNoTypes) {
     EXPECT_FALSE(said()["new"].contains("consumer_type"));
 }
 
-TEST_F(HoldingsTest, ThatSomebodyChangedMeanwhileAreAConflict) {
+TEST_F(HoldingsTest, ThatChangedMeanwhileAreAConflict) {
     answer(409, "placement.concurrent_update");
     EXPECT_EQ(hand_over().error().code, Errc::conflict);
 }
 
-TEST_F(HoldingsTest, WithoutTheRightItIsToldWhichOne) {
+TEST_F(HoldingsTest, AMissingRightIsNamed) {
     answer(403, "placement.undefined_code");
     const auto refused = hand_over();
     EXPECT_EQ(refused.error().code, Errc::forbidden);
@@ -261,7 +261,7 @@ TEST_F(ReservedTest, IsSetWithAllElseAsItWas) {
     EXPECT_EQ(bodies, std::vector<nlohmann::json>{expected});
 }
 
-TEST_F(ReservedTest, ThatSomebodyElseSetIsLeftAlone) {
+TEST_F(ReservedTest, ThatAnotherClientSetIsLeftAlone) {
     spot()["reserved"] = 2;
     const auto answer = change(4, 0);
     ASSERT_TRUE(answer) << answer.error().what;
@@ -298,7 +298,7 @@ TEST_F(ReservedTest, IsGivenUpWhenTheProviderNeverComesToRest) {
     EXPECT_EQ(changes, 5);
 }
 
-TEST_F(ReservedTest, WhoseAnswerIsLostIsSetAllTheSame) {
+TEST_F(ReservedTest, WhoseAnswerIsLostIsStillSet) {
     before_put = [&] { lose_answer = bodies.empty(); };
     const auto answer = change(0, 4);
     ASSERT_TRUE(answer) << answer.error().what;

@@ -101,7 +101,7 @@ TEST_F(TotalsTest, ItsAllocationRatioBecomesOne) {
     EXPECT_EQ(bodies.size(), 1U);
 }
 
-TEST_F(TotalsTest, ThatSomebodyElseSetIsLeftAlone) {
+TEST_F(TotalsTest, ThatAnotherClientSetIsLeftAlone) {
     const auto answer = change(9, 6);
     ASSERT_TRUE(answer);
     EXPECT_FALSE(answer->done);
@@ -130,7 +130,7 @@ TEST_F(TotalsTest, AnInventoryIsMadeAndRemoved) {
     EXPECT_EQ(all()[spot]["reserved"], 0);
 }
 
-TEST_F(TotalsTest, IsSetThoughTheProviderChangesMeanwhileButNotForEver) {
+TEST_F(TotalsTest, IsSetThoughTheProviderChangesMeanwhileButNotForever) {
     int changes = 0;
     int most = 3;
     before_put = [&] {
@@ -145,7 +145,7 @@ TEST_F(TotalsTest, IsSetThoughTheProviderChangesMeanwhileButNotForEver) {
     EXPECT_EQ(changes, 5);
 }
 
-TEST_F(TotalsTest, WhatSomebodyHoldsIsNotRemoved) {
+TEST_F(TotalsTest, WhatIsHeldIsNotRemoved) {
     refused = refusal(409, "placement.inventory.inuse");
     EXPECT_EQ(change(4, 0).error().code, Errc::conflict);
 }

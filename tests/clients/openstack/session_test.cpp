@@ -230,7 +230,7 @@ TEST_F(SessionTest, RefusedCredentialsAreNotSentAgainForAWhile) {
     EXPECT_EQ(tries_within(1h), 1U);
     cloud.auth_failure = Reply{};
     cloud.clock.advance(1h);
-    EXPECT_TRUE(cloud.run(parts.compute->compute_services())) << "until it is mended";
+    EXPECT_TRUE(cloud.run(parts.compute->compute_services())) << "until it is fixed";
 }
 
 TEST_F(SessionTest, AWrongAddressOfKeystoneIsNamed) {
@@ -302,7 +302,7 @@ TEST_F(SessionTest, AnOldServiceIsRefusedWithItsVersions) {
                                                "to 2.72: it is too old, Pike or later is needed"));
 }
 
-TEST_F(SessionTest, AgreesAnewAfterAServiceWasReplaced) {
+TEST_F(SessionTest, AgreesAgainAfterAServiceWasReplaced) {
     auto parts = cloud.connect();
     ASSERT_TRUE(cloud.run(parts.compute->compute_services()));
     cloud.on("GET /nova/v2.1/", json_reply(200, R"({"version": {"version": "2.60",

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/as_nobody.hpp"
+#include "support/unprivileged_user.hpp"
 
 namespace reaper::pause_file_test {
 namespace {
@@ -101,7 +101,7 @@ TEST_F(PauseFileTest, WhatIsNoFilePausesToo) {
 TEST_F(PauseFileTest, AFileThatCantBeReadOrSeenPauses) {
     write("{\"by\": \"alice\"}");
     fs::permissions(path(), fs::perms::none);
-    const reaper::test::AsNobody nobody{folder_, path()};
+    const reaper::test::UnprivilegedUser unprivileged{folder_, path()};
     EXPECT_THAT(why(), HasSubstr("can't be read (Permission denied)"));
     fs::permissions(folder_, fs::perms::none);
     EXPECT_THAT(why(), HasSubstr("can't be looked at (Permission denied)"));
@@ -153,7 +153,7 @@ TEST_F(PauseFileTest, WithoutADirectorySaysWhatToDo) {
 }
 
 TEST_F(PauseFileTest, WithoutTheRightSaysWhatToDo) {
-    const reaper::test::AsNobody nobody{folder_};
+    const reaper::test::UnprivilegedUser unprivileged{folder_};
     ASSERT_TRUE(file_.pause("alice", ""));
     fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_THAT(file_.resume().error().what,

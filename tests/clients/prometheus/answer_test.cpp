@@ -202,7 +202,7 @@ TEST(PrometheusAnswer, RemarksAreKeptWithinReason) {
     EXPECT_THAT(infos->remarks, ElementsAre("i"));
 }
 
-TEST(PrometheusAnswer, WhatIsNotPrometheusIsToldInOneLine) {
+TEST(PrometheusAnswer, WhatIsNotPrometheusIsReportedInOneLine) {
     for (const std::string body :
          {"<html><body><h1>Grafana</h1>\nlog in</body></html>", "", "null", "[]", "{}", "17",
           "{\"status\": \"success\"}", "\x1f\x8b\x08", "{\"status\": \"success\", \"data\": 1}"}) {

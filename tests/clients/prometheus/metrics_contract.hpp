@@ -1,4 +1,4 @@
-// What everybody who asks for metrics relies on, whoever answers: the fake, the client before a
+// What all users of metrics rely on, with each source: the fake, the client before a
 // scripted server, and before a real Prometheus.
 #pragma once
 
@@ -22,7 +22,7 @@ struct MetricsWorld {
     /// Of the past: host `a`, the values 0, 1, 2, ... from `begin` on, 60 of them; and then `+Inf`.
     std::string history = "contract_history";
     TimePoint begin{};
-    std::string nothing = "contract_nothing";  ///< that nobody measures
+    std::string nothing = "contract_nothing";  ///< that is not measured
     std::string wrong = "contract{";           ///< that can't be understood
 };
 
@@ -60,7 +60,7 @@ private:
         for (const Sample& sample : *found) {
             ASSERT_TRUE(sample.labels.contains("host"));
             values[sample.labels.at("host")] = sample.value;
-            EXPECT_EQ(sample.at, found->front().at) << "all are of one moment";
+            EXPECT_EQ(sample.at, found->front().at) << "all have the same time";
         }
         ASSERT_EQ(values.size(), 2U);
         EXPECT_EQ(values.at("a"), 0.25);

@@ -109,7 +109,7 @@ TEST_F(MetricsContractTest, PrometheusKeepsIt) {
     check(*metrics);
 }
 
-TEST_F(MetricsContractTest, TheFakeFailsAsItIsTold) {
+TEST_F(MetricsContractTest, TheFakeFailsAsTheTestSets) {
     fake.down = Error{Errc::unreachable, "prometheus is away"};
     EXPECT_EQ(test::run(io, fake.query(world.now)).error(), *fake.down);
     fake.down.reset();

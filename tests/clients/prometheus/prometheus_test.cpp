@@ -199,7 +199,7 @@ TEST_F(PrometheusTest, ASlowServerIsGivenUpAtTheDeadline) {
     EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(PrometheusTest, NobodyThereIsUnreachable) {
+TEST_F(PrometheusTest, ADeadPortIsUnreachable) {
     options.url = "http://127.0.0.1:" + std::to_string(test::closed_port(io));
     const Error error = failure();
     EXPECT_EQ(error.code, Errc::unreachable);
@@ -259,7 +259,7 @@ TEST_F(PrometheusTest, WarningsWithoutEndAreNotAllLogged) {
         ASSERT_TRUE(query());
     }
     EXPECT_THAT(log.text(), AllOf(HasSubstr("number 99"), Not(HasSubstr("number 100")),
-                                  HasSubstr("other remarks are not logged")));
+                                  HasSubstr("further remarks are not logged")));
 }
 
 TEST_F(PrometheusTest, TlsIsVerifiedWithTheAuthorityThatIsSet) {

@@ -1,8 +1,7 @@
-#include "clients/prometheus/request.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clients/prometheus/prometheus.hpp"
 #include "tests/clients/prometheus/web_form.hpp"
 
 namespace reaper::prometheus_request_test {

@@ -26,7 +26,7 @@ Json body_of(const Request& request) {
     return document;
 }
 
-/// Members that nobody reads are mistakes.
+/// Unknown members are mistakes.
 void allow(const Json& said, std::initializer_list<std::string_view> known) {
     for (const auto& [key, value] : said.items())
         if (std::find(known.begin(), known.end(), key) == known.end())
@@ -150,7 +150,7 @@ Response release(Site& site, const Request& request) {
     return done();
 }
 
-/// nova-compute stops reporting, without anybody saying so.
+/// nova-compute stops reporting, without any notice.
 Response set_agent(Site& site, const Request& request) {
     const Json said = body_of(request);
     allow(said, {"down"});

@@ -14,7 +14,7 @@ struct FaultRule {
     int number = 0;
     std::string method;      ///< empty: any
     std::string pattern;     ///< of path and query, `*` for anything: `/placement/allocations/*`
-    std::string user;        ///< name; empty: anybody
+    std::string user;        ///< name; empty: any user
     std::uint64_t skip = 0;  ///< so many requests pass first
     std::optional<std::uint64_t> count;  ///< for so many requests; none: until removed
     Micros latency{0};                   ///< real time

@@ -143,8 +143,8 @@ Response show_metadata(Call& call) {
 }
 
 void tell_update(Call& call, const Server& server) {
-    const ServerMoment moment{"update", server, call.by, "nova-api:ctl", server.state, server.task};
-    call.world.tell([&](Listener& listener) { listener.on_server(moment); });
+    const ServerEvent event{"update", server, call.by, "nova-api:ctl", server.state, server.task};
+    call.world.tell([&](Listener& listener) { listener.on_server(event); });
 }
 
 Response change_metadata(Call& call, bool replace) {

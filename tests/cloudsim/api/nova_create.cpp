@@ -1,4 +1,4 @@
-// POST /servers: what is asked for, and what the caller is told.
+// POST /servers: what is requested, and the answer.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

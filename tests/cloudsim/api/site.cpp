@@ -42,7 +42,7 @@ std::string action_in(const Request& request) {
     return document.is_object() && !document.empty() ? document.begin().key() : "";
 }
 
-/// Who asks for a token; empty if that can't be told.
+/// The user that asks for a token; empty if it is not known.
 std::string login_name(const Identity& identity, const Request& request) {
     const auto document = nlohmann::json::parse(request.body, nullptr, false);
     try {
@@ -92,19 +92,19 @@ void Site::reset_to_empty() {
     lifecycle_->clear_servers();
     world_->deletions_to_lose = 0;
     faults_.clear();
-    const auto nobody = std::make_shared<const Context>();
+    const auto no_user = std::make_shared<const Context>();
     while (!world_->nova.aggregates.empty()) {
         Aggregate& aggregate = *world_->nova.aggregates.back();
         while (!aggregate.hosts.empty())
             lifecycle_->remove_from_aggregate(
-                aggregate, *world_->nova.find_host(aggregate.hosts.back()), nobody);
-        lifecycle_->delete_aggregate(aggregate, nobody);
+                aggregate, *world_->nova.find_host(aggregate.hosts.back()), no_user);
+        lifecycle_->delete_aggregate(aggregate, no_user);
     }
     world_->nova.groups.clear();
     for (const auto& host : world_->nova.hosts) {
         host->held = host->agent_down = false;
-        if (host->disabled) lifecycle_->set_service(*host, false, {}, nobody);
-        if (host->forced_down) lifecycle_->force_down(*host, false, nobody);
+        if (host->disabled) lifecycle_->set_service(*host, false, {}, no_user);
+        if (host->forced_down) lifecycle_->force_down(*host, false, no_user);
     }
 }
 

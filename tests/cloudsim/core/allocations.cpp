@@ -98,7 +98,7 @@ Outcome Placement::check_claims(const std::vector<Claim>& claims) const {
     return check_room(claims);
 }
 
-void Placement::let_go(Consumer& consumer) {
+void Placement::release(Consumer& consumer) {
     for (const Held& held : consumer.held) {
         if (Room* room = held.provider->room(held.resource_class)) room->used -= held.amount;
         std::erase(held.provider->consumers, &consumer);
@@ -118,7 +118,7 @@ void Placement::set_held(const std::vector<Claim>& claims) {
         if (Consumer* consumer = find_consumer(claim.consumer)) {
             for (const Held& held : consumer->held)
                 if (claim.held.empty()) touched.insert(held.provider);
-            let_go(*consumer);
+            release(*consumer);
         }
     for (const Claim& claim : claims) {
         if (claim.held.empty()) {
@@ -146,13 +146,13 @@ void Placement::set_held(const std::vector<Claim>& claims) {
 bool Placement::remove_consumer(const Uuid& uuid) {
     Consumer* consumer = find_consumer(uuid);
     if (!consumer) return false;
-    let_go(*consumer);
+    release(*consumer);
     consumers_.erase(uuid);
     return true;
 }
 
 void Placement::clear_consumers() {
-    for (auto& [uuid, consumer] : consumers_) let_go(*consumer);
+    for (auto& [uuid, consumer] : consumers_) release(*consumer);
     consumers_.clear();
 }
 

@@ -47,11 +47,11 @@ std::string compute_publisher(const Host& host) {
     return "nova-compute:" + host.name;
 }
 
-void Lifecycle::tell(std::string_view event, const Server& server, const std::string& publisher,
+void Lifecycle::tell(std::string_view name, const Server& server, const std::string& publisher,
                      const ContextPtr& by, const Flavor* new_flavor, bool deleted) {
-    const ServerMoment moment{event,        server,      by,         publisher,
-                              server.state, server.task, new_flavor, deleted};
-    world_.tell([&](Listener& listener) { listener.on_server(moment); });
+    const ServerEvent event{name,         server,      by,         publisher,
+                            server.state, server.task, new_flavor, deleted};
+    world_.tell([&](Listener& listener) { listener.on_server(event); });
 }
 
 void Lifecycle::set_states(Server& server, VmState state, TaskState task,
@@ -61,8 +61,8 @@ void Lifecycle::set_states(Server& server, VmState state, TaskState task,
     server.state = state;
     server.task = task;
     if (old_state == state && old_task == task) return;
-    const ServerMoment moment{"update", server, by, publisher, old_state, old_task, nullptr, false};
-    world_.tell([&](Listener& listener) { listener.on_server(moment); });
+    const ServerEvent event{"update", server, by, publisher, old_state, old_task, nullptr, false};
+    world_.tell([&](Listener& listener) { listener.on_server(event); });
 }
 
 void Lifecycle::effect(std::string_view what, const Server& server, const Host* host) {
@@ -186,8 +186,8 @@ void Lifecycle::refuse(const std::vector<Uuid>& ids, const Placing& placing, boo
         server.more().fault = Fault{500, no_valid_host(had_candidates), to_seconds(now)};
         end_action(server, by, no_valid_host(had_candidates));
         effect("refused", server, nullptr);
-        const RefusalMoment moment{"build_instances", id, placing, "error", had_candidates, by};
-        world_.tell([&](Listener& listener) { listener.on_refusal(moment); });
+        const RefusalEvent event{"build_instances", id, placing, "error", had_candidates, by};
+        world_.tell([&](Listener& listener) { listener.on_refusal(event); });
     }
 }
 

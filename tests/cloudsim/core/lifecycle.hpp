@@ -117,7 +117,7 @@ private:
     void arrive(Server& server, Host& target, std::string_view event, const ContextPtr& by);
     void set_states(Server& server, VmState state, TaskState task, const std::string& publisher,
                     const ContextPtr& by);
-    void tell(std::string_view event, const Server& server, const std::string& publisher,
+    void tell(std::string_view name, const Server& server, const std::string& publisher,
               const ContextPtr& by, const Flavor* new_flavor = nullptr, bool deleted = false);
     void effect(std::string_view what, const Server& server, const Host* host);
     void record(Server& server, const char* action, const ContextPtr& by);

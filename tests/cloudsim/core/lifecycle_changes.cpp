@@ -114,7 +114,7 @@ void Lifecycle::resize_scheduled(const Uuid& id, std::shared_ptr<const Flavor> f
                                  const ContextPtr& by) {
     Server* server = world_.nova.find_server(id);
     if (!server || server->task != TaskState::resize_prep) return;
-    // Nova moves what the server holds to the migration, and claims anew in its own name.
+    // Nova moves what the server holds to the migration, and claims again in the server's name.
     const Uuid migration = world_.rng.uuid();
     hand_over(world_, id, migration);
     Placing placing;
@@ -194,8 +194,8 @@ void Lifecycle::resize_refused(Server& server, const Placing& placing, bool had_
                                            ? "No valid host found for cold migrate"
                                            : "No valid host found for resize"));
     effect("resize refused", server, server.host);
-    const RefusalMoment moment{"migrate_server", server.id, placing, state, had_candidates, by};
-    world_.tell([&](Listener& listener) { listener.on_refusal(moment); });
+    const RefusalEvent event{"migrate_server", server.id, placing, state, had_candidates, by};
+    world_.tell([&](Listener& listener) { listener.on_refusal(event); });
 }
 
 Outcome Lifecycle::confirm_resize(Server& server, const ContextPtr& by) {

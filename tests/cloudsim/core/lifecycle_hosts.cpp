@@ -8,14 +8,14 @@ namespace reaper::cloudsim {
 namespace {
 
 void tell_service(World& world, const Host& host, const ContextPtr& by) {
-    const ServiceMoment moment{host, world.clock.now(), by};
-    world.tell([&](Listener& listener) { listener.on_service(moment); });
+    const ServiceEvent event{host, world.clock.now(), by};
+    world.tell([&](Listener& listener) { listener.on_service(event); });
 }
 
-void tell_aggregate(World& world, std::string_view event, const Aggregate& aggregate,
+void tell_aggregate(World& world, std::string_view name, const Aggregate& aggregate,
                     const ContextPtr& by) {
-    const AggregateMoment moment{event, aggregate, by};
-    world.tell([&](Listener& listener) { listener.on_aggregate(moment); });
+    const AggregateEvent event{name, aggregate, by};
+    world.tell([&](Listener& listener) { listener.on_aggregate(event); });
 }
 
 }  // namespace

@@ -74,9 +74,9 @@ void Lifecycle::live_migrate_to(Server& server, const Uuid& migration, const Pla
         set_states(server, server.state, TaskState::none, conductor_publisher, by);
         end_action(server, by, no_valid_host(none->had_candidates));
         effect("migration refused", server, server.host);
-        const RefusalMoment moment{"migrate_server",     server.id, placing, "active",
-                                   none->had_candidates, by,        true};
-        world_.tell([&](Listener& listener) { listener.on_refusal(moment); });
+        const RefusalEvent event{"migrate_server",     server.id, placing, "active",
+                                 none->had_candidates, by,        true};
+        world_.tell([&](Listener& listener) { listener.on_refusal(event); });
         return;
     }
     Host& target = *std::get<std::vector<Host*>>(selection).front();
@@ -119,9 +119,9 @@ void Lifecycle::evacuate_to(Server& server, const Uuid&, const Placing& placing,
         server.more().fault = Fault{500, why, to_seconds(world_.clock.now())};
         end_action(server, by, why);
         effect("evacuation refused", server, server.host);
-        const RefusalMoment moment{"rebuild_server",     server.id, placing, "error",
-                                   none->had_candidates, by};
-        world_.tell([&](Listener& listener) { listener.on_refusal(moment); });
+        const RefusalEvent event{"rebuild_server",     server.id, placing, "error",
+                                 none->had_candidates, by};
+        world_.tell([&](Listener& listener) { listener.on_refusal(event); });
         return;
     }
     Host& target = *std::get<std::vector<Host*>>(selection).front();
@@ -161,7 +161,7 @@ void Lifecycle::unshelve_scheduled(Server& server, const ContextPtr& by) {
     move(server, {}, by, &Lifecycle::unshelve_to);
 }
 
-/// Where no host is found, Nova tells nobody: the record of actions alone knows.
+/// Where no host is found, Nova sends no message: only the record of actions shows it.
 void Lifecycle::unshelve_to(Server& server, const Uuid&, const Placing&, const Selection& selection,
                             const ContextPtr& by) {
     server.updated = to_seconds(world_.clock.now());

@@ -11,8 +11,8 @@
 namespace reaper::cloudsim {
 
 /// `instance.*`
-struct ServerMoment {
-    std::string_view event;  ///< `create.start`, `delete.end`, `update`, ...
+struct ServerEvent {
+    std::string_view name;  ///< `create.start`, `delete.end`, `update`, ...
     const Server& server;
     const ContextPtr& by;
     std::string publisher;  ///< `nova-compute:host-3`
@@ -41,20 +41,20 @@ struct Placing {
     std::size_t count() const { return servers.size(); }
 };
 
-struct ScheduleMoment {
+struct ScheduleEvent {
     bool end = false;
     const Placing& placing;
     const ContextPtr& by;
 };
 
 /// It looks for hosts, through the door.
-struct SearchMoment {
+struct SearchEvent {
     const Placing& placing;
     const ContextPtr& by;
 };
 
 /// No host was found.
-struct RefusalMoment {
+struct RefusalEvent {
     std::string_view method;  ///< `build_instances` or `migrate_server`
     Uuid server;              ///< the one that this message is about
     const Placing& placing;
@@ -64,14 +64,14 @@ struct RefusalMoment {
     bool bare = false;  ///< the request spec has the server's id alone (live migration)
 };
 
-struct ServiceMoment {
+struct ServiceEvent {
     const Host& host;
     Time last_seen{};
     const ContextPtr& by;
 };
 
-struct AggregateMoment {
-    std::string_view event;  ///< `create.end`, `add_host.start`, ...
+struct AggregateEvent {
+    std::string_view name;  ///< `create.end`, `add_host.start`, ...
     const Aggregate& aggregate;
     const ContextPtr& by;
 };
@@ -87,12 +87,12 @@ struct Effect {
 class Listener {
 public:
     virtual ~Listener() = default;
-    virtual void on_server(const ServerMoment&) {}
-    virtual void on_schedule(const ScheduleMoment&) {}
-    virtual void on_refusal(const RefusalMoment&) {}
-    virtual void on_search(const SearchMoment&) {}
-    virtual void on_service(const ServiceMoment&) {}
-    virtual void on_aggregate(const AggregateMoment&) {}
+    virtual void on_server(const ServerEvent&) {}
+    virtual void on_schedule(const ScheduleEvent&) {}
+    virtual void on_refusal(const RefusalEvent&) {}
+    virtual void on_search(const SearchEvent&) {}
+    virtual void on_service(const ServiceEvent&) {}
+    virtual void on_aggregate(const AggregateEvent&) {}
     virtual void on_effect(const Effect&) {}
 };
 

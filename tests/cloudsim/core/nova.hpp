@@ -49,7 +49,7 @@ struct Context {
     std::optional<Uuid> given{};  ///< by its client, in X-OpenStack-Request-ID
 
     std::string request_id() const { return "req-" + request.text(); }
-    /// What other services are told.
+    /// The request id that other services get.
     std::string global_id() const { return "req-" + given.value_or(request).text(); }
 };
 using ContextPtr = std::shared_ptr<const Context>;
@@ -137,7 +137,7 @@ struct ServerExtras {
     std::set<std::string> tags;
     std::string locked_reason;
     std::string availability_zone;  ///< that was asked for; empty if none
-    std::string pinned_zone;        ///< the same, for ever
+    std::string pinned_zone;        ///< the same, forever
     std::string forced_host;        ///< that was asked for
     std::optional<Uuid> group;
     std::vector<Uuid> same_host;  ///< hints

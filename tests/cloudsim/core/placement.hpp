@@ -144,7 +144,7 @@ private:
     Outcome check_claims(const std::vector<Claim>& claims) const;
     Outcome check_generation(const Claim& claim) const;
     Outcome check_room(const std::vector<Claim>& claims) const;
-    void let_go(Consumer& consumer);
+    void release(Consumer& consumer);
 
     Names& names_;
     std::vector<Provider*> order_;

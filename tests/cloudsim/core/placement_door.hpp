@@ -19,7 +19,7 @@ public:
     virtual void search(const CandidateQuery& query, std::string request, Found found) = 0;
     using Claimed = std::function<void(bool)>;
     virtual void claim(const Claim& claim, std::string request, Claimed claimed) = 0;
-    /// What was claimed is given back, a moment later.
+    /// Gives claimed room back, slightly later.
     virtual void give_back(const Uuid& consumer, std::string request) = 0;
 };
 

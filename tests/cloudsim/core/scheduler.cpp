@@ -100,7 +100,7 @@ void weigh(World& world, std::vector<Choice>& choices) {
     });
 }
 
-/// A filter that nobody can read from outside: no host takes such an image.
+/// A filter that is not visible from outside: no host takes such an image.
 bool is_impossible(const Placing& placing) {
     return placing.image != nullptr && placing.image->properties.contains("cloudsim:impossible");
 }
@@ -252,16 +252,16 @@ Selection select_now(World& world, const Placing& placing, const ContextPtr& by)
     if (is_refused(query, *placing.flavor)) return NoValidHost{false};
     const Candidates candidates = find_candidates(world.placement, query);
     if (candidates.requests.empty()) return NoValidHost{false};
-    ScheduleMoment moment{false, placing, by};
-    world.tell([&](Listener& listener) { listener.on_schedule(moment); });
+    ScheduleEvent event{false, placing, by};
+    world.tell([&](Listener& listener) { listener.on_schedule(event); });
     std::vector<Host*> chosen = place_all(world, placing, candidates);
     if (chosen.size() < placing.count()) {
         for (std::size_t at = 0; at < chosen.size(); ++at)
             world.placement.remove_consumer(placing.servers[at]);
         return NoValidHost{true};
     }
-    moment.end = true;
-    world.tell([&](Listener& listener) { listener.on_schedule(moment); });
+    event.end = true;
+    world.tell([&](Listener& listener) { listener.on_schedule(event); });
     return chosen;
 }
 
@@ -298,15 +298,15 @@ private:
             return;
         }
         candidates_ = std::move(*found);
-        const ScheduleMoment moment{false, placing_, by_};
-        world_.tell([&](Listener& listener) { listener.on_schedule(moment); });
+        const ScheduleEvent event{false, placing_, by_};
+        world_.tell([&](Listener& listener) { listener.on_schedule(event); });
         begin_server();
     }
 
     void begin_server() {
         if (chosen_.size() == placing_.count()) {
-            const ScheduleMoment moment{true, placing_, by_};
-            world_.tell([&](Listener& listener) { listener.on_schedule(moment); });
+            const ScheduleEvent event{true, placing_, by_};
+            world_.tell([&](Listener& listener) { listener.on_schedule(event); });
             selected_(placing_, chosen_);
             return;
         }

@@ -21,7 +21,7 @@ using Selection = std::variant<std::vector<Host*>, NoValidHost>;
 
 /// Tells `scheduler.select_destinations.start` and `.end`, the former only if Placement had
 /// candidates, as Nova does. `selected` is called at once, or later if there is a door: then
-/// servers may be gone by now, and what was claimed for them is theirs to let go.
+/// servers may be gone by now, and `selected` has to release what was claimed for them.
 void select_destinations(World& world, Placing placing, ContextPtr by,
                          std::function<void(const Placing&, const Selection&)> selected);
 
@@ -35,7 +35,7 @@ constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 bool is_place(World& world, const Placing& placing, const Host& host);
 /// How many may by server group and hints, which changes when other servers come and go.
 std::size_t may_join(const World& world, const Placing& placing, const Host& host);
-/// Is there somebody of its affinity group to be with? Without, all of them find one host.
+/// Does its affinity group have a server already? If not, all of its servers find one host.
 bool joins_others(const World& world, const Placing& placing);
 
 /// The query that Nova would send to Placement.

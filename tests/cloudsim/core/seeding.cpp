@@ -8,7 +8,7 @@ namespace {
 
 constexpr int standard_traits = 10;  // the first of Placement's list: what the lab's hosts have
 
-ContextPtr nobody(World& world) {
+ContextPtr no_user(World& world) {
     auto context = std::make_shared<Context>();
     context->is_admin = true;
     context->roles = {"admin", "member", "reader"};
@@ -80,7 +80,7 @@ void seed_hosts(World& world) {
 }
 
 std::string seed_aggregates(World& world, Lifecycle& lifecycle) {
-    const ContextPtr by = nobody(world);
+    const ContextPtr by = no_user(world);
     auto entries = world.settings.aggregates;
     for (const auto& [zone, hosts] : world.settings.zones)
         entries[zone] = {hosts, {{"availability_zone", zone}}};
@@ -175,7 +175,7 @@ std::string seed_identity(World& world) {
             user.grants.insert({project->id, role});
         }
     }
-    // The administrator makes servers in everybody's project, as the lab's does.
+    // The administrator makes servers in all projects, as the lab's does.
     if (User* admin = world.identity.user_named("admin"))
         for (const auto& project : world.identity.projects)
             admin->grants.insert({project->id, "admin"});

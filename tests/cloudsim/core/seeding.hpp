@@ -13,8 +13,8 @@ namespace reaper::cloudsim {
 /// Fills an empty world. Empty if all is well; else one line that says what can't be.
 std::string seed(World& world, Lifecycle& lifecycle);
 
-/// Hosts in cells, by cell; the others are in one without a name. Each cell numbers its hosts anew.
-/// Empty, or one line that says what can't be.
+/// Hosts in cells, by cell; the others are in one without a name. Each cell numbers its hosts
+/// from 1. Empty, or one line that says what can't be.
 std::string set_cells(World& world, const std::map<std::string, std::vector<std::string>>& cells,
                       const std::vector<std::string>& disabled);
 

@@ -1,4 +1,4 @@
-// The whole simulated cloud: everybody's books, one clock, one source of chance.
+// The whole simulated cloud: all services' data, one clock, one source of chance.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct World {
     void tell(Tell tell_one) {
         for (Listener* listener : listeners) tell_one(*listener);
     }
-    /// Of nobody's request: what the cloud does by itself, in the name of a server's owner.
+    /// Not of a request: what the cloud does by itself, in the name of a server's owner.
     ContextPtr own_context(const Server& server);
     bool is_revocable(const Server& server) const;
     /// The rule alone, of the project's tag and of what is held.

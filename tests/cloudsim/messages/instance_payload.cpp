@@ -40,13 +40,13 @@ Time month_of(Time time) {
     return Time(sys_days(date.year() / date.month() / 1));
 }
 
-void write_update_head(JsonWriter& json, const World& world, const ServerMoment& moment) {
+void write_update_head(JsonWriter& json, const World& world, const ServerEvent& event) {
     json.name("state_update");
     open_nova_object(json, "InstanceStateUpdatePayload", "1.0");
-    json.member("old_state", to_string(moment.old_state));
-    json.member("state", to_string(moment.server.state));
-    json.text_or_null("old_task_state", to_string(moment.old_task));
-    json.text_or_null("new_task_state", to_string(moment.server.task));
+    json.member("old_state", to_string(event.old_state));
+    json.member("state", to_string(event.server.state));
+    json.text_or_null("old_task_state", to_string(event.old_task));
+    json.text_or_null("new_task_state", to_string(event.server.task));
     close_nova_object(json);
     const Time now = world.clock.now();
     json.name("audit_period");
@@ -56,8 +56,8 @@ void write_update_head(JsonWriter& json, const World& world, const ServerMoment&
     close_nova_object(json);
     json.member("old_display_name", nullptr);
     json.open_array("tags");
-    if (moment.server.extra())
-        for (const std::string& tag : moment.server.extra()->tags) json.value(tag);
+    if (event.server.extra())
+        for (const std::string& tag : event.server.extra()->tags) json.value(tag);
     json.close_array();
 }
 
@@ -78,8 +78,8 @@ std::string zone_of(const Server& server) {
     return server.host ? server.host->zone : "";
 }
 
-void write_body(JsonWriter& json, const World& world, const ServerMoment& moment) {
-    const Server& server = moment.server;
+void write_body(JsonWriter& json, const World& world, const ServerEvent& event) {
+    const Server& server = event.server;
     const std::string host = server.host ? server.host->name : "";
     json.member("uuid", server.id.text()).member("user_id", world.names.text(server.user));
     json.member("tenant_id", world.names.text(server.project));
@@ -96,14 +96,13 @@ void write_body(JsonWriter& json, const World& world, const ServerMoment& moment
     json.member("created_at", iso_z(server.created));
     write_time(json, "launched_at", server.launched);
     write_time(json, "terminated_at", server.terminated);
-    write_time(json, "deleted_at",
-               moment.deleted ? std::optional(world.clock.now()) : std::nullopt);
+    write_time(json, "deleted_at", event.deleted ? std::optional(world.clock.now()) : std::nullopt);
     write_time(json, "updated_at", server.updated);
     json.member("state", to_string(server.state));
-    json.member("power_state", power_word(server, moment.deleted));
+    json.member("power_state", power_word(server, event.deleted));
     json.text_or_null("task_state", to_string(server.task));
     json.member("progress", 0).open_array("ip_addresses").close_array();
-    if (moment.event == "update")
+    if (event.name == "update")
         json.member("block_devices", nullptr);
     else
         json.open_array("block_devices").close_array();
@@ -114,31 +113,31 @@ void write_body(JsonWriter& json, const World& world, const ServerMoment& moment
     json.member("locked", server.locked).member("auto_disk_config", "MANUAL");
 }
 
-void write_tail(JsonWriter& json, const ServerMoment& moment) {
-    json.member("action_initiator_user", moment.by->user_id);
-    json.member("action_initiator_project", moment.by->project_id);
-    json.text_or_null("locked_reason", moment.server.extra()
-                                           ? std::string_view(moment.server.extra()->locked_reason)
+void write_tail(JsonWriter& json, const ServerEvent& event) {
+    json.member("action_initiator_user", event.by->user_id);
+    json.member("action_initiator_project", event.by->project_id);
+    json.text_or_null("locked_reason", event.server.extra()
+                                           ? std::string_view(event.server.extra()->locked_reason)
                                            : std::string_view());
 }
 
 }  // namespace
 
-std::string instance_payload(const World& world, const ServerMoment& moment) {
-    const Kind kind = kind_of(moment.event);
-    const bool update = moment.event == "update";
+std::string instance_payload(const World& world, const ServerEvent& event) {
+    const Kind kind = kind_of(event.name);
+    const bool update = event.name == "update";
     JsonWriter json;
     json.text().reserve(2500);
     open_nova_object(json, kind.name, kind.version);
-    if (update) write_update_head(json, world, moment);
-    if (moment.event.starts_with("create.")) write_create_head(json, moment.server);
-    if (!update) json.member("fault", nullptr).member("request_id", moment.by->request_id());
-    write_body(json, world, moment);
-    if (update) json.member("request_id", moment.by->request_id());
-    write_tail(json, moment);
-    if (moment.new_flavor) {
+    if (update) write_update_head(json, world, event);
+    if (event.name.starts_with("create.")) write_create_head(json, event.server);
+    if (!update) json.member("fault", nullptr).member("request_id", event.by->request_id());
+    write_body(json, world, event);
+    if (update) json.member("request_id", event.by->request_id());
+    write_tail(json, event);
+    if (event.new_flavor) {
         json.name("new_flavor");
-        write_flavor_payload(json, *moment.new_flavor);
+        write_flavor_payload(json, *event.new_flavor);
     }
     close_nova_object(json);
     return json.take();

@@ -50,33 +50,32 @@ void Notifications::send(std::string_view event_type, bool is_error, std::string
            outer.take()});
 }
 
-void Notifications::on_server(const ServerMoment& moment) {
+void Notifications::on_server(const ServerEvent& event) {
     World& world = world_();
-    if (moment.event == "update" && !world.settings.state_changes) return;
-    send("instance." + std::string(moment.event), false, moment.publisher, moment.by,
-         instance_payload(world, moment));
+    if (event.name == "update" && !world.settings.state_changes) return;
+    send("instance." + std::string(event.name), false, event.publisher, event.by,
+         instance_payload(world, event));
 }
 
-void Notifications::on_schedule(const ScheduleMoment& moment) {
+void Notifications::on_schedule(const ScheduleEvent& event) {
     JsonWriter json;
-    write_request_spec(json, world_(), moment.placing, false);
-    send(moment.end ? "scheduler.select_destinations.end" : "scheduler.select_destinations.start",
-         false, "nova-scheduler:ctl", moment.by, json.text());
+    write_request_spec(json, world_(), event.placing, false);
+    send(event.end ? "scheduler.select_destinations.end" : "scheduler.select_destinations.start",
+         false, "nova-scheduler:ctl", event.by, json.text());
 }
 
-void Notifications::on_refusal(const RefusalMoment& moment) {
-    send("compute_task." + std::string(moment.method) + ".error", true, "nova-conductor:ctl",
-         moment.by, refusal_payload(world_(), moment));
+void Notifications::on_refusal(const RefusalEvent& event) {
+    send("compute_task." + std::string(event.method) + ".error", true, "nova-conductor:ctl",
+         event.by, refusal_payload(world_(), event));
 }
 
-void Notifications::on_service(const ServiceMoment& moment) {
-    send("service.update", false, compute_publisher(moment.host), moment.by,
-         service_payload(moment));
+void Notifications::on_service(const ServiceEvent& event) {
+    send("service.update", false, compute_publisher(event.host), event.by, service_payload(event));
 }
 
-void Notifications::on_aggregate(const AggregateMoment& moment) {
-    send("aggregate." + std::string(moment.event), false, "nova-api:ctl", moment.by,
-         aggregate_payload(moment));
+void Notifications::on_aggregate(const AggregateEvent& event) {
+    send("aggregate." + std::string(event.name), false, "nova-api:ctl", event.by,
+         aggregate_payload(event));
 }
 
 }  // namespace reaper::cloudsim

@@ -25,11 +25,11 @@ public:
     Notifications(std::function<World&()> world, Send send)
         : world_(std::move(world)), send_(std::move(send)) {}
 
-    void on_server(const ServerMoment& moment) override;
-    void on_schedule(const ScheduleMoment& moment) override;
-    void on_refusal(const RefusalMoment& moment) override;
-    void on_service(const ServiceMoment& moment) override;
-    void on_aggregate(const AggregateMoment& moment) override;
+    void on_server(const ServerEvent& event) override;
+    void on_schedule(const ScheduleEvent& event) override;
+    void on_refusal(const RefusalEvent& event) override;
+    void on_service(const ServiceEvent& event) override;
+    void on_aggregate(const AggregateEvent& event) override;
 
 private:
     void send(std::string_view event_type, bool is_error, std::string_view publisher,

@@ -164,43 +164,43 @@ void write_bare_request_spec(JsonWriter& json, const Uuid& server) {
 
 }  // namespace
 
-std::string refusal_payload(const World& world, const RefusalMoment& moment) {
-    const std::string reason = moment.had_candidates ? "There are not enough hosts available." : "";
+std::string refusal_payload(const World& world, const RefusalEvent& event) {
+    const std::string reason = event.had_candidates ? "There are not enough hosts available." : "";
     JsonWriter json;
     open_nova_object(json, "ComputeTaskPayload", "1.0");
-    json.member("instance_uuid", moment.server.text()).name("request_spec");
-    if (moment.bare)
-        write_bare_request_spec(json, moment.server);
+    json.member("instance_uuid", event.server.text()).name("request_spec");
+    if (event.bare)
+        write_bare_request_spec(json, event.server);
     else
-        write_request_spec(json, world, moment.placing, true);
-    json.member("state", moment.state).name("reason");
+        write_request_spec(json, world, event.placing, true);
+    json.member("state", event.state).name("reason");
     open_nova_object(json, "ExceptionPayload", "1.1");
     json.member("module_name", "oslo_messaging._drivers.amqpdriver");
     json.member("function_name", "_send").member("exception", "NoValidHost_Remote");
     json.member("exception_message", exception_message(reason));
-    json.member("traceback", traceback_of(moment.method, reason));
+    json.member("traceback", traceback_of(event.method, reason));
     close_nova_object(json);
     close_nova_object(json);
     return json.take();
 }
 
-std::string service_payload(const ServiceMoment& moment) {
-    const Host& host = moment.host;
+std::string service_payload(const ServiceEvent& event) {
+    const Host& host = event.host;
     JsonWriter json;
     open_nova_object(json, "ServiceStatusPayload", "1.1");
     json.member("host", host.name).member("binary", "nova-compute").member("topic", "compute");
     json.member("report_count", 1).member("disabled", host.disabled);
     json.member("disabled_reason", host.disabled_reason).member("availability_zone", nullptr);
-    json.member("last_seen_up", iso_z(moment.last_seen));
+    json.member("last_seen_up", iso_z(event.last_seen));
     json.member("forced_down", host.forced_down).member("version", 66);
     json.member("uuid", host.service.text());
     close_nova_object(json);
     return json.take();
 }
 
-std::string aggregate_payload(const AggregateMoment& moment) {
-    const Aggregate& aggregate = moment.aggregate;
-    const bool is_new = moment.event == "create.start";
+std::string aggregate_payload(const AggregateEvent& event) {
+    const Aggregate& aggregate = event.aggregate;
+    const bool is_new = event.name == "create.start";
     JsonWriter json;
     open_nova_object(json, "AggregatePayload", "1.1");
     json.name("id");

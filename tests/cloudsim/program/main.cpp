@@ -103,7 +103,7 @@ NotifierControl control_of(Publisher& publisher) {
 
 void write_ready(const std::string& path, const std::string& line) {
     if (path.empty()) return;
-    // Written aside and moved, so that nobody reads half of it.
+    // Written aside and moved, so that no reader sees half of it.
     const std::string aside = path + ".new";
     std::ofstream(aside) << line << '\n';
     if (std::rename(aside.c_str(), path.c_str()) != 0)

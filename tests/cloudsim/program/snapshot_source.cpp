@@ -132,7 +132,7 @@ private:
         world_.placement.set_held({claim});
     }
 
-    /// What is used, but by nobody whom the file names.
+    /// What is used, but by no server in the file.
     void hold_the_rest(const reaper::Provider& provider) {
         auto& ours = *world_.placement.find(id_of(provider.id.str(), "provider"));
         Resources rest;
@@ -149,13 +149,13 @@ private:
     }
 
     void copy_groups(const reaper::Host& host) {
-        const auto nobody = std::make_shared<const Context>();
+        const auto no_user = std::make_shared<const Context>();
         Host& ours = *world_.nova.find_host(host.service_host);
         for (const std::string& name : host.aggregates)
-            lifecycle_.add_to_aggregate(aggregate(name, ""), ours, nobody);
+            lifecycle_.add_to_aggregate(aggregate(name, ""), ours, no_user);
         const std::string& zone = host.availability_zone;
         if (!zone.empty() && zone != "nova" && ours.zone != zone)
-            lifecycle_.add_to_aggregate(aggregate("zone " + zone, zone), ours, nobody);
+            lifecycle_.add_to_aggregate(aggregate("zone " + zone, zone), ours, no_user);
     }
 
     Aggregate& aggregate(const std::string& name, const std::string& zone) {

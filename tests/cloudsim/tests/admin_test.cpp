@@ -132,7 +132,7 @@ TEST_F(AdminTest, FaultsOfTheWire) {
     box.call("POST", "/admin/faults", {{"method", "DELETE"}, {"drop_after", true}, {"count", 1}});
     EXPECT_TRUE(box.call("DELETE", servers + "/" + id).response.drop);
     box.settle();
-    EXPECT_TRUE(box.server(id).is_null()) << "it was done all the same";
+    EXPECT_TRUE(box.server(id).is_null()) << "it was done nevertheless";
 }
 
 TEST_F(AdminTest, UnknownMembersAreRefused) {
@@ -279,7 +279,7 @@ TEST(CloudsimSnapshot, BringsHostsProvidersAndServersWithTheirIds) {
     EXPECT_EQ(tagged.size(), 2U) << "spot, and the file's own";
 }
 
-TEST(CloudsimSnapshot, TextThatIsNoneIsRefused) {
+TEST(CloudsimSnapshot, InvalidTextIsRefused) {
     EXPECT_THROW(snapshot_seeder("{}", "cloud.json"), std::runtime_error);
 }
 

@@ -1,4 +1,4 @@
-// Our real clients against the simulated cloud, over a real socket: what is read is what is there.
+// Our real clients against the simulated cloud, over a real socket: they read what the cloud has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,7 +103,7 @@ TEST_F(ClientsTest, ReserveWhatIsLeftSoThatNothingMoreFits) {
     const auto state = run(parts.placement->provider(all.provider));
     ASSERT_TRUE(state) << state.error().what;
     EXPECT_EQ(state->inventories.at(all.resource_class).capacity(), 0);
-    EXPECT_THAT(state->allocations, SizeIs(1)) << "what is there stays";
+    EXPECT_THAT(state->allocations, SizeIs(1)) << "existing allocations stay";
     std::swap(all.from, all.to);
     EXPECT_TRUE(run(parts.placement->change_reserved(all, 5s))->done);
     EXPECT_EQ(

@@ -137,7 +137,7 @@ TEST_F(MovesTest, AGroupAllowsSoManyOnAHost) {
     EXPECT_EQ(status_of(ids[2]), "ERROR");
 }
 
-TEST_F(MovesTest, HintsAboutOtherServersAreObeyedAndToldToNobodyAfterAFailure) {
+TEST_F(MovesTest, HintsAboutOtherServersAreObeyedAndMissingAfterAFailure) {
     const std::string there = box.boot("small", "regular", "host-2");
     const std::string with = ask("small", {{"same_host", {there}}});
     const std::string apart = ask("small", {{"different_host", {there}}});

@@ -108,7 +108,7 @@ TEST_F(NovaApiTest, RequestsCarryTheIdThatTheMessagesName) {
     EXPECT_EQ(box.get(path).body["instanceAction"]["action"], "create");
 }
 
-TEST_F(NovaApiTest, BadRequestsAreToldAsSuch) {
+TEST_F(NovaApiTest, BadRequestsGetTheirStatus) {
     EXPECT_EQ(box.ask("small", "regular", {{"flavorRef", "none"}}).status(), 400);
     EXPECT_EQ(box.ask("small", "regular", {{"imageRef", "none"}}).status(), 400);
     EXPECT_EQ(box.ask("small", "regular", {{"host", "none"}}).status(), 400);

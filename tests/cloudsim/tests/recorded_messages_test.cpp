@@ -57,7 +57,7 @@ TEST_F(RecordedMessagesTest, NoHostForOneServer) {
         << "the scheduler tells nothing when Placement has no candidate";
 }
 
-TEST_F(RecordedMessagesTest, NoHostForSeveralServersIsToldOnceForEach) {
+TEST_F(RecordedMessagesTest, NoHostForSeveralServersIsReportedOnceForEach) {
     fill_all();
     box.ask("large", "regular", {{"min_count", 2}, {"max_count", 2}});
     box.settle();

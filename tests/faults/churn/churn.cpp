@@ -245,7 +245,7 @@ private:
             figures_.room_went[result ? std::string{to_string(result->kind)} : "not known"] += died;
         }
         figures_.victims = static_cast<int>(victims.size());
-        figures_.for_nobody = static_cast<int>(room_.for_nobody(victims, comes_within).size());
+        figures_.unused = static_cast<int>(room_.unused(victims, comes_within).size());
         for (const JournalEvent& event : stage_.journal().noted_marks)
             figures_.breakers += event.kind.ends_with("breaker-opened");
         for (ChurnFailure& failure : figures_.failures) {
@@ -282,7 +282,7 @@ void ChurnFigures::add(const ChurnFigures& other) {
     possible += other.possible;
     first_possible += other.first_possible;
     victims += other.victims;
-    for_nobody += other.for_nobody;
+    unused += other.unused;
     breakers += other.breakers;
     revocable_boots += other.revocable_boots;
     append(waits, other.waits);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faults/schedules/plan.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "tests/cloudsim/core/settings.hpp"
 
 namespace reaper::faults {
@@ -40,7 +40,7 @@ struct ChurnFigures {
     int possible = 0;        ///< of these: room could be there, were every revocable server gone
     int first_possible = 0;  ///< of the possible ones: all servers ACTIVE
     int victims = 0;
-    int for_nobody = 0;  ///< no regular server took their room
+    int unused = 0;  ///< no regular server took their room
     int breakers = 0;
     int revocable_boots = 0;               ///< that became ACTIVE
     std::vector<Duration> waits;           ///< of those served: from the API call to ACTIVE

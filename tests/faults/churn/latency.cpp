@@ -24,13 +24,13 @@ SchedulePlan plan_of(std::uint64_t seed, const cloudsim::Delays& delays) {
 }
 
 /// Notes when what came to pass.
-class Moments final : public cloudsim::Listener {
+class EventTimes final : public cloudsim::Listener {
 public:
-    explicit Moments(const Timeline& timeline) : timeline_(timeline) {}
+    explicit EventTimes(const Timeline& timeline) : timeline_(timeline) {}
 
-    void on_search(const cloudsim::SearchMoment&) override { note(searched); }
-    void on_schedule(const cloudsim::ScheduleMoment& moment) override {
-        note(moment.end ? claimed : told);
+    void on_search(const cloudsim::SearchEvent&) override { note(searched); }
+    void on_schedule(const cloudsim::ScheduleEvent& event) override {
+        note(event.end ? claimed : told);
     }
     void on_effect(const cloudsim::Effect& effect) override {
         if (effect.what == "deleted") note(gone);
@@ -73,29 +73,29 @@ Steps latency_of_a_cull(std::uint64_t seed, const cloudsim::Delays& delays) {
     stage.start_reaper();
     // Nothing periodic is in step with it.
     stage.run_for(seconds{30} + Duration{static_cast<Duration::rep>(seed * 377 % 1'000)});
-    Moments moments{stage.timeline()};
-    stage.site().listen(moments);
+    EventTimes events{stage.timeline()};
+    stage.site().listen(events);
     const TimePoint began = stage.now();
     std::vector<Uuid> ids;
     const RequestId request{stage.boot("regular", room_for_four, 1, ids)};
     stage.run_for(minutes{3});
     const auto& records = stage.journal().records;
     const auto found = records.find(request);
-    if (found == records.end() || !found->second.outcome || !moments.active) return {};
+    if (found == records.end() || !found->second.outcome || !events.active) return {};
     const RequestRecord& record = found->second;
     const std::vector<std::pair<std::string, TimePoint>> times{
-        {"nova-scheduler asks", *moments.searched},
+        {"nova-scheduler asks", *events.searched},
         {"the request is taken up", record.received_at},
         {"planned", record.plans.back().at},
         {"first deletion is journalled", first_sent(record)},
         {"last deletion is journalled", last_of(record, Step::delete_sent)},
         {"Nova has accepted all", last_of(record, Step::delete_accepted)},
-        {"all victims are gone in Nova", *moments.gone},
+        {"all victims are gone in Nova", *events.gone},
         {"the reaper knows it", last_of(record, Step::gone)},
         {"outcome", record.outcome->at},
-        {"nova-scheduler is told", *moments.told},
-        {"claimed", *moments.claimed},
-        {"ACTIVE", *moments.active}};
+        {"nova-scheduler has its answer", *events.told},
+        {"claimed", *events.claimed},
+        {"ACTIVE", *events.active}};
     Steps steps;
     TimePoint before = began;
     for (const auto& [name, at] : times) {
@@ -108,20 +108,20 @@ Steps latency_of_a_cull(std::uint64_t seed, const cloudsim::Delays& delays) {
 OwnLatency own_latency(std::uint64_t seed, const cloudsim::Delays& delays) {
     Stage stage{plan_of(seed, delays)};
     fill(stage, to_go + 1);
-    Moments moments{stage.timeline()};
-    stage.site().listen(moments);
+    EventTimes events{stage.timeline()};
+    stage.site().listen(events);
     OwnLatency own;
     const auto servers = stage.world().nova.find_host("host-1")->servers;
     TimePoint began = stage.now();
     for (int i = 0; i < to_go; ++i)
         stage.remove("spot", servers.at(static_cast<std::size_t>(i))->id);
     stage.run_for(minutes{3});
-    own.deletions = *moments.gone - began;
+    own.deletions = *events.gone - began;
     began = stage.now();
     std::vector<Uuid> ids;
     stage.boot("regular", room_for_four, 1, ids);
     stage.run_for(minutes{3});
-    own.boot = *moments.active - began;
+    own.boot = *events.active - began;
     return own;
 }
 

@@ -44,20 +44,20 @@ public:
         left_.push_back({victim, vcpus, until});
         sum_ += vcpus;
     }
-    /// A regular server takes so much; what is too old is nobody's.
-    void take(std::int64_t vcpus, TimePoint now, std::set<Uuid>& for_nobody) {
+    /// A regular server takes `vcpus`. Room that is too old counts as unused.
+    void take(std::int64_t vcpus, TimePoint now, std::set<Uuid>& unused) {
         while (vcpus > 0 && !left_.empty()) {
             if (left_.front().until >= now)
                 vcpus -= left_.front().vcpus;
             else
-                for_nobody.insert(left_.front().victim);
+                unused.insert(left_.front().victim);
             drop();
         }
     }
     /// Others leave no more than so much.
-    void keep(std::int64_t free, std::set<Uuid>& for_nobody) {
+    void keep(std::int64_t free, std::set<Uuid>& unused) {
         while (sum_ > free && !left_.empty()) {
-            for_nobody.insert(left_.front().victim);
+            unused.insert(left_.front().victim);
             drop();
         }
     }
@@ -78,7 +78,7 @@ private:
 
 }  // namespace
 
-std::set<Uuid> VictimsRoom::for_nobody(const std::set<Uuid>& victims, Duration soon) const {
+std::set<Uuid> VictimsRoom::unused(const std::set<Uuid>& victims, Duration soon) const {
     std::set<Uuid> found;
     for (const auto& [host, events] : by_host_) {
         LeftRoom left;

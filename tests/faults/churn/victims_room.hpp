@@ -1,5 +1,5 @@
-// What became of the room of deleted servers, as the cloud itself knows it: who landed where, and
-// who left, in order. Whose room no regular server took died for nobody.
+// The use of the room of deleted servers, as the cloud itself knows it: which servers landed where,
+// and which left, in order. Room that no regular server took is unused.
 #pragma once
 
 #include <map>
@@ -24,8 +24,7 @@ public:
 
     /// Of these, those whose room no regular server took within `soon` of their going. Room is
     /// free for all first, and a victim's last.
-    std::set<cloudsim::Uuid> for_nobody(const std::set<cloudsim::Uuid>& victims,
-                                        Duration soon) const;
+    std::set<cloudsim::Uuid> unused(const std::set<cloudsim::Uuid>& victims, Duration soon) const;
     /// When a server was gone; none: it is there.
     const TimePoint* gone_at(const cloudsim::Uuid& server) const;
 

@@ -155,7 +155,7 @@ private:
             flavor = "own-" + std::to_string(number % flavors_of_its_own);
         const auto ids =
             boot("regular2", flavor, several == servers.end() ? 1 : several->second, &impossible_);
-        // Who asks is looked up for each of them: a thousand take longer.
+        // The requester of each is looked up: a thousand take longer.
         const Duration stays =
             world_.attack == Attack::thousand ? Duration{minutes{10}} : Duration{seconds{25}};
         after(stays, [this, ids] { remove(ids); });
@@ -193,7 +193,7 @@ private:
         });
     }
 
-    /// Now and then others take what is free; so there is always somebody to delete.
+    /// From time to time others take what is free, so there is always a victim.
     void fill_up() {
         for (int i = 0; i < (world_.attack == Attack::loop ? 6 : 80); ++i) {
             const auto ids = boot("spot", "small", 1);

@@ -25,7 +25,7 @@ from machine import Machine  # noqa: E402
 from sim_cloud import SimCloud  # noqa: E402
 from sim_process import Simulation  # noqa: E402
 
-# Two, so that there is somebody else to kill by mistake.
+# Two, so that there is another server to delete by mistake.
 HOSTS = 2
 # What `-n auto` means: two cores can feed so many, for a run waits most of the time.
 WORKERS = 4
@@ -38,7 +38,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """What is not there is told once, before the workers start."""
+    """Missing programs are reported once, before the workers start."""
     program("CLOUDSIM", "cloudsim")
     programs()
 

@@ -120,7 +120,7 @@ class Machine:
 
     def assert_served(self, refused: Server) -> None:
         """Room for the requester, at the price of one host's two revocable servers: each died once,
-        nobody else did, the story has one end and the message is gone. The daemon is ended."""
+        no other server was deleted, the story has one end and the message is gone. The daemon is ended."""
         assert self.wait_outcome(refused.request) == "freed", self.rows(
             "SELECT outcome, outcome_reason FROM request"
         )

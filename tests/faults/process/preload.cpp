@@ -41,7 +41,7 @@ struct Faults {
     const char* syncs = setting("REAPER_FAULT_SYNCS");
     bool kill_before = false;
     long kill_at = 0;  ///< 0: never
-    long full_at = 0;  ///< likewise
+    long full_at = 0;  ///< 0: never
 
     Faults() {
         if (const char* const at = setting("REAPER_FAULT_FULL_AT")) full_at = std::atol(at);

@@ -19,7 +19,7 @@ def test_in_mid_work(machines: Callable[..., Machine], seconds: int) -> None:
     machine.start()
     one, two = machine.cloud.hosts
     with machine.cloud.hold_deletions(one), machine.cloud.hold_deletions(two):
-        [refused] = machine.cloud.ask_in_vain("large")
+        [refused] = machine.cloud.fail_to_boot("large")
         eventually("both victims are asked to go", lambda: len(machine.asked_to_delete()) == 2)
         machine.clock.write_text(str(seconds))
         before = machine.cloud.mark()
@@ -38,7 +38,7 @@ def test_stepped_there_and_back_it_serves_as_before(machines: Callable[..., Mach
     machine.simulation.cloudsim.post("hosts/" + machine.cloud.hosts[0] + "/agent", down=False)
     eventually("it looks at the cloud", lambda: machine.cloud.reaper_requests(before))
     machine.clock.unlink()
-    [refused] = machine.cloud.ask_in_vain("large")
+    [refused] = machine.cloud.fail_to_boot("large")
     machine.assert_served(refused)
 
 
@@ -50,7 +50,7 @@ def test_between_two_lives_nothing_is_forgotten(machines: Callable[..., Machine]
     machine.start()
     one, two = machine.cloud.hosts
     with machine.cloud.hold_deletions(one), machine.cloud.hold_deletions(two):
-        [refused] = machine.cloud.ask_in_vain("large")
+        [refused] = machine.cloud.fail_to_boot("large")
         eventually("both victims are asked to go", lambda: len(machine.asked_to_delete()) == 2)
         machine.reaper.kill()
         machine.clock.write_text(str(seconds))

@@ -28,13 +28,13 @@ def test_from_each_step_on(machines: Callable[..., Machine], first: int) -> None
         machine = machines()
         machine.empty_cloud()
         machine.start(full_at=step, wait=False)
-        [refused] = machine.cloud.ask_in_vain("large")
+        [refused] = machine.cloud.fail_to_boot("large")
 
         def noticed() -> bool:
             return machine.died or machine.logged(SAYS_SO) or machine.outcome(refused.request) is not None
 
         eventually("it notices, or is not hindered", noticed, every=0.03)
-        # Full after the last thing that had to be written, it hinders nobody.
+        # Full after the last thing that had to be written, it has no effect.
         hindered = machine.died or machine.logged(SAYS_SO)
         assert_all_deletions_are_journalled(machine)
         machine.full.unlink(missing_ok=True)
@@ -56,7 +56,7 @@ def test_a_request_that_comes_meanwhile_waits(machines: Callable[..., Machine]) 
     machine.empty_cloud()
     machine.start()
     machine.full.touch()
-    [refused] = machine.cloud.ask_in_vain("large")
+    [refused] = machine.cloud.fail_to_boot("large")
     eventually("it says so", lambda: machine.logged(SAYS_SO))
     assert machine.asked_to_delete() == set()
     machine.full.unlink()
@@ -69,7 +69,7 @@ def test_killed_while_it_is_full_it_starts_when_there_is_space(machines: Callabl
     machine.start()
     one, two = machine.cloud.hosts
     with machine.cloud.hold_deletions(one), machine.cloud.hold_deletions(two):
-        [refused] = machine.cloud.ask_in_vain("large")
+        [refused] = machine.cloud.fail_to_boot("large")
         eventually("both victims are asked to go", lambda: len(machine.asked_to_delete()) == 2)
         machine.full.touch()
     eventually("it says so", lambda: machine.logged(SAYS_SO))

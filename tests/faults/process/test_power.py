@@ -53,7 +53,7 @@ def test_at_each_step_the_journal_makes_durable(
         machine = machines()
         machine.empty_cloud()
         machine.start(kill=f"{when} {step}", wait=False)
-        [refused] = machine.cloud.ask_in_vain("large")
+        [refused] = machine.cloud.fail_to_boot("large")
         survived = ends(machine, refused.request) == 0
         machine.start()
         machine.assert_served(refused)
@@ -69,11 +69,11 @@ def test_at_each_step_the_journal_makes_durable(
 @pytest.mark.parametrize("life", [5, 7])
 def test_again_and_again(machines: Callable[..., Machine], life: int) -> None:
     """Each life lasts for a few steps; together they finish the work. What was not heard of is
-    called off, planned anew and sent again: a life of four steps, the first of which brings the journal
+    called off, planned again and sent again: a life of four steps, the first of which brings the journal
     in order, ends right before that is heard."""
     machine = machines()
     machine.empty_cloud()
-    [refused] = machine.cloud.ask_in_vain("large")
+    [refused] = machine.cloud.fail_to_boot("large")
     for lives in range(1, MOST_STEPS):
         machine.start(kill=f"after {life}", wait=False)
         ends(machine, refused.request)

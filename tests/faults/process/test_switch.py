@@ -11,13 +11,13 @@ from machine import Machine
 
 
 def refused_while_paused(machine: Machine) -> None:
-    [refused] = machine.cloud.ask_in_vain("large")
+    [refused] = machine.cloud.fail_to_boot("large")
     assert machine.wait_outcome(refused.request) == "refused"
     assert machine.rows("SELECT safeguard FROM request WHERE id = ?", refused.request) == [("paused",)]
     assert machine.asked_to_delete() == set()
 
 
-def test_nobody_dies_until_it_is_resumed(machines: Callable[..., Machine]) -> None:
+def test_no_server_is_deleted_until_it_is_resumed(machines: Callable[..., Machine]) -> None:
     machine = machines()
     machine.empty_cloud()
     machine.start()
@@ -30,7 +30,7 @@ def test_nobody_dies_until_it_is_resumed(machines: Callable[..., Machine]) -> No
     assert status.returncode == 4 and "an upgrade" in status.stdout
     assert machine.reaper.json("history", "totals")["safeguards"] == {"paused": 2}
     assert "an upgrade" in machine.reaper.command("resume").stdout
-    [served] = machine.cloud.ask_in_vain("large")
+    [served] = machine.cloud.fail_to_boot("large")
     assert machine.wait_outcome(served.request) == "freed"
     assert len(machine.deletions()) == 2
     assert len(machine.reaper.json("history", "victims")["victims"]) == 2
@@ -44,7 +44,7 @@ def test_a_touched_file_is_enough(machines: Callable[..., Machine]) -> None:
     switch.touch()
     refused_while_paused(machine)
     os.unlink(switch)
-    [served] = machine.cloud.ask_in_vain("large")
+    [served] = machine.cloud.fail_to_boot("large")
     assert machine.wait_outcome(served.request) == "freed"
 
 
@@ -57,7 +57,7 @@ def test_in_mid_work_no_further_deletion_is_sent(machines: Callable[..., Machine
         gate.hold_answers("DELETE")
         machine.reaper.config["cloud"] |= {"endpoints": {"compute": gate.url}}
         machine.start()
-        machine.cloud.ask_in_vain("large")
+        machine.cloud.fail_to_boot("large")
         gate.wait_held("the answer to the first deletion")
         assert machine.reaper.command("pause").returncode == 0
         gate.let_pass()

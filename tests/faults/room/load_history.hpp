@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 
 namespace reaper::faults {
 
@@ -41,7 +41,7 @@ private:
 /// Load averages as Linux has them: damped by e in so many minutes.
 class LoadAverages {
 public:
-    /// For so long so many threads were runnable.
+    /// For `span`, `runnable` threads were runnable.
     void pass(Duration span, double runnable);
     double of_5_minutes() const { return five_; }
     double of_15_minutes() const { return fifteen_; }

@@ -1,4 +1,4 @@
-// The judgement on corrections for one host's load: whether the load that was told justifies it,
+// The judgement on corrections for one host's load: whether the reported load justifies it,
 // and whether those that were chosen are the right ones. Its own arithmetic.
 #pragma once
 
@@ -22,7 +22,7 @@ struct LoadRules {
     Duration settle{};
 };
 
-/// What was told of a host. A figure that was not told, or was no number, is none.
+/// The reported figures of a host. A missing or invalid figure is none.
 struct ToldLoad {
     TimePoint at{};
     std::optional<double> load5{}, load15{}, cores{}, steal{}, pressure{};
@@ -33,8 +33,8 @@ class LoadJudge {
 public:
     explicit LoadJudge(LoadRules rules) : rules_(rules) {}
 
-    /// A look at what was told last; none: it was not known. What is wrong with the answer to it;
-    /// empty: nothing is.
+    /// A look at the last reported figures; none: they were not known. Returns what is wrong with
+    /// the correction, or an empty text.
     std::string look(const std::optional<ToldLoad>& told, TimePoint now,
                      const std::optional<HostCorrection>& correction);
     /// The servers that went for it hold so much.

@@ -7,7 +7,7 @@ namespace reaper::faults {
 
 namespace {
 
-/// Counters are read at slightly different moments.
+/// Counters are read at slightly different times.
 constexpr double most_of_all_cores = 1.1;
 constexpr double rounding = 1e-9;
 
@@ -131,7 +131,7 @@ std::string RoomJudge::judge_level(const RoomLook& look, bool good) {
     if (look.closed != (look.after == 0 && look.used > 0))
         return "closed: it is closed where it need not be, or open where nothing is to start";
     if (!good) {
-        if (look.excess > 0) return "excess-unknown: somebody is to go, and nothing is known";
+        if (look.excess > 0) return "excess-unknown: a server is to go, and nothing is known";
         if (look.at - *known_at_ > rules_.publication.max_age && look.after > look.used)
             return "unknown: there is room for new ones, and nothing is known: " + numbers(look);
         return {};
@@ -159,7 +159,7 @@ std::string RoomJudge::judge_rise(const RoomLook& look, bool good) {
     if (left_alone_until_ && look.at < *left_alone_until_) return wrong("rise-left-alone");
     if (told_.covered(look.at) < rules.least_coverage - rounding) return wrong("rise-untrusted");
     if (fell_at_ && look.at - *fell_at_ < rules.rise_after) return wrong("rise-after-fall");
-    // At each look of so long it might have been.
+    // It might have risen at each look of that time.
     const TimePoint since = look.at - rules.rise_after;
     if (chances_.front().at > since) return wrong("rise-after-start");
     for (auto at = chances_.rbegin(); at != chances_.rend() && at->at >= since; ++at)

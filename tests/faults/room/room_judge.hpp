@@ -1,5 +1,5 @@
-// The judgement on oversubscribed room of one host: what may be published, by all that was told of
-// its use. It has its own arithmetic, over every reading, and nothing of the reaper's but the
+// The judgement on oversubscribed room of one host: what may be published, by all reported figures
+// of its use. It has its own arithmetic, over every reading, and nothing of the reaper's but the
 // settings.
 #pragma once
 
@@ -49,9 +49,9 @@ public:
 
     /// In the order of time.
     void tell(const ToldUse& use);
-    /// Who was told is no more.
+    /// The process that had the readings is gone.
     void forget() { readings_.clear(); }
-    /// The reading that counts at a moment; none: nothing is known.
+    /// The reading that counts at `now`; none: nothing is known.
     std::optional<TimePoint> good_reading(const HostSize& size, TimePoint now) const;
     /// vCPUs that room may rise to, or must fall to.
     Amount may_rise_to(const HostSize& size, TimePoint now) const;

@@ -161,7 +161,7 @@ void Actors::lock(const Item& item, Chance& chance) {
     }
 }
 
-/// By a tag or by metadata, some with a value that means no; or not any more.
+/// By a tag or by metadata, some with a value that means no; or removes the protection.
 void Actors::protect(Chance& chance) {
     auto all = servers(true);
     const int most = chance.between(1, 4);

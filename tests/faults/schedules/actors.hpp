@@ -27,7 +27,7 @@ public:
     /// Things that they will still do.
     int pending() const { return pending_; }
 
-    void on_refusal(const cloudsim::RefusalMoment& moment) override;
+    void on_refusal(const cloudsim::RefusalEvent& event) override;
     void on_effect(const cloudsim::Effect& effect) override;
 
 private:

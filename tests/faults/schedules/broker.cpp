@@ -135,7 +135,7 @@ void Broker::publish_error(std::string body) {
     enqueue(std::move(body));
 }
 
-/// What somebody else would make of it, and is there first.
+/// A forgery of the message that arrives first.
 std::string Broker::forged(std::string body) {
     const auto replace = [&](const std::string& what, const std::string& by) {
         for (std::size_t at = body.find(what); at != std::string::npos;

@@ -1,6 +1,6 @@
 // The broker: keeps Nova's messages until they are acknowledged, and delivers them to the one
 // reaper that is connected, as the fault plan wants it: twice, late, out of order, again after a
-// lost connection. The INFO messages go to whoever listens at that moment.
+// lost connection. The INFO messages go to those that listen at that time.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,6 @@
 #include "faults/schedules/timeline.hpp"
 #include "faults/schedules/trace.hpp"
 #include "reaper/notifications/cloud_event_parser.hpp"
-#include "reaper/ports/event_source.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "tests/cloudsim/messages/notifications.hpp"
 
@@ -43,7 +42,7 @@ public:
     // Nova's side.
     void publish(cloudsim::Message message);
     void publish_garbage(const Item& item);
-    /// The last failure again, hours old, of a request that nobody heard of.
+    /// The last failure again, hours old, of an unknown request.
     void publish_old(const Item& item);
 
     // The reaper's side: one process at a time.
@@ -58,7 +57,7 @@ public:
     const std::deque<Stored>& queue() const { return queue_; }
     /// Is it with the reaper now, as far as the broker knows?
     bool is_out(const Stored& message) const { return connected_ && message.epoch == epoch_; }
-    /// Of the present connection: a reaper that serves by another one begins anew.
+    /// Of the present connection: a reaper that serves by another one begins again.
     std::uint64_t epoch() const { return epoch_; }
     std::size_t dead_letters() const { return dead_letters_; }
 

@@ -33,7 +33,7 @@ bool Calm::all_of(TimePoint since, TimePoint until) const {
     return std::none_of(plan_.items.begin(), plan_.items.end(), [&](const Item& item) {
         if (!hinders(item.kind)) return false;
         const TimePoint from = began_ + item.at;
-        const bool over = !lasts(item) && from + item.length + mended_after < since;
+        const bool over = !lasts(item) && from + item.length + recovered_after < since;
         return from <= until && !over;
     });
 }

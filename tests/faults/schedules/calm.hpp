@@ -11,10 +11,10 @@ public:
     Calm(const SchedulePlan& plan, TimePoint began) : plan_(plan), began_(began) {}
 
     /// From `since` to `until` all was well: no fault of the network or of the reaper's machine,
-    /// and nobody changed what is revocable. What such a thing broke is mended after a while.
+    /// and no change of what is revocable. The reaper recovers from these after a while.
     bool all_of(TimePoint since, TimePoint until) const;
-    /// What is cached is read anew, retries are over.
-    static constexpr Duration mended_after = std::chrono::seconds{75};
+    /// Cached data is read again, retries are over.
+    static constexpr Duration recovered_after = std::chrono::seconds{75};
 
 private:
     const SchedulePlan& plan_;

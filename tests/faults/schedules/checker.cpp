@@ -7,7 +7,7 @@
 
 namespace reaper::faults {
 
-using cloudsim::ServerMoment;
+using cloudsim::ServerEvent;
 using cloudsim::Site;
 using cloudsim::TaskState;
 using nlohmann::json;
@@ -58,14 +58,14 @@ void Checker::on_write(const std::string& what) {
         count_failure(verb, object);
         end_evictions(object, "");
     } else if (verb == "freed-room") {
-        // `freed-room KIND request`: what is known of the room by now, nothing holds it any
-        // more.
+        // `freed-room KIND request`: what is known of the room by now, nothing
+        // holds it now.
         const auto gap = object.find(' ');
         on_freed_room(object.substr(0, gap), object.substr(gap + 1));
         end_promises(object.substr(gap + 1));
     } else if (verb == "finish") {
         on_finish(object);
-    } else if (verb == "admit-anew") {
+    } else if (verb == "admit-again") {
         finished_[machine_].erase(object);  // it ended before there was a plan
     }
 }
@@ -397,11 +397,11 @@ void Checker::on_answer(const Exchange& call) {
     if (!reading.servers_of.empty()) listed_[reading.servers_of] = call.executed_at;
 }
 
-void Checker::on_server(const ServerMoment& moment) {
-    if (moment.event != "delete.end" && moment.event != "soft_delete.end") return;
-    if (moment.by->user_name != "reaper" || accepted_.contains(moment.server.id)) return;
+void Checker::on_server(const ServerEvent& event) {
+    if (event.name != "delete.end" && event.name != "soft_delete.end") return;
+    if (event.by->user_name != "reaper" || accepted_.contains(event.server.id)) return;
     blame("rule-1",
-          "the reaper's user deleted " + moment.server.id.text() + " by a way that was not judged");
+          "the reaper's user deleted " + event.server.id.text() + " by a way that was not judged");
 }
 
 // ---- the end ----
@@ -425,7 +425,7 @@ void Checker::at_the_end(const Broker& broker) {
     judge_keeps_left();
     judge_reservations_left();
     for (const std::string& wrong : wrong_sold_room()) blame("sold-room", wrong);
-    if (awaits_freed_room()) blame("freed-room", "what became of a cull is not in the journal");
+    if (awaits_freed_room()) blame("freed-room", "the use of a cull's room is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.
     const Duration most = plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds +

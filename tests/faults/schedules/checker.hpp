@@ -1,5 +1,5 @@
 // The judge of a schedule. It watches every call of the reaper where the cloud receives it, knows
-// the cloud's true state at each moment, and takes the reaper's journal for what it is: a promise
+// the cloud's true state at each time, and takes the reaper's journal for what it is: a promise
 // made before a deletion, to be compared with the truth. README.md has the table of what is
 // checked.
 #pragma once
@@ -35,7 +35,7 @@ struct Tally {
     std::uint64_t deletions = 0;  ///< that the cloud accepted from the reaper
     std::uint64_t calls = 0;
     std::uint64_t crashes = 0;
-    /// Deletions that became wrong between the last look and their arrival: nobody can prevent
+    /// Deletions that became wrong between the last look and their arrival: no reaper can prevent
     /// them. By what they became.
     std::map<std::string, std::uint64_t> races;
     std::uint64_t regular_killed = 0;  ///< known to be regular, not by a race
@@ -48,7 +48,7 @@ struct Tally {
     std::uint64_t searches = 0;                       ///< calls of nova-scheduler through it
     std::uint64_t left_searches = 0;                  ///< before their answer
     std::uint64_t left_claims = 0;                    ///< the same
-    std::uint64_t told = 0;                ///< hosts that searches were told of, and judged
+    std::uint64_t told = 0;                ///< hosts that searches were given, and judged
     std::uint64_t claims = 0;              ///< that succeeded, and were judged
     std::uint64_t first_tries_helped = 0;  ///< requests that found no room, and got it
     std::map<std::string, std::uint64_t> first_tries_excused;  ///< that got none, by excuse
@@ -114,7 +114,7 @@ public:
     /// Told when the cloud has accepted a deletion.
     void on_accepted_deletion(std::function<void()> told) { accepted_deletion_ = std::move(told); }
     void on_start() { started_at_ = timeline_.true_now(); }
-    /// What became of a cull is still to be journalled.
+    /// The use of a cull's room is still to be journalled.
     bool awaits_freed_room() const;
     /// Room is still held back by `reserved`.
     bool awaits_end_of_hold() const;
@@ -134,14 +134,14 @@ public:
     /// Or half open.
     bool breaker_is_open() const { return circuits_[machine_].cloud.since.has_value(); }
     void blame(const std::string& rule, const std::string& what);
-    /// Why nobody may delete a revocable server now; empty if one may.
+    /// Why a revocable server may not be deleted now; empty if it may.
     std::string why_spared(const cloudsim::Server& server) const;
     bool is_revocable(const cloudsim::Server& server) const;
-    /// Whose victim it is; none: nobody's.
-    std::optional<std::string> dies_for(const Uuid& server, TimePoint at) const;
+    /// The request whose victim it is; none: it is no victim.
+    std::optional<std::string> victim_of(const Uuid& server, TimePoint at) const;
     /// On a host, to other requests, without what they hold by now.
     Resources promised_on(const std::string& host, const std::string& besides) const;
-    /// The same at a moment, as far as the active reaper must know of it.
+    /// The same at `at`, as far as the active reaper must know of it.
     Resources surely_promised_on(const std::string& host, const std::string& besides,
                                  TimePoint at) const;
 
@@ -150,10 +150,11 @@ public:
                        const HostState& state) const;
 
     // judge_reservations.cpp
-    /// On a host, what reservations lack that are for others than the request: whoever has it.
+    /// On a host, what reservations lack that are for others than the request, whichever server has
+    /// it.
     Resources lacked_by_others(const std::string& host, const std::string& request,
                                const HostState& state) const;
-    /// ... as far as nobody may be given it, and the reaper must know.
+    /// ... as far as no request may be given it, and the reaper must know.
     Resources surely_owed_to_others(const std::string& host, const std::string& request,
                                     TimePoint at) const;
     /// Is any reservation for it?
@@ -168,7 +169,7 @@ public:
     void on_answer(const Exchange& call) override;
     void on_replaced(const Exchange& call, int status) override;
     // The cloud.
-    void on_server(const cloudsim::ServerMoment& moment) override;
+    void on_server(const cloudsim::ServerEvent& event) override;
     void on_effect(const cloudsim::Effect& effect) override;
 
 private:
@@ -311,7 +312,7 @@ private:
     std::optional<TimePoint> requesters_seen(const std::string& victim);
     PlanRecord* plan_for(const std::string& server, std::size_t machine);
 
-    /// Slots that the plan's hosts, and those of earlier plans of the request, have at a moment.
+    /// Slots that the plan's hosts, and those of earlier plans of the request, have at `at`.
     int slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at,
                  const std::optional<std::string>& without) const;
     bool cools_down(const PlanRecord& plan, const HostPlan& host) const;
@@ -349,7 +350,7 @@ private:
     const cloudsim::Provider* host_held_by(const Uuid& consumer) const;
     std::map<std::string, std::ptrdiff_t> planned_for(const std::string& request) const;
     bool awaits_claims_of(const Resources& rest, const std::vector<cloudsim::Uuid>& claiming) const;
-    bool is_room_of_a_plan(const Uuid& nobody, const Resources& held) const;
+    bool is_room_of_a_plan(const Uuid& stand_in, const Resources& held) const;
     void note_holdings(const Exchange& call);
     void judge_holdings(const Exchange& call);
     bool keeps_class_of_a_server(const cloudsim::Consumer& keeper) const;
@@ -372,8 +373,8 @@ private:
     // judge_reservations.cpp
     static std::set<Uuid> reservations_in(const cloudsim::Request& request);
     void judge_reservation_write(const Exchange& call);
-    void judge_letting_go(const Role& role, const std::string& host, const Resources& was,
-                          const Resources& is);
+    void judge_reserved_release(const Role& role, const std::string& host, const Resources& was,
+                                const Resources& is);
     Resources waits_for_reserved(const Reserved& reserved, bool borrowers) const;
     void judge_tenants(const PlanRecord& plan, const Demand& demand,
                        const cloudsim::Server& victim);
@@ -381,7 +382,7 @@ private:
                            const cloudsim::Server& victim);
     std::vector<std::string> wrong_reservations() const;
     void judge_reservations_left();
-    std::vector<TimePoint> moments(const PlanRecord& plan, TimePoint until) const;
+    std::vector<TimePoint> change_times(const PlanRecord& plan, TimePoint until) const;
 
     const SchedulePlan& plan_;
     const Timeline& timeline_;
@@ -430,8 +431,8 @@ private:
     std::map<Uuid, Resources> holdings_before_;  ///< of a call that the cloud works on
     /// The same of reservations, by host.
     std::map<Uuid, std::map<std::string, Resources>> reservations_before_;
-    /// What reservations let go of, by host.
-    std::map<std::string, std::vector<std::pair<TimePoint, Resources>>> let_go_;
+    /// What reservations released, by host.
+    std::map<std::string, std::vector<std::pair<TimePoint, Resources>>> released_;
     bool was_down_ = false;
     TimePoint started_at_{};                      ///< the present process
     std::map<std::string, TimePoint> delivered_;  ///< requests, to the present process
@@ -448,7 +449,7 @@ private:
     std::array<Circuits, 2> circuits_;
     std::set<std::string> failures_told_;    ///< of deletions that were not sent again since
     std::map<std::string, TimePoint> died_;  ///< since when the cloud has their deletion
-    /// Requests for which somebody died, since when; by machine.
+    /// Requests for which a server was deleted, since when; by machine.
     std::array<std::map<std::string, TimePoint>, 2> culled_;
     std::set<std::string> ending_;  ///< requests whose outcome is being written
     std::set<Uuid>

@@ -220,7 +220,7 @@ config::StaticReservation draw_reservation(const SchedulePlan& plan, const Role&
 
 void draw_reservations(SchedulePlan& plan, int percent) {
     Chance rng{plan.seed ^ 0x4e5e47eU};
-    // Who only looks reserves nothing.
+    // A dry run reserves nothing.
     if (!rng.percent(percent) || plan.dry_run) return;
     config::Reservations& reservations = plan.reservations;
     reservations.enabled = true;

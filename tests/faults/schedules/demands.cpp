@@ -10,9 +10,10 @@ using cloudsim::ContextPtr;
 using cloudsim::CreateRequest;
 using cloudsim::DeleteKind;
 using cloudsim::Project;
-using cloudsim::RefusalMoment;
+using cloudsim::RefusalEvent;
 using cloudsim::Server;
 using cloudsim::ServerGroup;
+using cloudsim::Uuid;
 using cloudsim::VmState;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -91,13 +92,13 @@ void Actors::boot(Wish wish) {
     wishes_.emplace(id, std::move(wish));
 }
 
-void Actors::on_refusal(const RefusalMoment& moment) {
-    if (auto growth = growths_.extract(moment.by->request_id());
+void Actors::on_refusal(const RefusalEvent& event) {
+    if (auto growth = growths_.extract(event.by->request_id());
         !growth.empty() && growth.mapped().tries_left-- > 0)
         later(milliseconds{growth.mapped().chance.between(500, 15'000)},
               [this, again = growth.mapped()] { resize(again); });
-    const auto wish = wishes_.find(moment.by->request_id());
-    if (wish == wishes_.end() || moment.server != moment.placing.servers.front()) return;
+    const auto wish = wishes_.find(event.by->request_id());
+    if (wish == wishes_.end() || event.server != event.placing.servers.front()) return;
     const Duration patience = milliseconds{wish->second.chance.between(2'000, 60'000)};
     const std::string id = wish->first;
     later(patience, [this, id] { give_up_or_try_again(id, waiting_[id]); });
@@ -216,7 +217,7 @@ void Actors::unshelve(Chance& chance) {
     later(seconds{chance.between(3, 20)}, [this, id, tries_left] { unshelve(id, tries_left); });
 }
 
-/// Nova tells nobody that it failed; its user sees it, and tries again.
+/// Nova sends no message that it failed; its user sees it, and tries again.
 void Actors::unshelve(Uuid id, int tries_left) {
     Server* const server = world().nova.find_server(id);
     if (server == nullptr || server->state != VmState::shelved_offloaded) return;

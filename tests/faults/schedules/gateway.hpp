@@ -20,7 +20,7 @@
 
 namespace reaper::faults {
 
-/// What became of a request's calls so far.
+/// The state of a request's calls so far.
 struct GatewayTrail {
     bool broken = false;           ///< one went by another gateway, was left, failed or broke off
     std::size_t most_at_once = 0;  ///< calls that waited, with one of its own
@@ -65,15 +65,15 @@ public:
     void pass_by(int percent) { passes_by_percent_ = percent; }
     const GatewayCounted& counted() const noexcept { return counts_; }
 
-    /// Did nova-scheduler wait for the reaper's answer for this request, a moment ago or now?
+    /// Did nova-scheduler wait for the reaper's answer for this request, just before or now?
     bool waits_for(const std::string& request) const;
     /// ... and since when does it; none: it does not.
     std::optional<TimePoint> asked_since(const std::string& request) const;
     /// All calls that wait for the reaper now.
     std::vector<GatewayWait> waits() const;
-    /// When the last call was answered that had waited for so long; none: none did.
+    /// When the last call was answered that had waited for `waited`; none: none did.
     std::optional<TimePoint> late_at(Duration waited) const;
-    /// None: it asked nobody.
+    /// None: it did not call the gateway.
     const GatewayTrail* trail(const std::string& request) const;
 
     void search(const cloudsim::CandidateQuery& query, std::string request, Found found) override;

@@ -11,10 +11,10 @@ namespace {
 /// its first question, and what is known of tags is a second older at most.
 constexpr Duration recheck_valid_for = std::chrono::seconds{7};
 
-/// The same for the question whether somebody waits, which comes once for a cull.
+/// The same for the question whether the requester waits, which comes once for a cull.
 constexpr Duration freshness = std::chrono::seconds{35};
 
-/// For so long one answer about tags serves victims side by side.
+/// How long one answer about tags serves concurrent victims.
 constexpr Duration tags_serve = std::chrono::seconds{1};
 
 }  // namespace
@@ -126,7 +126,7 @@ void Checker::judge_right(const Exchange& call, const Basis& basis,
     const bool holds = plan_.by_class() && (basis.held->holds_class || basis.held->untrue);
     if (!site_.world().is_revocable(tagged, holds)) {
         ++tally_.regular_killed;
-        blame("rule-1", id + " is regular, and the reaper was told so");
+        blame("rule-1", id + " is regular, and the reaper knew it");
     }
     judge_age(call, basis);
     if (!look.fit && !look.untrue) blame("rule-1", id + " is deleted, though it is " + look.why);
@@ -176,7 +176,7 @@ bool Checker::tagged_since(const std::string& project, TimePoint since) const {
 void Checker::judge_requester(const Exchange& call, const Basis& basis, const Demand& demand,
                               const PlanRecord& plan) {
     const auto tagged = truth_.revocable_since(demand.project);
-    // Half a list of projects that looks like the whole can't be told from it.
+    // Half a list of projects that looks like the whole can't be distinguished from it.
     const bool told = !untrue_tags_at_ || *untrue_tags_at_ < demand.refused_at;
     if (site_.world().is_revocable(tagged && *tagged <= demand.refused_at && told,
                                    demand.asks_class))
@@ -208,13 +208,13 @@ void Checker::judge_requester(const Exchange& call, const Basis& basis, const De
     if (std::any_of(demands.begin(), demands.end(), has_no_plan_yet)) return;
     if (*basis.requester_seen > *demand.over_since)
         blame("requester-first", basis.server.text() + " is deleted for " + demand.id +
-                                     ", though the reaper saw that nobody waits");
+                                     ", though the reaper saw that the requester no longer waits");
     if (call.sent_at - *demand.over_since > freshness + std::chrono::seconds{50})
         blame("requester-first", basis.server.text() + " is deleted for " + demand.id +
-                                     ", for which nobody waits any more");
+                                     ", whose requester no longer waits");
 }
 
-/// An older request of the same servers has no say any more, once the reaper was told of the newer.
+/// An older request of the same servers no longer counts, once the reaper knows the newer one.
 void Checker::judge_newest(const Basis& basis, const Demand& demand, const PlanRecord& plan) {
     // After a restart what was decided goes on; whether it is needed is asked when planning again.
     if (plan.judged || plan.at <= started_at_ || plan_.has(Kind::clock_step)) return;

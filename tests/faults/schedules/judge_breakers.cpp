@@ -57,7 +57,7 @@ void Checker::count_failure(const std::string& step, const std::string& server) 
     const bool own = journal().has_step(server, Step::delete_sent) ||
                      journal().has_step(server, Step::force_delete_sent);
     if (step != "refused" && !(step == "failed" && own && died_.contains(server))) return;
-    // Another request that waits for it in vain tells so, too.
+    // Another request that waits for it also reports the failure.
     if (step == "failed" && !failures_told_.insert(server).second) return;
     const TimePoint now = timeline_.true_now();
     const BreakerSettings& settings = plan_.policy.safeguards.breaker;
@@ -69,14 +69,15 @@ void Checker::count_failure(const std::string& step, const std::string& server) 
                           std::to_string(circuits().failed) + " deletions in a row failed");
 }
 
-/// The journal is about to tell what became of a cull's room.
+/// The journal is about to record the use of a cull's room.
 void Checker::on_freed_room(const std::string& kind, const std::string& request) {
     const auto record = journal().records.find(RequestId{request});
     if (record == journal().records.end() || record->second.freed_room) return;
-    // Where the clock was set, what Nova dates can't be told before from after.
+    // Where the clock was set, the order of what Nova dates is not known.
     const bool can_tell = !plan_.lies() && !plan_.has(Kind::clock_step);
     if (kind == "taken" && can_tell && !was_taken(request))
-        blame("freed-room", "nobody took the room of " + request + ", and the journal says so");
+        blame("freed-room",
+              "no server took the room of " + request + ", and the journal says one did");
     const reaper::Request& asked = record->second.request;
     const SafeguardSettings& settings = plan_.policy.safeguards;
     const int slots = unused_slots(record->second);
@@ -91,7 +92,7 @@ void Checker::on_freed_room(const std::string& kind, const std::string& request)
     note_end_for_cloud(asked, kind, slots);
 }
 
-/// Where nobody died there is no room, and nothing that could become of it: another one is tried.
+/// Without a victim there is no room whose use could be judged: another one is tried.
 void Checker::end_trials(const std::string& request) {
     if (culled_[machine_].contains(request)) return;
     const auto end = [&](Trip& trip) {
@@ -200,7 +201,7 @@ void Checker::judge_trip(Trip& trip, const std::string& rule, const PlanRecord& 
     trip.tried = plan.request;
 }
 
-/// When the first plan of a request that deletes somebody was written.
+/// When the first plan of a request with a victim was written.
 TimePoint Checker::begun_at(const std::string& request) const {
     const auto first = std::find_if(plans_.begin(), plans_.end(), [&](const PlanRecord& record) {
         return record.request == request && record.plan && !record.plan->victims().empty();

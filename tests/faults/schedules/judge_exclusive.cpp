@@ -42,13 +42,13 @@ ExclusiveRoom::ExclusiveRoom(const SchedulePlan& plan, const Timeline& timeline,
       tally_(tally),
       calm_(plan, timeline.true_now()) {}
 
-/// Where Placement fails, nobody can tell what is whose: its own answers pass.
+/// Where Placement fails, it is not known what belongs to whom: its own answers pass.
 bool ExclusiveRoom::is_judged(const Demand* demand, TimePoint asked_at) const {
     return demand != nullptr && !plan_.dry_run && !plan_.lies() &&
            calm_.all_of(asked_at, timeline_.true_now());
 }
 
-/// Is it possible that somebody regular asks, for whom servers could be deleted? Then hosts are
+/// May the caller be a regular requester, for which servers could be deleted? Then hosts are
 /// offered where that can be.
 bool ExclusiveRoom::may_be_offered(const Demand& demand, TimePoint asked_at) const {
     if (timeline_.true_now() - asked_at >= list_awaited_for) return true;
@@ -63,8 +63,7 @@ bool ExclusiveRoom::may_be_offered(const Demand& demand, TimePoint asked_at) con
     });
 }
 
-bool ExclusiveRoom::at_some_moment(const std::string& host, TimePoint from,
-                                   const Fits& fits) const {
+bool ExclusiveRoom::fitted_since(const std::string& host, TimePoint from, const Fits& fits) const {
     const TimePoint now = timeline_.true_now();
     const auto states = truth_.states(host, from, now);
     // What is promised may end without a change.
@@ -84,7 +83,7 @@ Resources ExclusiveRoom::room_on(const Host& host, const HostState& state,
         const bool reserved = Reservations::is_record(holder);
         const bool may_go =
             if_all_die && !reserved && (server == nullptr || checker_.is_revocable(*server));
-        if (may_go || holder.leaving_since || checker_.dies_for(holder.consumer, at))
+        if (may_go || holder.leaving_since || checker_.victim_of(holder.consumer, at))
             room += holder.held;
     }
     room -= withheld(host.name, request, at);
@@ -118,7 +117,7 @@ void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates&
         if (host == nullptr) continue;
         ++tally_.told;
         const auto places = [&](bool with_promised) {
-            return at_some_moment(host->name, asked_at, [&](const auto& state, TimePoint at) {
+            return fitted_since(host->name, asked_at, [&](const auto& state, TimePoint at) {
                 Resources room = room_on(*host, state, request, at, offered);
                 if (with_promised) room += withheld(host->name, request, at);
                 return has(room, demand->slot);
@@ -127,7 +126,7 @@ void ExclusiveRoom::told(const std::string& request, const cloudsim::Candidates&
         // Hosts are offered by what was read of them a while ago, too.
         if (!places(false) && places(true))
             checker_.blame("exclusive-room",
-                           request + " is told of " + host->name +
+                           request + " gets " + host->name +
                                ", where all that is free is promised to others: " +
                                arithmetic(host->name, request));
     }
@@ -142,7 +141,7 @@ void ExclusiveRoom::claimed(const std::string& request, const Uuid& server, Time
         const Resources taken = held_on(truth_.state_at(host->name, now), server);
         if (taken.empty()) continue;
         ++tally_.claims;
-        const bool own = at_some_moment(host->name, asked_at, [&](const auto& state, TimePoint at) {
+        const bool own = fitted_since(host->name, asked_at, [&](const auto& state, TimePoint at) {
             // As if it had not claimed.
             Resources room = room_on(*host, state, request, at, false);
             room += held_on(&state, server);

@@ -1,5 +1,5 @@
-// The judgement on exclusive room: what is promised to a request is told to nobody else as a place,
-// and taken by nobody else who asks through the gateway.
+// The judgement on exclusive room: what is promised to a request is no place for another,
+// and no other request takes it through the gateway.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ public:
     ExclusiveRoom(const SchedulePlan& plan, const Timeline& timeline, cloudsim::Site& site,
                   const Truth& truth, Checker& checker, Tally& tally);
 
-    /// Nova-scheduler is told of these hosts, which it asked for at `asked_at`.
+    /// Nova-scheduler gets these hosts, which it asked for at `asked_at`.
     void told(const std::string& request, const cloudsim::Candidates& candidates,
               TimePoint asked_at);
     /// A server of the request has its claim, which was asked for at `asked_at`.
@@ -26,7 +26,7 @@ private:
     using Fits = std::function<bool(const HostState& state, TimePoint at)>;
     bool is_judged(const Demand* demand, TimePoint asked_at) const;
     bool may_be_offered(const Demand& demand, TimePoint asked_at) const;
-    bool at_some_moment(const std::string& host, TimePoint from, const Fits& fits) const;
+    bool fitted_since(const std::string& host, TimePoint from, const Fits& fits) const;
     Resources withheld(const std::string& host, const std::string& request, TimePoint at) const;
     std::string arithmetic(const std::string& host, const std::string& request) const;
     Resources room_on(const cloudsim::Host& host, const HostState& state,

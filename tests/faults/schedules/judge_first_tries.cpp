@@ -18,7 +18,7 @@ constexpr Duration warm_after = seconds{15};
 constexpr Duration late_for = seconds{35};
 /// Two requests for the same may be looked for at a time.
 constexpr Duration alike_for = seconds{5};
-/// A search that took so long for its deadline was not in time.
+/// A search that took longer than this after its deadline was late.
 constexpr Duration in_time = seconds{1};
 
 bool rests(const Server& server) {
@@ -50,7 +50,7 @@ std::string FirstTries::why_not_judged(const Demand& demand,
     if (plan_.dry_run) return "a dry run";
     if (plan_.lies()) return "lies";
     if (site_.world().is_revocable(tagged.has_value(), demand.asks_class)) return "revocable";
-    // This is in the moment's placing, whether Nova shows it or not.
+    // This is in the event's placing, whether Nova shows it or not.
     if (demand.unshelves && !placing.zone.empty()) return "unshelved into a zone";
     if (demand.joins()) return "groups and hints";
     if (placing.cell && !plan_.cloud.cells.empty()) return "moves in cells";
@@ -84,7 +84,7 @@ bool FirstTries::may_be_misled(const Demand& demand) const {
 }
 
 /// Another boot whose servers fit into what is asked for (ports may ask for the rest) is for more
-/// of them: hosts are offered to whoever asks only where there is a way for the larger one.
+/// of them: hosts are offered to an unknown caller only where there is a way for the larger one.
 bool FirstTries::may_be_a_larger_one(const Demand& demand) const {
     std::map<std::string, int> counts;
     for (const Server* const server : site_.world().nova.listed())
@@ -95,8 +95,8 @@ bool FirstTries::may_be_a_larger_one(const Demand& demand) const {
                        [&](const auto& each) { return each.second > demand.slots; });
 }
 
-/// Who may have reserved room is helped with it when it is certain who asks; offers are for
-/// anybody.
+/// A requester that may have reserved room gets it when its identity is certain; offers are for
+/// any caller.
 bool FirstTries::may_have_reserved_room(const Demand& demand) const {
     const auto& servers = site_.world().nova.listed();
     return checker_.has_reserved(demand.id) &&
@@ -167,7 +167,7 @@ std::string FirstTries::why_refused(const std::string& request) const {
 /// It has been up and enabled for a while, or the reaper may not know.
 bool FirstTries::is_steady(const Host& host) const {
     const TimePoint now = timeline_.true_now();
-    const auto states = truth_.states(host.name, now - Calm::mended_after, now);
+    const auto states = truth_.states(host.name, now - Calm::recovered_after, now);
     return !states.empty() && std::all_of(states.begin(), states.end(),
                                           [](const HostState* state) { return state->usable; });
 }
@@ -204,7 +204,7 @@ int FirstTries::slots_on(const Demand& demand, const Host& host, bool by_deletio
         // Some may borrow of others.
         if (!lacked.empty()) break;
         if (!by_deletions || server == nullptr || server->host != &host) continue;
-        const auto whose = checker_.dies_for(holder.consumer, timeline_.true_now());
+        const auto whose = checker_.victim_of(holder.consumer, timeline_.true_now());
         if (whose ? *whose == demand.id : may_die(*server)) room += holder.held;
     }
     room -= checker_.promised_on(host.name, demand.id);
@@ -220,11 +220,11 @@ bool FirstTries::has_way(const Demand& demand, bool by_deletions) const {
 
 // ---- searches ----
 
-void FirstTries::on_search(const cloudsim::SearchMoment& moment) {
-    const std::string id = moment.by->request_id();
+void FirstTries::on_search(const cloudsim::SearchEvent& event) {
+    const std::string id = event.by->request_id();
     const Demand* const demand = truth_.demand(id);
     if (!plan_.with_gateway() || demand == nullptr ||
-        !why_not_judged(*demand, moment.placing).empty())
+        !why_not_judged(*demand, event.placing).empty())
         return;
     Wait& wait = waits_[id];
     wait = {timeline_.true_now()};
@@ -238,17 +238,17 @@ void FirstTries::look() {
         if (wait.excuse.empty() && !has_way(*truth_.demand(id), true)) wait.excuse = "no way";
 }
 
-void FirstTries::on_schedule(const cloudsim::ScheduleMoment& moment) {
-    if (!moment.end) return;
-    const auto wait = waits_.extract(moment.by->request_id());
+void FirstTries::on_schedule(const cloudsim::ScheduleEvent& event) {
+    if (!event.end) return;
+    const auto wait = waits_.extract(event.by->request_id());
     if (!wait.empty() && wait.mapped().needs_help) ++tally_.first_tries_helped;
 }
 
-void FirstTries::on_refusal(const cloudsim::RefusalMoment& moment) {
-    refused(moment.by->request_id());
+void FirstTries::on_refusal(const cloudsim::RefusalEvent& event) {
+    refused(event.by->request_id());
 }
 
-/// Nova tells nobody else of it.
+/// Nova sends no other message about it.
 void FirstTries::on_effect(const cloudsim::Effect& effect) {
     if (effect.what != "unshelving refused") return;
     for (const auto& [id, wait] : waits_)

@@ -1,5 +1,5 @@
 // The judgement on first tries: a regular request that asks through the gateway, and for which
-// there is a way all the time that it waits, gets its hosts. What may excuse it is told here, in
+// there is a way all the time that it waits, gets its hosts. What may excuse it is listed here, in
 // the words of the plan and of the cloud; the reaper's word counts only where a safeguard refused.
 #pragma once
 
@@ -22,9 +22,9 @@ public:
     /// To be called whenever the truth is recorded.
     void look();
 
-    void on_search(const cloudsim::SearchMoment& moment) override;
-    void on_schedule(const cloudsim::ScheduleMoment& moment) override;
-    void on_refusal(const cloudsim::RefusalMoment& moment) override;
+    void on_search(const cloudsim::SearchEvent& event) override;
+    void on_schedule(const cloudsim::ScheduleEvent& event) override;
+    void on_refusal(const cloudsim::RefusalEvent& event) override;
     void on_effect(const cloudsim::Effect& effect) override;
 
 private:

@@ -22,7 +22,7 @@ void Checker::judge_hold(const Exchange& call) {
     trace_.line("reserved of " + what + " is to be " + std::to_string(reserved) + ": " +
                 std::to_string(call.response.status));
     if (!plan_.holds_room || path[4] != site_.world().settings.revocable_class)
-        blame("held-room", "somebody sets reserved of " + what);
+        blame("held-room", "the reaper may not set reserved of " + what);
     if (call.response.status >= 300) return;
     ++tally_.reserved;
     const auto says = [&](const InventoryHold& hold) {
@@ -44,7 +44,7 @@ bool Checker::awaits_end_of_hold() const {
     return !plan_.has(Kind::clock_step) && !journal().open_holds.empty();
 }
 
-/// By a machine that is no more: nobody else has the journal.
+/// By a machine that is gone: no other one has the journal.
 bool Checker::left_held(const std::string& provider) const {
     const auto& other = journals_[1 - machine_]->open_holds;
     return std::any_of(other.begin(), other.end(),

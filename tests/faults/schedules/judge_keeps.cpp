@@ -56,14 +56,14 @@ Resources Checker::held_by(const Uuid& consumer) const {
 }
 
 /// Is it room that a request found free on a host that it was promised, and no more than that?
-bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const {
+bool Checker::is_room_of_a_plan(const Uuid& stand_in, const Resources& held) const {
     for (const auto* const journal : journals_) {
         for (const auto& [id, record] : journal->records) {
             const Demand* const demand = truth_.demand(id.str());
             for (const PlanEntry& entry : record.plans) {
                 for (const HostPlan& host : host_plans(entry.decision)) {
-                    const auto its = nobody_on(id, host.host);
-                    if (its && its->str() == nobody.text() && demand != nullptr &&
+                    const auto its = stand_in_on(id, host.host);
+                    if (its && its->str() == stand_in.text() && demand != nullptr &&
                         held.fits_in(demand->slot * host.slots))
                         return true;
                 }
@@ -75,11 +75,11 @@ bool Checker::is_room_of_a_plan(const Uuid& nobody, const Resources& held) const
 
 Resources Checker::kept_for(const std::string& request, const cloudsim::Host& host,
                             const HostState& state) const {
-    const auto nobody = nobody_on(RequestId{request}, HostId{host.provider->uuid.text()});
+    const auto stand_in = stand_in_on(RequestId{request}, HostId{host.provider->uuid.text()});
     Resources sum;
     for (const auto& [id, room] : state.kept) {
         const std::string server = id.text();
-        const bool its = (nobody && nobody->str() == server) ||
+        const bool its = (stand_in && stand_in->str() == server) ||
                          std::any_of(evictions_.begin(), evictions_.end(), [&](const auto& each) {
                              return each.request == request && each.server == server;
                          });
@@ -157,7 +157,7 @@ void Checker::judge_holdings(const Exchange& call) {
     std::erase_if(consumers, [&](const Uuid& each) { return reservations.contains(each); });
     if (plan_.with_reservations() && consumers.empty()) return;
     if (!plan_.with_gateway()) {
-        blame("kept-room", "somebody sets what consumers hold: " + call.request.target);
+        blame("kept-room", "the reaper may not set what consumers hold: " + call.request.target);
         return;
     }
     if (call.response.status >= 300) return;
@@ -167,11 +167,11 @@ void Checker::judge_holdings(const Exchange& call) {
     for (const Uuid& consumer : consumers) {
         const auto server = kept_of(consumer);
         if (!server && !named.contains(keeper_of(consumer))) {
-            const bool let_go =
+            const bool released =
                 held_by(consumer).empty() && site_.world().nova.find_server(consumer) == nullptr;
             gained += held_by(consumer);
-            if (!let_go && !is_requester(consumer))
-                blame("kept-room", consumer.text() + " claims room, and nobody asked");
+            if (!released && !is_requester(consumer))
+                blame("kept-room", consumer.text() + " claims room, and no request asked");
             continue;
         }
         if (server && is_room_of_a_plan(*server, held_by(consumer))) {
@@ -188,7 +188,7 @@ void Checker::judge_holdings(const Exchange& call) {
         after += held_by(consumer);
         of_victim = of_victim || !server;
     }
-    // Who was told of less gives less back.
+    // A reaper that read less gives less back.
     const bool less = of_victim && !before.fits_in(after) && !plan_.lies();
     // A claim takes from keepers what it asks for; with the last one goes what is left.
     const bool lost = !gained.empty() && !before.fits_in(after + gained) &&

@@ -7,12 +7,12 @@ namespace reaper::faults {
 
 namespace {
 
-/// A host's readings for a plan begin at most so long before the last of them.
+/// A host's readings for a plan begin at most this long before the last of them.
 constexpr Duration readings_take = std::chrono::seconds{1};
 
 }  // namespace
 
-/// All or nothing: what others delete is gone before anybody dies for the rest.
+/// All or nothing: what others delete is gone before any server is deleted for the rest.
 void Checker::judge_awaited(const Exchange& call, const Basis& basis, const PlanRecord& plan) {
     if (plan.judged || plan_.lies()) return;
     for (const HostPlan& host : plan.plan->hosts)
@@ -71,7 +71,7 @@ bool Checker::has_own(const Holder& holder, const Promise& promise) const {
 
 /// The promise counts from when the reaper learns that the requester failed: by a look, by a
 /// message that is late, or after a restart. As long as it looks after the room, it may keep it
-/// anew.
+/// again.
 bool Checker::may_be_renewed(const Promise& promise, const PlanRecord& plan) const {
     if (promise.machine != plan.machine) return false;
     const auto& records = journals_[promise.machine]->records;
@@ -80,8 +80,8 @@ bool Checker::may_be_renewed(const Promise& promise, const PlanRecord& plan) con
     return finished_[promise.machine].contains(promise.request) && !ended;
 }
 
-/// A plan that was stopped before anybody died holds nothing, and the journal does not tell when it
-/// was. Room is given back early when nobody waits for it any more, or when a like request of the
+/// A plan that was stopped before any deletion holds nothing, and the journal does not tell when it
+/// was. Room is given back early when its requester no longer waits, or when a like request of the
 /// same project shows that its room is of no use to it.
 bool Checker::surely_held(const Promise& promise, TimePoint at) const {
     const Demand* demand = truth_.demand(promise.request);
@@ -134,7 +134,7 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
         if (!held && (surely || promise.span.from > at)) continue;
         int left = promise.slots;
         // While a cull is under way, its slots are held in full: who came is counted at its end.
-        // Where the clock was set, who came after can't be told from who was there.
+        // Where the clock was set, it is not known who came later.
         const bool counted_yet =
             surely || (promise.span.until.has_value() && !plan_.has(Kind::clock_step));
         if (state && counted_yet)
@@ -155,7 +155,7 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
     return promised;
 }
 
-std::optional<std::string> Checker::dies_for(const Uuid& server, TimePoint at) const {
+std::optional<std::string> Checker::victim_of(const Uuid& server, TimePoint at) const {
     for (const Eviction& eviction : evictions_)
         if (eviction.server == server.text() && eviction.span.covers(at)) return eviction.request;
     return std::nullopt;
@@ -196,8 +196,8 @@ bool Checker::knows_of(const PlanRecord& plan, const Eviction& eviction) const {
     return plan_.soft_delete && died->second <= plan.process_began;
 }
 
-/// Servers whose room comes free: victims of this plan and of others, and what somebody else
-/// deletes. `known_only`: of the latter, those of which the plan's readings told, lately.
+/// Servers whose room comes free: victims of this plan and of others, and what others delete.
+/// `known_only`: of the latter, those of which the plan's readings told, lately.
 std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::string& host,
                                         const HostState& state, bool known_only) const {
     constexpr Duration surely_awaited = std::chrono::seconds{10};
@@ -284,8 +284,8 @@ int Checker::slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at
     return slots;
 }
 
-/// Every moment at which something changed, from the readings that the plan rests on.
-std::vector<TimePoint> Checker::moments(const PlanRecord& plan, TimePoint until) const {
+/// Every time at which something changed, from the readings that the plan rests on.
+std::vector<TimePoint> Checker::change_times(const PlanRecord& plan, TimePoint until) const {
     TimePoint from = plan.at;
     for (const HostPlan& host : plan.plan->hosts) {
         const auto read = plan.read_at.find(host.host_name);
@@ -308,7 +308,7 @@ std::vector<TimePoint> Checker::moments(const PlanRecord& plan, TimePoint until)
     return {all.begin(), all.end()};
 }
 
-/// For people: the arithmetic, moment by moment, and what the plan says of other hosts.
+/// For people: the arithmetic, step by step, and what the plan says of other hosts.
 void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::string& id) {
     trace_.line("?   slot " + to_string(demand.slot));
     for (const Rejection& other : plan.plan->rejected)
@@ -317,7 +317,7 @@ void Checker::explain(const PlanRecord& plan, const Demand& demand, const std::s
     for (const PlanRecord& earlier : plans_)
         if (earlier.request == plan.request && earlier.judged && earlier.at < plan.at)
             hosts.insert(hosts.end(), earlier.plan->hosts.begin(), earlier.plan->hosts.end());
-    for (const TimePoint at : moments(plan, timeline_.true_now()))
+    for (const TimePoint at : change_times(plan, timeline_.true_now()))
         for (const HostPlan& host : hosts) {
             const HostState* state = truth_.state_at(host.host_name, at);
             if (state == nullptr) continue;
@@ -362,7 +362,7 @@ void Checker::judge_need(const Exchange& call, const Basis& basis, const cloudsi
                             " slots, its plan frees " + std::to_string(planned));
     int most = 0;
     bool needed = false;
-    for (const TimePoint at : moments(plan, timeline_.true_now())) {
+    for (const TimePoint at : change_times(plan, timeline_.true_now())) {
         most = std::max(most, slots_at(plan, demand, at, std::nullopt));
         needed = needed || slots_at(plan, demand, at, id) < planned;
     }

@@ -52,13 +52,13 @@ std::size_t Checker::limit_after(const Demand& demand, const std::string& host,
 /// time.
 void Checker::judge_places(const PlanRecord& plan, const Demand& demand) {
     if (plan_.lies()) return;
-    const TimePoint from = moments(plan, timeline_.true_now()).front();
+    const TimePoint from = change_times(plan, timeline_.true_now()).front();
     ++tally_.places;
     if (demand.joins() || !demand.never.empty()) ++tally_.constrained;
     for (const HostPlan& host : plan.plan->hosts) {
         std::size_t most =
             Demand::limit_in(demand.told, host.host_name, from, timeline_.true_now());
-        for (const TimePoint at : moments(plan, timeline_.true_now()))
+        for (const TimePoint at : change_times(plan, timeline_.true_now()))
             if (const HostState* state = truth_.state_at(host.host_name, at)) {
                 HostState then = *state;
                 then.at = at;
@@ -76,8 +76,8 @@ void Checker::judge_places(const PlanRecord& plan, const Demand& demand) {
     judge_together(plan, demand, from);
 }
 
-/// Servers of an affinity group that nobody is in yet all go to one host; and whom a request wants
-/// to be with has to stay.
+/// Servers of an empty affinity group all go to one host; and the servers that a request wants
+/// to be with have to stay.
 void Checker::judge_together(const PlanRecord& plan, const Demand& demand, TimePoint from) {
     const auto& group = demand.placing.group;
     const auto& hosts = plan.plan->hosts;

@@ -16,12 +16,12 @@ namespace {
 using nlohmann::json;
 using std::chrono::seconds;
 
-/// A write may rest on what was so long ago: a reading, calls and their repetitions.
+/// A write may rest on data of this age: a reading, calls and their repetitions.
 constexpr Duration reading_to_write = seconds{90};
 /// The register is read by then.
 constexpr Duration reservations_warm_after = seconds{20};
-/// What is let go of for somebody waits for him.
-constexpr Duration waits_for_him = seconds{75};
+/// What is released for a requester waits for it.
+constexpr Duration waits_for_requester = seconds{75};
 /// What the reaper does not know of a host by then, it can know.
 constexpr Duration seen_after = seconds{20};
 
@@ -192,16 +192,16 @@ void Checker::judge_reservation_write(const Exchange& call) {
                         to_string(was) + " -> " + to_string(is));
             if (was.fits_in(is)) continue;
             ++tally_.reservations_shrunk;
-            let_go_[host->name].emplace_back(now, above_none(was - is));
-            if (!reservations_.unclear()) judge_letting_go(*role, host->name, was, is);
+            released_[host->name].emplace_back(now, above_none(was - is));
+            if (!reservations_.unclear()) judge_reserved_release(*role, host->name, was, is);
         }
     }
 }
 
-/// Room is let go of as far as its role's servers use it, for a request of the role, for a
+/// Room is released as far as its role's servers use it, for a request of the role, for a
 /// borrower, or when the configuration asks for less.
-void Checker::judge_letting_go(const Role& role, const std::string& host, const Resources& was,
-                               const Resources& is) {
+void Checker::judge_reserved_release(const Role& role, const std::string& host,
+                                     const Resources& was, const Resources& is) {
     const TimePoint now = timeline_.true_now();
     const TimePoint since = now - reading_to_write;
     for (const auto& configured : reservations_.on_since(host, since)) {
@@ -222,7 +222,7 @@ void Checker::judge_letting_go(const Role& role, const std::string& host, const 
     }
     blame("reserved-room", "of " + to_string(was) + " on " + host + " that is reserved for " +
                                role.str() + " " + to_string(is) +
-                               " is left, and nobody who waits for the rest may have it");
+                               " is left, and no waiting request may have the rest");
 }
 
 // ---- tenant-for-stranger ----
@@ -241,7 +241,7 @@ void Checker::judge_tenants(const PlanRecord& plan, const Demand& demand,
             for (const Victim& each : part.victims) victims.insert(*Uuid::parse(each.server.str()));
     std::string why;
     bool any = false;
-    for (const TimePoint at : moments(plan, timeline_.true_now())) {
+    for (const TimePoint at : change_times(plan, timeline_.true_now())) {
         const HostState* const state = truth_.state_at(host, at);
         const Holder* const holder = state == nullptr ? nullptr : state->holder(victim.id);
         if (holder == nullptr) continue;
@@ -258,8 +258,8 @@ void Checker::judge_tenants(const PlanRecord& plan, const Demand& demand,
             reservations_.lacked_by_others(host, demand.project, *state, Reservations::Movers::use);
         if (!lacked.empty() && !std::exchange(any, true)) ++tally_.tenants_judged;
         Resources room = above_none(state->free) + reservations_.revocable(*state, victims);
-        for (const auto& [since, amounts] : let_go_[host])
-            if (since + waits_for_him > at && since <= at) room += amounts;
+        for (const auto& [since, amounts] : released_[host])
+            if (since + waits_for_requester > at && since <= at) room += amounts;
         bool bad = false;
         for (const auto& [name, amount] : lacked)
             bad = bad || (holder->held.get(name) > 0 && amount > 0 && amount > room.get(name));
@@ -271,7 +271,7 @@ void Checker::judge_tenants(const PlanRecord& plan, const Demand& demand,
                                          demand.id + ", and borrows of others: " + why);
 }
 
-/// Over-evicting is judged by rule 3, and who is refused in vain by his first try.
+/// Over-evicting is judged by rule 3, and needless refusals by the first try.
 void Checker::note_lender_races(const Reserved& own, const Demand& demand, const HostState& state,
                                 const cloudsim::Server& victim) {
     bool by_itself = false, for_another = false, borrower = false;
@@ -294,7 +294,7 @@ void Checker::note_lender_races(const Reserved& own, const Demand& demand, const
 
 // ---- room that is owed ----
 
-/// On a host, all that reservations lack which are not for the request: whoever has it.
+/// On a host, all that reservations lack which are not for the request, whichever server has it.
 Resources Checker::lacked_by_others(const std::string& host, const std::string& request,
                                     const HostState& state) const {
     const Demand* const demand = truth_.demand(request);
@@ -303,7 +303,7 @@ Resources Checker::lacked_by_others(const std::string& host, const std::string& 
                                           Reservations::Movers::do_not_use);
 }
 
-/// ... and what is surely nobody else's, as the reaper must know.
+/// ... and what surely belongs to others, as the reaper must know.
 Resources Checker::surely_owed_to_others(const std::string& host, const std::string& request,
                                          TimePoint at) const {
     const Demand* const demand = truth_.demand(request);
@@ -315,7 +315,7 @@ Resources Checker::surely_owed_to_others(const std::string& host, const std::str
     if (site_.world().is_revocable(truth_.revocable_since(demand->project).has_value(),
                                    demand->asks_class))
         return {};
-    // What is let go of for itself is free, and its own.
+    // What is released for itself is free, and its own.
     for (const Reserved& own : reservations_.on(host))
         if (reservations_.is_open_to(own, demand->project)) return {};
     std::optional<Resources> least;

@@ -1,7 +1,7 @@
 // What reservations are to have, by the configuration and by what the cloud itself knows: the
 // judges' arithmetic. On each host and of each class, a reservation lacks
 //     asked - what its role's servers hold - what it holds
-// and room that it lacks is for nobody but its role, whoever holds it, or nobody does.
+// and room that it lacks is for its role only, whether or not a server holds it.
 #pragma once
 
 #include <map>
@@ -34,9 +34,9 @@ public:
     void configure(const config::Reservations& settings);
     TimePoint configured_at() const { return configured_.back().first; }
 
-    /// On a host, by the configuration of now.
+    /// On a host, by the current configuration.
     std::vector<Reserved> on(const std::string& host) const;
-    /// ... by each that was in force at some moment since.
+    /// ... by each that was in force at some time since.
     std::vector<std::vector<Reserved>> on_since(const std::string& host, TimePoint since) const;
     /// Is the reservation for servers of this project? Of none: it is a stranger's.
     bool is_open_to(const Reserved& reserved, const std::string& project) const;

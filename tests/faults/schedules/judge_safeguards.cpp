@@ -19,7 +19,7 @@ bool means_no(const std::string& value) {
 
 }  // namespace
 
-/// Why nobody may delete a revocable server now, as the cloud knows it; empty if one may.
+/// Why a revocable server may not be deleted now, as the cloud knows it; empty if it may.
 std::string Checker::why_spared(const cloudsim::Server& server) const {
     if (server.locked_by_admin) return "locked by an administrator";
     // What its owner did to it, a lock, a tag or metadata, counts only if it may.
@@ -57,8 +57,9 @@ void Checker::judge_held(const Basis& basis) {
     const Demand* const demand = truth_.demand(plan->request);
     const auto& records = journals_[basis.machine]->records;
     const auto record = records.find(RequestId{plan->request});
-    if (record != records.end() && record->second.request.correction) return;  // nobody asked
-    if (demand != nullptr && demand->unshelves) return;  // whoever serves the queue looks for it
+    if (record != records.end() && record->second.request.correction) return;  // no requester asked
+    if (demand != nullptr && demand->unshelves)
+        return;  // the reaper that serves the queue looks for it
     if (!held && (gateway_ == nullptr || !gateway_->waits_for(plan->request)))
         blame("rule-4", basis.server.text() + " is deleted for " + plan->request +
                             ", of which the reaper holds no message");
@@ -117,7 +118,7 @@ void Checker::judge_limits(const Exchange& call, const Basis& basis) {
     check("in the window", in_window, limits.victims_per_window);
 }
 
-/// Did one who may take a slot of the request ever stand on its hosts? Or was nobody left to take
+/// Was a server that may take a slot of the request ever on its hosts? Or was none left to take
 /// it, and a like request had it?
 bool Checker::was_taken(const std::string& request) const {
     const Demand* demand = truth_.demand(request);
@@ -148,7 +149,7 @@ bool Checker::awaits_freed_room() const {
             (record.outcome->kind != OutcomeKind::freed &&
              record.outcome->kind != OutcomeKind::incomplete))
             return false;
-        // A reaper that starts after that time has nothing to watch any more.
+        // A reaper that starts after that time has nothing to watch.
         const auto at = finished_[machine_].find(entry.first.str());
         return at != finished_[machine_].end() && started_at_ < at->second + plan_.cull.watch;
     });

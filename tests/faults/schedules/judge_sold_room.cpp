@@ -51,7 +51,8 @@ void Checker::judge_sold_room(const Exchange& call) {
     const auto id = Uuid::parse(call.request.path[2]);
     const std::string host = id ? tree_of(*id) : "";
     if (sold_ == nullptr || host.empty()) {
-        blame("sold-room", "somebody sets inventories of provider " + call.request.path[2]);
+        blame("sold-room",
+              "the reaper may not set inventories of provider " + call.request.path[2]);
         return;
     }
     const auto body = nlohmann::json::parse(call.request.body, nullptr, false);
@@ -87,7 +88,7 @@ void Checker::judge_rise(const Exchange& call, const std::string& host, Amount a
     if (after > most)
         blame("sold-room", what + ", and at most " + std::to_string(most) + " were allowed");
     if (!plan_.sold->fixed && !sold_->told(since, call.sent_at))
-        blame("sold-room", what + ", and nothing was told of its use");
+        blame("sold-room", what + ", and its use was not reported");
 }
 
 /// A host that went up and down too often does not rise for a while.

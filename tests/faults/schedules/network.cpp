@@ -69,7 +69,7 @@ Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing&
                                                            http::TimeLimit limit) {
     Network& net = network_;
     if (out.request.still_wanted && !out.request.still_wanted(out.may_be_heard)) {
-        http::Failure failure{Errc::cancelled, "not sent: it is not wanted any more", false};
+        http::Failure failure{Errc::cancelled, "not sent: it is no longer wanted", false};
         failure.unwanted = true;
         failure.sent = false;
         co_return failure;

@@ -38,7 +38,7 @@ public:
     virtual void on_executed(Exchange& call) = 0;
     /// The reaper has the true answer of the cloud.
     virtual void on_answer(const Exchange& call) = 0;
-    /// Somebody in between answered for the cloud.
+    /// A proxy answered for the cloud.
     virtual void on_replaced(const Exchange& call, int status) = 0;
 };
 

@@ -204,7 +204,7 @@ private:
         return {seconds{rng.pick({5, 20, 60, 1800})}, seconds{rng.pick({1800, 3600})}};
     }
 
-    /// Somebody writes to Nova's exchange.
+    /// Another client writes to Nova's exchange.
     void draw_forgeries() {
         Chance rng{plan_.seed ^ 0xf0a6e5U};
         if (!rng.percent(25)) return;

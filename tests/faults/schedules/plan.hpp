@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "reaper/model/time.hpp"
+#include "reaper/model/time_text.hpp"
 #include "tests/cloudsim/core/settings.hpp"
 
 namespace reaper::faults {
@@ -126,7 +126,7 @@ struct SoldPlan {
     PublicationRules publication{};
     bool drain = false;       ///< who holds too much stays
     bool per_server = false;  ///< the metrics tell servers apart
-    /// What is not to be exceeded; 0: nobody looks at it.
+    /// What is not to be exceeded; 0: it is not checked.
     double load5 = 0, load15 = 0;
     bool per_core = false;  ///< the two are for each core
     double pressure = 0;    ///< the part of the time in which threads wait

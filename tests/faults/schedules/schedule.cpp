@@ -188,7 +188,7 @@ void Schedule::arm(const Item& item) {
             case Kind::paused:
                 ++tally_.faults[static_cast<std::size_t>(item.kind)];
                 trace_.line("- " + describe(item));
-                (void)pause_.pause("somebody", "a test");
+                (void)pause_.pause("alice", "a test");
                 timeline_.after(item.length, [this] { resume(); });
                 break;
             case Kind::resumed:
@@ -303,7 +303,7 @@ void Schedule::reload(const Item& item) {
     if (process_) process_->reload(plan_, configured_);
 }
 
-/// In a moment, as the cloud is still at it.
+/// Slightly later, as the cloud is still at work.
 void Schedule::on_deletion() {
     const auto due = std::exchange(in_mid_cull_, {});
     for (const Item* item : due)
@@ -419,7 +419,7 @@ ScheduleResult Schedule::run() {
     const TimePoint calm = calm_from();
     limit_ =
         calm + plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds + minutes{10};
-    // What no event told of is seen when the host is read anew.
+    // A change without an event is seen when the host is read again.
     if (plan_.with_reservations() && plan_.has(Kind::info_lost)) limit_ += plan_.cache.host_max_age;
     for (std::size_t i = 0; i < plan_.items.size(); ++i)
         if (!without_.contains(i)) arm(plan_.items[i]);

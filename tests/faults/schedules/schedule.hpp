@@ -1,4 +1,4 @@
-// One schedule from its first moment to its judgement.
+// One schedule from its start to its judgement.
 #pragma once
 
 #include <cstdint>

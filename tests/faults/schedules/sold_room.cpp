@@ -137,7 +137,7 @@ ResultTask<std::vector<Sample>> SoldRoom::query(std::string expression) {
         co_await timeline_.sleep(hangs_for);
         co_return Error{Errc::timeout, "prometheus: no answer in time"};
     }
-    if (has(Fault::away)) co_return Error{Errc::unreachable, "prometheus: nobody listens"};
+    if (has(Fault::away)) co_return Error{Errc::unreachable, "prometheus: connection refused"};
     auto found = samples(expression, timeline_.true_now());
     co_await timeline_.sleep(answers_take);
     if (expression == SoldQueries::use && !has(Fault::no_number) && !has(Fault::other_clock))
@@ -149,7 +149,7 @@ ResultTask<std::vector<SampleSeries>> SoldRoom::query_range(std::string expressi
                                                             TimePoint to, Duration step) {
     co_await timeline_.sleep(answers_take);
     if (has(Fault::away) || has(Fault::hangs))
-        co_return Error{Errc::unreachable, "prometheus: nobody listens"};
+        co_return Error{Errc::unreachable, "prometheus: connection refused"};
     std::vector<SampleSeries> all;
     for (const auto& [name, host] : hosts_) {
         std::map<std::string, SampleSeries> series;  // by server

@@ -28,7 +28,7 @@ struct SoldQueries {
     static constexpr const char* load15 = "load15";
     static constexpr const char* pressure = "pressure";
     static constexpr const char* server =
-        "domain";  ///< the label of one, where they are told apart
+        "domain";  ///< the label of a server, where servers have figures of their own
 };
 
 class SoldRoom final : public Metrics {
@@ -47,15 +47,15 @@ public:
                                                       TimePoint to, Duration step) override;
 
     // For the judge. Times are true ones.
-    /// vCPUs that may have been allowed at some moment of [from, to], at most.
+    /// vCPUs that may have been allowed at some time of [from, to], at most.
     Amount most_allowed(const std::string& host, TimePoint from, TimePoint to) const;
-    /// Of sold room, held beyond what no regular server used, at some moment of [from, to], at
+    /// Of sold room, held beyond what no regular server used, at some time of [from, to], at
     /// most.
     Amount most_excess(const std::string& host, TimePoint from, TimePoint to) const;
     /// By how many vCPUs what was measured then was above what is not to be exceeded, at most; 0 or
     /// less: it was not above.
     double most_over(const std::string& host, TimePoint from, TimePoint to) const;
-    /// Of sold room, held at some moment of [from, to], at most.
+    /// Of sold room, held at some time of [from, to], at most.
     Amount most_held(const std::string& host, TimePoint from, TimePoint to) const;
     /// In Placement, now; 0: no inventory, or a closed one.
     Amount published(const std::string& host) const;
@@ -70,7 +70,7 @@ private:
         double load5 = 0, load15 = 0;
         double pressure = 0;
         std::vector<std::pair<Uuid, double>>
-            servers{};         ///< cores in use, where they are told apart
+            servers{};         ///< cores in use, where servers have figures of their own
         Amount allocated = 0;  ///< VCPU
         Amount held = 0;       ///< of sold room
     };

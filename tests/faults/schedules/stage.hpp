@@ -25,7 +25,7 @@ public:
     /// So much time passes.
     void run_for(Duration length);
 
-    /// All that is booted at once is one request; it returns the id that Placement is told: the
+    /// All that is booted at once is one request; it returns the id that Placement gets: the
     /// one that its client gave, if it gave one. Without an image, it is the cloud's first.
     std::string boot(const std::string& project, const std::string& flavor, int servers,
                      std::vector<cloudsim::Uuid>& ids,

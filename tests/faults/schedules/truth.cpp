@@ -9,7 +9,7 @@ using cloudsim::Held;
 using cloudsim::Host;
 using cloudsim::Names;
 using cloudsim::Provider;
-using cloudsim::RefusalMoment;
+using cloudsim::RefusalEvent;
 using cloudsim::Room;
 using cloudsim::TaskState;
 using cloudsim::VmState;
@@ -245,15 +245,15 @@ std::string Truth::host_of_provider(const Uuid& provider) const {
     return found ? found->name : "";
 }
 
-void Truth::on_refusal(const RefusalMoment& moment) {
-    Demand& demand = note(moment.placing, moment.by);
+void Truth::on_refusal(const RefusalEvent& event) {
+    Demand& demand = note(event.placing, event.by);
     if (demand.refused) return;  // a further message of the same request
     demand.refused = true;
     demand.refused_at = timeline_.true_now();
 }
 
-void Truth::on_search(const cloudsim::SearchMoment& moment) {
-    note(moment.placing, moment.by);
+void Truth::on_search(const cloudsim::SearchEvent& event) {
+    note(event.placing, event.by);
 }
 
 Demand& Truth::note(const cloudsim::Placing& placing, const cloudsim::ContextPtr& by) {
@@ -269,7 +269,7 @@ Demand& Truth::note(const cloudsim::Placing& placing, const cloudsim::ContextPtr
     demand.refused_at = timeline_.true_now();
     demand.asks_class = site_.world().asks_revocable(*placing.flavor);
     demand.placing = placing;
-    // Nobody can know the zone of what is shelved where Nova does not show it. Its hints are in the
+    // The zone of a shelved server is unknown where Nova does not show it. Its hints are in the
     // scheduler's messages, which may be lost.
     demand.hints_hidden = site_.world().settings.nova_minor < 100;
     if (demand.hints_hidden && demand.unshelves) demand.placing.zone.clear();

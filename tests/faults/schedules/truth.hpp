@@ -1,5 +1,6 @@
-// What really was, as the cloud itself knows it: the room of each host at each moment, who waits
-// for room, which projects are revocable. The checker's memory; nothing in it is the reaper's word.
+// What really was, as the cloud itself knows it: the room of each host at each time, which requests
+// wait for room, which projects are revocable. The checker's memory; nothing in it is the reaper's
+// word.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct Demand {
     cloudsim::Placing placing;  ///< what the scheduler was asked
     bool asks_class = false;    ///< the one that makes servers revocable
     /// How many of its servers might land on a host, whatever room there is, since when. Of host
-    /// "": 1, if its affinity group has somebody somewhere.
+    /// "": 1, if its affinity group has a server somewhere.
     using Limits = std::map<std::string, std::vector<std::pair<TimePoint, std::size_t>>>;
     Limits limits;
     /// As far as Nova's API tells: it leaves out of a group who is deleted softly, and the filter
@@ -39,7 +40,7 @@ struct Demand {
     bool hints_hidden = false;    ///< Nova's API does not show them
     bool unshelves = false;       ///< Nova sends no message of it, its record of actions tells
     bool refused = false;         ///< else nova-scheduler looks for hosts, or found them
-    /// Since when nobody waits for it any more: all of its servers are gone, or run.
+    /// Since when it no longer waits: all of its servers are gone, or run.
     std::optional<TimePoint> over_since;
 
     /// A later one of the same project and shape, or of the very servers.
@@ -51,7 +52,7 @@ struct Demand {
     /// Before the refusal, as at the refusal.
     std::size_t limit_at(const std::string& host, TimePoint at) const;
     std::size_t told_at(const std::string& host, TimePoint at) const;
-    /// The most that it was at any moment of [from, to].
+    /// The most that it was at any time of [from, to].
     static std::size_t limit_in(const Limits& limits, const std::string& host, TimePoint from,
                                 TimePoint to);
 
@@ -67,7 +68,7 @@ struct Holder {
     Uuid consumer;
     Resources held;
     std::string project;
-    std::optional<TimePoint> leaving_since;  ///< Nova is deleting it, whoever asked
+    std::optional<TimePoint> leaving_since;  ///< Nova is deleting it, for any reason
     /// Since when Nova shows it on this host, in whole seconds; none: it is on its way here.
     std::optional<TimePoint> placed_at;
     bool released = false;  ///< its room is kept for another, and Nova shows it as DELETED
@@ -80,7 +81,7 @@ struct HostState {
     bool usable = true;  ///< up and enabled
     Resources free;
     std::vector<Holder> holders;  ///< by consumer
-    /// What is kept, by the server that held it, or by whom nobody is; it is among `free`.
+    /// What is kept, by the server that held it, or by a stand-in; it is among `free`.
     std::map<Uuid, Resources> kept;
 
     const Holder* holder(const Uuid& consumer) const;
@@ -101,7 +102,7 @@ public:
 
     const std::map<std::string, Demand>& demands() const { return demands_; }
     const Demand* demand(const std::string& request) const;
-    /// The states of a host that were true at some moment of [from, to], oldest first.
+    /// The states of a host that were true at some time of [from, to], oldest first.
     std::vector<const HostState*> states(const std::string& host, TimePoint from,
                                          TimePoint to) const;
     const HostState* state_at(const std::string& host, TimePoint at) const;
@@ -114,8 +115,8 @@ public:
     std::optional<TimePoint> revocable_since(const std::string& project) const;
     std::string host_of_provider(const Uuid& provider) const;
 
-    void on_refusal(const cloudsim::RefusalMoment& moment) override;
-    void on_search(const cloudsim::SearchMoment& moment) override;
+    void on_refusal(const cloudsim::RefusalEvent& event) override;
+    void on_search(const cloudsim::SearchEvent& event) override;
 
 private:
     Demand& note(const cloudsim::Placing& placing, const cloudsim::ContextPtr& by);

@@ -44,7 +44,7 @@ def leave(place: Place, lab: Description, nova: adapter.Adapter, host: str) -> N
 
 
 def set_disabled(place: Place, lab: Description, disabled: bool) -> None:
-    """What builds skip is told to the scheduler when it starts. (nova-manage update_cell would also
+    """The scheduler learns what builds skip when it starts. (nova-manage update_cell would also
     give the cell the URLs of its own configuration, which are those of the first cell.)"""
     with _rows(place, "nova_api") as rows:
         change = "UPDATE cell_mappings SET disabled = %s WHERE name = %s"
@@ -111,7 +111,7 @@ def _make(place: Place, lab: Description) -> None:
 def _register(
     place: Place, lab: Description, nova: adapter.Adapter, host: str, transport: str | None
 ) -> None:
-    """Its nova-compute starts anew, as that of a host which was never there before."""
+    """Its nova-compute starts again, as that of a host which never existed before."""
     compute = services.compute_of(host)
     processes.stop(place, [compute])
     [found] = nova.get(f"/os-services?binary=nova-compute&host={host}").json()["services"]

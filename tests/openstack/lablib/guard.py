@@ -1,8 +1,8 @@
-"""Takes a lab down when whoever started it ends, in whatever way: it may have been killed.
+"""Takes a lab down when the process that started it ends, in any way: it may have been killed.
 
     guard.py DIR
 
-Waits until its stdin ends, which nobody but the starter holds open.
+Waits until its stdin ends, which only the starter holds open.
 """
 
 import shutil

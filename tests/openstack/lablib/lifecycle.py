@@ -60,7 +60,7 @@ def down(directory: str | Path, keep_logs: bool = False, quiet: bool = False) ->
     progress = Progress(quiet)
     with place.locked():
         count = len(processes.names(place))
-        # Nobody needs its data again: what does not end at once may be killed.
+        # Its data is not needed again: what does not end at once may be killed.
         left = processes.stop_everything(place, patience=3)
         place.remove(keep_logs)
     helpers = f" and {left} of their helpers" if left else ""

@@ -1,5 +1,5 @@
 """A private certificate authority: what the TLS endpoints show, and what
-RabbitMQ asks of its clients. Nobody outside this lab trusts it, which is what
+RabbitMQ asks of its clients. No program outside this lab trusts it, which is what
 the tests of `ca_file` need."""
 
 import subprocess

@@ -1,7 +1,7 @@
 """The lab's directory: who may use it, and what it says of itself.
 
 Everything of a lab is below one directory, so that two labs never meet and
-removing it leaves no trace. `lab.json` describes the lab to whoever uses it.
+removing it leaves no trace. `lab.json` describes the lab to its users.
 """
 
 import fcntl

@@ -3,7 +3,7 @@
 The ports are taken from below the range of which the kernel gives ports to
 outgoing connections: a port found free now is then still free when its service
 starts a few seconds later. They are drawn at random, so that two labs that
-start at the same moment do not race for the same ones.
+start at the same time do not race for the same ones.
 """
 
 import random
@@ -39,7 +39,7 @@ def _take_one(held: ExitStack) -> int:
 
 
 def answers(port: int) -> bool:
-    """Does somebody accept connections on this port?"""
+    """Does a process accept connections on this port?"""
     try:
         with socket.create_connection((LOOPBACK, port), timeout=1):
             return True

@@ -2,7 +2,7 @@
 
 Every process leads a session of its own, so that its children can be ended
 with it. What was started is recorded in DIR/run/NAME.json with the pid and the
-time of its start: a pid that the kernel gave to somebody else meanwhile is
+time of its start: a pid that the kernel gave to another process meanwhile is
 never taken for ours. All of them, and all that they start in turn, carry the
 variable REAPER_LAB=DIR in their environment: `strays` finds those that left
 their session (Erlang's helpers do).

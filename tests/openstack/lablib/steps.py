@@ -1,6 +1,6 @@
 """Runs the steps of a start as soon as what they need is done, in parallel.
 
-Each finished step is told in a line with the seconds since the start and the
+Each finished step is reported in a line with the seconds since the start and the
 seconds that it took. The first failure ends the run: steps that have not begun
 are left out, and `abandon` is called to end the work of the others.
 """
@@ -39,7 +39,7 @@ def run_steps(steps: list[Step], progress: Progress, abandon: Callable[[], objec
     known = {step.name for step in steps}
     for step in steps:
         missing = set(step.after) - known
-        assert not missing, f"{step.name} waits for {missing}, which nobody does"
+        assert not missing, f"{step.name} waits for {missing}, which no step does"
 
     waiting = list(steps)
     done: set[str] = set()

@@ -87,7 +87,7 @@ TEST_F(AmqpCluster, AReaperOnACutOffNodeKnowsItBeforeAnotherServes) {
     meanwhile([&] { stream.publish(burst, others); });
     ASSERT_TRUE(reapers.until_served(stream));
     meanwhile([&] { cluster.heal(node); });
-    // What a node did while it was cut off is for nobody: it starts anew, as RabbitMQ's guide says.
+    // What a node did while it was cut off is lost: it starts afresh, as RabbitMQ's guide says.
     meanwhile([&] { cluster.kill(node); });
     meanwhile([&] { cluster.start(node); });
     meanwhile([&] { stream.publish(burst, {0, 1, 2}); });

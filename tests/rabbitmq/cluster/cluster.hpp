@@ -28,7 +28,7 @@ private:
 };
 
 /// Publishes as Nova does, but makes sure that each message arrived: what the broker did not
-/// confirm is published again, under another name, as it may have arrived all the same.
+/// confirm is published again, under another name, as it may have arrived anyway.
 class Stream {
 public:
     explicit Stream(const config::Broker& settings) : settings_(settings) {}
@@ -62,7 +62,7 @@ public:
 
     /// Each message with how often it was served.
     const std::map<std::string, int>& served() const { return served_; }
-    /// What two reapers took for theirs at the same moment.
+    /// What two reapers took for theirs at the same time.
     const std::vector<std::string>& at_once() const { return at_once_; }
     /// Served a second time without a word of the broker's that it had been delivered before.
     const std::vector<std::string>& unwarned() const { return unwarned_; }

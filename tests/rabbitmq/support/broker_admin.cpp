@@ -29,7 +29,7 @@ const char* variable(const char* name) {
 config::Broker settings(const BrokerPlace& node) {
     config::Broker broker;
     broker.urls = {config::Secret(node.url())};
-    broker.heartbeat = std::chrono::seconds(0);  // nobody serves it between two calls
+    broker.heartbeat = std::chrono::seconds(0);  // it is not served between two calls
     broker.connect_timeout = patience;
     return broker;
 }
@@ -182,7 +182,7 @@ void BrokerAdmin::declare_queue(const std::string& name, const QueueArguments& w
     expect(connection_->check(scratch_channel, "declaring"));
 }
 
-std::vector<bool> BrokerAdmin::deliver_in_vain(const std::string& queue, int count) {
+std::vector<bool> BrokerAdmin::deliver_and_return(const std::string& queue, int count) {
     amqp::ConnectionAborter aborter;
     const config::Broker broker = settings(node_);
     auto opened =

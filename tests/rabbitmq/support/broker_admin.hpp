@@ -67,7 +67,7 @@ public:
     void delete_queue(const std::string& name);
     /// Takes `count` messages of the queue, and gives them back: they were delivered once. Whether
     /// each had been before.
-    std::vector<bool> deliver_in_vain(const std::string& queue, int count);
+    std::vector<bool> deliver_and_return(const std::string& queue, int count);
     /// Ready messages and consumers; none if there is no such queue.
     std::optional<amqp::QueueCounts> look(const std::string& queue);
     std::optional<Fetched> fetch(const std::string& queue);

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "clients/amqp/consumer_lease.hpp"
+#include "clients/amqp/dispatcher.hpp"
 #include "config/settings.hpp"
 
 namespace reaper::test {

@@ -21,7 +21,7 @@ public:
     int broker_reads() const;
     /// Closes all connections; new ones are accepted.
     void cut();
-    /// Forwards nothing any more: connections stay open, what is sent on them is lost.
+    /// Stops forwarding: connections stay open, what is sent on them is lost.
     void freeze();
     /// Forwards again, on new connections; those that stood still are closed.
     void thaw();

@@ -1,4 +1,4 @@
-// Runs a message source on an io_context of its own and keeps what the handlers were told.
+// Runs a message source on an io_context of its own and keeps what the handlers received.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>

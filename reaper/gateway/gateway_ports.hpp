@@ -1,0 +1,53 @@
+// What the parts of the gateway use of the rest of the program.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "config/settings.hpp"
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/model/plan.hpp"
+#include "reaper/ports/message_source.hpp"
+#include "reaper/ports/trigger.hpp"
+#include "reaper/rooms/room_keeper.hpp"
+#include "reaper/runtime/async.hpp"
+
+namespace reaper {
+
+/// All of it must outlive the gateway and the calls that it handles; `settings` may change.
+struct GatewayPorts {
+    CloudPorts cloud;  ///< with Placement as it is
+    const CacheRefresher& refresher;
+    RoomKeeper& rooms;
+    KeptRooms& kept_rooms;
+    const MessageSource& messages;  ///< who serves the queue
+    const config::Gateway& settings;
+    std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
+    /// Why nobody can be helped now; none if all is well.
+    std::function<std::optional<std::string>()> unable;
+    /// Why a requester is revocable, by what is known now; none if it is regular.
+    std::function<std::optional<std::string>(const Request&)> why_revocable;
+    /// Is each server of the project revocable, whatever else it is?
+    std::function<bool(const ProjectId&)> is_revocable;
+    /// Room may be lent to a revocable requester.
+    std::function<bool()> lends;
+    /// What would be decided for a request, by what is known now: nothing is done.
+    std::function<Decision(const Request&)> consider;
+    /// Classes whose inventories are room that is offered as revocable, by now.
+    std::function<std::set<ResourceClass>()> revocable_classes;
+    /// A server that says which kind of room it admits got some.
+    std::function<void(const ServerId&)> placed;
+    /// Runs what goes on by itself; this lives until it ends.
+    std::function<void(Task<void>)> spawn;
+    RequestSink& sink;
+    const bool& stopping;
+
+    const CloudCache& cache() const { return refresher.cache(); }
+    const Ledger& ledger() const { return rooms.ledger(); }
+    Duration steady() const { return cloud.clock.steady(); }
+};
+
+}  // namespace reaper

@@ -1,0 +1,223 @@
+// Who waits for an answer of Placement's: which servers nova-scheduler looks for a host for.
+//
+// The query names the API request. Of an operation on a server that there is (resize, migrate,
+// evacuate, unshelve, ...) Nova's record of actions has that id. Of servers to boot it has none
+// yet: there Nova lists the servers that are being scheduled, and the query fits some of them.
+// Those of calls that are known already are left out; while several requests fit that are not
+// alike, they are looked at again, as those of others go on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "reaper/gateway/turn.hpp"
+#include "reaper/model/ids.hpp"
+#include "reaper/model/placement_constraints.hpp"
+#include "reaper/model/records.hpp"
+#include "reaper/model/request.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/request_spec/placement_query.hpp"
+#include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/task.hpp"
+
+namespace reaper {
+
+// A list of Nova's that several wait for: whoever asks gets one that was begun after, and one
+// reading serves all who asked before it began.
+
+class SharedList {
+public:
+    using Servers = std::vector<ServerRecord>;
+    using Read = std::function<ResultTask<Servers>()>;
+
+    /// `clock` must outlive it.
+    SharedList(Clock& clock, Read read) : clock_(clock), read_(std::move(read)) {}
+
+    ResultTask<std::shared_ptr<const Servers>> read() {
+        constexpr Duration poll_interval{10};
+        const std::uint64_t wanted = begun_ + 1;
+        while (done_ < wanted) {
+            if (reading_) {
+                co_await clock_.sleep(poll_interval);
+                continue;
+            }
+            reading_ = true;
+            ++begun_;
+            auto found = co_await read_();
+            failed_.reset();
+            if (found)
+                last_ = std::make_shared<const Servers>(std::move(*found));
+            else
+                failed_ = found.error();
+            done_ = begun_;
+            reading_ = false;
+        }
+        if (failed_) co_return *failed_;
+        co_return last_;
+    }
+
+private:
+    Clock& clock_;
+    Read read_;
+    std::uint64_t begun_ = 0;
+    std::uint64_t done_ = 0;
+    bool reading_ = false;
+    std::shared_ptr<const Servers> last_;
+    std::optional<Error> failed_;
+};
+
+// Which requests to boot the calls of nova-scheduler's are known to be for. Pure.
+//
+// Of several that are alike nobody can tell which one a call is for: it is one of them. Where as
+// many calls are known as there are requests that they may be for, none of these is left for
+// others.
+
+class KnownCalls {
+public:
+    /// Of one request to boot, or of any.
+    using Servers = std::set<ServerId>;
+
+    /// A call of this request begins to wait for its answer; it may have several at once.
+    void began(const RequestId& call) { ++waiting_[call]; }
+    void ended(const RequestId& call);
+
+    /// From now on it is known that the call is for one of these, of which it is taken for the
+    /// first. Replaces what was known.
+    void known(const RequestId& call, std::vector<Servers> one_of);
+    /// Servers that no call but others can be for. `listed`: those that wait for a host.
+    Servers of_others(const RequestId& call, const Servers& listed) const;
+    /// May the call be for the server, as far as it was found out?
+    bool may_be(const RequestId& call, const ServerId& server) const;
+    /// Is another call taken for the one that this server belongs to?
+    bool taken_for(const RequestId& call, const ServerId& server) const;
+
+    /// All that something is known of.
+    std::set<RequestId> all() const;
+    /// Of these calls only those stay that are for servers of the list.
+    void forget(const std::set<RequestId>& calls, const Servers& listed);
+
+private:
+    struct Known {
+        std::vector<Servers> one_of;  ///< never empty
+        bool may_be(const ServerId& server) const;
+    };
+    /// Calls of which each may be for what another may be for, and what they may be for.
+    struct Linked {
+        std::set<Servers> requests;
+        std::size_t calls = 0;
+        std::size_t waiting = 0;
+    };
+    std::vector<Linked> linked(const RequestId& besides) const;
+
+    std::map<RequestId, Known> known_;
+    std::map<RequestId, std::size_t> waiting_;  ///< calls
+};
+
+/// Why it is not certain who asks; for people. And who may.
+struct NotCertain {
+    std::string why;
+    std::vector<Request> may_be{};
+    /// Others fit too, which are taken for those of other calls.
+    bool others_fit = false;
+};
+
+class RequesterResolver {
+public:
+    /// What is known of the aggregates that a query names, by their UUIDs.
+    using Aggregates = std::function<HostAggregates(const CandidatesQuery&)>;
+    /// `rules` tells how nova-scheduler is set up, by now.
+    RequesterResolver(CloudPorts cloud, std::function<SchedulerRules()> rules,
+                      Aggregates aggregates);
+    RequesterResolver(const RequesterResolver&) = delete;  // its lists know its place
+    RequesterResolver& operator=(const RequesterResolver&) = delete;
+
+    /// While it lives, a call of this request waits for its answer.
+    class Waiting {
+    public:
+        Waiting(RequesterResolver& who, RequestId call) : who_(who), call_(std::move(call)) {
+            who_.calls_.began(call_);
+        }
+        ~Waiting() { who_.calls_.ended(call_); }
+        Waiting(const Waiting&) = delete;
+        Waiting& operator=(const Waiting&) = delete;
+
+    private:
+        RequesterResolver& who_;
+        RequestId call_;
+    };
+
+    /// The request that the query is asked for, with its requesters, as Nova tells it; its shape is
+    /// not the query's yet. Refused: no room can help it. As long as Nova lists its servers
+    /// as waiting for a host, they are asked for by no other call.
+    using Answer = std::variant<Request, Refused, NotCertain>;
+    /// `patience`: for how long it is looked again while it is not certain.
+    ResultTask<Answer> find(RequestId id, CandidatesQuery query, Duration patience);
+    /// The request that this server is scheduled for: to boot, with those that were asked for with
+    /// it, or the operation on it that has this id. None if Nova schedules no such server. The
+    /// query is what it was offered for.
+    ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server,
+                                                CandidatesQuery query);
+    /// May the call be for this server, as far as it was found out?
+    bool may_be(const RequestId& call, const ServerId& server) const {
+        return calls_.may_be(call, server);
+    }
+    /// Could there be somebody for whom so many places are not enough? A request to boot with more
+    /// servers; a server that is moved, for which its own host is no place; or one that other
+    /// servers keep off hosts, by a group or by hints. Or for whom there is no room at all, as it
+    /// admits none.
+    ResultTask<bool> may_want_more(CandidatesQuery query, Amount places);
+
+private:
+    using Servers = std::shared_ptr<const SharedList::Servers>;
+    /// The servers of one request to boot.
+    using Booting = std::vector<ServerRecord>;
+    using Built = std::variant<Request, Refused>;
+    struct Known {
+        Built built;
+        std::size_t servers = 0;  ///< that Nova listed for the request
+    };
+
+    ResultTask<Servers> look_at_boots();
+    ResultTask<SharedList::Servers> booting_with(ServerId server);
+    ResultTask<bool> goes_by_others(ServerId server);
+    ResultTask<std::vector<ServerRecord>> read_moves();
+    void forget_others(const SharedList::Servers& booting, const std::set<RequestId>& known_before);
+    ResultTask<std::optional<Answer>> move_of(RequestId id, CandidatesQuery query, Servers moving);
+    ResultTask<Answer> of_move(ServerRecord record, ActionRecord action, CandidatesQuery query);
+    ResultTask<std::optional<Answer>> move_of_server(RequestId id, ServerId server,
+                                                     CandidatesQuery query);
+    ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
+    void leave_others_out(const RequestId& id, std::vector<Built>& boots,
+                          const SharedList::Servers& booting) const;
+    Task<std::unique_ptr<Turn<ServerId>>> turn_for(ServerId server);
+    ResultTask<Built> known_of(RequestId id, Booting servers,
+                               std::optional<ServerRecord> read_alone);
+    ResultTask<Built> built(RequestId id, Booting servers, std::optional<ServerRecord> read_alone);
+    ResultTask<std::variant<std::string, NotCertain>> new_flavor(ServerRecord record,
+                                                                 CandidatesQuery query);
+    Answer one_of(const RequestId& id, std::vector<Built> alike);
+
+    CloudPorts cloud_;
+    std::function<SchedulerRules()> rules_;
+    Aggregates aggregates_;
+    KnownCalls calls_;
+    /// What was found out about servers that are still being scheduled, by the first of them; its
+    /// id is that of the call that asked first.
+    std::map<ServerId, Known> built_;
+    /// Of servers that are being scheduled: do others decide where they may go?
+    std::map<ServerId, bool> by_others_;
+    std::set<ServerId> asking_;  ///< about these, now
+    SharedList booting_;         ///< being scheduled
+    SharedList moving_;          ///< may be
+};
+
+}  // namespace reaper

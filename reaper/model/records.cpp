@@ -1,0 +1,42 @@
+#include "reaper/model/records.hpp"
+
+#include "reaper/model/text.hpp"
+#include "reaper/model/time_text.hpp"
+
+namespace reaper {
+
+std::string_view to_string(OrderProgress progress) {
+    switch (progress) {
+        case OrderProgress::begun: break;
+        case OrderProgress::waiting: return "waiting";
+        case OrderProgress::applied: return "applied";
+        case OrderProgress::failed: return "failed";
+        case OrderProgress::not_done: return "not-done";
+    }
+    return "begun";
+}
+
+OrderProgress order_progress_of(std::string_view word) {
+    for (const OrderProgress each : {OrderProgress::waiting, OrderProgress::applied,
+                                     OrderProgress::failed, OrderProgress::not_done})
+        if (word == to_string(each)) return each;
+    return OrderProgress::begun;
+}
+
+std::string PauseNote::line() const {
+    std::string text = by.empty() ? "" : "by " + by + " ";
+    text += "since " + iso_time(at);
+    if (!reason.empty()) text += ": " + reason;
+    if (!trouble.empty()) text += (reason.empty() ? ": " : "; ") + trouble;
+    return text;
+}
+
+std::string protection_text(const ServerProtection& protection) {
+    std::string text = protection.until ? "until " + iso_time(*protection.until)
+                                        : std::string{"until an operator ends it"};
+    text += ", by " + printable(protection.by, 255);
+    if (!protection.reason.empty()) text += ": " + printable(protection.reason, 255);
+    return text;
+}
+
+}  // namespace reaper

@@ -1,0 +1,117 @@
+// A reaper that goes on with what a former process, or another reaper, began.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/full_house.hpp"
+
+namespace reaper::test::taking_over_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class TakingOverTest : public FullHouse {
+protected:
+    /// Its deletion is journalled, and never reaches Nova: the power went between the two.
+    void die_right_before_the_deletion() {
+        bool now = false;
+        cloud.on_call = [&now](const std::string& call) -> std::optional<Error> {
+            if (!call.starts_with("DELETE")) return std::nullopt;
+            now = true;
+            return Error{Errc::unreachable, "the power went"};
+        };
+        messages->deliver(body_of(failure()));
+        run_until([&] { return now; });
+        crash();
+        cloud.on_call = {};
+        cloud.calls.clear();
+    }
+};
+
+TEST_F(TakingOverTest, ADeletionThatNovaNeverHeardOfIsNotSentForARequesterThatWentAway) {
+    full_host();
+    requester();
+    start();
+    die_right_before_the_deletion();
+    cloud.remove(uuid_of("requester-1"));
+    start();
+    messages->deliver(body_of(failure()), true);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(cloud.living("host1").size(), 4U);
+}
+
+TEST_F(TakingOverTest, ADeletionThatNovaNeverHeardOfIsNotSentWhenTheRoomIsThereByNow) {
+    full_host();
+    requester();
+    start();
+    die_right_before_the_deletion();
+    cloud.add_host("host2", small * 2);
+    start();
+    messages->deliver(body_of(failure()), true);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(TakingOverTest, ADeletionThatNovaNeverHeardOfIsSentIfItIsStillNeeded) {
+    full_host();
+    requester();
+    start();
+    die_right_before_the_deletion();
+    start();
+    messages->deliver(body_of(failure()), true);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
+}
+
+TEST_F(TakingOverTest, ARequestThatAnotherReaperServedIsNotServedAgain) {
+    full_host();
+    requester();
+    start();
+    // The other one's victim is gone, and the second try took its room; no acknowledgement came.
+    clock.advance(seconds{10});
+    cloud.remove("host1a");
+    boots("second-try", "host1");
+    messages->deliver(body_of(failure()), true);
+    const Outcome outcome = outcome_of("req-1");
+    EXPECT_EQ(outcome.kind, OutcomeKind::refused);
+    EXPECT_THAT(outcome.reason, testing::HasSubstr("another reaper served it"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(TakingOverTest, WhoTookTheLastRoomRightBeforeTheRefusalIsNoSecondTry) {
+    full_host();
+    requester();
+    start();
+    cloud.remove("host1a");
+    boots("the-one-before", "host1");
+    messages->deliver(body_of(failure()), true);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
+TEST_F(TakingOverTest, AFirstDeliveryIsServedWhateverBootedSince) {
+    full_host();
+    requester();
+    start();
+    clock.advance(seconds{10});
+    cloud.remove("host1a");
+    boots("another", "host1");
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
+TEST_F(TakingOverTest, TheUseOfFreedRoomIsReportedAfterALongAbsenceToo) {
+    full_host();
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    crash();
+    clock.advance(settings.cull.watch + minutes{90});
+    start();
+    run_until([&] { return record("req-1").freed_room.has_value(); });
+    EXPECT_EQ(record("req-1").freed_room->kind, FreedRoomResultKind::wasted);
+}
+
+}  // namespace
+}  // namespace reaper::test::taking_over_test

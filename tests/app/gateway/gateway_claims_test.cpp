@@ -1,0 +1,447 @@
+// Whose room it is: hosts that are offered, claims that identify the requester, and promised room.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "app/gateway_house.hpp"
+
+namespace reaper::test::gateway_claims_test {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class GatewayClaimsTest : public GatewayHouse {
+protected:
+    /// Its own host has room, so hosts are offered before the requester is known.
+    void moved(const std::string& action, const std::string& shown, int vcpus) {
+        full_host("host1");
+        cloud.add_host("host0", small + small + small);
+        cloud.flavors = {{"f2", flavor_of(2)}, {"f4", flavor_of(4)}};
+        const ServerId server{uuid_of("moved")};
+        ServerRecord& now = cloud.add_server(server.str(), "host0", "regular", small).record;
+        now.flavor = flavor_of(2);
+        now.server.status = shown;
+        now.server.task_state = "moving";
+        ActionRecord recorded;
+        recorded.name = action;
+        recorded.request = RequestId{"req-m"};
+        cloud.recorded_actions["req-m"] = recorded;
+        cloud.lists_take = std::chrono::seconds{10};
+        start();
+        const std::string amounts =
+            vcpus == 2 ? "DISK_GB:20,MEMORY_MB:2048,VCPU:2" : "DISK_GB:40,MEMORY_MB:4096,VCPU:4";
+        const std::string target = "/allocation_candidates?resources=" + amounts;
+        EXPECT_THAT(search_for("req-m", target), UnorderedElementsAre("rp-host0", "rp-host1"));
+        EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
+        search_for("req-other", target);
+        EXPECT_EQ(claimed(claim("req-other", server, "rp-host1", vcpus)), 409)
+            << "no operation on it has this id";
+        EXPECT_EQ(cloud.count("DELETE"), 0U);
+        EXPECT_EQ(claimed(claim("req-m", server, "rp-host1", vcpus)), 204);
+        EXPECT_THAT(record("req-m").request.requesters, ElementsAre(server));
+    }
+};
+
+TEST_F(GatewayClaimsTest, AClaimIdentifiesTheRequesterAmongSeveral) {
+    full_host();
+    const ServerId server = booting("new");
+    const ServerId other = booting("other", "spot");
+    start();
+    FakeSearch& first = search("req-1");
+    FakeSearch& second = search("req-2");
+    EXPECT_THAT(found(first), ElementsAre("rp-host1"));
+    EXPECT_THAT(found(second), ElementsAre("rp-host1"));
+    EXPECT_TRUE(first.own);
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "an offer deletes no server";
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(claimed(claim("req-1", other, "rp-host1")), 409) << "there is no room";
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(claimed(claim("req-2", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_THAT(record("req-2").request.requesters, ElementsAre(server));
+    EXPECT_FALSE(journal.records.contains(RequestId{"req-1"}));
+}
+
+TEST_F(GatewayClaimsTest, NovaIsNotAskedAboutAClaimThatTellsThatItIsRevocable) {
+    full_host();
+    booting("new");
+    const ServerId spot = booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    const std::size_t before = cloud.count("server " + spot.str());
+    EXPECT_EQ(claimed(claim("req-1", spot, "rp-host1")), 409);
+    EXPECT_EQ(cloud.count("server " + spot.str()), before);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayClaimsTest, AClaimWhoseTokenPlacementRefusesCausesNoCull) {
+    full_host();
+    const ServerId server = booting("new");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    for (const int refused : {401, 403}) {
+        FakeSearch& made = claim("req-1", server, "rp-host1");
+        made.status = refused;
+        EXPECT_EQ(claimed(made), refused);
+        EXPECT_FALSE(made.own);
+    }
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204) << "with another one";
+}
+
+TEST_F(GatewayClaimsTest, AServerThatNovaMovesIsKnownByItsClaimWhereItsListTookTooLong) {
+    moved("live-migration", "MIGRATING", 2);
+    EXPECT_EQ(record("req-m").request.operation, Operation::live_migrate);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayClaimsTest, SoIsOneThatIsResized) {
+    moved("resize", "RESIZE", 4);
+    EXPECT_EQ(record("req-m").request.operation, Operation::resize);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayClaimsTest, NorDoesOneThatIsRefusedForPromisedRoom) {
+    full_host();
+    booting("first");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    const ServerId server = booting("new");
+    booting("other", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    const std::size_t before = cloud.count("DELETE");
+    FakeSearch& made = claim("req-2", server, "rp-host1");
+    made.status = 401;
+    EXPECT_EQ(claimed(made), 401);
+    EXPECT_EQ(cloud.count("DELETE"), before);
+    EXPECT_EQ(claimed(claim("req-2", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), before + 1);
+}
+
+TEST_F(GatewayClaimsTest, AnOfferIsForAllServersOfARequest) {
+    full_host();
+    const ServerId one = booting("n-1", "regular", "r-many");
+    const ServerId two = booting("n-2", "regular", "r-many");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(record("req-1").request.slots, 2);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayClaimsTest, RoomIsFreedOnTheHostThatIsClaimed) {
+    full_host("host1");
+    full_host("host2");
+    const ServerId one = booting("n1");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host2")), 204);
+    EXPECT_EQ(cloud.living("host2").size(), 4U) << "three of them, and the new one";
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    cloud.remove(uuid_of("other"));
+    const ServerId two = booting("n2");
+    booting("more", "spot");
+    search_for("req-2");
+    EXPECT_EQ(claimed(claim("req-2", two, "rp-host1")), 204);
+    EXPECT_EQ(cloud.living("host1").size(), 4U);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayClaimsTest, WhoseRoomWasFreedIsNotToldOfRoomThatCameFreeElsewhere) {
+    full_host("host1");
+    cloud.add_host("host2", small * 2);
+    cloud.add_server(uuid_of("stays"), "host2", "regular", small * 2);
+    booting("new");
+    cloud.deletion_takes = std::chrono::seconds{3};
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1U; });
+    cloud.remove(uuid_of("stays"));
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayClaimsTest, WhatWasFreedElsewhereIsClaimedThoughTheHostCameFree) {
+    full_host("host1");
+    cloud.add_host("host2", small * 2);
+    cloud.add_server(uuid_of("stays"), "host2", "regular", small * 2);
+    const ServerId server = booting("new");
+    booting("other", "spot");
+    cloud.deletion_takes = std::chrono::seconds{3};
+    start();
+    cloud.add_server(uuid_of("spot2"), "host2", "spot", Resources{});
+    search_for("req-1");
+    FakeSearch& made = claim("req-1", server, "rp-host2");
+    run_until([&] { return made.done() || cloud.count("DELETE") == 1U; });
+    cloud.remove(uuid_of("stays"));
+    EXPECT_EQ(claimed(made), 409);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayClaimsTest, TheNextServerClaimsWhatWasFreedForItThoughAHostCameFree) {
+    full_host("host1");
+    cloud.add_host("host2", small * 2);
+    cloud.add_server(uuid_of("stays"), "host2", "regular", small * 2);
+    const ServerId one = booting("n-1", "regular", "r-many");
+    const ServerId two = booting("n-2", "regular", "r-many");
+    booting("other", "spot");
+    start();
+    cloud.add_server(uuid_of("spot2"), "host2", "spot", Resources{});
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+    cloud.remove(uuid_of("stays"));
+    FakeSearch& forged = claim("req-1", two, "rp-host2");
+    forged.status = 401;
+    EXPECT_EQ(claimed(forged), 401) << "it learns nothing";
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 409) << "its victims were deleted for it";
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+}
+
+TEST_F(GatewayClaimsTest, WhatIsLeftOfItsRoomGoesWithItsLastClaim) {
+    settings.gateway.listen = "127.0.0.1:8780";
+    cloud.add_host("host1", small * 4);
+    for (const char* n : {"a", "b", "c", "d"}) cloud.add_server(uuid_of(n), "host1", "spot", small);
+    const ServerId server = booting("new", "regular", "", 3);
+    start();
+    EXPECT_THAT(search_for("req-1",
+                           "/allocation_candidates?"
+                           "resources=DISK_GB:30,MEMORY_MB:3072,VCPU:3"),
+                ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.consumers.size(), 2U) << "of two victims";
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1", 3)), 204);
+    EXPECT_EQ(cloud.consumers.size(), 0U) << "a quarter was left";
+    EXPECT_EQ(cloud.free_on("host1").get(ResourceClass{"VCPU"}), 1);
+}
+
+TEST_F(GatewayClaimsTest, ElsewhereIfThatCantGiveAllOfIt) {
+    full_host("host1");
+    full_host("host2");
+    const ServerId one = booting("n-1", "regular", "r-many");
+    std::vector<ServerId> all{one};
+    for (const char* id : {"n-2", "n-3", "n-4", "n-5"})
+        all.push_back(booting(id, "regular", "r-many"));
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    int served = 0;
+    for (const ServerId& server : all)
+        for (const char* host : {"rp-host2", "rp-host1"}) {
+            if (claimed(claim("req-1", server, host)) != 204) continue;
+            ++served;
+            break;
+        }
+    EXPECT_EQ(served, 5);
+    EXPECT_EQ(cloud.count("DELETE"), 5U);
+}
+
+TEST_F(GatewayClaimsTest, WhereAllWhoMayAskAreRevocableNothingIsOffered) {
+    full_host();
+    booting("a", "spot");
+    booting("b", "spot", "", 2);
+    cloud.server_at(uuid_of("b")).record.server.metadata = {{"res-type", "~revocable"}};
+    start();
+    FakeSearch& made = search("req-1");
+    EXPECT_THAT(found(made), IsEmpty());
+    EXPECT_FALSE(made.own);
+}
+
+TEST_F(GatewayClaimsTest, AClaimThatComesTooLateIsHelped) {
+    full_host();
+    cloud.remove("host1a");
+    const ServerId server = booting("new");
+    const ServerId other = booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-2", other, "rp-host1")), 204) << "the last place";
+    EXPECT_TRUE(journal.records.empty());
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    const ServerId more = booting("more", "spot");
+    EXPECT_EQ(claimed(claim("req-2", more, "rp-host1")), 409) << "a revocable one's is not";
+}
+
+TEST_F(GatewayClaimsTest, WhereNovaDoesNotTellInTimeOtherHostsAreOfferedToo) {
+    full_host("host1");
+    full_host("host2");
+    cloud.remove("host1a");
+    const ServerId server = booting("new");
+    cloud.lists_take = std::chrono::seconds{4};
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    cloud.lists_take = {};
+    booting("fast", "spot");
+    EXPECT_EQ(claimed(claim("req-2", ServerId{uuid_of("fast")}, "rp-host1")), 204);
+    // nova-scheduler goes through the hosts that it was given.
+    int answered = claimed(claim("req-1", server, "rp-host2"));
+    if (answered == 409) answered = claimed(claim("req-1", server, "rp-host1"));
+    EXPECT_EQ(answered, 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayClaimsTest, AClaimWaitsForNovaAsLongAsTheCallLasts) {
+    full_host();
+    cloud.remove("host1a");
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-2", booting("fast", "spot"), "rp-host1")), 204);
+    cloud.lists_take = std::chrono::seconds{6};
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(GatewayClaimsTest, AServerThatNovasListLeavesOutIsKnownByItself) {
+    full_host();
+    const ServerId server = booting("new-1", "regular", "r-two");
+    booting("new-2", "regular", "r-two");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.not_listed = {server};
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(record("req-1").request.slots, 2);
+}
+
+TEST_F(GatewayClaimsTest, AClaimOfPromisedRoomIsRefused) {
+    full_host();
+    const ServerId server = booting("new");
+    const ServerId late = booting("late", "spot", "", 4);  // whose search was answered before
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.remove(cloud.living("host1").front());  // there is room for one more
+    const ServerId small_one = booting("small", "spot");
+    EXPECT_EQ(claimed(claim("req-2", late, "rp-host1", 4)), 409);
+    EXPECT_EQ(claimed(claim("req-3", small_one, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-4", booting("more", "spot"), "rp-host1")), 409);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+}
+
+TEST_F(GatewayClaimsTest, WhatIsKeptForItIsItsOwnThoughOthersLostTheirs) {
+    settings.gateway.listen = "127.0.0.1:8780";
+    cloud.add_host("host1", small * 2);
+    for (const char* n : {"a", "b"}) cloud.add_server(uuid_of(n), "host1", "spot", small);
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    requester("told");
+    messages->deliver(body_of(another("req-2", "told")));  // whose room is not kept
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    cloud.add_server(uuid_of("thief"), "host1", "spot", small);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+}
+
+TEST_F(GatewayClaimsTest, FreedRoomIsNoCandidateOfAnotherRequest) {
+    full_host();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    booting("spot-1", "spot");
+    FakeSearch& other = search("req-2");
+    EXPECT_THAT(found(other), IsEmpty());
+    EXPECT_TRUE(other.own);
+    // Nor of another regular one, who gets room of its own.
+    cloud.remove(uuid_of("spot-1"));
+    booting("regular-2");
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.living("host1").size(), 2U);
+    // Its own it finds again and again.
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayClaimsTest, ASecondTryGetsTheRoomOfTheFirst) {
+    full_host();
+    booting("requester-1");
+    cloud.deletion_takes = std::chrono::seconds{10};
+    settings.gateway.deadline = std::chrono::seconds{5};
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    requester();  // too late: it is in ERROR
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    booting("again");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(record("req-1").freed_room->kind, FreedRoomResultKind::handed_over);
+}
+
+TEST_F(GatewayClaimsTest, WhatItsServerTookIsPromisedNoMore) {
+    full_host();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    boots(uuid_of("new"), "host1");
+    cloud.remove("host1d");
+    booting("spot-1", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+}
+
+TEST_F(GatewayClaimsTest, WhoClaimedElsewhereNeedsItsRoomNoMore) {
+    full_host();
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.add_host("host2", small);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host2")), 204);
+    booting("spot-1", "spot");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    // nova-scheduler takes the claim back.
+    HttpRequest undo{
+        "DELETE", "/allocations/" + server.str(), {{"X-Openstack-Request-Id", "req-1"}}};
+    FakeSearch taken_back{cloud};
+    EXPECT_TRUE(service().gateway()->wants(undo.method, undo.target));
+    taken_back.begin(io(), service().gateway(), std::move(undo));
+    EXPECT_EQ(claimed(taken_back), 204);
+    EXPECT_THAT(search_for("req-2"), IsEmpty());
+}
+
+TEST_F(GatewayClaimsTest, NovaMayListTheServersOfARequestOneAfterTheOther) {
+    full_host();
+    const ServerId one = booting("n-1", "regular", "r-many");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-other"), ElementsAre("rp-host1"));
+    const ServerId two = booting("n-2", "regular", "r-many");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(record("req-1").request.slots, 2);
+}
+
+TEST_F(GatewayClaimsTest, RoomThatItsServerClaimedGoesToNoLikeRequest) {
+    full_host();
+    const ServerId first = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", first, "rp-host1")), 204);  // it is in BUILD yet
+    const ServerId second = booting("second");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_EQ(claimed(claim("req-2", second, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
+TEST_F(GatewayClaimsTest, TwoClaimsAtOnceTakeNoPromisedRoomTogether) {
+    full_host();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.remove(cloud.living("host1").front());  // there is room for one more
+    FakeSearch& one = claim("req-2", booting("spot-1", "spot"), "rp-host1");
+    FakeSearch& two = claim("req-3", booting("spot-2", "spot"), "rp-host1");
+    EXPECT_EQ(claimed(one) + claimed(two), 204 + 409);
+}
+
+}  // namespace
+}  // namespace reaper::test::gateway_claims_test

@@ -1,0 +1,185 @@
+// The gateway: which request a search belongs to, where several match.
+#include <gmock/gmock.h>
+
+#include "app/gateway_house.hpp"
+#include "reaper/gateway/requester_resolver.hpp"
+
+namespace reaper::test::gateway_who_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class GatewayWhoTest : public GatewayHouse {
+protected:
+    GatewayWhoTest() {
+        cloud.add_host("host1", small * 4, "east");
+        for (const char* id : {"host1a", "host1b", "host1c", "host1d"})
+            cloud.add_server(id, "host1", "spot", small);
+        cloud.host_aggregates = {{"u-east", "east", {"host1"}, {{"availability_zone", "east"}}}};
+    }
+    /// A search that belongs to no request.
+    void no_server_is_deleted_for(const std::string& request,
+                                  const std::string& target = two_cpus) {
+        search_for(request, target);
+        EXPECT_EQ(cloud.count("DELETE"), 0U);
+        EXPECT_FALSE(journal.records.contains(RequestId{request}));
+    }
+    const std::string in_the_east = two_cpus + "&member_of=in%3Au-east";
+};
+
+TEST_F(GatewayWhoTest, ASearchInAZoneIsNotForWhoAskedForNone) {
+    booting("new");
+    start();
+    no_server_is_deleted_for("req-1", in_the_east);
+    cloud.server_at(uuid_of("new")).record.shown_zone = "west";
+    no_server_is_deleted_for("req-2", in_the_east);
+}
+
+TEST_F(GatewayWhoTest, ItIsForWhoAskedForTheZone) {
+    const ServerId server = booting("new");
+    booting("other");
+    cloud.server_at(server.str()).record.shown_zone = "east";
+    start();
+    EXPECT_THAT(search_for("req-1", in_the_east), ElementsAre("rp-host1"));
+    EXPECT_THAT(record("req-1").request.requesters, ElementsAre(server));
+}
+
+TEST_F(GatewayWhoTest, AnAggregateOfItsProjectMayBeInAZone) {
+    cloud.host_aggregates.front().metadata["filter_tenant_id"] = "regular";
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1", in_the_east), ElementsAre("rp-host1"));
+}
+
+/// One that is not seen would be taken for a boot alike.
+TEST_F(GatewayWhoTest, MovesAreSeenHoweverFarTheClocksAreApart) {
+    booting("new");
+    start();
+    search_for("req-1");
+    EXPECT_EQ(cloud.listed_since.at("servers in MIGRATING REBUILD RESIZE"), std::nullopt);
+    EXPECT_LE(cloud.listed_since.at("servers in SHELVED_OFFLOADED"),
+              clock.now() - std::chrono::hours{2});
+}
+
+TEST_F(GatewayWhoTest, NovaIsAskedOnceAboutAServerHoweverManySearch) {
+    const ServerId spot = booting("n1", "spot");
+    const ServerId regular = booting("n2");
+    for (const ServerId& server : {spot, regular})
+        cloud.slow[server] = std::chrono::milliseconds{300};
+    start();
+    FakeSearch& first = search("req-1");
+    FakeSearch& second = search("req-2");
+    EXPECT_THAT(found(first), ElementsAre("rp-host1"));
+    EXPECT_THAT(found(second), ElementsAre("rp-host1"));
+    EXPECT_THAT(search_for("req-3"), ElementsAre("rp-host1"));
+    for (const ServerId& server : {spot, regular})
+        EXPECT_EQ(cloud.count("server " + server.str()), 1U);
+    EXPECT_EQ(cloud.count("action"), 0U) << "what boots has no action to tell of";
+}
+
+TEST_F(GatewayWhoTest, OfTwoAlikeOneIsLeftForTheOtherCall) {
+    booting("n1", "spot");
+    booting("n2", "spot");
+    start();
+    no_server_is_deleted_for("req-2");
+    // It was for the second, which has its answer.
+    cloud.remove(uuid_of("n2"));
+    FakeSearch& first = search("req-1");
+    booting("later");
+    found(first);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayWhoTest, ALaterRequestIsNotMistakenForIt) {
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("servers in BUILD") == 1U; });
+    booting("later");
+    EXPECT_THAT(found(made), ElementsAre("rp-host1")) << "the claim will tell";
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.records.empty());
+}
+
+TEST_F(GatewayWhoTest, AnOlderOneThatNovasPagesLeftOutIs) {
+    for (const char* project : {"spot", "regular"}) {
+        booting(project, project);
+        cloud.server_at(uuid_of(project)).record.server.created = clock.now();
+    }
+    start();
+    FakeSearch& made = search("req-1");
+    run_until([&] { return cloud.count("servers in BUILD") == 1U; });
+    const ServerId server = booting("new");
+    cloud.server_at(server.str()).record.server.created = clock.now() - std::chrono::seconds{1};
+    for (const char* id : {"spot", "regular"}) cloud.remove(uuid_of(id));
+    EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+    EXPECT_THAT(record("req-1").request.requesters, ElementsAre(server));
+}
+
+// ---- known calls ----
+
+KnownCalls::Servers servers(std::initializer_list<const char*> ids) {
+    KnownCalls::Servers made;
+    for (const char* id : ids) made.emplace(id);
+    return made;
+}
+
+const RequestId one{"req-1"}, two{"req-2"}, three{"req-3"};
+
+TEST(KnownCalls, WhatACallIsCertainlyForIsNoOthers) {
+    KnownCalls calls;
+    calls.known(one, {servers({"a", "b"})});
+    EXPECT_EQ(calls.of_others(two, servers({"a", "c"})), servers({"a", "b"}));
+    EXPECT_THAT(calls.of_others(one, servers({"a", "c"})), IsEmpty());
+}
+
+TEST(KnownCalls, OfThoseAlikeAsManyAreTakenAsThereAreCalls) {
+    KnownCalls calls;
+    const auto listed = servers({"a", "b"});
+    calls.known(one, {servers({"a"}), servers({"b"})});
+    EXPECT_THAT(calls.of_others(two, listed), IsEmpty());
+    EXPECT_TRUE(calls.taken_for(two, ServerId{"a"}));
+    EXPECT_FALSE(calls.taken_for(two, ServerId{"b"}));
+    calls.known(two, {servers({"b"}), servers({"a"})});
+    EXPECT_EQ(calls.of_others(three, listed), listed);
+    EXPECT_THAT(calls.of_others(two, listed), IsEmpty());
+}
+
+TEST(KnownCalls, WhatIsListedNoMoreWasOfACallThatHasItsAnswer) {
+    KnownCalls calls;
+    calls.known(one, {servers({"a"}), servers({"b"})});
+    EXPECT_THAT(calls.of_others(two, servers({"b"})), IsEmpty());
+    calls.began(one);
+    EXPECT_EQ(calls.of_others(two, servers({"b"})), servers({"a", "b"}));
+    calls.began(one);
+    calls.ended(one);
+    EXPECT_EQ(calls.of_others(two, servers({"b"})), servers({"a", "b"}));
+    calls.ended(one);
+    EXPECT_THAT(calls.of_others(two, servers({"b"})), IsEmpty());
+}
+
+TEST(KnownCalls, CallsAreLinkedByWhatSeveralMayBeFor) {
+    KnownCalls calls;
+    const auto listed = servers({"a", "b", "c"});
+    calls.known(one, {servers({"a"}), servers({"b"})});
+    calls.known(two, {servers({"b"}), servers({"c"})});
+    EXPECT_THAT(calls.of_others(three, listed), IsEmpty());
+    calls.known(RequestId{"req-4"}, {servers({"c"})});
+    EXPECT_EQ(calls.of_others(three, listed), listed);
+}
+
+TEST(KnownCalls, IsForgottenWithTheLastServerThatItMayBeFor) {
+    KnownCalls calls;
+    calls.known(one, {servers({"a"}), servers({"b"})});
+    calls.known(two, {servers({"c"})});
+    calls.forget(calls.all(), servers({"b"}));
+    EXPECT_EQ(calls.all(), std::set<RequestId>{one});
+    calls.forget({}, {});
+    EXPECT_EQ(calls.all(), std::set<RequestId>{one});
+    calls.forget(calls.all(), {});
+    EXPECT_THAT(calls.all(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace reaper::test::gateway_who_test

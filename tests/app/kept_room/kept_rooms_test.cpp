@@ -1,0 +1,368 @@
+// Room that is kept in Placement from its victim to its requester: no other server gets it in
+// between, and nothing stays behind.
+#include <gmock/gmock.h>
+
+#include "app/gateway_house.hpp"
+#include "reaper/model/kept_consumer.hpp"
+
+namespace reaper::test::kept_rooms_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ResourceClass vcpu{"VCPU"};
+
+class KeptRoomsTest : public GatewayHouse {
+protected:
+    KeptRoomsTest() {
+        settings.cull.watch = minutes{5};
+        settings.gateway.listen = "127.0.0.1:8780";
+        // A client that bypasses the gateway may look at any time.
+        watch_free_room();
+    }
+    /// A host full of revocable servers, with ids as Nova gives them.
+    void full_of(const std::vector<std::string>& names, int vcpus = 2) {
+        const Resources each{{"VCPU", vcpus}, {"MEMORY_MB", vcpus * 1024}, {"DISK_GB", vcpus * 10}};
+        cloud.add_host("host1", each * static_cast<Amount>(names.size()));
+        for (const auto& name : names) cloud.add_server(uuid_of(name), "host1", "spot", each);
+    }
+    void watch_free_room() {
+        cloud.on_call = [this](const std::string&) -> std::optional<Error> {
+            if (!cloud.host_names().empty())
+                most_free_ = std::max(most_free_, cloud.free_on("host1").get(vcpu));
+            return std::nullopt;
+        };
+    }
+    Amount most_free() const { return most_free_; }
+    /// Answers such calls with an error.
+    void fail(const std::string& call_prefix, Errc code) {
+        cloud.on_call = [call_prefix, code](const std::string& call) -> std::optional<Error> {
+            if (!call.starts_with(call_prefix)) return std::nullopt;
+            return Error{code, "placement: it is so"};
+        };
+    }
+    void nothing_kept() {
+        run_until([&] { return cloud.consumers.empty(); });
+    }
+    void pass(Duration time) {
+        const auto later = clock.now() + time;
+        run_until([&] { return clock.now() >= later; });
+    }
+    Amount held_by(const std::string& name) {
+        return cloud.server_at(uuid_of(name)).resources.get(vcpu);
+    }
+    /// A consumer as a reaper makes it.
+    Consumer keeper(Amount vcpus = 2) const {
+        Consumer made;
+        made.holds[HostId{"rp-host1"}] = small * (vcpus / 2);
+        made.generation = 1;
+        made.project = "openstack-reaper";
+        made.user = "alice";
+        made.type = "RESERVATION";
+        return made;
+    }
+    static ServerId keeper_id(const std::string& name) {
+        return *keeper_of(ServerId{uuid_of(name)});
+    }
+
+private:
+    Amount most_free_ = 0;
+};
+
+TEST_F(KeptRoomsTest, ItChangesHandsAndIsNeverFree) {
+    full_of({"a", "b"});
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_THAT(cloud.consumers, SizeIs(1));
+    EXPECT_EQ(cloud.consumers.begin()->second.type, "RESERVATION");
+    EXPECT_EQ(cloud.consumers.begin()->second.user, "alice") << "as its server's";
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(most_free(), 0);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+    EXPECT_EQ(held_by("new"), 2);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
+TEST_F(KeptRoomsTest, SoItIsForSeveralServersOfARequest) {
+    full_of({"a", "b", "c"});
+    const ServerId one = booting("one", "regular", "r-both");
+    const ServerId two = booting("two", "regular", "r-both");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(most_free(), 0);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
+TEST_F(KeptRoomsTest, OneVictimsRoomMayBeForTwoServers) {
+    full_of({"a"}, 4);
+    const ServerId one = booting("one", "regular", "r-both");
+    const ServerId two = booting("two", "regular", "r-both");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_EQ(cloud.consumers.begin()->second.holds.begin()->second.get(vcpu), 2);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(most_free(), 0);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
+TEST_F(KeptRoomsTest, WhatItsServerDoesNotNeedIsReleased) {
+    full_of({"large"}, 8);
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    nothing_kept();
+    EXPECT_EQ(cloud.free_on("host1").get(vcpu), 6);
+}
+
+/// Of ids as Placement and Nova have them; the request takes two victims' room.
+class FreeRoomTest : public KeptRoomsTest {
+protected:
+    FreeRoomTest() {
+        query.replace(query.find("VCPU%3A2"), 8, "VCPU%3A4");
+        query.replace(query.find("MEMORY_MB%3A2048"), 16, "MEMORY_MB%3A4096");
+        query.replace(query.find("DISK_GB%3A20"), 12, "DISK_GB%3A40");
+    }
+    void full_of_these(const std::vector<std::string>& names) {
+        full_of(names);
+        cloud.set_provider("host1", host);
+        for (const auto& name : names) cloud.server_at(uuid_of(name)).provider = HostId{host};
+        server = booting("new", "regular", "", 4);
+    }
+    /// Half of it is free.
+    void half_free() {
+        full_of_these({"a", "b"});
+        cloud.remove(uuid_of("b"));
+    }
+    const std::string host = "11111111-1111-4111-8111-111111111111";
+    const std::string request = "req-22222222-2222-4222-8222-222222222222";
+    std::string query = two_cpus;
+    ServerId server;
+};
+
+TEST_F(FreeRoomTest, ItIsTakenBeforeAnyServerIsDeleted) {
+    half_free();
+    start();
+    bool taken = false;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("DELETE")) taken = cloud.free_on("host1").get(vcpu) == 0;
+        return std::nullopt;
+    };
+    EXPECT_THAT(search_for(request, query), ElementsAre(host));
+    EXPECT_TRUE(taken);
+    EXPECT_EQ(cloud.free_on("host1").get(vcpu), 0);
+    EXPECT_EQ(claimed(claim(request, server, host, 4)), 204);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
+TEST_F(FreeRoomTest, IfAnotherServerWasFasterNoServerIsDeleted) {
+    half_free();
+    start();
+    before("holdings", [&] { cloud.add_server(uuid_of("fast"), "host1", "regular", small); });
+    EXPECT_THAT(search_for(request, query), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
+TEST_F(FreeRoomTest, WhatIsKeptForItAlreadyIsNotTakenTwice) {
+    full_of_these({"a", "b", "c"});
+    start();
+    int deletions = 0;  // the second one is refused, and another victim is taken
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE") || ++deletions != 2) return std::nullopt;
+        return Error{Errc::rejected, "nova: not now"};
+    };
+    EXPECT_THAT(search_for(request, query), ElementsAre(host));
+    EXPECT_EQ(deletions, 3);
+    EXPECT_EQ(claimed(claim(request, server, host, 4)), 204);
+    EXPECT_EQ(outcome_of(request).kind, OutcomeKind::freed);
+}
+
+TEST_F(KeptRoomsTest, WhatIsNotClaimedIsReleased) {
+    settings.cull.promise = seconds{30};
+    full_of({"a"});
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_THAT(cloud.consumers, SizeIs(1));
+    nothing_kept();
+    EXPECT_EQ(cloud.free_on("host1").get(vcpu), 2);
+}
+
+TEST_F(KeptRoomsTest, AServerThatIsNotDeletedHasItBack) {
+    full_of({"a"});
+    booting("new");
+    cloud.conflict_on_delete = true;
+    start();
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    nothing_kept();
+    EXPECT_EQ(held_by("a"), 2);
+    EXPECT_GE(cloud.count("holdings"), 2U);
+    EXPECT_EQ(most_free(), 0);
+}
+
+TEST_F(KeptRoomsTest, WhereItMayNotBeKeptItIsFreedAsBefore) {
+    full_of({"a"});
+    booting("new");
+    fail("holdings", Errc::forbidden);
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(KeptRoomsTest, WhenTheAnswerIsLostItIsLookedAt) {
+    full_of({"a"});
+    booting("new");
+    fail("holdings", Errc::timeout);
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "nothing was done";
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(KeptRoomsTest, OrNotAtAllIfTheOperatorWantsSo) {
+    settings.gateway.keep_room = false;
+    full_of({"a"});
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("holdings"), 0U);
+    EXPECT_EQ(most_free(), 2);
+}
+
+TEST_F(KeptRoomsTest, ForAMessageNoCallWaitsInTheGateway) {
+    full_of({"a"});
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("holdings"), 0U);
+}
+
+TEST_F(KeptRoomsTest, AfterACrashInTheMiddleTheServerHasItBackOrIsGone) {
+    full_of({"a"});
+    booting("new");
+    cloud.ignore_deletes = true;
+    start();
+    search("req-1");
+    run_until([&] { return cloud.count("DELETE") == 1; });
+    EXPECT_EQ(held_by("a"), 0);
+    crash();
+    cloud.remove(uuid_of("new"));
+    cloud.ignore_deletes = false;
+    start();
+    nothing_kept();
+    EXPECT_EQ(cloud.exists(uuid_of("a")) ? held_by("a") : cloud.free_on("host1").get(vcpu), 2);
+}
+
+TEST_F(KeptRoomsTest, AfterACrashWhatIsPromisedStaysKept) {
+    full_of({"a", "b"});
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    outcome_of("req-1");
+    crash();
+    start();
+    pass(seconds{5});
+    EXPECT_THAT(cloud.consumers, SizeIs(1));
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(most_free(), 0);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
+TEST_F(KeptRoomsTest, WhatAnotherReaperLeftIsEndedByWhoServes) {
+    full_of({"a", "b"});
+    start();
+    messages->serves = false;
+    cloud.remove(uuid_of("a"));
+    cloud.server_at(uuid_of("b")).resources = {};
+    cloud.consumers[keeper_id("a")] = cloud.consumers[keeper_id("b")] = keeper();
+    pass(minutes{70});
+    EXPECT_THAT(cloud.consumers, SizeIs(2)) << "the other one may be at work";
+    messages->serves = true;
+    pass(minutes{70});
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+    EXPECT_EQ(held_by("b"), 2);
+    EXPECT_EQ(cloud.free_on("host1").get(vcpu), 2);
+}
+
+TEST_F(KeptRoomsTest, BeforeItDecidesItKnowsWhatAnotherLeft) {
+    full_of({"a", "b"});
+    cloud.remove(uuid_of("a"));
+    cloud.consumers[keeper_id("a")] = keeper();
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "its room was freed already";
+}
+
+TEST_F(KeptRoomsTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
+    full_of({"a", "b"});
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    outcome_of("req-1");
+    crash();
+    cloud.remove(uuid_of("new"));
+    booting("next");
+    int failures = 3;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("consumer") || failures-- <= 0) return std::nullopt;
+        return Error{Errc::timeout, "placement: no answer"};
+    };
+    start();
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 1U) << "the first one's room was free";
+}
+
+TEST_F(KeptRoomsTest, WithoutTheRightToLookForThatItStillServes) {
+    full_of({"a"});
+    booting("new");
+    fail("usage", Errc::forbidden);
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("usage"), 1U);
+}
+
+TEST_F(KeptRoomsTest, AForeignConsumerIsLeftAlone) {
+    full_of({"a", "b"});
+    cloud.remove(uuid_of("a"));
+    cloud.consumers[keeper_id("a")] = keeper();
+    cloud.consumers[keeper_id("a")].project = "others";
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "by b's room";
+    pass(minutes{5});
+    EXPECT_TRUE(cloud.consumers.contains(keeper_id("a")));
+}
+
+TEST_F(KeptRoomsTest, ADryRunKeepsAndEndsNothing) {
+    dry_run = true;
+    full_of({"a", "b"});
+    cloud.remove(uuid_of("a"));
+    cloud.consumers[keeper_id("a")] = keeper();
+    start();
+    pass(minutes{5});
+    EXPECT_EQ(cloud.count("holdings"), 0U);
+}
+
+TEST_F(KeptRoomsTest, AtItsEndItKeepsNothingThatIsFree) {
+    full_of({"a"});
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    outcome_of("req-1");
+    stop_and_join();
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
+}  // namespace
+}  // namespace reaper::test::kept_rooms_test
