@@ -11,18 +11,4 @@ nlohmann::json parse_json(std::string_view body) {
     return document;
 }
 
-ResultTask<Answer> get(std::shared_ptr<Service> service, std::string path, Version at_most,
-                       std::optional<Duration> deadline) {
-    ServiceCall call;
-    call.path = std::move(path);
-    call.deadline = deadline;
-    co_return co_await service->call(std::move(call), at_most);
-}
-
-ResultTask<Answer> get(std::shared_ptr<Session> keystone, std::string path) {
-    ServiceCall call;
-    call.path = std::move(path);
-    co_return co_await keystone->call(CloudService::identity, std::move(call));
-}
-
 }  // namespace reaper::openstack

@@ -56,11 +56,6 @@ Result<std::optional<T>> found_in(const Result<Answer>& answer, Reader<T> reader
 
 // These keep what they ask alive until they end, also before they start.
 
-/// Any status but 401 is an Answer.
-ResultTask<Answer> get(std::shared_ptr<Service> service, std::string path, Version at_most = {},
-                       std::optional<Duration> deadline = std::nullopt);
-ResultTask<Answer> get(std::shared_ptr<Session> keystone, std::string path);
-
 /// `record_in` of a GET.
 template <class T, class Asked>
 ResultTask<T> read(std::shared_ptr<Asked> asked, std::string path, Reader<T> reader) {

@@ -99,4 +99,12 @@ ResultTask<Version> Service::newest() {
     co_return found->newest;
 }
 
+ResultTask<Answer> get(std::shared_ptr<Service> service, std::string path, Version at_most,
+                       std::optional<Duration> deadline) {
+    ServiceCall call;
+    call.path = std::move(path);
+    call.deadline = deadline;
+    co_return co_await service->call(std::move(call), at_most);
+}
+
 }  // namespace reaper::openstack

@@ -47,4 +47,9 @@ private:
 /// it if there is none.
 std::string version_root(const std::string& endpoint);
 
+/// A GET; keeps `service` alive until it ends, also before it starts. Any status but 401 is an
+/// Answer.
+ResultTask<Answer> get(std::shared_ptr<Service> service, std::string path, Version at_most = {},
+                       std::optional<Duration> deadline = std::nullopt);
+
 }  // namespace reaper::openstack

@@ -293,4 +293,10 @@ Error Session::refusal(const Answer& answer) const {
     return error;
 }
 
+ResultTask<Answer> get(std::shared_ptr<Session> keystone, std::string path) {
+    ServiceCall call;
+    call.path = std::move(path);
+    co_return co_await keystone->call(CloudService::identity, std::move(call));
+}
+
 }  // namespace reaper::openstack

@@ -100,4 +100,7 @@ private:
     std::shared_ptr<Flight> flight_;  // the authentication under way
 };
 
+/// A GET of Keystone; keeps `keystone` alive until it ends, also before it starts.
+ResultTask<Answer> get(std::shared_ptr<Session> keystone, std::string path);
+
 }  // namespace reaper::openstack
