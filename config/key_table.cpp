@@ -606,9 +606,9 @@ const Section gateway{
         {"max_held", WholeNumber{0, 1000}, "32",
          "calls that wait for room at a time, half of them of one project; others pass; 0: all",
          gateway_at<&Gateway::max_held>(), true},
-        {"keep_room", Flag{}, "true",
+        {"escrow", Flag{}, "true",
          "keep what victims held in Placement (a consumer of type RESERVATION) until it is claimed",
-         gateway_at<&Gateway::keep_room>(), true},
+         gateway_at<&Gateway::escrow>(), true},
     }};
 
 const Section gateway_tls{

@@ -206,7 +206,7 @@ struct Gateway {
     milliseconds upstream_timeout{300'000};
     milliseconds deadline{60'000};  ///< how long a search for a host, or a claim, waits for room
     int max_held = 32;              ///< calls that wait at a time; further ones pass through
-    bool keep_room = true;          ///< freed room is kept in Placement until its request claims it
+    bool escrow = true;             ///< freed room is kept in Placement until its request claims it
 };
 
 /// Projects of a role.

@@ -21,7 +21,7 @@ constexpr const char* write_right =
     "placement:resource_providers:inventories:update (or set the tagger's freed_room to open)";
 constexpr const char* manage_right =
     "; the reaper keeps freed room with Placement's policy placement:allocations:manage (or "
-    "set gateway.keep_room to false)";
+    "set gateway.escrow to false)";
 /// Consumers have types since then.
 constexpr Version types_since{1, 38};
 

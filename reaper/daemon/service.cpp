@@ -64,10 +64,9 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
       settings_(for_dry_run(std::move(settings))),
       rooms_(!settings_.dry_run),
       cloud_(with_clock(ports.cloud, clock_)),
-      kept_rooms_(
-          {cloud_, rooms_.ledger(),
-           [this] { return settings_.dry_run || stopping_ ? 0 : ports_.messages.serving(); }}),
-      ports_{with_placement(cloud_, kept_rooms_.view()),
+      escrow_({cloud_, rooms_.ledger(),
+               [this] { return settings_.dry_run || stopping_ ? 0 : ports_.messages.serving(); }}),
+      ports_{with_placement(cloud_, escrow_.view()),
              ports.journal,
              ports.messages,
              ports.events,
@@ -109,9 +108,9 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
       tracker(
           {service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
            service.settings_, service.stopping_,
-           [&service](const RequestId& id) { return service.kept_rooms_.keeps_for(id); },
+           [&service](const RequestId& id) { return service.escrow_.keeps_for(id); },
            [&service, this](const RequestId& from, const RequestId& to) {
-               service.kept_rooms_.reassign(from, to);
+               service.escrow_.reassign(from, to);
                safeguards.on_handed_over(from, to);
            }},
           [this](const Request& request, const FreedRoomResult& result) {
@@ -134,8 +133,8 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
                 &reservations),
       coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
-                   decisions, warmer, preconditions, safeguards, tracker, reserver,
-                   service.kept_rooms_, planning, deletions, service.settings_, service.stopping_},
+                   decisions, warmer, preconditions, safeguards, tracker, reserver, service.escrow_,
+                   planning, deletions, service.settings_, service.stopping_},
                   service.spawner(), [&service] { service.report(); }),
       nova_failures({service.ports_.cloud, service.ports_.journal, service.ports_.messages,
                      service.settings_.trigger, [&service] { return service.scheduler_rules(); },
@@ -158,31 +157,30 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
            [this] { return safeguards.paused_reason().has_value(); }, service.stopping_}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
-      gateway(executor, {service.cloud_, refresher, service.rooms_, service.kept_rooms_,
-                         service.ports_.messages, service.settings_.gateway,
-                         [&service] { return service.scheduler_rules(); },
-                         [&service] { return service.why_no_help(); },
-                         [&service, this](const Request& request) {
-                             return why_requester_revocable(*service.settings_.policy, request,
-                                                            refresher.cache().index(),
-                                                            refresher.cache().tag_data());
-                         },
-                         [&service, this](const ProjectId& project) {
-                             return is_revocable(project, service.settings_.policy->taggers,
-                                                 refresher.cache().tag_data());
-                         },
-                         [this] { return reservations.lends(); },
-                         [&service, this](const Request& request) {
-                             reservations.update_ledger();
-                             return decide(*service.settings_.policy, request,
-                                           refresher.cache().index(), refresher.cache().tag_data(),
-                                           service.rooms_.ledger(),
-                                           service.ports_.cloud.clock.now(),
-                                           safeguards.safeguards(), refresher.kept_by_locks());
-                         },
-                         [&service] { return service.settings_.policy->revocable_classes; },
-                         [this](const ServerId& server) { labels.placed(server); },
-                         service.spawner(), coordinator, service.stopping_}) {}
+      gateway(executor,
+              {service.cloud_, refresher, service.rooms_, service.escrow_, service.ports_.messages,
+               service.settings_.gateway, [&service] { return service.scheduler_rules(); },
+               [&service] { return service.why_no_help(); },
+               [&service, this](const Request& request) {
+                   return why_requester_revocable(*service.settings_.policy, request,
+                                                  refresher.cache().index(),
+                                                  refresher.cache().tag_data());
+               },
+               [&service, this](const ProjectId& project) {
+                   return is_revocable(project, service.settings_.policy->taggers,
+                                       refresher.cache().tag_data());
+               },
+               [this] { return reservations.lends(); },
+               [&service, this](const Request& request) {
+                   reservations.update_ledger();
+                   return decide(*service.settings_.policy, request, refresher.cache().index(),
+                                 refresher.cache().tag_data(), service.rooms_.ledger(),
+                                 service.ports_.cloud.clock.now(), safeguards.safeguards(),
+                                 refresher.kept_by_locks());
+               },
+               [&service] { return service.settings_.policy->revocable_classes; },
+               [this](const ServerId& server) { labels.placed(server); }, service.spawner(),
+               coordinator, service.stopping_}) {}
 
 // ---- life ----
 
@@ -202,7 +200,7 @@ ResultTask<void> RunningService::run() {
         auto held = co_await parts_->reserver.restore();
         if (!held) co_return held.error();
         const TimePoint since = ports_.cloud.clock.now() - kept_for_at_most;
-        auto kept = co_await kept_rooms_.restore(ports_.journal, since);
+        auto kept = co_await escrow_.restore(ports_.journal, since);
         if (!kept) co_return kept.error();
     }
     // The broker delivers its messages again, and the look for unshelvings finds those again. Only
@@ -226,7 +224,7 @@ ResultTask<void> RunningService::run() {
     co_await wait_for_claims();
     report_searches();
     co_await parts_->reserver.give_all_back();
-    co_await kept_rooms_.release_all();
+    co_await escrow_.release_all();
     co_await ports_.messages.stop();
     if (ports_.events != nullptr) co_await ports_.events->stop();
     co_return Result<void>{};
@@ -416,7 +414,7 @@ std::optional<DaemonState> RunningService::state() const {
                       parts_->safeguards,
                       parts_->coordinator,
                       parts_->reserver,
-                      kept_rooms_,
+                      escrow_,
                       parts_->reservations,
                       parts_->gateway,
                       parts_->oversubscription.publisher(),
@@ -616,12 +614,12 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
                      [this] { return parts_->reserver.check(); }, std::chrono::seconds{5}});
     tasks.push_back({"keeping reservations", every(ReservationController::step),
                      [this] { return parts_->reservations.check(); }, std::chrono::seconds{30}});
-    tasks.push_back({"ending what is kept of freed room", every(KeptRooms::step),
-                     [this] { return kept_rooms_.check(); }, std::chrono::seconds{5}});
+    tasks.push_back({"ending what is kept of freed room", every(Escrow::step),
+                     [this] { return escrow_.check(); }, std::chrono::seconds{5}});
     if (!settings_.gateway.listen.empty() && !settings_.dry_run)
         tasks.push_back({"looking for freed room that another reaper keeps",
-                         every(KeptRooms::between_settlings),
-                         [this] { return kept_rooms_.settle_others(); }, hour});
+                         every(Escrow::between_settlings),
+                         [this] { return escrow_.settle_others(); }, hour});
     tasks.push_back(
         {"labeling servers", every(ServerLabels::step), [this] { return parts_->labels.check(); }});
     tasks.push_back({"looking for unshelvings that found no host",

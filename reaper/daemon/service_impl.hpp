@@ -21,8 +21,8 @@
 #include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/daemon/oversubscription.hpp"
 #include "reaper/daemon/service.hpp"
+#include "reaper/escrow/escrow.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
-#include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/requests/coordinator.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
@@ -130,8 +130,8 @@ private:
     LiveSettings settings_;
     RoomKeeper rooms_;
     CloudPorts cloud_;  ///< with that clock
-    KeptRooms kept_rooms_;
-    /// With that clock, that switch in a dry run, and Placement as the kept rooms show it.
+    Escrow escrow_;
+    /// With that clock, that switch in a dry run, and Placement as the rooms in escrow show it.
     ServicePorts ports_;
     std::function<void(ServiceStatus)> on_status_;
 

@@ -233,7 +233,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     // What its resize left behind, Nova itself gives back on the way.
     bool same = true;
     if (victim.held_by.empty())
-        same = co_await guard_.keep_room(std::move(server), std::move(host), std::move(held));
+        same = co_await guard_.put_in_escrow(std::move(server), std::move(host), std::move(held));
     if (!same) {
         co_await skip(cull, victim, "what it holds changed since it was looked at");
         co_return;

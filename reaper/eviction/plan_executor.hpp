@@ -46,7 +46,7 @@ public:
     virtual Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) = 0;
     /// Right before the deletion of the victim goes out: keeps what it holds for the requester.
     /// False: it holds something else than `held`, which the last look showed; nothing was done.
-    virtual Task<bool> keep_room(ServerId victim, HostId host, Allocations held) = 0;
+    virtual Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held) = 0;
 
     /// An event of Nova said that the server is gone. That proves nothing: it is time to ask.
     virtual bool reported_gone(const ServerId& server) const = 0;

@@ -17,7 +17,7 @@ struct GatewayCounts {
     Duration last_search{};       ///< when, on the steady clock
     int held = 0;                 ///< calls that wait for room now
     int looking = 0;              ///< calls that are looked into now, those that wait among them
-    int helping = 0;              ///< calls that are served now, and claims of kept room
+    int helping = 0;              ///< calls that are served now, and claims of room in escrow
     std::uint64_t served = 0;     ///< got a host after a cull, or room that was there after all
     std::uint64_t in_vain = 0;    ///< were served, and got Placement's own answer
     std::uint64_t offered = 0;    ///< are decided when they are claimed

@@ -8,7 +8,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/escrow/escrow.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/trigger.hpp"
@@ -22,7 +22,7 @@ struct GatewayPorts {
     CloudPorts cloud;  ///< with Placement as it is
     const CacheRefresher& refresher;
     RoomKeeper& rooms;
-    KeptRooms& kept_rooms;
+    Escrow& escrow;
     const MessageSource& messages;  ///< who serves the queue
     const config::Gateway& settings;
     std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now

@@ -111,10 +111,10 @@ bool HostOffers::offer(const RequestId& id, const CandidatesQuery& query,
     return true;
 }
 
-bool HostOffers::tell_of_kept_room(const RequestId& id, const CandidatesQuery& query,
-                                   SearchAnswer& asked) {
+bool HostOffers::tell_of_escrow(const RequestId& id, const CandidatesQuery& query,
+                                SearchAnswer& asked) {
     std::set<HostId> hosts;
-    for (const KeptRoom& room : ports_.kept_rooms.kept_for(id)) hosts.insert(room.host);
+    for (const EscrowedRoom& room : ports_.escrow.kept_for(id)) hosts.insert(room.host);
     if (hosts.empty()) return true;
     if (!tell_of_hosts(hosts, query, asked)) return false;
     const Duration now = ports_.steady();
@@ -127,8 +127,7 @@ bool HostOffers::tell_of_kept_room(const RequestId& id, const CandidatesQuery& q
 bool HostOffers::awaits_claims() const {
     const Duration now = ports_.steady();
     return std::any_of(told_kept_.begin(), told_kept_.end(), [&](const auto& each) {
-        return now - each.second < RoomWaits::claimed_within &&
-               ports_.kept_rooms.keeps_for(each.first);
+        return now - each.second < RoomWaits::claimed_within && ports_.escrow.keeps_for(each.first);
     });
 }
 

@@ -47,12 +47,12 @@ public:
                SearchAnswer& asked);
     /// Adds the hosts where room is kept for the request. False: it is kept in a way that a
     /// candidate can't tell.
-    bool tell_of_kept_room(const RequestId& id, const CandidatesQuery& query, SearchAnswer& asked);
+    bool tell_of_escrow(const RequestId& id, const CandidatesQuery& query, SearchAnswer& asked);
     /// The call's time is over, and what is freed for the request is not gone yet: its claim waits
     /// for that. False: nothing is, or a candidate can't tell.
     bool tell_of_room_on_its_way(const RequestId& id, const CandidatesQuery& query,
                                  SearchAnswer& asked);
-    /// Some that were told of kept room have not claimed it yet.
+    /// Some that were told of room in escrow have not claimed it yet.
     bool awaits_claims() const;
 
     void note(const RequestId& id, HostOffer offer);

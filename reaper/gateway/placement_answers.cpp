@@ -70,7 +70,7 @@ Task<void> PlacementAnswers::add_hidden_hosts(HttpRequest request, GatewayCall& 
         if (promise->kept() > 0) hidden.insert(promise->host);
     for (const HostId& named : asked.candidates->hosts()) hidden.erase(named);
     // Of its own room there, Placement knows no candidate.
-    for (const KeptRoom& room : ports_.kept_rooms.kept_for(id)) hidden.erase(room.host);
+    for (const EscrowedRoom& room : ports_.escrow.kept_for(id)) hidden.erase(room.host);
     bool more = false;
     int left = most_hidden;
     for (const HostId& host : hidden) {

@@ -21,7 +21,7 @@ PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
       resolver_(
           ports_.cloud, ports_.scheduler,
           [this](const CandidatesQuery& query) { return named_aggregates(query, ports_.cache()); }),
-      promised_(ports_.cloud, ports_.refresher, ports_.ledger(), ports_.kept_rooms),
+      promised_(ports_.cloud, ports_.refresher, ports_.ledger(), ports_.escrow),
       patience_(ports_, log_, waiting_room_),
       answers_(executor, ports_, log_, promised_),
       pairs_(ports_, answers_),
@@ -72,10 +72,10 @@ OwnAnswer PlacementGateway::state() const {
                                  {"in_vain", now.in_vain},
                                  {"offered", now.offered},
                                  {"revocable", now.revocable},
-                                 {"kept", ports_.kept_rooms.size()},
+                                 {"kept", ports_.escrow.size()},
                                  {"passed", now.passed}};
     OwnAnswer answer;
-    // At 503 haproxy leaves: a claim of kept room would be refused by Placement.
+    // At 503 haproxy leaves: a claim of room in escrow would be refused by Placement.
     answer.status = passes && !offers_.awaits_claims() ? 503 : 200;
     answer.headers = {{"Content-Type", "application/json"}};
     answer.body = told.dump() + "\n";

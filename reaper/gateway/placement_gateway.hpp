@@ -3,8 +3,8 @@
 //
 // `GET /reaper-gateway`, a path that Placement does not have, tells how it is: 200, or 503 while
 // everything passes through, and haproxy sends everything to Placement itself. Nobody there knows
-// of kept room. So it says 200 for a moment longer while an answer that told of such room is not
-// claimed yet; and who is told while it says 503 is told of room that was let go.
+// of room in escrow. So it says 200 for a moment longer while an answer that told of such room is
+// not claimed yet; and who is told while it says 503 is told of room that was let go.
 #pragma once
 
 #include <optional>

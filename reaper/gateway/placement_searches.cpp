@@ -54,7 +54,7 @@ void note_revocable(GatewayLog& log, const RequestId& id, const SearchAnswer& as
 /// victims died for others.
 void keep_to_its_room(const GatewayPorts& ports, const Request& wanted, SearchAnswer& asked) {
     std::set<HostId> told = asked.candidates->hosts();
-    for (const KeptRoom& room : ports.kept_rooms.kept_for(wanted.id)) told.insert(room.host);
+    for (const EscrowedRoom& room : ports.escrow.kept_for(wanted.id)) told.insert(room.host);
     std::set<HostId> own;
     Amount open = 0;
     for (const auto* const promise : ports.ledger().promises_of(wanted.id)) {
@@ -240,12 +240,12 @@ Task<SearchAnswer> PlacementSearches::ask_for_its_room(HttpRequest request, Gate
                                                        CandidatesQuery query, RequestId id) {
     std::optional<ResType> only;
     if (!query.res_type.empty()) only = ResType::regular;
-    if (patience_.passes_through()) co_await ports_.kept_rooms.release_for(id);
+    if (patience_.passes_through()) co_await ports_.escrow.release_for(id);
     SearchAnswer asked = co_await answers_.ask(request, call, id, only, true);
     if (asked.candidates) co_await answers_.add_hidden_hosts(request, call, id, only, asked);
     if (!asked.candidates) co_return asked;
-    if (offers_.tell_of_kept_room(id, query, asked)) co_return asked;
-    co_await ports_.kept_rooms.release_for(id);
+    if (offers_.tell_of_escrow(id, query, asked)) co_return asked;
+    co_await ports_.escrow.release_for(id);
     co_return co_await answers_.ask(std::move(request), call, std::move(id), only, true);
 }
 

@@ -65,7 +65,7 @@ Amount places_for(const GatewayPorts& ports, const Request& wanted, const Candid
 
 Amount places_of(const GatewayPorts& ports, const Request& wanted, const Candidates& candidates) {
     std::set<HostId> hosts;
-    for (const KeptRoom& room : ports.kept_rooms.kept_for(wanted.id)) hosts.insert(room.host);
+    for (const EscrowedRoom& room : ports.escrow.kept_for(wanted.id)) hosts.insert(room.host);
     Amount places = places_for(ports, wanted, candidates);
     for (const auto* const promise : ports.ledger().promises_of(wanted.id))
         if (hosts.contains(promise->host)) places += promise->kept();

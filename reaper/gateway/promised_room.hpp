@@ -12,7 +12,7 @@
 #include <string>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/escrow/escrow.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/rooms/ledger.hpp"
 #include "reaper/runtime/task.hpp"
@@ -23,7 +23,7 @@ namespace reaper {
 class PromisedRoom {
 public:
     PromisedRoom(CloudPorts cloud, const CacheRefresher& refresher, const Ledger& ledger,
-                 const KeptRooms& kept)
+                 const Escrow& kept)
         : cloud_(cloud), refresher_(refresher), ledger_(ledger), kept_(kept) {}
 
     /// Nothing is promised on any host.
@@ -47,7 +47,7 @@ private:
     CloudPorts cloud_;
     const CacheRefresher& refresher_;
     const Ledger& ledger_;
-    const KeptRooms& kept_;
+    const Escrow& kept_;
 };
 
 }  // namespace reaper

@@ -168,7 +168,7 @@ Task<bool> RoomWaits::wait_for_its_room(RequestId id, Allocations asked, Gateway
     const auto fits = [&] {
         Resources all, kept;
         for (const auto& [provider, amounts] : asked) all += amounts;
-        for (const KeptRoom& room : ports_.kept_rooms.kept_for(id))
+        for (const EscrowedRoom& room : ports_.escrow.kept_for(id))
             for (const auto& [provider, amounts] : room.holds)
                 if (asked.contains(provider)) kept += amounts;
         return all.fits_in(kept);

@@ -20,7 +20,7 @@ namespace reaper {
 /// References must outlive it.
 class RoomWaits {
 public:
-    /// Of an answer that told of kept room, or of room on its way, the claim comes within.
+    /// Of an answer that told of room in escrow, or of room on its way, the claim comes within.
     static constexpr Duration claimed_within{5'000};
 
     RoomWaits(const GatewayPorts& ports, const GatewayLog& log, WaitingRoom& waiting_room)

@@ -91,7 +91,7 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
     while (true) {
         RequestId id = server ? claimed_for(call_id, *server) : call_id;
         const bool offered = claims && offers_.contains(call_id);
-        if (!helping && (offered || ports_.kept_rooms.keeps_for(id)))
+        if (!helping && (offered || ports_.escrow.keeps_for(id)))
             helping.emplace(log_.counts.helping);
         if (offered && leaves_its_room(ports_, *offers_.find(call_id), id, *server, *asked)) {
             auto refusal = co_await refused_token(request, call);
@@ -263,17 +263,15 @@ Task<ProxyAnswer> ServerClaims::send(HttpRequest request, GatewayCall& call, Req
         OwnAnswer refused = no_room(id);
         co_return ProxyAnswer{std::move(refused)};
     }
-    co_return co_await send_with_kept_room(std::move(request), call, std::move(id),
-                                           std::move(asked));
+    co_return co_await send_with_escrow(std::move(request), call, std::move(id), std::move(asked));
 }
 
 /// Together with what is kept for it: the room is its own, and was nobody else's in between.
-Task<ProxyAnswer> ServerClaims::send_with_kept_room(HttpRequest request, GatewayCall& call,
-                                                    RequestId id,
-                                                    std::optional<Allocations> asked) {
-    KeptRooms& kept = ports_.kept_rooms;
+Task<ProxyAnswer> ServerClaims::send_with_escrow(HttpRequest request, GatewayCall& call,
+                                                 RequestId id, std::optional<Allocations> asked) {
+    Escrow& kept = ports_.escrow;
     const std::string path{path_of(request.target)};
-    // A keeper may change in between: it is read again then.
+    // An escrow consumer may change in between: it is read again then.
     for (int tries = 0; asked && tries < most_joint_claims && kept.keeps_for(id); ++tries) {
         auto changes = co_await kept.hand_over(id, *asked);
         if (!changes) continue;

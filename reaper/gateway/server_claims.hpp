@@ -49,8 +49,8 @@ private:
                       const Allocations& asked);
     Task<ProxyAnswer> send(HttpRequest request, GatewayCall& call, RequestId id,
                            std::optional<Allocations> asked);
-    Task<ProxyAnswer> send_with_kept_room(HttpRequest request, GatewayCall& call, RequestId id,
-                                          std::optional<Allocations> asked);
+    Task<ProxyAnswer> send_with_escrow(HttpRequest request, GatewayCall& call, RequestId id,
+                                       std::optional<Allocations> asked);
     Task<std::unique_ptr<Turn<ProviderId>>> turn_for(std::set<ProviderId> providers);
     Task<bool> help_claim(RequestId id, ServerId server, Allocations asked, GatewayCall& call);
     Task<std::optional<Request>> who_claims(RequestId id, ServerId server, Allocations asked,

@@ -115,9 +115,9 @@ void add_ledger(const DaemonState& state, Values& values) {
     values.gauge("reaper_inventory_holds",
                  "Inventories whose reserved amount is raised, so that freed room stays free.",
                  number(state.reserver.size()));
-    values.gauge("reaper_kept_rooms",
+    values.gauge("reaper_escrowed_rooms",
                  "Servers whose room is kept in Placement until its requester claims it.",
-                 number(state.kept_rooms.size()));
+                 number(state.escrow.size()));
 }
 
 void add_requests(const DaemonState& state, Values& values) {

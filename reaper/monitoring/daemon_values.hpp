@@ -16,8 +16,8 @@
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/decision_observer.hpp"
 #include "reaper/decision/live_settings.hpp"
+#include "reaper/escrow/escrow.hpp"
 #include "reaper/gateway/placement_gateway.hpp"
-#include "reaper/kept_room/kept_rooms.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/monitoring/exposition.hpp"
 #include "reaper/planner/host_label.hpp"
@@ -48,7 +48,7 @@ struct DaemonState {
     const SafeguardController& safeguards;
     const RequestCoordinator& coordinator;
     const InventoryReserver& reserver;
-    const KeptRooms& kept_rooms;
+    const Escrow& escrow;
     const ReservationController& reservations;
     const PlacementGateway& gateway;
     const RoomPublisher& publisher;

@@ -136,7 +136,7 @@ std::optional<std::string> RequestRunner::blocked_reason() const {
 std::optional<std::string> RequestRunner::outdated_reason() const {
     if (planned_under_ != settings_.policy)
         return "another configuration is in force than it was planned under";
-    const auto& changed = services_.kept_rooms.changed();
+    const auto& changed = services_.escrow.changed();
     for (const HostId& host : planned_on_)
         if (changed.contains(host)) return "room came free that was kept on a host of the plan";
     return std::nullopt;
@@ -558,13 +558,13 @@ ResultTask<std::optional<std::string>> RequestRunner::all_have_left() {
 }
 
 /// The cache may have been read while it was not known to be free.
-ResultTask<void> RequestRunner::read_where_kept_room_ended() {
-    const auto& changed = services_.kept_rooms.changed();
+ResultTask<void> RequestRunner::read_where_escrow_ended() {
+    const auto& changed = services_.escrow.changed();
     if (changed.empty() || !services_.refresher.built()) co_return Result<void>{};
     const std::vector<HostId> hosts(changed.begin(), changed.end());
     std::vector<HostId> to_read = hosts;
     auto read = co_await services_.refresher.read_hosts(std::move(to_read), HostDepth::state);
-    if (read) services_.kept_rooms.changes_known(hosts);
+    if (read) services_.escrow.changes_known(hosts);
     co_return read;
 }
 
@@ -602,9 +602,9 @@ ResultTask<Decision> RequestRunner::decide_now() {
         if (*why) co_return Decision{Refused{std::move(**why)}};
     }
     if (!settings_.gateway.listen.empty() && !settings_.dry_run) {
-        auto settled = co_await services_.kept_rooms.settle_others();
+        auto settled = co_await services_.escrow.settle_others();
         if (!settled) co_return settled.error();
-        auto read = co_await read_where_kept_room_ended();
+        auto read = co_await read_where_escrow_ended();
         if (!read) co_return read.error();
     }
     auto decided = co_await consult();
@@ -652,7 +652,7 @@ Task<bool> RequestRunner::hold_room(std::vector<HostId> hosts) {
     // A requester of one slot would be kept off, too.
     std::erase_if(classes,
                   [&](const ResourceClass& held) { return request_.resources.get(held) > 0; });
-    // Kept room is held against all others, and could not be where the class is reserved.
+    // Room in escrow is held against all others, and could not be where the class is reserved.
     // Of a correction nothing is to be kept.
     if (request_.correction || classes.empty() || blocked_reason() || keeps_room()) co_return false;
     std::vector<InventoryReserver::Place> places;
@@ -671,8 +671,8 @@ Task<bool> RequestRunner::hold_room(std::vector<HostId> hosts) {
 }
 
 bool RequestRunner::keeps_room() const {
-    return request_.source == RequestSource::gateway && settings_.gateway.keep_room &&
-           !settings_.dry_run && services_.kept_rooms.allowed();
+    return request_.source == RequestSource::gateway && settings_.gateway.escrow &&
+           !settings_.dry_run && services_.escrow.allowed();
 }
 
 /// What of the plan's slots on a host is free already, if its root provider has all of it; where
@@ -692,7 +692,7 @@ Resources RequestRunner::free_part(const HostPlan& plan) const {
         std::any_of(plan.pending_releases.begin(), plan.pending_releases.end(),
                     [](const PendingRelease& other) { return other.unfinished; });
     if (unfinished) return {};
-    wanted -= services_.kept_rooms.of_victims_on(plan.host, request_.id);
+    wanted -= services_.escrow.of_victims_on(plan.host, request_.id);
     Resources part;
     for (const auto& [name, amount] : wanted) {
         const auto inventory = host->root().inventories.find(name);
@@ -708,7 +708,7 @@ Resources RequestRunner::free_part(const HostPlan& plan) const {
 bool RequestRunner::others_free_room_on(const HostId& host) const {
     const Ledger& ledger = services_.rooms.ledger();
     const auto evicting = ledger.evicting_on(host);
-    return !services_.kept_rooms.promised_for_others_on(host, request_.id).empty() ||
+    return !services_.escrow.promised_for_others_on(host, request_.id).empty() ||
            std::any_of(evicting.begin(), evicting.end(), [&](const ServerId& server) {
                const Ledger::Eviction* const eviction = ledger.eviction(server);
                return eviction->request != request_.id && !eviction->ended;
@@ -718,12 +718,12 @@ bool RequestRunner::others_free_room_on(const HostId& host) const {
 Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostPlan> hosts) {
     if (!keeps_room()) co_return std::nullopt;
     for (const HostPlan& plan : hosts) {
-        services_.kept_rooms.take_over(plan.host, request_.id);
+        services_.escrow.take_over(plan.host, request_.id);
         Resources amounts = free_part(plan);
         RequestId request = request_.id;
         HostId host = plan.host;
-        const bool taken = co_await services_.kept_rooms.take_free(
-            std::move(request), std::move(host), std::move(amounts));
+        const bool taken = co_await services_.escrow.take_free(std::move(request), std::move(host),
+                                                               std::move(amounts));
         // Then it can't be determined whether all of it is free by now.
         if (!taken && !others_free_room_on(plan.host))
             co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
@@ -732,11 +732,11 @@ Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostP
 }
 
 /// A requester in the gateway receives it.
-Task<bool> RequestRunner::keep_room(ServerId victim, HostId host, Allocations held) {
+Task<bool> RequestRunner::put_in_escrow(ServerId victim, HostId host, Allocations held) {
     if (!keeps_room()) co_return true;
     RequestId request = request_.id;
-    co_return co_await services_.kept_rooms.keep(std::move(request), std::move(host),
-                                                 std::move(victim), std::move(held));
+    co_return co_await services_.escrow.keep(std::move(request), std::move(host), std::move(victim),
+                                             std::move(held));
 }
 
 /// The room is there.

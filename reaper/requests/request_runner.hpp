@@ -54,7 +54,7 @@ private:
     ResultTask<std::optional<std::string>> still_needed() override;
     Task<bool> hold_room(std::vector<HostId> hosts) override;
     Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) override;
-    Task<bool> keep_room(ServerId victim, HostId host, Allocations held) override;
+    Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held) override;
     ResultTask<std::optional<std::string>> who_left() override;
     bool may_have_left() const override;
     bool is_answered() const override { return request_.source == RequestSource::gateway; }
@@ -82,7 +82,7 @@ private:
     Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();
-    ResultTask<void> read_where_kept_room_ended();
+    ResultTask<void> read_where_escrow_ended();
     ResultTask<Decision> decide_now();
     ResultTask<std::optional<std::string>> all_have_left();
     ResultTask<Decision> consult();

@@ -15,7 +15,7 @@
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/decision/policy.hpp"
-#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/escrow/escrow.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
@@ -124,7 +124,7 @@ struct RequestServices {
     SafeguardController& safeguards;
     FreedRoomTracker& tracker;
     InventoryReserver& reserver;
-    KeptRooms& kept_rooms;
+    Escrow& escrow;
     Turns& planning;  ///< a plan is entered before the next one is made; a request that others wait
                       ///< for goes first
     AsyncSemaphore& deletions;  ///< bounds the deletions sent at a time

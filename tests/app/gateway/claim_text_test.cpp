@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "reaper/model/kept_consumer.hpp"
+#include "reaper/model/escrow_consumer.hpp"
 
 namespace reaper {
 namespace {
@@ -11,14 +11,14 @@ namespace {
 using nlohmann::json;
 
 const ServerId server{"157cb5d7-ad12-425b-af64-3ba7f81c3149"};
-const ServerId keeper{"22222222-ad12-825b-af64-3ba7f81c3149"};
+const ServerId escrow_consumer{"22222222-ad12-825b-af64-3ba7f81c3149"};
 const std::string claim =
     R"({"allocations": {"rp": {"resources": {"VCPU": 2}}}, "mappings": {"": ["rp"]},
     "project_id": "p", "user_id": "u", "consumer_generation": null})";
 
 std::vector<ConsumerChange> change() {
     Consumer wanted{{}, 4, "spot", "alice", "RESERVATION"};
-    return {{keeper, wanted}};
+    return {{escrow_consumer, wanted}};
 }
 
 TEST(ClaimText, AClaimIsReadByProvider) {
@@ -32,7 +32,8 @@ TEST(ClaimText, AClaimIsReadByProvider) {
 TEST(ClaimText, TogetherWithOthersItIsAsItWas) {
     const json joint = json::parse(joint_claim(claim, server, change()).value());
     EXPECT_EQ(joint[server.str()], json::parse(claim));
-    EXPECT_EQ(joint[keeper.str()], json::parse(R"({"allocations": {}, "consumer_generation": 4,
+    EXPECT_EQ(joint[escrow_consumer.str()],
+              json::parse(R"({"allocations": {}, "consumer_generation": 4,
         "project_id": "spot", "user_id": "alice"})"));
     EXPECT_FALSE(joint_claim("[]", server, change()));
 }
@@ -41,23 +42,23 @@ TEST(ClaimText, WhereItHasATypeAllHave) {
     json typed = json::parse(claim);
     typed["consumer_type"] = "INSTANCE";
     const json joint = json::parse(joint_claim(typed.dump(), server, change()).value());
-    EXPECT_EQ(joint[keeper.str()]["consumer_type"], "RESERVATION");
+    EXPECT_EQ(joint[escrow_consumer.str()]["consumer_type"], "RESERVATION");
 }
 
-TEST(KeptConsumer, ItsIdTellsWhose) {
-    const ServerId id = keeper_of(server).value();
+TEST(EscrowConsumer, ItsIdTellsWhose) {
+    const ServerId id = escrow_consumer_of(server).value();
     EXPECT_EQ(id.str(), "157cb5d7-ad12-825b-af64-3ba7f81c3149");
     EXPECT_EQ(kept_of(id), server);
-    EXPECT_FALSE(keeper_of(id));
+    EXPECT_FALSE(escrow_consumer_of(id));
     EXPECT_FALSE(kept_of(server));
-    EXPECT_FALSE(keeper_of(ServerId{"s1"}));
+    EXPECT_FALSE(escrow_consumer_of(ServerId{"s1"}));
 }
 
-TEST(KeptConsumer, WhatWasFreeIsNamedAfterRequestAndHost) {
+TEST(EscrowConsumer, WhatWasFreeIsNamedAfterRequestAndHost) {
     const RequestId request{"req-0f000000-0000-4000-8000-0000000000ff"};
     const auto stand_in = stand_in_on(request, HostId{"11111111-1111-4111-8111-1111111111f1"});
     EXPECT_EQ(stand_in.value().str(), "1e111111-1111-4111-0111-11111111110e");
-    EXPECT_TRUE(keeper_of(*stand_in));
+    EXPECT_TRUE(escrow_consumer_of(*stand_in));
     EXPECT_FALSE(stand_in_on(request, HostId{"rp-host1"}));
     EXPECT_FALSE(stand_in_on(RequestId{"req-1"}, HostId{server.str()}));
 }

@@ -95,7 +95,7 @@ TEST_F(GatewayPlacesTest, OneOnEachHostIsNoPlaceForTwoThatStayTogether) {
 
 TEST_F(GatewayPlacesTest, PromisedRoomFarBehindInALongAnswerIsWithheld) {
     full_host("z-last");
-    settings.gateway.keep_room = false;
+    settings.gateway.escrow = false;
     booting("new");
     start();
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-z-last"));

@@ -99,7 +99,7 @@ TEST_F(GatewayStopsTest, ItsWaitStillHasItsDeadline) {
     stop_and_join();
 }
 
-TEST_F(GatewayStopsTest, ARequesterOfKeptRoomStillFindsTheGateway) {
+TEST_F(GatewayStopsTest, ARequesterOfEscrowStillFindsTheGateway) {
     full_host();
     const ServerId server = booting("new");
     start();
@@ -124,7 +124,7 @@ TEST_F(GatewayStopsTest, OnlyForAShortTime) {
     EXPECT_FALSE(is_asked());
 }
 
-TEST_F(GatewayStopsTest, AStopWaitsForTheClaimOfKeptRoom) {
+TEST_F(GatewayStopsTest, AStopWaitsForTheClaimOfEscrowedRoom) {
     full_host();
     const ServerId server = booting("new");
     start();

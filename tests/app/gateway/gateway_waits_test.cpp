@@ -196,7 +196,7 @@ TEST_F(GatewayWaitsTest, BehindACapThereMayBeHostsThatAreNobodysRoom) {
 
 TEST_F(GatewayWaitsTest, PlacementMayHideHostsWhateverItIsAsked) {
     full_host("host1");
-    settings.gateway.keep_room = false;
+    settings.gateway.escrow = false;
     booting("new");
     start();
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
@@ -216,7 +216,7 @@ TEST_F(GatewayWaitsTest, PlacementMayHideHostsWhateverItIsAsked) {
 
 TEST_F(GatewayWaitsTest, WhereHiddenHostsAreFullRoomIsFreed) {
     full_host("host1");
-    settings.gateway.keep_room = false;
+    settings.gateway.escrow = false;
     booting("new");
     start();
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));

@@ -352,7 +352,7 @@ void Checker::on_executed(Exchange& call) {
     } else if (path.size() == 3 && path[0] == "placement" && path[1] == "allocations") {
         // Of one whose room is kept, its own tells nothing.
         if (const auto id = Uuid::parse(path[2]);
-            id && (!held_by(*id).empty() || held_by(keeper_of(*id)).empty()))
+            id && (!held_by(*id).empty() || held_by(escrow_consumer_of(*id)).empty()))
             reading->held = {kept_of(*id).value_or(*id),
                              {{}, site_.world().holds_revocable(*id), false}};
     } else if (path.size() == 4 && path[0] == "placement" && path[1] == "resource_providers" &&

@@ -57,7 +57,7 @@ struct Tally {
     std::uint64_t crashes_with_claim = 0;      ///< while it waited for a claim
     std::uint64_t crashes_serving_claim = 0;   ///< ... and its request was being served
     std::uint64_t crashes_in_cull = 0;         ///< ... or search, whose victims were going
-    std::uint64_t crashes_with_kept_room = 0;
+    std::uint64_t crashes_with_escrow = 0;
     std::uint64_t kept = 0;                 ///< changes of what victims hold
     std::uint64_t by_class = 0;             ///< schedules with the tagger `resource`
     std::uint64_t with_reservations = 0;    ///< schedules
@@ -124,7 +124,7 @@ public:
     bool awaits_reservations() const;
     /// More is published than the use of the hosts allows.
     bool awaits_sold_room() const;
-    bool keeps_room() const { return !kept_rooms().empty(); }
+    bool keeps_room() const { return !escrow().empty(); }
     /// When all faults are over and time has passed.
     void at_the_end(const Broker& broker);
 
@@ -353,8 +353,8 @@ private:
     bool is_room_of_a_plan(const Uuid& stand_in, const Resources& held) const;
     void note_holdings(const Exchange& call);
     void judge_holdings(const Exchange& call);
-    bool keeps_class_of_a_server(const cloudsim::Consumer& keeper) const;
-    std::vector<std::string> kept_rooms() const;
+    bool keeps_class_of_a_server(const cloudsim::Consumer& escrow_consumer) const;
+    std::vector<std::string> escrow() const;
     void judge_keeps_left();
     // judge_sold_room.cpp
     std::string tree_of(const Uuid& provider) const;

@@ -155,7 +155,7 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     plan.gateway.listen = "127.0.0.1:8780";
     plan.gateway.deadline = seconds{rng.pick({3, 20, 20, 60})};
     plan.gateway.max_held = rng.pick({1, 16, 16});
-    plan.gateway.keep_room = rng.percent(80);
+    plan.gateway.escrow = rng.percent(80);
     const auto draw = [&](Kind kind, int most) {
         for (int left = rng.between(0, most); left > 0; --left) {
             plan.items.push_back(item_of(plan, kind, rng));
@@ -342,7 +342,7 @@ std::string describe_cloud(const SchedulePlan& plan) {
     if (plan.with_gateway()) {
         text +=
             ", gateway, deadline " + std::to_string(plan.gateway.deadline.count() / 1000) + " s";
-        if (!plan.gateway.keep_room) text += ", keeps no room";
+        if (!plan.gateway.escrow) text += ", keeps no room";
     }
     for (const auto& each : plan.reservations.roles)
         text += ", role " + each.role.str() + ": " + each.projects.front();

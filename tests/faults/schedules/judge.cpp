@@ -161,7 +161,7 @@ bool Checker::is_revocable(const cloudsim::Server& server) const {
     const auto& world = site_.world();
     return world.is_revocable(
         world.is_tagged(server.project),
-        world.holds_revocable(server.id) || world.holds_revocable(keeper_of(server.id)));
+        world.holds_revocable(server.id) || world.holds_revocable(escrow_consumer_of(server.id)));
 }
 
 /// Did an answer that came since then tell so? Such a one serves victims side by side.

@@ -58,7 +58,7 @@ std::string FirstTries::why_not_judged(const Demand& demand,
     if (placing.ignored != nullptr && plan_.by_class()) return "it may hold the class";
     if (placing.ignored != nullptr && has_twins(*placing.flavor)) return "flavors of one size";
     // Who boots again at once does not ask through the gateway.
-    if (site_.world().respawn && !plan_.gateway.keep_room) return "room is not kept";
+    if (site_.world().respawn && !plan_.gateway.escrow) return "room is not kept";
     // The slot is compared with a host's sum.
     for (const auto& [key, value] : placing.flavor->extra_specs)
         if (key.starts_with("resources") && !key.starts_with("resources:")) return "nested";

@@ -1,10 +1,10 @@
-// The judgement on kept room: what a victim holds goes to its keeper and back, to the requester's
-// claim, or comes free; nothing is made of nothing, and nothing stays kept.
+// The judgement on room in escrow: what a victim holds goes to its escrow consumer and back, to the
+// requester's claim, or comes free; nothing is made of nothing, and nothing stays kept.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "faults/schedules/checker.hpp"
-#include "reaper/model/kept_consumer.hpp"
+#include "reaper/model/escrow_consumer.hpp"
 
 namespace reaper::faults {
 namespace {
@@ -157,7 +157,7 @@ void Checker::judge_holdings(const Exchange& call) {
     std::erase_if(consumers, [&](const Uuid& each) { return reservations.contains(each); });
     if (plan_.with_reservations() && consumers.empty()) return;
     if (!plan_.with_gateway()) {
-        blame("kept-room", "the reaper may not set what consumers hold: " + call.request.target);
+        blame("escrow", "the reaper may not set what consumers hold: " + call.request.target);
         return;
     }
     if (call.response.status >= 300) return;
@@ -166,12 +166,12 @@ void Checker::judge_holdings(const Exchange& call) {
     const std::set<Uuid> named(consumers.begin(), consumers.end());
     for (const Uuid& consumer : consumers) {
         const auto server = kept_of(consumer);
-        if (!server && !named.contains(keeper_of(consumer))) {
+        if (!server && !named.contains(escrow_consumer_of(consumer))) {
             const bool released =
                 held_by(consumer).empty() && site_.world().nova.find_server(consumer) == nullptr;
             gained += held_by(consumer);
             if (!released && !is_requester(consumer))
-                blame("kept-room", consumer.text() + " claims room, and no request asked");
+                blame("escrow", consumer.text() + " claims room, and no request asked");
             continue;
         }
         if (server && is_room_of_a_plan(*server, held_by(consumer))) {
@@ -181,36 +181,36 @@ void Checker::judge_holdings(const Exchange& call) {
         }
         const std::string victim = server.value_or(consumer).text();
         if (plan_for(victim, 0) == nullptr && plan_for(victim, 1) == nullptr)
-            blame("kept-room", "what " + victim +
-                                   " holds is changed, and no journal has it as "
-                                   "a victim");
+            blame("escrow", "what " + victim +
+                                " holds is changed, and no journal has it as "
+                                "a victim");
         before += holdings_before_[consumer];
         after += held_by(consumer);
         of_victim = of_victim || !server;
     }
     // A reaper that read less gives less back.
     const bool less = of_victim && !before.fits_in(after) && !plan_.lies();
-    // A claim takes from keepers what it asks for; with the last one goes what is left.
+    // A claim takes from escrow consumers what it asks for; with the last one goes what is left.
     const bool lost = !gained.empty() && !before.fits_in(after + gained) &&
                       awaits_claims_of(before - after - gained, consumers);
     if (!after.fits_in(before) || less || lost)
-        blame("kept-room",
+        blame("escrow",
               "of " + to_string(before) + " became " + to_string(after) + ": " + call.request.body);
     ++tally_.kept;
 }
 
 /// Does it keep the held class for a server that is still there?
-bool Checker::keeps_class_of_a_server(const cloudsim::Consumer& keeper) const {
+bool Checker::keeps_class_of_a_server(const cloudsim::Consumer& escrow_consumer) const {
     const auto& world = site_.world();
     const auto revocable = world.names.find(world.settings.revocable_class);
     const bool has_class = std::any_of(
-        keeper.held.begin(), keeper.held.end(),
+        escrow_consumer.held.begin(), escrow_consumer.held.end(),
         [&](const cloudsim::Held& held) { return revocable && held.resource_class == *revocable; });
-    const auto server = kept_of(keeper.uuid);
+    const auto server = kept_of(escrow_consumer.uuid);
     return has_class && server && world.nova.find_server(*server) != nullptr;
 }
 
-std::vector<std::string> Checker::kept_rooms() const {
+std::vector<std::string> Checker::escrow() const {
     std::vector<std::string> kept;
     for (const auto* provider : site_.world().placement.providers())
         for (const auto* consumer : provider->consumers)
@@ -224,12 +224,12 @@ std::vector<std::string> Checker::kept_rooms() const {
 
 /// Where a clock was set back, promises last for longer than we look.
 bool Checker::awaits_end_of_keeping() const {
-    return !plan_.has(Kind::clock_step) && !kept_rooms().empty();
+    return !plan_.has(Kind::clock_step) && !escrow().empty();
 }
 
 void Checker::judge_keeps_left() {
     if (plan_.has(Kind::clock_step)) return;
-    for (const auto& kept : kept_rooms()) blame("kept-room", "still kept: " + kept);
+    for (const auto& kept : escrow()) blame("escrow", "still kept: " + kept);
 }
 
 }  // namespace reaper::faults

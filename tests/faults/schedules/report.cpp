@@ -44,7 +44,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "crashes while a claim waited", tally.crashes_with_claim);
     row(table, "claims that were served then", tally.crashes_serving_claim);
     row(table, "crashes while victims of either went", tally.crashes_in_cull);
-    row(table, "crashes while room was kept", tally.crashes_with_kept_room);
+    row(table, "crashes while room was kept", tally.crashes_with_escrow);
     row(table, "changes of what victims hold", tally.kept);
     row(table, "schedules with reservations", tally.with_reservations);
     row(table, "changes of reservations", tally.reservation_writes);
@@ -90,7 +90,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "results of freed room missing or untrue", of(tally, "freed-room"));
     row(table, "killed where the request may not land", of(tally, "constraint"));
     row(table, "room held wrongly or left held", of(tally, "held-room"));
-    row(table, "room kept wrongly or left kept", of(tally, "kept-room"));
+    row(table, "room kept wrongly or left kept", of(tally, "escrow"));
     row(table, "first tries refused needlessly", of(tally, "first-try"));
     row(table, "promised room taken by others", of(tally, "exclusive-room"));
     row(table, "reserved room released for no request", of(tally, "reserved-room"));

@@ -361,7 +361,7 @@ void Schedule::count_waits() {
     tally_.crashes_with_search += searches;
     tally_.crashes_with_claim += claims;
     tally_.crashes_in_cull += served;
-    tally_.crashes_with_kept_room += checker_.keeps_room();
+    tally_.crashes_with_escrow += checker_.keeps_room();
 }
 
 void Schedule::drain() {

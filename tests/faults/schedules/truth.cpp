@@ -26,7 +26,7 @@ constexpr std::uint64_t version_bits = 0xf000;
 
 }  // namespace
 
-Uuid keeper_of(const Uuid& server) {
+Uuid escrow_consumer_of(const Uuid& server) {
     return {(server.high & ~version_bits) | 0x8000U, server.low};
 }
 

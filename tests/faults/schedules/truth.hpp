@@ -134,8 +134,8 @@ private:
     std::function<void()> told_;
 };
 
-/// The consumer that keeps a server's room (reaper/model/kept_consumer.hpp), and whose it keeps.
-Uuid keeper_of(const Uuid& server);
+/// The consumer that keeps a server's room (reaper/model/escrow_consumer.hpp), and whose it keeps.
+Uuid escrow_consumer_of(const Uuid& server);
 std::optional<Uuid> kept_of(const Uuid& consumer);
 /// What a flavor asks of a host.
 Resources slot_of(const cloudsim::Flavor& flavor, bool from_volume);

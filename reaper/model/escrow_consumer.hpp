@@ -13,7 +13,7 @@
 
 namespace reaper {
 
-namespace kept_consumer {
+namespace escrow_consumer {
 
 /// Of `xxxxxxxx-xxxx-Vxxx-xxxx-xxxxxxxxxxxx`.
 inline constexpr std::size_t version_at = 14;
@@ -26,16 +26,16 @@ inline std::optional<ServerId> with_version(const ServerId& id, char from, char 
     return ServerId{std::move(text)};
 }
 
-}  // namespace kept_consumer
+}  // namespace escrow_consumer
 
 /// None if the server's id is none of Nova's.
-inline std::optional<ServerId> keeper_of(const ServerId& server) {
-    return kept_consumer::with_version(server, '4', '8');
+inline std::optional<ServerId> escrow_consumer_of(const ServerId& server) {
+    return escrow_consumer::with_version(server, '4', '8');
 }
 
 /// Whose room it keeps; none if it is no such consumer.
 inline std::optional<ServerId> kept_of(const ServerId& consumer) {
-    return kept_consumer::with_version(consumer, '8', '4');
+    return escrow_consumer::with_version(consumer, '8', '4');
 }
 
 /// Stands for the server whose room a request finds free on a host; none if the ids are no UUIDs.
@@ -44,8 +44,8 @@ inline std::optional<ServerId> stand_in_on(const RequestId& request, const HostI
     constexpr std::string_view digits = "0123456789abcdef";
     const std::string_view asked = request.str();
     std::string id = host.str();
-    if (!asked.starts_with(before) || asked.size() < before.size() + kept_consumer::length ||
-        id.size() != kept_consumer::length)
+    if (!asked.starts_with(before) || asked.size() < before.size() + escrow_consumer::length ||
+        id.size() != escrow_consumer::length)
         return std::nullopt;
     for (std::size_t i = 0; i < id.size(); ++i) {
         const auto one = digits.find(id[i]);
@@ -54,7 +54,7 @@ inline std::optional<ServerId> stand_in_on(const RequestId& request, const HostI
         if (!both && (id[i] != '-' || asked[before.size() + i] != '-')) return std::nullopt;
         if (both) id[i] = digits[one ^ other];
     }
-    id[kept_consumer::version_at] = '4';
+    id[escrow_consumer::version_at] = '4';
     return ServerId{std::move(id)};
 }
 

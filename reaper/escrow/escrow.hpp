@@ -2,10 +2,10 @@
 //
 // Free room goes to the first client that asks Placement for it. So before a victim is deleted for
 // a request that waits in the gateway, one transaction (`POST /allocations`) hands what it holds to
-// a consumer of ours, of type RESERVATION (kept_consumer.hpp): the deletion goes as usual, and the
-// room is never shown as free. The gateway hands it on to the requester in the same way. Room that
-// is no longer promised is released within a second or so. Room of a server whose deletion did not
-// happen is given back to it.
+// a consumer of ours, of type RESERVATION (escrow_consumer.hpp): the deletion goes as usual, and
+// the room is never shown as free. The gateway hands it on to the requester in the same way. Room
+// that is no longer promised is released within a second or so. Room of a server whose deletion did
+// not happen is given back to it.
 //
 // Where a plan counts on room that is already free, the room is taken in the same way, before any
 // server is deleted: if it is gone by then, no server is deleted for a plan that does not hold.
@@ -41,15 +41,15 @@
 
 namespace reaper {
 
-/// The kept room of one server.
-struct KeptRoom {
+/// The room in escrow of one server.
+struct EscrowedRoom {
     RequestId request;  ///< it is kept for; empty: not known now
     HostId host;
     Allocations holds;
     bool gone = false;  ///< Nova has released its server
 };
 
-class KeptRooms {
+class Escrow {
 public:
     struct Dependencies {
         CloudPorts cloud;  ///< with Placement as it is
@@ -57,10 +57,10 @@ public:
         /// Not 0: this reaper acts, and no other; another number each time that it begins to.
         std::function<std::uint64_t()> serving;
     };
-    explicit KeptRooms(Dependencies dependencies);
-    ~KeptRooms();
-    KeptRooms(const KeptRooms&) = delete;  // its view knows its place
-    KeptRooms& operator=(const KeptRooms&) = delete;
+    explicit Escrow(Dependencies dependencies);
+    ~Escrow();
+    Escrow(const Escrow&) = delete;  // its view knows its place
+    Escrow& operator=(const Escrow&) = delete;
 
     /// Placement for all others; lives as long as this.
     Placement& view();
@@ -90,7 +90,7 @@ public:
     Task<void> release_all();
 
     /// Whose servers are gone.
-    std::vector<KeptRoom> kept_for(const RequestId& request) const;
+    std::vector<EscrowedRoom> kept_for(const RequestId& request) const;
     bool keeps_for(const RequestId& request) const;
     bool keeps(const ServerId& server) const { return kept_.contains(server); }
     /// What is kept on a host, gone or not: for the request, or for all others.
@@ -120,7 +120,8 @@ public:
     // For the view.
     /// Of a server whose room is kept: all of it until Nova has released it, and then nothing.
     ResultTask<Allocations> held_by(ServerId server);
-    /// Shows the servers instead of the keepers of their room, and leaves out those that are gone.
+    /// Shows the servers instead of the escrow consumers of their room, and leaves out those that
+    /// are gone.
     void show(std::map<ServerId, Resources>& allocations) const;
     /// Takes up what others left there, so that it is shown as ours.
     Task<void> adopt_from(ProviderId provider, const std::map<ServerId, Resources>& allocations);
@@ -131,7 +132,7 @@ private:
     static constexpr Duration first_pause{1'000};
     static constexpr Duration longest_pause{60'000};
     struct Entry {
-        KeptRoom room;
+        EscrowedRoom room;
         bool sure = true;        ///< Placement said so; else it must be asked
         bool busy = false;       ///< another coroutine is at it
         Duration retry_at{};     ///< steady
@@ -155,8 +156,8 @@ private:
     Task<void> look_at(ProviderId provider, std::size_t& failed);
     Task<void> take_away(ServerId server);
     Task<void> adopt(ServerId consumer, HostId host);
-    bool promised(const KeptRoom& room) const;
-    bool is_for_last_slot(const KeptRoom& room) const;
+    bool promised(const EscrowedRoom& room) const;
+    bool is_for_last_slot(const EscrowedRoom& room) const;
     bool under_way(const ServerId& server) const;
     void try_later(const ServerId& server, const std::string& what);
 

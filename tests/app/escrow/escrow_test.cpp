@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "app/gateway_house.hpp"
-#include "reaper/model/kept_consumer.hpp"
+#include "reaper/model/escrow_consumer.hpp"
 
-namespace reaper::test::kept_rooms_test {
+namespace reaper::test::escrow_test {
 namespace {
 
 using std::chrono::minutes;
@@ -16,9 +16,9 @@ using ::testing::SizeIs;
 
 const ResourceClass vcpu{"VCPU"};
 
-class KeptRoomsTest : public GatewayHouse {
+class EscrowTest : public GatewayHouse {
 protected:
-    KeptRoomsTest() {
+    EscrowTest() {
         settings.cull.watch = minutes{5};
         settings.gateway.listen = "127.0.0.1:8780";
         // A client that bypasses the gateway may look at any time.
@@ -56,7 +56,7 @@ protected:
         return cloud.server_at(uuid_of(name)).resources.get(vcpu);
     }
     /// A consumer as a reaper makes it.
-    Consumer keeper(Amount vcpus = 2) const {
+    Consumer escrow_consumer(Amount vcpus = 2) const {
         Consumer made;
         made.holds[HostId{"rp-host1"}] = small * (vcpus / 2);
         made.generation = 1;
@@ -65,15 +65,15 @@ protected:
         made.type = "RESERVATION";
         return made;
     }
-    static ServerId keeper_id(const std::string& name) {
-        return *keeper_of(ServerId{uuid_of(name)});
+    static ServerId escrow_consumer_id(const std::string& name) {
+        return *escrow_consumer_of(ServerId{uuid_of(name)});
     }
 
 private:
     Amount most_free_ = 0;
 };
 
-TEST_F(KeptRoomsTest, ItChangesHandsAndIsNeverFree) {
+TEST_F(EscrowTest, ItChangesHandsAndIsNeverFree) {
     full_of({"a", "b"});
     const ServerId server = booting("new");
     start();
@@ -88,7 +88,7 @@ TEST_F(KeptRoomsTest, ItChangesHandsAndIsNeverFree) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
 }
 
-TEST_F(KeptRoomsTest, SoItIsForSeveralServersOfARequest) {
+TEST_F(EscrowTest, SoItIsForSeveralServersOfARequest) {
     full_of({"a", "b", "c"});
     const ServerId one = booting("one", "regular", "r-both");
     const ServerId two = booting("two", "regular", "r-both");
@@ -101,7 +101,7 @@ TEST_F(KeptRoomsTest, SoItIsForSeveralServersOfARequest) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
-TEST_F(KeptRoomsTest, OneVictimsRoomMayBeForTwoServers) {
+TEST_F(EscrowTest, OneVictimsRoomMayBeForTwoServers) {
     full_of({"a"}, 4);
     const ServerId one = booting("one", "regular", "r-both");
     const ServerId two = booting("two", "regular", "r-both");
@@ -114,7 +114,7 @@ TEST_F(KeptRoomsTest, OneVictimsRoomMayBeForTwoServers) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
-TEST_F(KeptRoomsTest, WhatItsServerDoesNotNeedIsReleased) {
+TEST_F(EscrowTest, WhatItsServerDoesNotNeedIsReleased) {
     full_of({"large"}, 8);
     const ServerId server = booting("new");
     start();
@@ -125,7 +125,7 @@ TEST_F(KeptRoomsTest, WhatItsServerDoesNotNeedIsReleased) {
 }
 
 /// Of ids as Placement and Nova have them; the request takes two victims' room.
-class FreeRoomTest : public KeptRoomsTest {
+class FreeRoomTest : public EscrowTest {
 protected:
     FreeRoomTest() {
         query.replace(query.find("VCPU%3A2"), 8, "VCPU%3A4");
@@ -187,7 +187,7 @@ TEST_F(FreeRoomTest, WhatIsKeptForItAlreadyIsNotTakenTwice) {
     EXPECT_EQ(outcome_of(request).kind, OutcomeKind::freed);
 }
 
-TEST_F(KeptRoomsTest, WhatIsNotClaimedIsReleased) {
+TEST_F(EscrowTest, WhatIsNotClaimedIsReleased) {
     settings.cull.promise = seconds{30};
     full_of({"a"});
     booting("new");
@@ -198,7 +198,7 @@ TEST_F(KeptRoomsTest, WhatIsNotClaimedIsReleased) {
     EXPECT_EQ(cloud.free_on("host1").get(vcpu), 2);
 }
 
-TEST_F(KeptRoomsTest, AServerThatIsNotDeletedHasItBack) {
+TEST_F(EscrowTest, AServerThatIsNotDeletedHasItBack) {
     full_of({"a"});
     booting("new");
     cloud.conflict_on_delete = true;
@@ -210,7 +210,7 @@ TEST_F(KeptRoomsTest, AServerThatIsNotDeletedHasItBack) {
     EXPECT_EQ(most_free(), 0);
 }
 
-TEST_F(KeptRoomsTest, WhereItMayNotBeKeptItIsFreedAsBefore) {
+TEST_F(EscrowTest, WhereItMayNotBeKeptItIsFreedAsBefore) {
     full_of({"a"});
     booting("new");
     fail("holdings", Errc::forbidden);
@@ -219,7 +219,7 @@ TEST_F(KeptRoomsTest, WhereItMayNotBeKeptItIsFreedAsBefore) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(KeptRoomsTest, WhenTheAnswerIsLostItIsLookedAt) {
+TEST_F(EscrowTest, WhenTheAnswerIsLostItIsLookedAt) {
     full_of({"a"});
     booting("new");
     fail("holdings", Errc::timeout);
@@ -228,8 +228,8 @@ TEST_F(KeptRoomsTest, WhenTheAnswerIsLostItIsLookedAt) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(KeptRoomsTest, OrNotAtAllIfTheOperatorWantsSo) {
-    settings.gateway.keep_room = false;
+TEST_F(EscrowTest, OrNotAtAllIfTheOperatorWantsSo) {
+    settings.gateway.escrow = false;
     full_of({"a"});
     booting("new");
     start();
@@ -238,7 +238,7 @@ TEST_F(KeptRoomsTest, OrNotAtAllIfTheOperatorWantsSo) {
     EXPECT_EQ(most_free(), 2);
 }
 
-TEST_F(KeptRoomsTest, ForAMessageNoCallWaitsInTheGateway) {
+TEST_F(EscrowTest, ForAMessageNoCallWaitsInTheGateway) {
     full_of({"a"});
     requester();
     start();
@@ -247,7 +247,7 @@ TEST_F(KeptRoomsTest, ForAMessageNoCallWaitsInTheGateway) {
     EXPECT_EQ(cloud.count("holdings"), 0U);
 }
 
-TEST_F(KeptRoomsTest, AfterACrashInTheMiddleTheServerHasItBackOrIsGone) {
+TEST_F(EscrowTest, AfterACrashInTheMiddleTheServerHasItBackOrIsGone) {
     full_of({"a"});
     booting("new");
     cloud.ignore_deletes = true;
@@ -263,7 +263,7 @@ TEST_F(KeptRoomsTest, AfterACrashInTheMiddleTheServerHasItBackOrIsGone) {
     EXPECT_EQ(cloud.exists(uuid_of("a")) ? held_by("a") : cloud.free_on("host1").get(vcpu), 2);
 }
 
-TEST_F(KeptRoomsTest, AfterACrashWhatIsPromisedStaysKept) {
+TEST_F(EscrowTest, AfterACrashWhatIsPromisedStaysKept) {
     full_of({"a", "b"});
     const ServerId server = booting("new");
     start();
@@ -278,13 +278,14 @@ TEST_F(KeptRoomsTest, AfterACrashWhatIsPromisedStaysKept) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
-TEST_F(KeptRoomsTest, WhatAnotherReaperLeftIsEndedByWhoServes) {
+TEST_F(EscrowTest, WhatAnotherReaperLeftIsEndedByWhoServes) {
     full_of({"a", "b"});
     start();
     messages->serves = false;
     cloud.remove(uuid_of("a"));
     cloud.server_at(uuid_of("b")).resources = {};
-    cloud.consumers[keeper_id("a")] = cloud.consumers[keeper_id("b")] = keeper();
+    cloud.consumers[escrow_consumer_id("a")] = cloud.consumers[escrow_consumer_id("b")] =
+        escrow_consumer();
     pass(minutes{70});
     EXPECT_THAT(cloud.consumers, SizeIs(2)) << "the other one may be at work";
     messages->serves = true;
@@ -294,17 +295,17 @@ TEST_F(KeptRoomsTest, WhatAnotherReaperLeftIsEndedByWhoServes) {
     EXPECT_EQ(cloud.free_on("host1").get(vcpu), 2);
 }
 
-TEST_F(KeptRoomsTest, BeforeItDecidesItKnowsWhatAnotherLeft) {
+TEST_F(EscrowTest, BeforeItDecidesItKnowsWhatAnotherLeft) {
     full_of({"a", "b"});
     cloud.remove(uuid_of("a"));
-    cloud.consumers[keeper_id("a")] = keeper();
+    cloud.consumers[escrow_consumer_id("a")] = escrow_consumer();
     booting("new");
     start();
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     EXPECT_EQ(cloud.count("DELETE"), 0U) << "its room was freed already";
 }
 
-TEST_F(KeptRoomsTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
+TEST_F(EscrowTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
     full_of({"a", "b"});
     booting("new");
     start();
@@ -323,7 +324,7 @@ TEST_F(KeptRoomsTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
     EXPECT_EQ(cloud.count("DELETE"), 1U) << "the first one's room was free";
 }
 
-TEST_F(KeptRoomsTest, WithoutTheRightToLookForThatItStillServes) {
+TEST_F(EscrowTest, WithoutTheRightToLookForThatItStillServes) {
     full_of({"a"});
     booting("new");
     fail("usage", Errc::forbidden);
@@ -332,29 +333,29 @@ TEST_F(KeptRoomsTest, WithoutTheRightToLookForThatItStillServes) {
     EXPECT_EQ(cloud.count("usage"), 1U);
 }
 
-TEST_F(KeptRoomsTest, AForeignConsumerIsLeftAlone) {
+TEST_F(EscrowTest, AForeignConsumerIsLeftAlone) {
     full_of({"a", "b"});
     cloud.remove(uuid_of("a"));
-    cloud.consumers[keeper_id("a")] = keeper();
-    cloud.consumers[keeper_id("a")].project = "others";
+    cloud.consumers[escrow_consumer_id("a")] = escrow_consumer();
+    cloud.consumers[escrow_consumer_id("a")].project = "others";
     booting("new");
     start();
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "by b's room";
     pass(minutes{5});
-    EXPECT_TRUE(cloud.consumers.contains(keeper_id("a")));
+    EXPECT_TRUE(cloud.consumers.contains(escrow_consumer_id("a")));
 }
 
-TEST_F(KeptRoomsTest, ADryRunKeepsAndEndsNothing) {
+TEST_F(EscrowTest, ADryRunKeepsAndEndsNothing) {
     dry_run = true;
     full_of({"a", "b"});
     cloud.remove(uuid_of("a"));
-    cloud.consumers[keeper_id("a")] = keeper();
+    cloud.consumers[escrow_consumer_id("a")] = escrow_consumer();
     start();
     pass(minutes{5});
     EXPECT_EQ(cloud.count("holdings"), 0U);
 }
 
-TEST_F(KeptRoomsTest, AtItsEndItKeepsNothingThatIsFree) {
+TEST_F(EscrowTest, AtItsEndItKeepsNothingThatIsFree) {
     full_of({"a"});
     booting("new");
     start();
@@ -365,4 +366,4 @@ TEST_F(KeptRoomsTest, AtItsEndItKeepsNothingThatIsFree) {
 }
 
 }  // namespace
-}  // namespace reaper::test::kept_rooms_test
+}  // namespace reaper::test::escrow_test

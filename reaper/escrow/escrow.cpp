@@ -1,4 +1,4 @@
-#include "reaper/kept_room/kept_rooms.hpp"
+#include "reaper/escrow/escrow.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/model/kept_consumer.hpp"
+#include "reaper/model/escrow_consumer.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -16,14 +16,15 @@
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/log_about.hpp"
 
-namespace reaper::keeper_words {
+namespace reaper::escrow_consumers {
 
-// Words and steps that all of KeptRooms uses.
+// Words and steps that all of Escrow uses.
 
 /// Of one write.
 inline constexpr Duration call_deadline{5'000};
-inline constexpr const char* keeper_type = "RESERVATION";
-/// The project of all keepers, and the user of those that no server had: Placement takes any text.
+inline constexpr const char* escrow_consumer_type = "RESERVATION";
+/// The project of all escrow consumers, and the user of those that no server had: Placement takes
+/// any text.
 inline constexpr const char* own_name = "openstack-reaper";
 
 inline std::string name_of(const ServerId& server) {
@@ -42,7 +43,7 @@ inline ConsumerChange emptied(ServerId id, Consumer consumer) {
     return {std::move(id), std::move(consumer)};
 }
 
-}  // namespace reaper::keeper_words
+}  // namespace reaper::escrow_consumers
 
 namespace reaper {
 
@@ -51,7 +52,7 @@ namespace reaper {
 /// Both must outlive it.
 class KeptView final : public Placement {
 public:
-    KeptView(KeptRooms& rooms, Placement& placement) : rooms_(rooms), placement_(placement) {}
+    KeptView(Escrow& rooms, Placement& placement) : rooms_(rooms), placement_(placement) {}
 
     ResultTask<std::vector<ProviderRecord>> providers() override { return placement_.providers(); }
     ResultTask<std::set<ResourceClass>> resource_classes() override {
@@ -104,11 +105,11 @@ public:
     }
 
 private:
-    KeptRooms& rooms_;
+    Escrow& rooms_;
     Placement& placement_;
 };
 
-using namespace keeper_words;
+using namespace escrow_consumers;
 
 namespace {
 
@@ -139,22 +140,22 @@ bool take_from(Allocations& holds, Allocations& asked) {
 
 }  // namespace
 
-KeptRooms::KeptRooms(Dependencies dependencies)
+Escrow::Escrow(Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
       view_(std::make_unique<KeptView>(*this, dependencies_.cloud.placement)) {}
 
-KeptRooms::~KeptRooms() = default;
+Escrow::~Escrow() = default;
 
-Placement& KeptRooms::view() {
+Placement& Escrow::view() {
     return *view_;
 }
 
 /// What may be kept for a request of a previous process: it is read before it is used for an
 /// answer.
-void KeptRooms::expect(const RequestRecord& record) {
+void Escrow::expect(const RequestRecord& record) {
     const auto note = [&](const ServerId& server, const HostId& host, bool gone) {
         Entry& kept = kept_[server];
-        kept.room = KeptRoom{record.request.id, host, {}, gone};
+        kept.room = EscrowedRoom{record.request.id, host, {}, gone};
         kept.sure = false;
     };
     for (const PlanEntry& entry : record.plans) {
@@ -162,12 +163,12 @@ void KeptRooms::expect(const RequestRecord& record) {
             if (const auto stand_in = stand_in_on(record.request.id, host.host))
                 note(*stand_in, host.host, true);
             for (const Victim& victim : host.victims)
-                if (keeper_of(victim.server)) note(victim.server, host.host, false);
+                if (escrow_consumer_of(victim.server)) note(victim.server, host.host, false);
         }
     }
 }
 
-ResultTask<void> KeptRooms::restore(JournalReader& journal, TimePoint since) {
+ResultTask<void> Escrow::restore(JournalReader& journal, TimePoint since) {
     auto records = co_await journal.culls_since(since);
     if (!records) co_return records.error();
     auto unfinished = co_await journal.unfinished();
@@ -180,7 +181,7 @@ ResultTask<void> KeptRooms::restore(JournalReader& journal, TimePoint since) {
 
 // ---- keeping ----
 
-Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amounts) {
+Task<bool> Escrow::take_free(RequestId request, HostId host, Resources amounts) {
     const auto stand_in = stand_in_on(request, host);
     if (!stand_in || amounts.empty() || !allowed()) co_return true;
     const auto [at, is_new] = kept_.try_emplace(*stand_in);
@@ -188,8 +189,8 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     at->second.busy = true;
     Consumer wanted;
     if (!is_new) {
-        ServerId keeper = *keeper_of(*stand_in);
-        auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
+        ServerId escrow_consumer = *escrow_consumer_of(*stand_in);
+        auto found = co_await dependencies_.cloud.placement.consumer(std::move(escrow_consumer));
         const auto still = kept_.find(*stand_in);
         if (!found || still == kept_.end()) {
             if (still != kept_.end()) still->second.busy = false;
@@ -201,13 +202,13 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     wanted.holds.emplace(host, std::move(amounts));
     wanted.project = own_name;
     wanted.user = own_name;
-    wanted.type = keeper_type;
+    wanted.type = escrow_consumer_type;
     at->second.room.request = request;
     at->second.room.host = std::move(host);
     at->second.room.gone = true;
     Allocations holds = wanted.holds;
     std::vector<ConsumerChange> changes;
-    changes.push_back({*keeper_of(*stand_in), std::move(wanted)});
+    changes.push_back({*escrow_consumer_of(*stand_in), std::move(wanted)});
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
     const auto entry = kept_.find(*stand_in);
@@ -226,17 +227,17 @@ Task<bool> KeptRooms::take_free(RequestId request, HostId host, Resources amount
     co_return !taken;
 }
 
-bool KeptRooms::allowed() const {
+bool Escrow::allowed() const {
     return dependencies_.cloud.clock.steady() >= forbidden_until_;
 }
 
-void KeptRooms::note_refusal(const Error& error) {
+void Escrow::note_refusal(const Error& error) {
     if (error.code == Errc::forbidden)
         forbidden_until_ = dependencies_.cloud.clock.steady() + forbidden_for;
 }
 
-Task<bool> KeptRooms::keep(RequestId request, HostId host, ServerId victim, Allocations held) {
-    if (!keeper_of(victim) || !allowed()) co_return true;
+Task<bool> Escrow::keep(RequestId request, HostId host, ServerId victim, Allocations held) {
+    if (!escrow_consumer_of(victim) || !allowed()) co_return true;
     const auto [at, is_new] = kept_.try_emplace(victim);
     at->second.room.request = request;
     if (!is_new) co_return true;
@@ -251,7 +252,7 @@ Task<bool> KeptRooms::keep(RequestId request, HostId host, ServerId victim, Allo
 }
 
 /// `no`: it may not be kept, and comes free for all.
-Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
+Task<Escrow::Taken> Escrow::take(ServerId victim, Allocations held) {
     Entry& entry = kept_.at(victim);  // no other coroutine erases it while it is busy
     const std::string request = entry.room.request.str();
     auto owner = co_await dependencies_.cloud.placement.consumer(victim);
@@ -262,14 +263,14 @@ Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
         co_return Taken::no;
     }
     if (owner->holds != held) co_return Taken::differs;
-    Consumer keeper = *owner;
-    keeper.generation.reset();
-    keeper.project = own_name;
-    keeper.type = keeper_type;
-    entry.room.holds = keeper.holds;
+    Consumer escrow_consumer = *owner;
+    escrow_consumer.generation.reset();
+    escrow_consumer.project = own_name;
+    escrow_consumer.type = escrow_consumer_type;
+    entry.room.holds = escrow_consumer.holds;
     std::vector<ConsumerChange> changes;
     changes.push_back(emptied(victim, std::move(*owner)));
-    changes.push_back({*keeper_of(victim), std::move(keeper)});
+    changes.push_back({*escrow_consumer_of(victim), std::move(escrow_consumer)});
     auto done =
         co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
     if (done) {
@@ -285,12 +286,12 @@ Task<KeptRooms::Taken> KeptRooms::take(ServerId victim, Allocations held) {
     co_return surely_not_done(done.error().code) ? Taken::no : Taken::yes;
 }
 
-// ---- kept room in Placement ----
+// ---- room in escrow in Placement ----
 
-/// What Placement says of the keeper; it is forgotten if it holds nothing.
-Task<void> KeptRooms::look(ServerId server) {
-    ServerId keeper = *keeper_of(server);
-    auto found = co_await dependencies_.cloud.placement.consumer(std::move(keeper));
+/// What Placement says of the escrow_consumer; it is forgotten if it holds nothing.
+Task<void> Escrow::look(ServerId server) {
+    ServerId escrow_consumer = *escrow_consumer_of(server);
+    auto found = co_await dependencies_.cloud.placement.consumer(std::move(escrow_consumer));
     const auto at = kept_.find(server);
     if (at == kept_.end() || at->second.busy) co_return;
     if (!found) {
@@ -305,12 +306,12 @@ Task<void> KeptRooms::look(ServerId server) {
 }
 
 /// The host is shown otherwise from now on, and no cull waits for that.
-void KeptRooms::note_change(const HostId& host, const ServerId& server) {
+void Escrow::note_change(const HostId& host, const ServerId& server) {
     if (!under_way(server)) changed_.insert(host);
 }
 
 /// Of a previous process, or whose last answer was lost.
-Task<void> KeptRooms::look_if_unsure(ServerId server) {
+Task<void> Escrow::look_if_unsure(ServerId server) {
     if (const auto at = kept_.find(server); at == kept_.end() || at->second.sure) co_return;
     co_await look(server);
     const auto at = kept_.find(server);
@@ -320,7 +321,7 @@ Task<void> KeptRooms::look_if_unsure(ServerId server) {
 }
 
 /// Has Nova let the server go? Noted if so.
-ResultTask<bool> KeptRooms::released_by_nova(ServerId server) {
+ResultTask<bool> Escrow::released_by_nova(ServerId server) {
     auto record = co_await dependencies_.cloud.compute.server(server);
     if (!record) co_return record.error();
     const bool gone = is_gone(*record);
@@ -332,7 +333,7 @@ ResultTask<bool> KeptRooms::released_by_nova(ServerId server) {
     co_return gone;
 }
 
-ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
+ResultTask<Allocations> Escrow::held_by(ServerId server) {
     while (true) {
         const auto at = kept_.find(server);
         if (at == kept_.end()) co_return co_await dependencies_.cloud.placement.allocations(server);
@@ -358,7 +359,7 @@ ResultTask<Allocations> KeptRooms::held_by(ServerId server) {
     }
 }
 
-void KeptRooms::show(std::map<ServerId, Resources>& allocations) const {
+void Escrow::show(std::map<ServerId, Resources>& allocations) const {
     std::map<ServerId, Resources> victims;
     std::erase_if(allocations, [&](const auto& each) {
         const auto server = kept_of(each.first);
@@ -371,7 +372,7 @@ void KeptRooms::show(std::map<ServerId, Resources>& allocations) const {
     for (auto& [server, amounts] : victims) allocations[server] += amounts;
 }
 
-Resources KeptRooms::shown_free_on(const ProviderId& provider) const {
+Resources Escrow::shown_free_on(const ProviderId& provider) const {
     Resources free;
     for (const auto& [server, entry] : kept_) {
         const auto here = entry.room.holds.find(provider);
@@ -380,19 +381,19 @@ Resources KeptRooms::shown_free_on(const ProviderId& provider) const {
     return free;
 }
 
-std::vector<KeptRoom> KeptRooms::kept_for(const RequestId& request) const {
-    std::vector<KeptRoom> rooms;
+std::vector<EscrowedRoom> Escrow::kept_for(const RequestId& request) const {
+    std::vector<EscrowedRoom> rooms;
     for (const auto& [server, entry] : kept_)
         if (entry.room.request == request && entry.room.gone) rooms.push_back(entry.room);
     return rooms;
 }
 
-bool KeptRooms::keeps_for(const RequestId& request) const {
+bool Escrow::keeps_for(const RequestId& request) const {
     return std::any_of(kept_.begin(), kept_.end(),
                        [&](const auto& each) { return each.second.room.request == request; });
 }
 
-Resources KeptRooms::kept_on(const HostId& host, const RequestId& request) const {
+Resources Escrow::kept_on(const HostId& host, const RequestId& request) const {
     Resources sum;
     for (const auto& [server, entry] : kept_)
         if (entry.room.host == host && entry.room.request == request)
@@ -400,7 +401,7 @@ Resources KeptRooms::kept_on(const HostId& host, const RequestId& request) const
     return sum;
 }
 
-Resources KeptRooms::kept_for_others_on(const HostId& host, const RequestId& request) const {
+Resources Escrow::kept_for_others_on(const HostId& host, const RequestId& request) const {
     Resources sum;
     for (const auto& [server, entry] : kept_)
         if (entry.room.host == host && entry.room.request != request)
@@ -408,7 +409,7 @@ Resources KeptRooms::kept_for_others_on(const HostId& host, const RequestId& req
     return sum;
 }
 
-Resources KeptRooms::promised_for_others_on(const HostId& host, const RequestId& request) const {
+Resources Escrow::promised_for_others_on(const HostId& host, const RequestId& request) const {
     Resources sum;
     for (const auto& [server, entry] : kept_)
         if (entry.room.host == host && entry.room.request != request && promised(entry.room))
@@ -418,7 +419,7 @@ Resources KeptRooms::promised_for_others_on(const HostId& host, const RequestId&
 
 // ---- handing over ----
 
-ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, Allocations asked) {
+ResultTask<std::vector<ConsumerChange>> Escrow::hand_over(RequestId request, Allocations asked) {
     std::vector<ServerId> servers;
     for (const auto& [server, entry] : kept_)
         if (entry.room.request == request && !entry.busy) servers.push_back(server);
@@ -430,11 +431,12 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
         return at == kept_.end() || !at->second.room.gone || !at->second.sure;
     });
     // All of them beside each other: the claim waits.
-    std::map<ServerId, std::optional<Result<Consumer>>> keepers;
+    std::map<ServerId, std::optional<Result<Consumer>>> consumers;
     std::vector<Task<void>> reads;
     for (const ServerId& server : servers)
-        reads.push_back(reaper::keep(dependencies_.cloud.placement.consumer(*keeper_of(server)),
-                                     keepers[server]));
+        reads.push_back(
+            reaper::keep(dependencies_.cloud.placement.consumer(*escrow_consumer_of(server)),
+                         consumers[server]));
     co_await run_all(std::move(reads));
     std::vector<ConsumerChange> changes;
     for (const ServerId& server : servers) {
@@ -447,26 +449,26 @@ ResultTask<std::vector<ConsumerChange>> KeptRooms::hand_over(RequestId request, 
         });
         const bool rest_goes = claimed_there && is_for_last_slot(at->second.room);
         if (!take_from(holds, still_asked) && !rest_goes) continue;
-        auto& found = *keepers.at(server);
+        auto& found = *consumers.at(server);
         if (!found) co_return found.error();
         Consumer wanted = std::move(*found);
         const bool taken = take_from(wanted.holds, asked);
         if (rest_goes) wanted.holds.clear();
         if (!taken && !rest_goes) continue;
-        changes.push_back({*keeper_of(server), std::move(wanted)});
+        changes.push_back({*escrow_consumer_of(server), std::move(wanted)});
     }
     co_return changes;
 }
 
 /// After the next claim, what is left of it is promised to no request, or to others.
-bool KeptRooms::is_for_last_slot(const KeptRoom& room) const {
+bool Escrow::is_for_last_slot(const EscrowedRoom& room) const {
     int open = 0;
     for (const auto* const promise : dependencies_.ledger.promises_of(room.request))
         if (promise->host == room.host) open += promise->open();
     return open <= 1;
 }
 
-void KeptRooms::reassign(const RequestId& from, const RequestId& to) {
+void Escrow::reassign(const RequestId& from, const RequestId& to) {
     const Duration until = dependencies_.cloud.clock.steady() + decided_within;
     for (auto& [server, entry] : kept_) {
         if (entry.room.request != from) continue;
@@ -475,7 +477,7 @@ void KeptRooms::reassign(const RequestId& from, const RequestId& to) {
     }
 }
 
-void KeptRooms::take_over(const HostId& host, const RequestId& request) {
+void Escrow::take_over(const HostId& host, const RequestId& request) {
     const Duration now = dependencies_.cloud.clock.steady();
     for (auto& [server, entry] : kept_) {
         const bool idle = entry.room.gone && entry.sure && !entry.busy && entry.stays_until <= now;
@@ -483,7 +485,7 @@ void KeptRooms::take_over(const HostId& host, const RequestId& request) {
     }
 }
 
-void KeptRooms::handed_over(const std::vector<ConsumerChange>& changes) {
+void Escrow::handed_over(const std::vector<ConsumerChange>& changes) {
     for (const ConsumerChange& change : changes) {
         const auto at = kept_.find(*kept_of(change.id));
         if (at == kept_.end()) continue;
@@ -494,13 +496,13 @@ void KeptRooms::handed_over(const std::vector<ConsumerChange>& changes) {
     }
 }
 
-void KeptRooms::not_sure_of(const std::vector<ConsumerChange>& changes) {
+void Escrow::not_sure_of(const std::vector<ConsumerChange>& changes) {
     for (const ConsumerChange& change : changes)
         if (const auto at = kept_.find(*kept_of(change.id)); at != kept_.end())
             at->second.sure = false;
 }
 
-Resources KeptRooms::of_victims_on(const HostId& host, const RequestId& request) const {
+Resources Escrow::of_victims_on(const HostId& host, const RequestId& request) const {
     const auto stand_in = stand_in_on(request, host);
     Resources sum;
     for (const auto& [server, entry] : kept_)
@@ -509,9 +511,9 @@ Resources KeptRooms::of_victims_on(const HostId& host, const RequestId& request)
     return sum;
 }
 
-// How kept room ends: released, given back, and what others have left.
+// How room in escrow ends: released, given back, and what others have left.
 
-using namespace keeper_words;
+using namespace escrow_consumers;
 
 namespace {
 
@@ -539,7 +541,7 @@ Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
 
 // ---- ending ----
 
-bool KeptRooms::promised(const KeptRoom& room) const {
+bool Escrow::promised(const EscrowedRoom& room) const {
     const TimePoint now = dependencies_.cloud.clock.now();
     const auto promises = dependencies_.ledger.promises_on(room.host);
     return std::any_of(promises.begin(), promises.end(), [&](const Ledger::Promise* promise) {
@@ -548,12 +550,12 @@ bool KeptRooms::promised(const KeptRoom& room) const {
     });
 }
 
-bool KeptRooms::under_way(const ServerId& server) const {
+bool Escrow::under_way(const ServerId& server) const {
     const Ledger::Eviction* const eviction = dependencies_.ledger.eviction(server);
     return eviction != nullptr && !eviction->ended;
 }
 
-void KeptRooms::try_later(const ServerId& server, const std::string& what) {
+void Escrow::try_later(const ServerId& server, const std::string& what) {
     Entry& entry = kept_.at(server);
     const Duration pause = entry.pause.next();
     entry.retry_at = dependencies_.cloud.clock.steady() + pause;
@@ -562,7 +564,7 @@ void KeptRooms::try_later(const ServerId& server, const std::string& what) {
               entry.room.request.str(), name_of(server), format_duration(pause), what);
 }
 
-ResultTask<void> KeptRooms::check() {
+ResultTask<void> Escrow::check() {
     std::vector<ServerId> due;
     // The reaper that serves now may have adopted them.
     if (dependencies_.serving() == 0) co_return Result<void>{};
@@ -575,7 +577,7 @@ ResultTask<void> KeptRooms::check() {
     co_return Result<void>{};
 }
 
-Task<void> KeptRooms::check_one(ServerId server) {
+Task<void> Escrow::check_one(ServerId server) {
     if (const auto at = kept_.find(server); at != kept_.end() && !at->second.sure)
         co_await look(server);
     auto at = kept_.find(server);
@@ -601,7 +603,7 @@ Task<void> KeptRooms::check_one(ServerId server) {
     if (!stays && !promised(at->second.room)) co_await release(server);
 }
 
-Task<void> KeptRooms::release_for(RequestId request) {
+Task<void> Escrow::release_for(RequestId request) {
     std::vector<ServerId> servers;
     for (const auto& [server, entry] : kept_)
         if (entry.room.request == request && entry.room.gone && !entry.busy)
@@ -609,20 +611,20 @@ Task<void> KeptRooms::release_for(RequestId request) {
     for (const ServerId& server : servers) co_await release(server);
 }
 
-void KeptRooms::changes_known(const std::vector<HostId>& hosts) {
+void Escrow::changes_known(const std::vector<HostId>& hosts) {
     for (const HostId& host : hosts) changed_.erase(host);
 }
 
-Task<void> KeptRooms::release(ServerId server) {
+Task<void> Escrow::release(ServerId server) {
     const auto known = kept_.find(server);
     if (known == kept_.end() || known->second.busy) co_return;
     known->second.busy = true;
-    ServerId keeper = *keeper_of(server);
-    auto found = co_await dependencies_.cloud.placement.consumer(keeper);
+    ServerId escrow_consumer = *escrow_consumer_of(server);
+    auto found = co_await dependencies_.cloud.placement.consumer(escrow_consumer);
     Result<void> done;
     if (found && !found->holds.empty()) {
         std::vector<ConsumerChange> changes;
-        changes.push_back(emptied(std::move(keeper), std::move(*found)));
+        changes.push_back(emptied(std::move(escrow_consumer), std::move(*found)));
         done =
             co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
     } else if (!found) {
@@ -643,10 +645,10 @@ Task<void> KeptRooms::release(ServerId server) {
 }
 
 /// Its server is still there: it gets back what it held.
-Task<void> KeptRooms::give_back(ServerId server, ProjectId project) {
+Task<void> Escrow::give_back(ServerId server, ProjectId project) {
     kept_.at(server).busy = true;
-    ServerId keeper = *keeper_of(server);
-    auto kept = co_await dependencies_.cloud.placement.consumer(keeper);
+    ServerId escrow_consumer = *escrow_consumer_of(server);
+    auto kept = co_await dependencies_.cloud.placement.consumer(escrow_consumer);
     auto owner = co_await dependencies_.cloud.placement.consumer(server);
     Result<void> done;
     if (!kept || !owner) {
@@ -660,7 +662,7 @@ Task<void> KeptRooms::give_back(ServerId server, ProjectId project) {
             restored.type.clear();
             changes.push_back({server, std::move(restored)});
         }
-        changes.push_back(emptied(std::move(keeper), std::move(*kept)));
+        changes.push_back(emptied(std::move(escrow_consumer), std::move(*kept)));
         done =
             co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
     }
@@ -681,7 +683,7 @@ Task<void> KeptRooms::give_back(ServerId server, ProjectId project) {
 }
 
 /// Of a server that is no more.
-Task<void> KeptRooms::take_away(ServerId server) {
+Task<void> Escrow::take_away(ServerId server) {
     auto owner = co_await dependencies_.cloud.placement.consumer(server);
     Result<void> done;
     if (owner && !owner->holds.empty()) {
@@ -699,7 +701,7 @@ Task<void> KeptRooms::take_away(ServerId server) {
             name_of(server), done.error().what, name_of(server));
 }
 
-Task<void> KeptRooms::release_all() {
+Task<void> Escrow::release_all() {
     const Duration until = dependencies_.cloud.clock.steady() + stop_deadline;
     std::vector<ServerId> servers;
     for (const auto& [server, entry] : kept_) servers.push_back(server);
@@ -713,12 +715,12 @@ Task<void> KeptRooms::release_all() {
         spdlog::warn(
             "the room of server {} stays kept in Placement: the next start of a reaper ends that; "
             "by hand, if the server is gone: openstack resource provider allocation delete {}",
-            name_of(server), keeper_of(server)->str());
+            name_of(server), escrow_consumer_of(server)->str());
 }
 
 // ---- what others have left ----
 
-ResultTask<void> KeptRooms::settle_others() {
+ResultTask<void> Escrow::settle_others() {
     // A caller that comes during the search waits for its end.
     while (settling_) co_await dependencies_.cloud.clock.sleep(poll_interval);
     const std::uint64_t serving = dependencies_.serving();
@@ -748,7 +750,7 @@ ResultTask<void> KeptRooms::settle_others() {
 
 /// What a previous process may have kept, or whose last answer was lost: until it is known, room
 /// that comes free looks used.
-ResultTask<void> KeptRooms::look_at_unsure() {
+ResultTask<void> Escrow::look_at_unsure() {
     std::vector<ServerId> unsure;
     for (const auto& [server, entry] : kept_)
         if (!entry.sure && !entry.busy) unsure.push_back(server);
@@ -764,8 +766,8 @@ ResultTask<void> KeptRooms::look_at_unsure() {
                                            " servers' room is not known"};
 }
 
-/// Placement reports in one answer what all keepers hold.
-ResultTask<void> KeptRooms::look_for_others() {
+/// Placement reports in one answer what all escrow consumers hold.
+ResultTask<void> Escrow::look_for_others() {
     std::string project = own_name;
     const auto usage = co_await dependencies_.cloud.placement.usage_of(std::move(project));
     if (!usage) co_return usage.error();
@@ -786,14 +788,14 @@ ResultTask<void> KeptRooms::look_for_others() {
                         " providers can't be read: what another reaper kept on them is not known"};
 }
 
-Task<void> KeptRooms::look_at(ProviderId provider, std::size_t& failed) {
+Task<void> Escrow::look_at(ProviderId provider, std::size_t& failed) {
     auto state = co_await dependencies_.cloud.placement.room(provider);
     if (!state && state.error().code != Errc::not_found) ++failed;
     if (state) co_await adopt_from(std::move(provider), state->allocations);
 }
 
-Task<void> KeptRooms::adopt_from(ProviderId provider,
-                                 const std::map<ServerId, Resources>& allocations) {
+Task<void> Escrow::adopt_from(ProviderId provider,
+                              const std::map<ServerId, Resources>& allocations) {
     if (dependencies_.serving() == 0) co_return;
     std::vector<ServerId> strangers;
     for (const auto& [consumer, amounts] : allocations)
@@ -803,7 +805,7 @@ Task<void> KeptRooms::adopt_from(ProviderId provider,
     for (const ServerId& consumer : strangers) co_await adopt(consumer, provider);
 }
 
-Task<void> KeptRooms::adopt(ServerId consumer, HostId host) {
+Task<void> Escrow::adopt(ServerId consumer, HostId host) {
     auto found = co_await dependencies_.cloud.placement.consumer(consumer);
     const ServerId server = *kept_of(consumer);
     if (!found || found->holds.empty() || kept_.contains(server)) co_return;
@@ -811,7 +813,7 @@ Task<void> KeptRooms::adopt(ServerId consumer, HostId host) {
         if (foreign_.size() < most_foreign) foreign_.insert(consumer);
         co_return;
     }
-    KeptRoom& room = kept_[server].room;
+    EscrowedRoom& room = kept_[server].room;
     room.host = std::move(host);
     room.holds = std::move(found->holds);
     spdlog::info("the room of server {} was kept by another process: that is ended",
