@@ -106,11 +106,11 @@ TEST(Lines, WhatADecisionSawComesBack) {
     seen.no_move = "not now";
     seen.several_cells = true;
     seen.request.res_type_traits = {Trait{"CUSTOM_RES_TYPE_REGULAR"}};
-    const std::string text = report::dump(seen_line(seen, nullptr));
+    const std::string text = report::dump(line_json(std::make_shared<const Seen>(seen), nullptr));
     const auto line = line_from(text);
     ASSERT_TRUE(line) << line.error().what;
     const auto& back = *std::get<std::shared_ptr<const Seen>>(*line);
-    EXPECT_EQ(report::dump(seen_line(back, nullptr)), text);
+    EXPECT_EQ(report::dump(line_json(*line, nullptr)), text);
     EXPECT_EQ(back.history.front().workload, "w");
     EXPECT_EQ(back.request.res_type_traits, seen.request.res_type_traits);
     EXPECT_FALSE(back.ledger.evictions().front().counted);
