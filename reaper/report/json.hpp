@@ -75,14 +75,6 @@ PlanEntry plan_entry_in(const JsonPlace& in);
 Outcome outcome_in(const JsonPlace& in);
 FreedRoomResult freed_room_in(const JsonPlace& in);
 
-/// What `read` makes of each element.
-template <class Read>
-auto list(const JsonPlace& in, Read read) {
-    std::vector<decltype(read(in))> all;
-    in.each([&](const JsonPlace& each) { all.push_back(read(each)); });
-    return all;
-}
-
 /// Runs a reader and turns its exceptions into an error.
 template <class Read>
 auto read_json(const nlohmann::json& document, const char* what, Read read)
@@ -104,7 +96,7 @@ auto read_as(const nlohmann::json& document, const char* what, const auto& field
 
 auto read_list_as(const nlohmann::json& document, const char* what, const auto& fields) {
     return read_json(document, what, [&](const JsonPlace& in) {
-        return list(in, [&](const JsonPlace& each) { return fields.get(each); });
+        return in.list([&](const JsonPlace& each) { return fields.get(each); });
     });
 }
 

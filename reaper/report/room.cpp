@@ -51,7 +51,7 @@ ReadRoom room_in(const JsonPlace& in) {
     JsonWords{verdict_from}.read(in["answer"], read.answer.verdict);
     read.answer.fits_now = in["fits_now"].count();
     read.answer.possible = in["possible"].count();
-    read.answer.there = list(in["hosts"], slots_in);
+    read.answer.there = in["hosts"].list(slots_in);
     if (const auto decision = in.maybe("decision")) read.answer.decision = decision_in(*decision);
     read.request = request_in(in["request"]);
     return read;
