@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::json;
 
+}  // namespace
+
 json text_or_null(const std::optional<std::string>& text) {
     return text ? json(*text) : json(nullptr);
 }
-
-}  // namespace
 
 Room room_of(const Host& host) {
     Room room;

@@ -102,6 +102,7 @@ auto read_list_as(const nlohmann::json& document, const char* what, const auto& 
 
 inline constexpr int json_version = 2;
 
+nlohmann::json text_or_null(const std::optional<std::string>& text);
 nlohmann::json to_json(const Resources& resources);
 nlohmann::json to_json(const Request& request);
 nlohmann::json to_json(const Decision& decision);
