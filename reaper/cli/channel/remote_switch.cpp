@@ -120,16 +120,6 @@ std::optional<PauseNote> note_in(const json& said, const char* name) {
     return note ? std::move(*note) : std::nullopt;
 }
 
-bool is_true(const json& said, const char* name) {
-    const auto at = said.find(name);
-    return at != said.end() && at->is_boolean() && at->get<bool>();
-}
-
-std::string state_in(const json& said) {
-    const auto at = said.find("circuit");
-    return at != said.end() && at->is_string() ? at->get<std::string>() : std::string{};
-}
-
 std::string paused_text(const json& said, const std::optional<PauseNote>& note,
                         const std::string& whose) {
     if (is_true(said, "was_paused"))
@@ -240,7 +230,7 @@ ExitCode resume_remotely(const GlobalOptions& global, const Terminal& terminal) 
     const bool by_operator = was && !(opened && opened->line() == was->line());
     std::string text = resumed_text(where, by_operator ? was : std::nullopt, opened);
     if (!was && is_true(*said, "was_paused")) text = "resumed " + where;
-    if (!was && state_in(*said) == "half-open") text += half_open_stays;
+    if (!was && text_in(*said, "circuit") == "half-open") text += half_open_stays;
     answer_switch(terminal, document, text);
     return ExitCode::ok;
 }
