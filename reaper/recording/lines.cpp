@@ -18,13 +18,6 @@ using report::NameKind;
 /// Of what is in force, the newest victims that are recorded.
 constexpr std::size_t max_history = 20'000;
 
-std::vector<std::string> all_of(const std::vector<std::string>& names, NameKind kind,
-                                const NameChanger& changer) {
-    std::vector<std::string> changed;
-    for (const std::string& name : names) changed.push_back(changer.of(kind, name));
-    return changed;
-}
-
 }  // namespace
 
 Seen seen_by(const DecisionSight& sight, bool whole) {
@@ -79,12 +72,12 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
     }
     changed.scheduler.watched_aggregates = watched;
     ProtectSettings& protect = changed.safeguards.protect;
-    protect.tags = all_of(protect.tags, NameKind::tag, changer);
-    protect.metadata = all_of(protect.metadata, NameKind::key, changer);
-    protect.projects = all_of(protect.projects, NameKind::project, changer);
+    protect.tags = changer.all_of(NameKind::tag, protect.tags);
+    protect.metadata = changer.all_of(NameKind::key, protect.metadata);
+    protect.projects = changer.all_of(NameKind::project, protect.projects);
     protect.project_ids.clear();
-    protect.flavors = all_of(protect.flavors, NameKind::flavor, changer);
-    protect.aggregates = all_of(protect.aggregates, NameKind::aggregate, changer);
+    protect.flavors = changer.all_of(NameKind::flavor, protect.flavors);
+    protect.aggregates = changer.all_of(NameKind::aggregate, protect.aggregates);
     auto& workload = changed.safeguards.thrash.workload_key;
     workload = changer.of(NameKind::key, workload);
     changed.strategy.parameters.erase("priorities");  // they name projects
@@ -108,9 +101,7 @@ using report::no_name;
 /// What `report` reads has errors as values.
 template <auto read>
 auto unwrapped(const JsonPlace& in) {
-    auto result = read(in.value());
-    if (!result) in.fail(result.error().what);
-    return std::move(*result);
+    return report::part_in(in, in.value(), read);
 }
 
 constexpr auto request_coder =

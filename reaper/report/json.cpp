@@ -445,6 +445,10 @@ constexpr auto totals_fields = fields_of<JournalTotals>([](auto& io, auto& total
 
 }  // namespace
 
+json list_of(const char* name, json array) {
+    return {{"version", json_version}, {name, std::move(array)}};
+}
+
 json to_json(const Outcome& outcome) {
     return outcome_fields.write(outcome);
 }
@@ -469,32 +473,16 @@ json to_json(const RequestSummary& line) {
     return summary_fields.write(line);
 }
 
-json to_json(const std::vector<RequestSummary>& lines) {
-    return {{"version", json_version}, {"requests", array_of(lines)}};
-}
-
 json to_json(const MessageEntry& message) {
     return message_fields.write(message);
-}
-
-json to_json(const std::vector<MessageEntry>& messages) {
-    return {{"version", json_version}, {"messages", array_of(messages)}};
 }
 
 json to_json(const VictimEntry& victim) {
     return victim_entry_fields.write(victim);
 }
 
-json to_json(const std::vector<VictimEntry>& victims) {
-    return {{"version", json_version}, {"victims", array_of(victims)}};
-}
-
 json to_json(const JournalEvent& event) {
     return event_fields.write(event);
-}
-
-json to_json(const std::vector<JournalEvent>& events) {
-    return {{"version", json_version}, {"events", array_of(events)}};
 }
 
 json to_json(const InventoryHold& hold) {

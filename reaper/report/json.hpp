@@ -100,6 +100,14 @@ auto read_list_as(const nlohmann::json& document, const char* what, const auto& 
     });
 }
 
+/// What `read` makes of the value, a part of what is at `in`; its error becomes one of that place.
+template <class Read>
+auto part_in(const JsonPlace& in, const nlohmann::json& value, Read read) {
+    auto result = read(value);
+    if (!result) in.fail(result.error().what);
+    return std::move(*result);
+}
+
 inline constexpr int json_version = 2;
 
 nlohmann::json text_or_null(const std::optional<std::string>& text);
@@ -112,18 +120,10 @@ nlohmann::json to_json(const StepEntry& step);
 nlohmann::json to_json(const PlanEntry& plan);
 nlohmann::json to_json(const RequestRecord& record);
 nlohmann::json to_json(const RequestSummary& line);
-/// {version, records: [line...]}
-nlohmann::json to_json(const std::vector<RequestSummary>& lines);
 nlohmann::json to_json(const MessageEntry& message);
-/// {version, messages: [...]}
-nlohmann::json to_json(const std::vector<MessageEntry>& messages);
 nlohmann::json to_json(const VictimEntry& victim);
-/// {version, victims: [...]}
-nlohmann::json to_json(const std::vector<VictimEntry>& victims);
 nlohmann::json to_json(const JournalEvent& event);
 nlohmann::json to_json(const ServerProtection& protection);
-/// {version, events: [...]}
-nlohmann::json to_json(const std::vector<JournalEvent>& events);
 nlohmann::json to_json(const InventoryHold& hold);
 nlohmann::json to_json(const JournalTotals& totals);
 nlohmann::json to_json(const Server& server);
@@ -172,5 +172,8 @@ nlohmann::json array_of(const auto& things) {
     for (const auto& thing : things) array.push_back(to_json(thing));
     return array;
 }
+
+/// {version, NAME: [...]}
+nlohmann::json list_of(const char* name, nlohmann::json array);
 
 }  // namespace reaper::report
