@@ -294,12 +294,6 @@ Decision decision_in(const JsonPlace& in) {
     kind.fail_unknown_word(kind.text());
 }
 
-std::optional<RejectionCode> rejection_code_from(std::string_view text) {
-    for (int i = 0; i <= static_cast<int>(RejectionCode::ranked_lower); ++i)
-        if (const auto code = static_cast<RejectionCode>(i); to_string(code) == text) return code;
-    return std::nullopt;
-}
-
 void NameChanger::change(Decision& decision) const {
     NameWalk walk(*this);
     if (auto* const plan = std::get_if<Plan>(&decision))

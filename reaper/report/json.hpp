@@ -148,8 +148,6 @@ struct Room {
 };
 Room room_of(const Host& host);
 
-std::optional<RejectionCode> rejection_code_from(std::string_view text);
-
 /// The inverses. `bad_answer` with the place for anything of another shape or version.
 Result<Request> request_from_json(const nlohmann::json& json);
 Result<Decision> decision_from_json(const nlohmann::json& json);
