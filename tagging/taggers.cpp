@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 
 namespace {
@@ -87,15 +89,11 @@ std::optional<std::string> reasons(const Subject& subject, const Taggers& tagger
 }  // namespace
 
 std::string_view to_string(TaggerConflict rule) {
-    for (const auto& [known, name] : conflict_names)
-        if (known == rule) return name;
-    return "?";
+    return word_in(conflict_names, rule, "?");
 }
 
 std::optional<TaggerConflict> tagger_conflict_from(std::string_view text) {
-    for (const auto& [known, name] : conflict_names)
-        if (name == text) return known;
-    return std::nullopt;
+    return value_in(conflict_names, text);
 }
 
 std::optional<Tagging> tagging_of(const Server& server, const Taggers& taggers,

@@ -193,8 +193,7 @@ ServerRecord server_from(const JsonPlace& row) {
                 if (value.is_text()) record.image_properties.emplace(name, value.text());
             });
     }
-    if (const auto groups = row.maybe("server_groups"))
-        groups->each([&](const JsonPlace& group) { record.groups.push_back(group.text()); });
+    if (const auto groups = row.maybe("server_groups")) record.groups = groups->texts();
     read_wishes(row, record);
     return record;
 }
@@ -259,7 +258,7 @@ AggregateRecord aggregate_from(const JsonPlace& row) {
     AggregateRecord record;
     record.uuid = row["uuid"].text();
     record.name = row["name"].text();
-    row["hosts"].each([&](const JsonPlace& host) { record.hosts.push_back(host.text()); });
+    record.hosts = row["hosts"].texts();
     record.metadata = row["metadata"].text_map();
     return record;
 }
@@ -268,11 +267,7 @@ AggregateRecord aggregate_from(const JsonPlace& row) {
 
 Result<ServerPage> read_servers(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
-        ServerPage page;
-        top["servers"].each(
-            [&](const JsonPlace& row) { page.servers.push_back(server_from(row)); });
-        page.more = has_next(top, "servers_links");
-        return page;
+        return ServerPage{top["servers"].list(server_from), has_next(top, "servers_links")};
     });
 }
 
@@ -310,11 +305,7 @@ Result<ServerGroup> read_server_group(std::string_view body, const std::string& 
 
 Result<ActionPage> read_actions(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
-        ActionPage page;
-        top["instanceActions"].each(
-            [&](const JsonPlace& row) { page.actions.push_back(action_from(row)); });
-        page.more = has_next(top, "links");
-        return page;
+        return ActionPage{top["instanceActions"].list(action_from), has_next(top, "links")};
     });
 }
 
@@ -429,11 +420,8 @@ Result<std::string> read_flavor_id(std::string_view body, const std::string& whe
 
 Result<HypervisorPage> read_hypervisors(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
-        HypervisorPage page;
-        top["hypervisors"].each(
-            [&](const JsonPlace& row) { page.hypervisors.push_back(hypervisor_from(row)); });
-        page.more = has_next(top, "hypervisors_links");
-        return page;
+        return HypervisorPage{top["hypervisors"].list(hypervisor_from),
+                              has_next(top, "hypervisors_links")};
     });
 }
 
@@ -450,12 +438,8 @@ Result<std::vector<ComputeServiceRecord>> read_services(std::string_view body,
 
 Result<std::vector<AggregateRecord>> read_aggregates(std::string_view body,
                                                      const std::string& where) {
-    return read_answer(body, where, [](const JsonPlace& top) {
-        std::vector<AggregateRecord> aggregates;
-        top["aggregates"].each(
-            [&](const JsonPlace& row) { aggregates.push_back(aggregate_from(row)); });
-        return aggregates;
-    });
+    return read_answer(body, where,
+                       [](const JsonPlace& top) { return top["aggregates"].list(aggregate_from); });
 }
 
 std::string metadata_body(const std::string& key, const std::string& value) {

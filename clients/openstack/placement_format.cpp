@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/openstack/reading.hpp"
+#include "reaper/json/fields.hpp"
 #include "reaper/model/interner.hpp"
 
 namespace reaper::openstack {
@@ -18,16 +19,14 @@ ProviderRecord provider_from(const JsonPlace& row) {
     return record;
 }
 
-Inventory inventory_from(const JsonPlace& row) {
-    Inventory inventory;
-    inventory.total = row["total"].amount();
-    inventory.reserved = row["reserved"].amount();
-    inventory.allocation_ratio = row["allocation_ratio"].number();
-    inventory.min_unit = row["min_unit"].amount();
-    inventory.max_unit = row["max_unit"].amount();
-    inventory.step_size = row["step_size"].amount();
-    return inventory;
-}
+constexpr auto inventory_fields = fields_of<Inventory>([](auto& io, auto& inventory) {
+    io.required("total", inventory.total, strict_json);
+    io.required("reserved", inventory.reserved, strict_json);
+    io.required("allocation_ratio", inventory.allocation_ratio);
+    io.required("min_unit", inventory.min_unit, strict_json);
+    io.required("max_unit", inventory.max_unit, strict_json);
+    io.required("step_size", inventory.step_size, strict_json);
+});
 
 /// `{KEY: {"resources": {CLASS: amount}}}`
 template <class Key>
@@ -48,20 +47,9 @@ ProviderSummary summary_from(const std::string& id, const JsonPlace& row, Intern
         summary.capacity.set(ResourceClass(name), counts["capacity"].amount());
         summary.used.set(ResourceClass(name), counts["used"].amount());
     });
-    std::set<Trait> traits;
-    row["traits"].each([&](const JsonPlace& name) { traits.emplace(name.text()); });
-    summary.traits = std::move(traits);
+    read_value(row["traits"], summary.traits, PlainJson{});
     interner.share(summary.traits);
     return summary;
-}
-
-nlohmann::json json_of(const Inventory& inventory) {
-    return {{"total", inventory.total},
-            {"reserved", inventory.reserved},
-            {"allocation_ratio", inventory.allocation_ratio},
-            {"min_unit", inventory.min_unit},
-            {"max_unit", inventory.max_unit},
-            {"step_size", inventory.step_size}};
 }
 
 }  // namespace
@@ -91,10 +79,7 @@ Result<std::vector<ProviderSummary>> read_summaries(std::string_view body,
 Result<std::vector<ProviderRecord>> read_providers(std::string_view body,
                                                    const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
-        std::vector<ProviderRecord> providers;
-        top["resource_providers"].each(
-            [&](const JsonPlace& row) { providers.push_back(provider_from(row)); });
-        return providers;
+        return top["resource_providers"].list(provider_from);
     });
 }
 
@@ -102,9 +87,7 @@ Result<std::map<ResourceClass, Inventory>> read_inventories(std::string_view bod
                                                             const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         std::map<ResourceClass, Inventory> inventories;
-        top["inventories"].each_member([&](const std::string& name, const JsonPlace& row) {
-            inventories.emplace(ResourceClass(name), inventory_from(row));
-        });
+        read_value(top["inventories"], inventories, inventory_fields);
         return inventories;
     });
 }
@@ -116,17 +99,15 @@ Result<std::int64_t> read_generation(std::string_view body, const std::string& w
 }
 
 std::string write_inventory(const Inventory& inventory, std::int64_t generation) {
-    nlohmann::json json = json_of(inventory);
+    nlohmann::json json = inventory_fields.write(inventory);
     json["resource_provider_generation"] = generation;
     return json.dump();
 }
 
 std::string write_inventories(const std::map<ResourceClass, Inventory>& inventories,
                               std::int64_t generation) {
-    nlohmann::json all = nlohmann::json::object();
-    for (const auto& [name, inventory] : inventories) all[name.str()] = json_of(inventory);
     const nlohmann::json json = {{"resource_provider_generation", generation},
-                                 {"inventories", std::move(all)}};
+                                 {"inventories", json_of_value(inventories, inventory_fields)}};
     return json.dump();
 }
 
@@ -143,7 +124,7 @@ bool is_concurrent_update(std::string_view body) {
 Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         std::set<Trait> traits;
-        top["traits"].each([&](const JsonPlace& name) { traits.emplace(name.text()); });
+        read_value(top["traits"], traits, PlainJson{});
         return traits;
     });
 }

@@ -21,6 +21,10 @@ HttpResponse answered(nlohmann::json body, int status) {
     return response;
 }
 
+HttpResponse cloud_not_read() {
+    return refuse(503, "the cloud has not been read yet; try again in a moment");
+}
+
 HttpResponse not_readable(const Error& error) {
     return refuse(503, std::string{journal_trouble} + error.what);
 }

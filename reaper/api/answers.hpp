@@ -19,6 +19,9 @@ namespace reaper::api {
 /// An object, with `version`.
 HttpResponse answered(nlohmann::json body, int status = 200);
 
+/// 503, as long as there is no cache.
+HttpResponse cloud_not_read();
+
 /// How a refusal begins if the journal can't be read; the journal's own reason follows.
 inline constexpr std::string_view journal_trouble = "the journal can't be read: ";
 /// 503, with that.

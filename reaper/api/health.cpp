@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "reaper/api/answers.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/report/json.hpp"
 
 namespace reaper::api {
 namespace {
@@ -24,14 +24,10 @@ HttpResponse answer_of(const std::vector<HealthCheck>& checks,
         noted.push_back({{"name", each.name}, {"detail", printable(each.detail, longest_detail)}});
     const bool good = std::all_of(checks.begin(), checks.end(),
                                   [](const HealthCheck& each) { return each.good; });
-    HttpResponse said;
-    said.status = good ? 200 : 503;
-    said.body = report::dump({{"version", report::json_version},
-                              {"status", good ? "ok" : "failing"},
-                              {"checks", std::move(checked)},
-                              {"notes", std::move(noted)}}) +
-                "\n";
-    return said;
+    return answered({{"status", good ? "ok" : "failing"},
+                     {"checks", std::move(checked)},
+                     {"notes", std::move(noted)}},
+                    good ? 200 : 503);
 }
 
 HttpResponse not_watched() {

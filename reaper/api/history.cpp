@@ -148,10 +148,8 @@ json page_of_lines(const ApiRequest& request, const char* name, Lines lines, con
                    const TimeMarker& former) {
     const bool more = lines.size() > page.limit;
     if (more) lines.pop_back();
-    const std::string links = std::string{name} + "_links";
-    json body = {{name, report::array_of(lines)}, {links, json::array()}};
-    if (more) body[links] = next_link(request, to_string(marker_after(lines, former)));
-    return body;
+    json links = more ? next_link(request, to_string(marker_after(lines, former))) : json::array();
+    return {{name, report::array_of(lines)}, {std::string{name} + "_links", std::move(links)}};
 }
 
 /// With what the cloud could not be asked about, if there is any.
@@ -296,8 +294,7 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request) {
     const bool more = found->size() > page->limit;
     if (more) found->pop_back();
     name_projects(backend, *found);
-    json links = json::array();
-    if (more) links = next_link(request, found->back().request.id.str());
+    json links = more ? next_link(request, found->back().request.id.str()) : json::array();
     json body = {{"requests", report::array_of(*found)}, {"requests_links", std::move(links)}};
     co_return with_remarks(std::move(body), known);
 }

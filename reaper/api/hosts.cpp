@@ -149,10 +149,6 @@ json host_json(const Host& host, const DaemonView& view, const ReservedOn& reser
             {"resources", amounts_json(use, only)}};
 }
 
-HttpResponse no_cloud_yet() {
-    return refuse(503, "the cloud has not been read yet; try again in a moment");
-}
-
 /// The order in which commands list hosts.
 bool listed_before(const Host* a, const Host* b) {
     if (report::natural_less(a->name, b->name)) return true;
@@ -225,7 +221,7 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
     TimePoint taken_at;
     {
         const auto view = backend.daemon.view();
-        if (!view) co_return no_cloud_yet();
+        if (!view) co_return cloud_not_read();
         bool marker_known = false;
         HostsWanted wanted{query.text("name"), query.text("zone"), {}};
         auto no_zone =
@@ -245,14 +241,13 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
     for (std::size_t begin = 0; begin < ids.size(); begin += hosts_at_a_time) {
         // The cache may have changed since: hosts are looked up anew, some may be gone.
         const auto view = backend.daemon.view();
-        if (!view) co_return no_cloud_yet();
+        if (!view) co_return cloud_not_read();
         for (std::size_t i = begin; i < std::min(begin + hosts_at_a_time, ids.size()); ++i)
             if (const Host* const host = view->cache.find(ids[i]))
                 hosts.push_back(host_json(*host, *view, reserved, only));
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
-    json links = json::array();
-    if (more) links = next_link(request, ids.back().str());
+    json links = more ? next_link(request, ids.back().str()) : json::array();
     co_return answered({{"hosts", std::move(hosts)},
                         {"hosts_links", std::move(links)},
                         {"taken_at", iso_time(taken_at)}});
@@ -262,7 +257,7 @@ Task<HttpResponse> get_host(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     const auto view = backend.daemon.view();
-    if (!view) co_return no_cloud_yet();
+    if (!view) co_return cloud_not_read();
     const auto found = host_named(view->cache.hosts(), request.id);
     if (!found)
         co_return refuse(found.error().code == Errc::not_found ? 404 : 400, found.error().what);

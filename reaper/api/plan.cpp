@@ -72,12 +72,6 @@ std::string joined(const std::vector<std::string>& errors) {
     return all;
 }
 
-/// Why nobody would be helped now, whatever the plan; null if one would.
-json no_help(const Backend& backend) {
-    auto why = backend.daemon.status().no_help;
-    return why ? json(std::move(*why)) : json(nullptr);
-}
-
 /// Why a plan that was approved would not be carried out; null if it would.
 json stale_of(const Backend& backend, const DaemonView& view, const Request& wanted,
               const Decision& decision) {
@@ -88,8 +82,8 @@ json stale_of(const Backend& backend, const DaemonView& view, const Request& wan
                 if (each.id == server) return each.name;
         return std::string{};
     };
-    auto why = why_stale(*wanted.approved, decision, false, backend.clock->now(), max_age, name_of);
-    return why ? json(std::move(*why)) : json(nullptr);
+    return report::text_or_null(
+        why_stale(*wanted.approved, decision, false, backend.clock->now(), max_age, name_of));
 }
 
 }  // namespace
@@ -103,10 +97,6 @@ json plan_remarks(const Backend& backend, const DaemonView& view) {
                           *state.reservations_unknown);
     for (const std::string& remark : view.cache.remarks()) remarks.push_back(remark);
     return remarks;
-}
-
-HttpResponse cloud_not_read() {
-    return refuse(503, "the cloud has not been read yet; try again in a moment");
 }
 
 Result<DescribedRequest> described_in(const std::string& body) {
@@ -172,7 +162,7 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request) {
               {"decision", report::to_json(*decision)},
               {"remarks", plan_remarks(backend, *view)},
               {"pause", report::json_of(note_in_force(backend))},
-              {"no_help", no_help(backend)},
+              {"no_help", report::text_or_null(backend.daemon.status().no_help)},
               {"taken_at", iso_time(view->cache.ages().oldest_read_at)}};
     if (wanted.approved && !wanted.approved->victims.empty())
         body["stale"] = stale_of(backend, *view, wanted, *decision);
@@ -197,10 +187,6 @@ Result<Resources> resources_of(const Query& query) {
     auto resources = parse_resources(query.text("resources"));
     if (!resources) return wrong("resources: " + resources.error().what);
     return resources;
-}
-
-HttpResponse not_read_yet() {
-    return refuse(503, "the cloud has not been read yet; try again in a moment");
 }
 
 }  // namespace
@@ -232,13 +218,13 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
             if (zone.empty() || host->availability_zone == zone) ids.push_back(host->id);
         taken_at = view->cache.ages().oldest_read_at;
     } else {
-        co_return not_read_yet();
+        co_return cloud_not_read();
     }
     report::CullingJson json;
     for (std::size_t begin = 0; begin < ids.size(); begin += at_a_time) {
         // The cache may have changed since: hosts are looked up anew, some may be gone.
         const auto view = backend.daemon.view();
-        if (!view) co_return not_read_yet();
+        if (!view) co_return cloud_not_read();
         const std::size_t end = std::min(begin + at_a_time, ids.size());
         for (std::size_t i = begin; i < end; ++i) {
             const Host* const host = view->cache.find(ids[i]);

@@ -34,9 +34,6 @@ Task<HttpResponse> post_plan(const Backend& backend, ApiRequest request);
 /// doubtful.
 nlohmann::json plan_remarks(const Backend& backend, const DaemonView& view);
 
-/// 503, as long as there is no cache.
-HttpResponse cloud_not_read();
-
 /// A request, or why there is none.
 using BuiltRequest = std::variant<Request, HttpResponse>;
 /// The request, for servers of the flavor that is written; 404 if there is none.

@@ -8,12 +8,12 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
+#include "reaper/json/fields.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {
@@ -39,14 +39,6 @@ int status_of(Errc code) {
 
 HttpResponse refusal_for(const Error& error) {
     return api::refuse(status_of(error.code), error.what);
-}
-
-HttpResponse answer_of(int status, json body) {
-    HttpResponse response;
-    response.status = status;
-    body["version"] = report::json_version;
-    response.body = report::dump(body) + "\n";
-    return response;
 }
 
 // ---- reading ----
@@ -206,18 +198,13 @@ json json_of(const LendingPolicy& lending) {
 
 json json_of(const ReservationView& view) {
     const ReservationIdentity& identity = view.reservation.identity;
-    json tenants = json::array();
-    for (const ServerId& tenant : view.tenants) tenants.push_back(tenant.str());
-    json reservers = json::object();
-    for (const auto& [principal, amounts] : view.reservers)
-        reservers[principal] = report::to_json(amounts);
     return {{"id", view.id.str()},
             {"host", identity.host.str()},
             {"host_name", view.host_name},
             {"role", identity.role.str()},
             {"labels", identity.labels},
             {"principal", identity.principal},
-            {"reservers", std::move(reservers)},
+            {"reservers", json_of_value(view.reservers, PlainJson{})},
             {"from_config", identity.from_config},
             {"refines", identity.refines.empty() ? json(nullptr) : json(identity.refines.str())},
             {"refines_role", view.refines ? json(view.refines->role.str()) : json(nullptr)},
@@ -228,19 +215,21 @@ json json_of(const ReservationView& view) {
             {"lent", report::to_json(view.balance.lent)},
             {"owed", report::to_json(view.balance.owed)},
             {"lending", json_of(view.reservation.lending)},
-            {"tenants", std::move(tenants)},
+            {"tenants", json_of_value(view.tenants, PlainJson{})},
             {"calm_for_s", std::chrono::ceil<std::chrono::seconds>(view.calm_for).count()},
             {"trouble", view.trouble}};
 }
 
-json json_of(const OrderState& order) {
-    return {{"key", order.key},
-            {"principal", order.principal},
-            {"state", std::string{to_string(order.kind)}},
-            {"orders", order.told},
-            {"reason", order.reason},
-            {"at", iso_time(order.at)}};
-}
+constexpr JsonCoder<ReservationView> view_json{json_of, nullptr};
+
+constexpr auto order_fields = fields_of<OrderState>([](auto& io, auto& order) {
+    io.required("key", order.key);
+    io.required("principal", order.principal);
+    io.required("state", order.kind);
+    io.required("orders", order.told);
+    io.required("reason", order.reason);
+    io.required("at", order.at);
+});
 
 Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder read) {
     ReservationController* const reservations = backend.daemon.reservations();
@@ -259,7 +248,7 @@ Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder re
     auto given = co_await reservations->give(std::move(orders->key), std::move(orders->principal),
                                              std::move(orders->orders), dry_run);
     if (!given) co_return refusal_for(given.error());
-    co_return answer_of(dry_run ? 200 : 202, json_of(*given));
+    co_return answered(order_fields.write(*given), dry_run ? 200 : 202);
 }
 
 }  // namespace
@@ -283,16 +272,11 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request) 
     const auto id_of = [](const ReservationView& view) { return view.id.str(); };
     const auto more = cut_to_page(views, *page, id_of);
     if (!more) co_return refuse(400, more.error().what);
-    json links = json::array();
-    if (*more) links = next_link(request, views.back().id.str());
-    json list = json::array();
-    for (const ReservationView& view : views) list.push_back(json_of(view));
-    json orders = json::array();
-    for (const OrderState& order : reservations->orders()) orders.push_back(json_of(order));
-    co_return answer_of(200, {{"reservations", std::move(list)},
-                              {"reservations_links", std::move(links)},
-                              {"orders", std::move(orders)},
-                              {"remarks", reservations->remarks()}});
+    json links = *more ? next_link(request, views.back().id.str()) : json::array();
+    co_return answered({{"reservations", json_of_value(views, view_json)},
+                        {"reservations_links", std::move(links)},
+                        {"orders", json_of_value(reservations->orders(), order_fields)},
+                        {"remarks", reservations->remarks()}});
 }
 
 Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request) {

@@ -12,6 +12,7 @@
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/decision/room_oracle.hpp"
+#include "reaper/json/fields.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
@@ -126,6 +127,18 @@ namespace {
 
 constexpr std::size_t most_hosts_at_once = 1'000'000;  ///< without a limit
 
+constexpr auto oversubscribed_host_fields = fields_of<OversubscribedHost>([](auto& io, auto& host) {
+    io.required("host", host.host);
+    io.required("host_name", host.name);
+    io.required("published", host.published);
+    io.required("used", host.used);
+    io.required("wanted", host.wanted);
+    io.required("excess", host.excess);
+    io.required("left_alone", host.left_alone);
+    io.required("too_busy", host.too_busy);
+    io.required("why", host.why);
+});
+
 }  // namespace
 
 Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest request) {
@@ -141,27 +154,11 @@ Task<HttpResponse> get_oversubscription(const Backend& backend, ApiRequest reque
     const auto id_of = [](const OversubscribedHost& each) { return each.host.str(); };
     const auto more = cut_to_page(known, *page, id_of);
     if (!more) co_return refuse(400, more.error().what);
-    nlohmann::json links = nlohmann::json::array();
-    if (*more) links = next_link(request, known.back().host.str());
-    nlohmann::json hosts = nlohmann::json::array();
-    for (const OversubscribedHost& each : known)
-        hosts.push_back(
-            {{"host", each.host.str()},
-             {"host_name", each.name},
-             {"published", each.published},
-             {"used", each.used},
-             {"wanted", each.wanted ? nlohmann::json(*each.wanted) : nlohmann::json(nullptr)},
-             {"excess", each.excess},
-             {"left_alone", each.left_alone},
-             {"too_busy", each.too_busy},
-             {"why", each.why}});
-    HttpResponse found;
-    found.body = report::dump({{"version", report::json_version},
-                               {"class", room_class->str()},
-                               {"hosts", std::move(hosts)},
-                               {"hosts_links", std::move(links)}}) +
-                 "\n";
-    co_return found;
+    nlohmann::json links =
+        *more ? next_link(request, known.back().host.str()) : nlohmann::json::array();
+    co_return answered({{"class", room_class->str()},
+                        {"hosts", json_of_value(known, oversubscribed_host_fields)},
+                        {"hosts_links", std::move(links)}});
 }
 
 }  // namespace reaper::api

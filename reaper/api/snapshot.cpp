@@ -109,8 +109,7 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     body["hosts"] = std::move(hosts);
     body["project_names"] = std::move(names);
     if (project) body["project"] = std::move(*project);
-    body["hosts_links"] = json::array();
-    if (more) body["hosts_links"] = next_link(request, ids.back().str());
+    body["hosts_links"] = more ? next_link(request, ids.back().str()) : json::array();
     co_return answered(std::move(body));
 }
 

@@ -9,6 +9,7 @@
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/runtime/machine.hpp"
 
@@ -16,12 +17,9 @@ namespace reaper::api {
 namespace {
 
 using nlohmann::json;
+using report::text_or_null;
 
 constexpr std::size_t longest_reason = 1000;
-
-json line_or_null(const std::optional<std::string>& line) {
-    return line ? json(*line) : json(nullptr);
-}
 
 json cache_json(const Backend& backend, const DaemonStatus& state) {
     const auto view = backend.daemon.view();
@@ -94,10 +92,10 @@ Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
         {"dry_run", state.dry_run},
         {"ready", state.ready},
         {"serving", state.serving},
-        {"paused", line_or_null(state.paused)},
-        {"breaker", line_or_null(state.breaker)},
-        {"held_back", line_or_null(state.held_back)},
-        {"no_help", line_or_null(state.no_help)},
+        {"paused", text_or_null(state.paused)},
+        {"breaker", text_or_null(state.breaker)},
+        {"held_back", text_or_null(state.held_back)},
+        {"no_help", text_or_null(state.no_help)},
         {"broker", {{"connected", state.broker_connected}, {"detail", state.broker}}},
         {"cache", cache_json(backend, state)},
         {"in_flight", state.in_flight},
@@ -110,7 +108,7 @@ Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
         {"circuit", circuit_json(backend, state)},
         {"you",
          {{"may_act", request.access == Access::act},
-          {"principal", line_or_null(request.principal)}}}};
+          {"principal", text_or_null(request.principal)}}}};
     body["now"] = backend.clock == nullptr ? json(nullptr) : json(iso_time(backend.clock->now()));
     co_return answered(std::move(body));
 }
@@ -141,7 +139,7 @@ Task<HttpResponse> post_pause(const Backend& backend, ApiRequest request) {
     const auto done = backend.pause->pause(who(request), *reason);
     if (!done) co_return refuse(503, done.error().what + "; nothing is paused");
     spdlog::warn("admin API: paused by {}", printable(who(request), 255));
-    co_return answered({{"paused", line_or_null(stopped(backend))},
+    co_return answered({{"paused", text_or_null(stopped(backend))},
                         {"was_paused", before.has_value()},
                         {"pause", report::json_of(backend.pause->note())}});
 }
@@ -158,7 +156,7 @@ Task<HttpResponse> post_resume(const Backend& backend, ApiRequest request) {
     for (Switch* const each : {backend.pause, backend.breaker})
         if (const auto done = each->resume(); !done) co_return refuse(503, done.error().what);
     spdlog::warn("admin API: resumed by {}", printable(who(request), 255));
-    co_return answered({{"paused", line_or_null(stopped(backend))},
+    co_return answered({{"paused", text_or_null(stopped(backend))},
                         {"was_paused", was.has_value()},
                         {"was", report::json_of(was)},
                         {"breaker_was", report::json_of(opened)},

@@ -136,6 +136,10 @@ std::set<std::string> JsonPlace::text_set() const {
     return all;
 }
 
+std::vector<std::string> JsonPlace::texts() const {
+    return list([](const JsonPlace& each) { return each.text(); });
+}
+
 Resources JsonPlace::resources(Amount least) const {
     Resources all;
     each_member([&](const std::string& name, const JsonPlace& amount) {

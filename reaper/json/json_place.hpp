@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/resources.hpp"
@@ -67,6 +69,14 @@ public:
             &visit);
     }
 
+    /// What `read(place)` makes of each element.
+    template <class Read>
+    auto list(Read read) const {
+        std::vector<std::decay_t<decltype(read(*this))>> all;
+        each([&](const JsonPlace& element) { all.push_back(read(element)); });
+        return all;
+    }
+
     bool is_null() const { return value_->is_null(); }
     bool is_text() const { return value_->is_string(); }
     bool is_group() const { return value_->is_object(); }
@@ -92,6 +102,7 @@ public:
 
     std::map<std::string, std::string> text_map() const;
     std::set<std::string> text_set() const;
+    std::vector<std::string> texts() const;
     /// Class to amount.
     Resources resources(Amount least = 0) const;
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
@@ -22,15 +24,11 @@ constexpr std::pair<int, NovaRelease> newest_minor[] = {
 }  // namespace
 
 std::string_view to_string(NovaRelease release) {
-    for (const auto& [each, name] : release_names)
-        if (each == release) return name;
-    return "";
+    return word_in(release_names, release, "");
 }
 
 std::optional<NovaRelease> nova_release_from(std::string_view text) {
-    for (const auto& [release, name] : release_names)
-        if (name == text) return release;
-    return std::nullopt;
+    return value_in(release_names, text);
 }
 
 NovaRelease release_of_api(int minor) {

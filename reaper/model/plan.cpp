@@ -67,9 +67,11 @@ struct Summarize {
 }  // namespace
 
 std::string_view to_string(RejectionCode code) {
-    for (const auto& [value, name] : rejection_names)
-        if (value == code) return name;
-    return "unknown";
+    return word_in(rejection_names, code);
+}
+
+std::optional<RejectionCode> rejection_code_from(std::string_view text) {
+    return value_in(rejection_names, text);
 }
 
 std::vector<Victim> Plan::victims() const {

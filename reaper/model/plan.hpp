@@ -111,6 +111,7 @@ enum class RejectionCode {
 };
 
 std::string_view to_string(RejectionCode code);
+std::optional<RejectionCode> rejection_code_from(std::string_view text);
 
 struct Rejection {
     HostId host;

@@ -79,15 +79,11 @@ constexpr std::array<std::pair<RequestSource, std::string_view>, 6> source_names
 }  // namespace
 
 std::string_view to_string(Operation operation) {
-    for (const auto& [value, name] : operation_names)
-        if (value == operation) return name;
-    return "unknown";
+    return word_in(operation_names, operation);
 }
 
 std::optional<Operation> operation_from(std::string_view text) {
-    for (const auto& [value, name] : operation_names)
-        if (name == text) return value;
-    return std::nullopt;
+    return value_in(operation_names, text);
 }
 
 bool is_move(Operation operation) {
@@ -105,15 +101,11 @@ bool is_move(Operation operation) {
 }
 
 std::string_view to_string(RequestSource source) {
-    for (const auto& [value, name] : source_names)
-        if (value == source) return name;
-    return "unknown";
+    return word_in(source_names, source);
 }
 
 std::optional<RequestSource> request_source_from(std::string_view text) {
-    for (const auto& [value, name] : source_names)
-        if (name == text) return value;
-    return std::nullopt;
+    return value_in(source_names, text);
 }
 
 bool is_awaited(RequestSource source) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper {
 namespace {
 
@@ -49,13 +51,6 @@ constexpr std::array<std::pair<Step, std::string_view>, 8> steps{{
     {Step::unseen, "unseen"},
 }};
 
-template <class Table, class Value>
-std::string_view name_in(const Table& table, Value wanted) {
-    for (const auto& [value, name] : table)
-        if (value == wanted) return name;
-    return "unknown";
-}
-
 /// The last plan that chose the server says most; none for one that no plan names.
 VictimEntry victim_of(const RequestRecord& record, const ServerId& server) {
     VictimEntry entry;
@@ -78,37 +73,31 @@ VictimEntry victim_of(const RequestRecord& record, const ServerId& server) {
 }  // namespace
 
 std::string_view to_string(OutcomeKind kind) {
-    return name_in(outcomes, kind);
+    return word_in(outcomes, kind);
 }
 
 std::optional<OutcomeKind> outcome_kind_from(std::string_view text) {
-    for (const auto& [value, name] : outcomes)
-        if (name == text) return value;
-    return std::nullopt;
+    return value_in(outcomes, text);
 }
 
 std::string_view to_string(InventoryHoldEndKind kind) {
-    return name_in(hold_ends, kind);
+    return word_in(hold_ends, kind);
 }
 
 std::string_view to_string(FreedRoomResultKind kind) {
-    return name_in(freed_rooms, kind);
+    return word_in(freed_rooms, kind);
 }
 
 std::optional<FreedRoomResultKind> freed_room_result_kind_from(std::string_view text) {
-    for (const auto& [value, name] : freed_rooms)
-        if (name == text) return value;
-    return std::nullopt;
+    return value_in(freed_rooms, text);
 }
 
 std::string_view to_string(Step step) {
-    return name_in(steps, step);
+    return word_in(steps, step);
 }
 
 std::optional<Step> step_from(std::string_view text) {
-    for (const auto& [value, name] : steps)
-        if (name == text) return value;
-    return std::nullopt;
+    return value_in(steps, text);
 }
 
 std::vector<VictimEntry> victims_of(const RequestRecord& record) {

@@ -1,11 +1,22 @@
 #include "reaper/model/room_answer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
+
+constexpr std::array<std::pair<RoomVerdict, std::string_view>, 6> verdicts{{
+    {RoomVerdict::fits_now, "fits-now"},
+    {RoomVerdict::on_its_way, "on-its-way"},
+    {RoomVerdict::after_victims, "after-victims"},
+    {RoomVerdict::held_back, "held-back"},
+    {RoomVerdict::free_room_only, "free-room-only"},
+    {RoomVerdict::never, "never"},
+}};
 
 std::string such_servers(int number) {
     return std::to_string(number) + " such " + (number == 1 ? "server" : "servers");
@@ -26,15 +37,11 @@ std::string going(const Decision& decision) {
 }  // namespace
 
 std::string_view to_string(RoomVerdict verdict) {
-    switch (verdict) {
-        case RoomVerdict::fits_now: return "fits-now";
-        case RoomVerdict::on_its_way: return "on-its-way";
-        case RoomVerdict::after_victims: return "after-victims";
-        case RoomVerdict::held_back: return "held-back";
-        case RoomVerdict::free_room_only: return "free-room-only";
-        case RoomVerdict::never: return "never";
-    }
-    return "unknown";
+    return word_in(verdicts, verdict);
+}
+
+std::optional<RoomVerdict> room_verdict_from(std::string_view text) {
+    return value_in(verdicts, text);
 }
 
 std::vector<Victim> RoomAnswer::victims() const {

@@ -1,6 +1,7 @@
 // What the cloud has room for: the answer of `reaper room`, as plain data.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ enum class RoomVerdict {
 };
 
 std::string_view to_string(RoomVerdict verdict);
+std::optional<RoomVerdict> room_verdict_from(std::string_view text);
 
 struct RoomAnswer {
     RoomVerdict verdict = RoomVerdict::never;

@@ -3,10 +3,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace reaper {
@@ -23,6 +25,25 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 /// Numbers in names compare by their values; equal otherwise, as text.
 bool natural_less(std::string_view a, std::string_view b);
+
+// Tables of values and their words: `{{Kind::taken, "taken"}, ...}`.
+
+/// `otherwise`: for a value that is not there.
+template <class Table, class Value>
+std::string_view word_in(const Table& table, Value wanted, std::string_view otherwise = "unknown") {
+    for (const auto& [value, word] : table)
+        if (value == wanted) return word;
+    return otherwise;
+}
+
+/// None: no value has this word.
+template <class Table>
+auto value_in(const Table& table, std::string_view wanted)
+    -> std::optional<std::decay_t<decltype(std::begin(table)->first)>> {
+    for (const auto& [value, word] : table)
+        if (word == wanted) return value;
+    return std::nullopt;
+}
 
 // Names of things in one line, for people.
 

@@ -18,13 +18,6 @@ using report::NameKind;
 /// Of what is in force, the newest victims that are recorded.
 constexpr std::size_t max_history = 20'000;
 
-std::vector<std::string> all_of(const std::vector<std::string>& names, NameKind kind,
-                                const NameChanger& changer) {
-    std::vector<std::string> changed;
-    for (const std::string& name : names) changed.push_back(changer.of(kind, name));
-    return changed;
-}
-
 }  // namespace
 
 Seen seen_by(const DecisionSight& sight, bool whole) {
@@ -79,12 +72,12 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
     }
     changed.scheduler.watched_aggregates = watched;
     ProtectSettings& protect = changed.safeguards.protect;
-    protect.tags = all_of(protect.tags, NameKind::tag, changer);
-    protect.metadata = all_of(protect.metadata, NameKind::key, changer);
-    protect.projects = all_of(protect.projects, NameKind::project, changer);
+    protect.tags = changer.all_of(NameKind::tag, protect.tags);
+    protect.metadata = changer.all_of(NameKind::key, protect.metadata);
+    protect.projects = changer.all_of(NameKind::project, protect.projects);
     protect.project_ids.clear();
-    protect.flavors = all_of(protect.flavors, NameKind::flavor, changer);
-    protect.aggregates = all_of(protect.aggregates, NameKind::aggregate, changer);
+    protect.flavors = changer.all_of(NameKind::flavor, protect.flavors);
+    protect.aggregates = changer.all_of(NameKind::aggregate, protect.aggregates);
     auto& workload = changed.safeguards.thrash.workload_key;
     workload = changer.of(NameKind::key, workload);
     changed.strategy.parameters.erase("priorities");  // they name projects
@@ -96,26 +89,38 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
 namespace {
 
 using nlohmann::json;
+using report::changed_as;
 using report::cleared;
+using report::keyed;
+using report::left_out_json;
 using report::NameChanger;
 using report::named;
 using report::NameKind;
+using report::no_name;
 
 /// What `report` reads has errors as values.
 template <auto read>
 auto unwrapped(const JsonPlace& in) {
-    auto result = read(in.value());
-    if (!result) in.fail(result.error().what);
-    return std::move(*result);
+    return report::part_in(in, in.value(), read);
 }
 
-constexpr JsonCoder<Request> request_coder{report::to_json, unwrapped<report::request_from_json>};
-constexpr JsonCoder<Decision> decision_coder{report::to_json,
-                                             unwrapped<report::decision_from_json>};
-constexpr JsonCoder<Host> host_coder{report::host_json, unwrapped<report::host_from_json>};
-constexpr JsonCoder<Ledger> ledger_coder{report::ledger_json, unwrapped<report::ledger_from_json>};
-constexpr JsonCoder<TagData> tag_data_coder{report::tag_data_json,
-                                            unwrapped<report::tag_data_from_json>};
+constexpr auto request_coder =
+    changed_as(JsonCoder<Request>{report::to_json, unwrapped<report::request_from_json>});
+constexpr auto decision_coder =
+    changed_as(JsonCoder<Decision>{report::to_json, unwrapped<report::decision_from_json>});
+constexpr auto host_coder =
+    changed_as(JsonCoder<Host>{report::host_json, unwrapped<report::host_from_json>});
+constexpr auto ledger_coder =
+    changed_as(JsonCoder<Ledger>{report::ledger_json, unwrapped<report::ledger_from_json>});
+constexpr auto tag_data_coder =
+    changed_as(JsonCoder<TagData>{report::tag_data_json, unwrapped<report::tag_data_from_json>});
+
+/// Anonymous without its reason, which may say anything.
+struct OutcomeJson {
+    static json write(const Outcome& outcome) { return report::to_json(outcome); }
+    static void read(const JsonPlace& in, Outcome& outcome) { outcome = report::outcome_in(in); }
+    static void rename(const NameChanger& /*changer*/, Outcome& outcome) { outcome.reason.clear(); }
+};
 
 constexpr auto begin_fields = fields_of<Begin>([](auto& io, auto& begin) {
     io.constant("line", "begin");
@@ -146,13 +151,13 @@ constexpr auto tags_fields = fields_of<TagsLine>([](auto& io, auto& line) {
 constexpr auto host_fields = fields_of<HostLine>([](auto& io, auto& line) {
     io.constant("line", "host");
     io.required("host", line.host, host_coder);
-    io.optional("placement_aggregates", line.host.placement_aggregates);
+    io.optional("placement_aggregates", line.host.placement_aggregates, no_name);  // by the host
     io.optional("estimated", line.host.estimated);
 });
 
 constexpr auto gone_fields = fields_of<GoneLine>([](auto& io, auto& line) {
     io.constant("line", "gone");
-    io.required("host", line.host, strict_json);
+    io.required("host", line.host, named<NameKind::provider, StrictJson>);
 });
 
 constexpr auto past_victim_fields = fields_of<PastVictim>([](auto& io, auto& victim) {
@@ -168,8 +173,8 @@ constexpr auto past_victim_fields = fields_of<PastVictim>([](auto& io, auto& vic
 
 /// What held it back.
 constexpr auto held_fields = fields_of<Seen>([](auto& io, auto& seen) {
-    io.lenient("safeguard", seen.held);
-    io.lenient("reason", seen.held_because);
+    io.lenient("safeguard", seen.held, no_name);
+    io.lenient("reason", seen.held_because, cleared);
 });
 
 constexpr auto seen_fields = fields_of<Seen>([](auto& io, auto& seen) {
@@ -180,12 +185,12 @@ constexpr auto seen_fields = fields_of<Seen>([](auto& io, auto& seen) {
     io.required("whole", seen.whole);
     io.optional("reserved", seen.reserved);
     io.required("ledger", seen.ledger, ledger_coder);
-    io.optional("given_up", seen.given_up, strict_json);
-    io.optional("skipped", seen.skipped);
+    io.optional("given_up", seen.given_up, named<NameKind::consumer, StrictJson>);
+    io.optional("skipped", seen.skipped, keyed<NameKind::consumer>(left_out_json));
     io.optional("history", seen.history, past_victim_fields);
-    io.optional("cooling", seen.cooling, strict_json);
+    io.optional("cooling", seen.cooling, named<NameKind::provider, StrictJson>);
     io.given(!seen.held.empty(), "held", seen, held_fields);
-    io.optional("no_move", seen.no_move);
+    io.optional("no_move", seen.no_move, left_out_json);
     io.optional("several_cells", seen.several_cells);
 });
 
@@ -197,7 +202,7 @@ constexpr auto request_fields = fields_of<RequestLine>([](auto& io, auto& line) 
 
 constexpr auto plan_fields = fields_of<PlanLine>([](auto& io, auto& line) {
     io.constant("line", "plan");
-    io.required("request", line.request, strict_json);
+    io.required("request", line.request, named<NameKind::request, StrictJson>);
     io.required("round", line.plan.round);
     io.required("at", line.plan.at);
     io.required("decision", line.plan.decision, decision_coder);
@@ -213,13 +218,13 @@ constexpr auto step_fields = fields_of<StepEntry>([](auto& io, auto& step) {
 constexpr auto step_line_fields = fields_of<StepLine>([](auto& io, auto& line) {
     io.constant("line", "step");
     io.required("step", line.step, step_fields);
-    io.required("request", line.request, strict_json);
+    io.required("request", line.request, named<NameKind::request, StrictJson>);
 });
 
 constexpr auto outcome_fields = fields_of<OutcomeLine>([](auto& io, auto& line) {
     io.constant("line", "outcome");
-    io.required("outcome", line.outcome, JsonCoder<Outcome>{report::to_json, report::outcome_in});
-    io.required("request", line.request, strict_json);
+    io.required("outcome", line.outcome, OutcomeJson{});
+    io.required("request", line.request, named<NameKind::request, StrictJson>);
 });
 
 constexpr auto freed_room_fields = fields_of<FreedRoomResult>([](auto& io, auto& result) {
@@ -232,31 +237,38 @@ constexpr auto freed_room_fields = fields_of<FreedRoomResult>([](auto& io, auto&
 constexpr auto freed_fields = fields_of<FreedLine>([](auto& io, auto& line) {
     io.constant("line", "freed");
     io.required("freed_room", line.result, freed_room_fields);
-    io.required("request", line.request, strict_json);
+    io.required("request", line.request, named<NameKind::request, StrictJson>);
 });
 
-void anonymize(auto& value, const auto& fields, const NameChanger* changer) {
-    if (changer == nullptr) return;
-    report::NameWalk io(*changer);
-    fields.each(io, value);
-}
+/// Each kind by its list; what a recording says of itself and of its policy has no names left.
+struct LineWriter {
+    const NameChanger* changer;
 
-void change(Seen& seen, const NameChanger& changer) {
-    changer.change(seen.request);
-    changer.change(seen.ledger);
-    changer.change(seen.skipped);
-    for (ServerId& server : seen.given_up) server = changer.of(NameKind::consumer, server);
-    for (PastVictim& victim : seen.history) anonymize(victim, past_victim_fields, &changer);
-    std::set<HostId> cooling;
-    for (const HostId& host : seen.cooling) cooling.insert(changer.of(NameKind::provider, host));
-    seen.cooling = std::move(cooling);
-    seen.held_because.clear();
-    if (seen.no_move) seen.no_move = "left out: anonymous";
-}
+    json operator()(const OtherLine&) const { return json::object(); }
+    json operator()(const Begin& line) const { return begin_fields.write(line); }
+    json operator()(const PolicyLine& line) const { return policy_fields.write(line); }
+    json operator()(const WholeLine&) const { return {{"line", "whole"}}; }
+    json operator()(TagsLine& line) const { return by(tags_fields, line); }
+    json operator()(HostLine& line) const { return by(host_fields, line); }
+    json operator()(GoneLine& line) const { return by(gone_fields, line); }
+    json operator()(const std::shared_ptr<const Seen>& seen) const {
+        Seen line = *seen;
+        return by(seen_fields, line);
+    }
+    json operator()(RequestLine& line) const { return by(request_fields, line); }
+    json operator()(PlanLine& line) const { return by(plan_fields, line); }
+    json operator()(StepLine& line) const { return by(step_line_fields, line); }
+    json operator()(OutcomeLine& line) const { return by(outcome_fields, line); }
+    json operator()(FreedLine& line) const { return by(freed_fields, line); }
 
-void rename(RequestId& id, const NameChanger* changer) {
-    if (changer != nullptr) id = changer->of(NameKind::request, id);
-}
+    json by(const auto& fields, auto& line) const {
+        if (changer != nullptr) {
+            report::NameWalk io(*changer);
+            fields.each(io, line);
+        }
+        return fields.write(line);
+    }
+};
 
 Line begin_of(const JsonPlace& in) {
     if (in["format"].text() != "reaper-recording")
@@ -288,65 +300,8 @@ Line read(std::string_view text) {
 
 }  // namespace
 
-json to_json(const Begin& begin) {
-    return begin_fields.write(begin);
-}
-
-json to_json(const PolicyLine& line) {
-    return policy_fields.write(line);
-}
-
-json tags_line(TagData tag_data, const NameChanger* changer) {
-    if (changer != nullptr) changer->change(tag_data);
-    return tags_fields.write({std::move(tag_data)});
-}
-
-json host_line(Host host, const NameChanger* changer) {
-    if (changer != nullptr) changer->change(host);
-    return host_fields.write({std::move(host)});
-}
-
-json gone_line(HostId id, const NameChanger* changer) {
-    if (changer != nullptr) id = changer->of(NameKind::provider, id);
-    return gone_fields.write({std::move(id)});
-}
-
-json whole_line() {
-    return {{"line", "whole"}};
-}
-
-json seen_line(Seen seen, const NameChanger* changer) {
-    if (changer != nullptr) change(seen, *changer);
-    return seen_fields.write(seen);
-}
-
-json request_line(Request request, TimePoint at, const NameChanger* changer) {
-    if (changer != nullptr) changer->change(request);
-    return request_fields.write({std::move(request), at});
-}
-
-json plan_line(RequestId id, PlanEntry plan, const NameChanger* changer) {
-    rename(id, changer);
-    if (changer != nullptr) changer->change(plan.decision);
-    return plan_fields.write({std::move(id), std::move(plan)});
-}
-
-json step_line(RequestId id, StepEntry step, const NameChanger* changer) {
-    rename(id, changer);
-    anonymize(step, step_fields, changer);
-    return step_line_fields.write({std::move(id), std::move(step)});
-}
-
-json outcome_line(RequestId id, Outcome outcome, const NameChanger* changer) {
-    rename(id, changer);
-    if (changer != nullptr) outcome.reason.clear();
-    return outcome_fields.write({std::move(id), std::move(outcome)});
-}
-
-json freed_line(RequestId id, FreedRoomResult result, const NameChanger* changer) {
-    rename(id, changer);
-    anonymize(result, freed_room_fields, changer);
-    return freed_fields.write({std::move(id), std::move(result)});
+json line_json(Line line, const NameChanger* changer) {
+    return std::visit(LineWriter{changer}, line);
 }
 
 Result<Line> line_from(std::string_view text) {

@@ -96,19 +96,9 @@ using Line = std::variant<OtherLine, Begin, PolicyLine, TagsLine, HostLine, Gone
                           std::shared_ptr<const Seen>, RequestLine, PlanLine, StepLine, OutcomeLine,
                           FreedLine>;
 
-/// `changer`: null where names stay.
-nlohmann::json to_json(const Begin& begin);
-nlohmann::json to_json(const PolicyLine& line);
-nlohmann::json tags_line(TagData tag_data, const report::NameChanger* changer);
-nlohmann::json host_line(Host host, const report::NameChanger* changer);
-nlohmann::json gone_line(HostId id, const report::NameChanger* changer);
-nlohmann::json whole_line();
-nlohmann::json seen_line(Seen seen, const report::NameChanger* changer);
-nlohmann::json request_line(Request request, TimePoint at, const report::NameChanger* changer);
-nlohmann::json plan_line(RequestId id, PlanEntry plan, const report::NameChanger* changer);
-nlohmann::json step_line(RequestId id, StepEntry step, const report::NameChanger* changer);
-nlohmann::json outcome_line(RequestId id, Outcome outcome, const report::NameChanger* changer);
-nlohmann::json freed_line(RequestId id, FreedRoomResult result, const report::NameChanger* changer);
+/// `changer`: null where names stay. It does not change what is said of the recording itself, nor
+/// the policy.
+nlohmann::json line_json(Line line, const report::NameChanger* changer);
 
 /// What decides in it, without a name: taggers by flavors are left out (the hosts say which servers
 /// are revocable), and so are cells and the strategy's projects.

@@ -340,10 +340,11 @@ Recorder::Recorder(RecorderSettings settings, RecordingWriter::Limits limits)
       run_(random_name()),
       writer_(settings_.directory, limits) {}
 
-template <class Line>
 void Recorder::add(Line line, std::string key, std::size_t weight) {
     Item item;
-    item.line = [line = std::move(line)]() mutable { return report::dump(line()); };
+    item.line = [line = std::move(line), changer = changer_]() mutable {
+        return report::dump(line_json(std::move(line), changer.get()));
+    };
     item.key = std::move(key);
     item.weight = weight;
     pending_.push_back(std::move(item));
@@ -381,7 +382,7 @@ void Recorder::begin_segment(TimePoint now) {
     begin.anonymous = settings_.anonymous;
     begin.dry_run = settings_.dry_run;
     begin.version = settings_.version;
-    add([begin] { return to_json(begin); });
+    add(std::move(begin));
     pending_.back().begins_segment = true;
     base_begun_ = base_ended_ = false;
     base_left_.clear();
@@ -406,16 +407,13 @@ void Recorder::find_changed(const CloudCache& cache) {
 
 void Recorder::copy(const CloudCache& cache, const HostId& id) {
     const Host* const host = cache.find(id);
-    const Changer changer = changer_;
     if (host == nullptr) {
         written_.erase(id);
-        add([id, changer] { return gone_line(id, changer.get()); }, "host " + id.str());
+        add(GoneLine{id}, "host " + id.str());
         return;
     }
     written_.insert(id);
-    auto kept = std::make_shared<const Host>(*host);
-    add([kept, changer] { return host_line(*kept, changer.get()); }, "host " + id.str(),
-        1 + host->servers.size());
+    add(HostLine{*host}, "host " + id.str(), 1 + host->servers.size());
 }
 
 /// Those of `first`, then others, up to `most`. True if a reader then knows the current state of
@@ -433,7 +431,7 @@ bool Recorder::copy_changed(const CloudCache& cache, std::size_t most,
     if (!changed_.empty()) return false;
     if (base_left_.empty() && !base_ended_) {
         base_ended_ = true;
-        add([] { return whole_line(); });
+        add(WholeLine{});
         pending_.back().ends_base = true;
     }
     return base_ended_ || follows_;
@@ -480,14 +478,13 @@ void Recorder::note_policy(const CompiledPolicy& policy) {
 }
 
 void Recorder::add_policy() {
-    if (policy_line_) add([line = *policy_line_] { return to_json(line); });
+    if (policy_line_) add(*policy_line_);
 }
 
 void Recorder::note_tags(const TagData& tag_data) {
     if (tags_ && tags_->projects_by_tag == tag_data.projects_by_tag) return;
     tags_ = tag_data;
-    const Changer changer = changer_;
-    add([tag_data, changer] { return tags_line(tag_data, changer.get()); });
+    add(TagsLine{tag_data});
 }
 
 void Recorder::on_decision(const DecisionSight& sight) {
@@ -500,9 +497,8 @@ void Recorder::on_decision(const DecisionSight& sight) {
     if (told_.size() >= max_remembered) told_.clear();
     told_.insert(sight.request.id);
     auto seen = std::make_shared<const Seen>(seen_by(sight, whole));
-    const Changer changer = changer_;
-    add([seen, changer] { return seen_line(*seen, changer.get()); }, {},
-        1 + seen->history.size() + seen->skipped.size());
+    const std::size_t weight = 1 + seen->history.size() + seen->skipped.size();
+    add(std::move(seen), {}, weight);
     submit();
 }
 
@@ -513,37 +509,32 @@ void Recorder::note_request(const Request& request, TimePoint at) {
     if (told_.contains(request.id)) return;
     if (told_.size() >= max_remembered) told_.clear();
     told_.insert(request.id);
-    const Changer changer = changer_;
-    add([request, at, changer] { return request_line(request, at, changer.get()); });
+    add(RequestLine{request, at});
 }
 
 void Recorder::on_plan(const Request& request, const PlanEntry& plan) {
     begin_if_due(plan.at);
     note_request(request, plan.at);
-    const Changer changer = changer_;
-    add([id = request.id, plan, changer] { return plan_line(id, plan, changer.get()); });
+    add(PlanLine{request.id, plan});
     submit();
 }
 
 void Recorder::on_step(const Request& request, const StepEntry& step) {
     if (!begun_) return;
-    const Changer changer = changer_;
-    add([id = request.id, step, changer] { return step_line(id, step, changer.get()); });
+    add(StepLine{request.id, step});
     submit();
 }
 
 void Recorder::on_outcome(const Request& request, const Outcome& outcome) {
     begin_if_due(outcome.at);
     note_request(request, outcome.at);
-    const Changer changer = changer_;
-    add([id = request.id, outcome, changer] { return outcome_line(id, outcome, changer.get()); });
+    add(OutcomeLine{request.id, outcome});
     submit();
 }
 
 void Recorder::on_freed_room(const RequestId& request, const FreedRoomResult& result) {
     if (!begun_) return;
-    const Changer changer = changer_;
-    add([request, result, changer] { return freed_line(request, result, changer.get()); });
+    add(FreedLine{request, result});
     submit();
 }
 

@@ -184,7 +184,6 @@ private:
     void note_tags(const TagData& tag_data);
     void note_request(const Request& request, TimePoint at);
     void submit();
-    template <class Line>
     void add(Line line, std::string key = {}, std::size_t weight = 1);
 
     RecorderSettings settings_;

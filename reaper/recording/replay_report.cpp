@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "reaper/json/fields.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -204,22 +205,19 @@ std::string word_of(const Decision& decision) {
     return report::to_json(decision)["decision"].get<std::string>();
 }
 
-/// Where it is known.
-void add_name(json& object, const std::string& project_name) {
-    if (!project_name.empty()) object["project_name"] = project_name;
-}
+constexpr auto lost_server_fields = fields_of<Victim>([](auto& io, auto& victim) {
+    io.required("server", victim.server);
+    io.required("name", victim.name);
+    io.required("project", victim.project);
+    io.required("host", victim.host);
+    io.optional("project_name", victim.project_name);
+});
 
 json choice_json(const std::optional<Choice>& choice) {
     if (!choice) return nullptr;
-    json victims = json::array();
-    if (const auto* const plan = std::get_if<Plan>(&choice->decision))
-        for (const Victim& victim : plan->victims()) {
-            victims.push_back({{"server", victim.server.str()},
-                               {"name", victim.name},
-                               {"project", victim.project.str()},
-                               {"host", victim.host}});
-            add_name(victims.back(), victim.project_name);
-        }
+    const auto* const plan = std::get_if<Plan>(&choice->decision);
+    json victims =
+        plan == nullptr ? json::array() : json_of_value(plan->victims(), lost_server_fields);
     const std::string safeguard{choice->safeguard()};
     return {{"decision", word_of(choice->decision)},
             {"victims", std::move(victims)},
@@ -228,8 +226,6 @@ json choice_json(const std::optional<Choice>& choice) {
 }
 
 json request_json(const ReplayedRequest& request) {
-    json deleted = json::array();
-    for (const ServerId& server : request.deleted) deleted.push_back(server.str());
     json object = {
         {"id", request.request.id.str()},
         {"at", iso_time(request.at)},
@@ -241,13 +237,11 @@ json request_json(const ReplayedRequest& request) {
         {"asked", choice_json(request.asked)},
         {"outcome", request.outcome ? report::to_json(*request.outcome) : json(nullptr)},
         {"freed_room", request.freed_room ? report::to_json(*request.freed_room) : json(nullptr)},
-        {"deleted", std::move(deleted)}};
-    add_name(object, request.request.project_name);
+        {"deleted", json_of_value(request.deleted, PlainJson{})}};
+    // Where it is known.
+    const std::string& name = request.request.project_name;
+    if (!name.empty()) object["project_name"] = name;
     return object;
-}
-
-json time_json(const std::optional<TimePoint>& time) {
-    return time ? json(iso_time(*time)) : json(nullptr);
 }
 
 }  // namespace
@@ -262,26 +256,27 @@ std::string render_replay(const Replay& replay, const ReplayTitles& titles,
 
 json to_json(const Replay& replay, const ReplayTitles& titles) {
     const BothSums sums = in_all(replay);
-    json days = json::array(), requests = json::array(), wrong = json::array();
+    json days = json::array(), requests = json::array();
     for (const auto& [day, both] : by_day(replay))
         days.push_back({{"day", day_text(day)},
                         {"recorded", sums_json(both.recorded)},
                         {"asked", sums_json(both.asked)}});
     for (const ReplayedRequest& request : replay.requests)
         requests.push_back(request_json(request));
-    for (const RequestId& id : replay.not_reproduced) wrong.push_back(id.str());
     return {{"version", report::json_version},
             {"recording", titles.directory},
             {"dry_run", replay.dry_run},
             {"anonymous", replay.anonymous},
-            {"from", time_json(replay.from)},
-            {"to", time_json(replay.to)},
+            {"from", json_of_value(replay.from, PlainJson{})},
+            {"to", json_of_value(replay.to, PlainJson{})},
             {"recorded", side_json(titles.recorded, sums.recorded)},
             {"asked", side_json(titles.asked, sums.asked)},
             {"days", std::move(days)},
             {"requests", std::move(requests)},
             {"reproduced",
-             {{"plans", replay.reproduced}, {"of", replay.checked}, {"not", std::move(wrong)}}},
+             {{"plans", replay.reproduced},
+              {"of", replay.checked},
+              {"not", json_of_value(replay.not_reproduced, PlainJson{})}}},
             {"corrections", replay.corrections},
             {"undecided", replay.undecided},
             {"remarks", replay.remarks}};

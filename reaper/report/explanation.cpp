@@ -194,15 +194,11 @@ std::vector<std::string> unknown_of(const Explanation& told) {
 }  // namespace
 
 std::string_view to_string(Fate fate) {
-    for (const auto& [value, name] : fates)
-        if (value == fate) return name;
-    return "unknown";
+    return word_in(fates, fate);
 }
 
 std::optional<Fate> fate_from(std::string_view text) {
-    for (const auto& [value, name] : fates)
-        if (name == text) return value;
-    return std::nullopt;
+    return value_in(fates, text);
 }
 
 Explanation explain(const RequestRecord& record, const std::set<ServerId>& asked_about) {

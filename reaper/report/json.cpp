@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::json;
 
+}  // namespace
+
 json text_or_null(const std::optional<std::string>& text) {
     return text ? json(*text) : json(nullptr);
 }
-
-}  // namespace
 
 Room room_of(const Host& host) {
     Room room;
@@ -294,12 +294,6 @@ Decision decision_in(const JsonPlace& in) {
     kind.fail_unknown_word(kind.text());
 }
 
-std::optional<RejectionCode> rejection_code_from(std::string_view text) {
-    for (int i = 0; i <= static_cast<int>(RejectionCode::ranked_lower); ++i)
-        if (const auto code = static_cast<RejectionCode>(i); to_string(code) == text) return code;
-    return std::nullopt;
-}
-
 void NameChanger::change(Decision& decision) const {
     NameWalk walk(*this);
     if (auto* const plan = std::get_if<Plan>(&decision))
@@ -445,6 +439,10 @@ constexpr auto totals_fields = fields_of<JournalTotals>([](auto& io, auto& total
 
 }  // namespace
 
+json list_of(const char* name, json array) {
+    return {{"version", json_version}, {name, std::move(array)}};
+}
+
 json to_json(const Outcome& outcome) {
     return outcome_fields.write(outcome);
 }
@@ -469,32 +467,16 @@ json to_json(const RequestSummary& line) {
     return summary_fields.write(line);
 }
 
-json to_json(const std::vector<RequestSummary>& lines) {
-    return {{"version", json_version}, {"requests", array_of(lines)}};
-}
-
 json to_json(const MessageEntry& message) {
     return message_fields.write(message);
-}
-
-json to_json(const std::vector<MessageEntry>& messages) {
-    return {{"version", json_version}, {"messages", array_of(messages)}};
 }
 
 json to_json(const VictimEntry& victim) {
     return victim_entry_fields.write(victim);
 }
 
-json to_json(const std::vector<VictimEntry>& victims) {
-    return {{"version", json_version}, {"victims", array_of(victims)}};
-}
-
 json to_json(const JournalEvent& event) {
     return event_fields.write(event);
-}
-
-json to_json(const std::vector<JournalEvent>& events) {
-    return {{"version", json_version}, {"events", array_of(events)}};
 }
 
 json to_json(const InventoryHold& hold) {

@@ -75,14 +75,6 @@ PlanEntry plan_entry_in(const JsonPlace& in);
 Outcome outcome_in(const JsonPlace& in);
 FreedRoomResult freed_room_in(const JsonPlace& in);
 
-/// What `read` makes of each element.
-template <class Read>
-auto list(const JsonPlace& in, Read read) {
-    std::vector<decltype(read(in))> all;
-    in.each([&](const JsonPlace& each) { all.push_back(read(each)); });
-    return all;
-}
-
 /// Runs a reader and turns its exceptions into an error.
 template <class Read>
 auto read_json(const nlohmann::json& document, const char* what, Read read)
@@ -104,12 +96,21 @@ auto read_as(const nlohmann::json& document, const char* what, const auto& field
 
 auto read_list_as(const nlohmann::json& document, const char* what, const auto& fields) {
     return read_json(document, what, [&](const JsonPlace& in) {
-        return list(in, [&](const JsonPlace& each) { return fields.get(each); });
+        return in.list([&](const JsonPlace& each) { return fields.get(each); });
     });
+}
+
+/// What `read` makes of the value, a part of what is at `in`; its error becomes one of that place.
+template <class Read>
+auto part_in(const JsonPlace& in, const nlohmann::json& value, Read read) {
+    auto result = read(value);
+    if (!result) in.fail(result.error().what);
+    return std::move(*result);
 }
 
 inline constexpr int json_version = 2;
 
+nlohmann::json text_or_null(const std::optional<std::string>& text);
 nlohmann::json to_json(const Resources& resources);
 nlohmann::json to_json(const Request& request);
 nlohmann::json to_json(const Decision& decision);
@@ -119,18 +120,10 @@ nlohmann::json to_json(const StepEntry& step);
 nlohmann::json to_json(const PlanEntry& plan);
 nlohmann::json to_json(const RequestRecord& record);
 nlohmann::json to_json(const RequestSummary& line);
-/// {version, records: [line...]}
-nlohmann::json to_json(const std::vector<RequestSummary>& lines);
 nlohmann::json to_json(const MessageEntry& message);
-/// {version, messages: [...]}
-nlohmann::json to_json(const std::vector<MessageEntry>& messages);
 nlohmann::json to_json(const VictimEntry& victim);
-/// {version, victims: [...]}
-nlohmann::json to_json(const std::vector<VictimEntry>& victims);
 nlohmann::json to_json(const JournalEvent& event);
 nlohmann::json to_json(const ServerProtection& protection);
-/// {version, events: [...]}
-nlohmann::json to_json(const std::vector<JournalEvent>& events);
 nlohmann::json to_json(const InventoryHold& hold);
 nlohmann::json to_json(const JournalTotals& totals);
 nlohmann::json to_json(const Server& server);
@@ -155,8 +148,6 @@ struct Room {
 };
 Room room_of(const Host& host);
 
-std::optional<RejectionCode> rejection_code_from(std::string_view text);
-
 /// The inverses. `bad_answer` with the place for anything of another shape or version.
 Result<Request> request_from_json(const nlohmann::json& json);
 Result<Decision> decision_from_json(const nlohmann::json& json);
@@ -179,5 +170,8 @@ nlohmann::json array_of(const auto& things) {
     for (const auto& thing : things) array.push_back(to_json(thing));
     return array;
 }
+
+/// {version, NAME: [...]}
+nlohmann::json list_of(const char* name, nlohmann::json array);
 
 }  // namespace reaper::report

@@ -117,11 +117,4 @@ void NameChanger::change(TagData& tag_data) const {
     tag_data = std::move(changed);
 }
 
-void NameChanger::change(std::map<ServerId, std::string>& skipped) const {
-    std::map<ServerId, std::string> changed;
-    for (const auto& [server, why] : skipped)
-        changed.emplace(of(NameKind::consumer, server), left_out);
-    skipped = std::move(changed);
-}
-
 }  // namespace reaper::report

@@ -57,7 +57,6 @@ public:
     void change(Ledger& ledger) const;
     void change(Request& request) const;
     void change(Decision& decision) const;
-    void change(std::map<ServerId, std::string>& skipped) const;
 
     std::string of(NameKind kind, const std::string& original) const;
     std::string of(NameKind kind, const SharedText& original) const {
@@ -122,6 +121,16 @@ constexpr NoNameJson<Coder> no_name_as(const Coder& coder) {
     return {coder};
 }
 inline constexpr NoNameJson<PlainJson> no_name{};
+
+/// Has names within, of which the changer knows.
+template <class Coder>
+struct ChangedJson : Coder {
+    static void rename(const NameChanger& changer, auto& value) { changer.change(value); }
+};
+template <class Coder>
+constexpr ChangedJson<Coder> changed_as(const Coder& coder) {
+    return {coder};
+}
 
 /// May say anything: is emptied.
 template <class Coder>

@@ -39,19 +39,12 @@ HostSlots slots_in(const JsonPlace& in) {
     return host;
 }
 
-std::optional<RoomVerdict> verdict_from(std::string_view text) {
-    for (int i = 0; i <= static_cast<int>(RoomVerdict::never); ++i)
-        if (const auto verdict = static_cast<RoomVerdict>(i); to_string(verdict) == text)
-            return verdict;
-    return std::nullopt;
-}
-
 ReadRoom room_in(const JsonPlace& in) {
     ReadRoom read;
-    JsonWords{verdict_from}.read(in["answer"], read.answer.verdict);
+    JsonWords{room_verdict_from}.read(in["answer"], read.answer.verdict);
     read.answer.fits_now = in["fits_now"].count();
     read.answer.possible = in["possible"].count();
-    read.answer.there = list(in["hosts"], slots_in);
+    read.answer.there = in["hosts"].list(slots_in);
     if (const auto decision = in.maybe("decision")) read.answer.decision = decision_in(*decision);
     read.request = request_in(in["request"]);
     return read;

@@ -16,7 +16,6 @@
 #include "reaper/model/resources.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/name_changer.hpp"
 
@@ -486,17 +485,43 @@ void remark_strangers(const Ledger& ledger, Snapshot& snapshot) {
     remark(promises, "promises", where);
 }
 
-void read_remarks(const JsonPlace& in, Snapshot& snapshot) {
-    std::size_t more = 0;
-    in.each([&](const JsonPlace& remark) {
-        std::string text = remark.text(max_remark);
-        if (snapshot.remarks.size() < max_snapshot_remarks)
-            snapshot.remarks.push_back(std::move(text));
-        else
-            ++more;
-    });
-    if (more > 0) snapshot.remarks.back() = more_remarks(more + 1);
-}
+/// At most `max_snapshot_remarks`: where there are more, the last one says so.
+struct RemarksJson {
+    static json write(const std::vector<std::string>& all) {
+        if (all.size() <= max_snapshot_remarks) return all;
+        const std::size_t kept = max_snapshot_remarks - 1;
+        json some(
+            std::vector<std::string>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept)));
+        some.push_back(more_remarks(all.size() - kept));
+        return some;
+    }
+    static void read(const JsonPlace& in, std::vector<std::string>& remarks) {
+        std::size_t more = 0;
+        in.each([&](const JsonPlace& remark) {
+            std::string text = remark.text(max_remark);
+            if (remarks.size() < max_snapshot_remarks)
+                remarks.push_back(std::move(text));
+            else
+                ++more;
+        });
+        if (more > 0) remarks.back() = more_remarks(more + 1);
+    }
+};
+
+constexpr JsonCoder<ResourceClass> class_coder{
+    PlainJson::write, [](const JsonPlace& in) { return ResourceClass{upper_name(in, in.text())}; }};
+
+/// All but the hosts, and the names of their projects.
+constexpr auto frame_fields = fields_of<SnapshotFile>([](auto& io, auto& file) {
+    io.constant("format", "reaper-snapshot");
+    io.constant("version", snapshot_version);
+    io.required("taken_at", file.snapshot.taken_at);
+    io.required("anonymous", file.anonymous);
+    io.required("facts", file.tag_data, tag_data_fields);
+    io.lenient("revocable_classes", file.snapshot.revocable_classes, class_coder);
+    io.required("ledger", file.ledger, JsonCoder<Ledger>{ledger_json, ledger_in});
+    io.required("remarks", file.snapshot.remarks, RemarksJson{});
+});
 
 SnapshotFile read(std::string_view text) {
     SnapshotFile file;
@@ -504,17 +529,9 @@ SnapshotFile read(std::string_view text) {
     const json document = read_parts(text, snapshot.hosts);
     check_format(document);
     const JsonPlace in(document);
-    snapshot.taken_at = in["taken_at"].time();
-    file.anonymous = in["anonymous"].boolean();
-    file.tag_data = tag_data_in(in["facts"]);
-    if (const auto classes = in.maybe("revocable_classes"))
-        classes->each([&](const JsonPlace& each) {
-            snapshot.revocable_classes.emplace(upper_name(each, each.text()));
-        });
+    frame_fields.read(in, file);
     if (const auto names = in.maybe("project_names"))
         snapshot.project_names = project_names_in(*names);
-    file.ledger = ledger_in(in["ledger"]);
-    read_remarks(in["remarks"], snapshot);
     in["hosts"].each([](const JsonPlace&) {});
     check_ids(snapshot);
     check_holdings(snapshot);
@@ -556,26 +573,9 @@ Providers providers_of(const Snapshot& snapshot) {
     return providers;
 }
 
-json remarks_of(const Snapshot& snapshot) {
-    const auto& all = snapshot.remarks;
-    if (all.size() <= max_snapshot_remarks) return all;
-    const std::size_t kept = max_snapshot_remarks - 1;
-    json some(
-        std::vector<std::string>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept)));
-    some.push_back(more_remarks(all.size() - kept));
-    return some;
-}
-
 /// All but the hosts.
 json frame(const SnapshotFile& file) {
-    json members{{"format", "reaper-snapshot"},
-                 {"version", snapshot_version},
-                 {"taken_at", iso_time(file.snapshot.taken_at)},
-                 {"anonymous", file.anonymous},
-                 {"facts", tag_data_json(file.tag_data)},
-                 {"revocable_classes", json_of_value(file.snapshot.revocable_classes, PlainJson{})},
-                 {"ledger", ledger_json(file.ledger)},
-                 {"remarks", remarks_of(file.snapshot)}};
+    json members = frame_fields.write(file);
     json names = json::object();
     for (const Host& host : file.snapshot.hosts)
         add_project_names(names, host, file.snapshot.project_names);

@@ -19,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string bytes_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -106,14 +107,47 @@ TEST(Lines, WhatADecisionSawComesBack) {
     seen.no_move = "not now";
     seen.several_cells = true;
     seen.request.res_type_traits = {Trait{"CUSTOM_RES_TYPE_REGULAR"}};
-    const std::string text = report::dump(seen_line(seen, nullptr));
+    const std::string text = report::dump(line_json(std::make_shared<const Seen>(seen), nullptr));
     const auto line = line_from(text);
     ASSERT_TRUE(line) << line.error().what;
     const auto& back = *std::get<std::shared_ptr<const Seen>>(*line);
-    EXPECT_EQ(report::dump(seen_line(back, nullptr)), text);
+    EXPECT_EQ(report::dump(line_json(*line, nullptr)), text);
     EXPECT_EQ(back.history.front().workload, "w");
     EXPECT_EQ(back.request.res_type_traits, seen.request.res_type_traits);
     EXPECT_FALSE(back.ledger.evictions().front().counted);
+}
+
+TEST(Lines, AnonymousOnesHaveNoNames) {
+    const report::NameChanger changer{[](report::NameKind kind, const std::string& name) {
+        return report::pseudonym(kind, name, "1");
+    }};
+    const RequestId id{"secret-request"};
+    const ServerId server{"secret-server"};
+    const HostId host{"secret-host"};
+    const std::string why = "a secret reason";
+    Seen seen;
+    seen.request.id = id;
+    seen.request.project = ProjectId{"secret-project"};
+    seen.request.resources = {{"VCPU", 2}};
+    seen.ledger = Ledger({{id, host, server, seen.at, false}}, {});
+    seen.given_up = {server};
+    seen.skipped = {{server, why}};
+    seen.history = {
+        {seen.at, id, server, "secret name", ProjectId{"secret-project"}, "secret-c1", "secret-w"}};
+    seen.cooling = {host};
+    seen.held = "breaker";
+    seen.held_because = why;
+    seen.no_move = why;
+    const FreedRoomResult freed{FreedRoomResultKind::wasted, why, {host}, seen.at};
+    const std::vector<Line> lines{std::make_shared<const Seen>(seen), GoneLine{host},
+                                  StepLine{id, {server, Step::skipped, why, seen.at}},
+                                  OutcomeLine{id, {OutcomeKind::failed, why, seen.at}},
+                                  FreedLine{id, freed}};
+    for (const Line& line : lines) {
+        const std::string text = report::dump(line_json(line, &changer));
+        EXPECT_THAT(text, Not(HasSubstr("secret")));
+        EXPECT_TRUE(line_from(text)) << text;
+    }
 }
 
 TEST(Lines, WhatMakesNoSenseIsNamed) {

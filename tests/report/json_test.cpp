@@ -21,7 +21,7 @@ json through_text(const json& document) {
 TEST(Json, HasItsDocumentedShape) {
     expect_golden("story.json", dump(to_json(example_story()), 2) + "\n");
     expect_golden("hosts.json", dump(to_json(example_snapshot()), 2) + "\n");
-    expect_golden("history.json", dump(to_json(example_lines()), 2) + "\n");
+    expect_golden("history.json", dump(list_of("requests", array_of(example_lines())), 2) + "\n");
 }
 
 TEST(Json, WhoIsLeftAloneComesBackWithTheNameIfItIsKnown) {
@@ -46,8 +46,8 @@ TEST(Json, StoriesListsAndTotalsComeBack) {
     story.outcome.reset();
     story.freed_room.reset();
     EXPECT_EQ(to_json(record_from_json(to_json(story)).value()), to_json(story));
-    const json lines = to_json(example_lines());
-    EXPECT_EQ(to_json(requests_from_json(through_text(lines).at("requests")).value()), lines);
+    const json lines = array_of(example_lines());
+    EXPECT_EQ(array_of(requests_from_json(through_text(lines)).value()), lines);
     JournalTotals totals;
     totals.outcomes = {{OutcomeKind::freed, 3}, {OutcomeKind::revocable_only, 1}};
     totals.under_way = 2;
@@ -88,8 +88,8 @@ TEST(Json, NamesOfProjectsStandBesideTheIds) {
     const std::vector<VictimEntry> victims = victims_of(story);
     ASSERT_FALSE(victims.empty());
     EXPECT_EQ(victims.front().project_name, "batch");
-    const json listed = to_json(victims);
-    EXPECT_EQ(to_json(victims_from_json(listed["victims"]).value()), listed);
+    const json listed = array_of(victims);
+    EXPECT_EQ(array_of(victims_from_json(listed).value()), listed);
 }
 
 TEST(Json, WhatIsNoStoryListOrTotalSaysWhere) {

@@ -154,7 +154,7 @@ TEST(Lists, OfVictims) {
     const std::vector<VictimEntry> victims = victims_of(example_story());
     ASSERT_EQ(victims.size(), 1U);
     expect_list("victims", victims_table(victims));
-    EXPECT_EQ(to_json(victims)["victims"][0]["request"], example_request().id.str());
+    EXPECT_EQ(array_of(victims)[0]["request"], example_request().id.str());
     EXPECT_EQ(table_text(victims_table({}), 100, Paint{false}), "No victims.\n");
 }
 

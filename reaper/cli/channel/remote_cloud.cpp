@@ -58,20 +58,13 @@ Result<std::string> take_page(const nlohmann::json& said, report::SnapshotFile& 
         for (const std::string& name : in["revocable_classes"].text_set())
             snapshot.revocable_classes.emplace(name);
         // The first page has it.
-        if (in.has("ledger")) {
-            auto ledger = report::ledger_from_json(in["ledger"].value());
-            if (!ledger) in.fail(ledger.error().what);
-            file.ledger = std::move(*ledger);
-        }
-        if (in.has("project_names")) {
-            auto names = report::project_names_from_json(in["project_names"].value());
-            if (!names) in.fail(names.error().what);
-            snapshot.project_names.merge(*names);
-        }
+        if (in.has("ledger"))
+            file.ledger = report::part_in(in, in["ledger"].value(), report::ledger_from_json);
+        if (in.has("project_names"))
+            snapshot.project_names.merge(
+                report::part_in(in, in["project_names"].value(), report::project_names_from_json));
         in["hosts"].each([&](const JsonPlace& each) {
-            auto host = report::host_from_json(each.value());
-            if (!host) each.fail(host.error().what);
-            snapshot.hosts.push_back(std::move(*host));
+            snapshot.hosts.push_back(report::part_in(each, each.value(), report::host_from_json));
         });
         std::string next;
         in["hosts_links"].each([&](const JsonPlace& link) { next = link["href"].text(); });

@@ -17,12 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-std::optional<PauseNote> pause_in(const JsonPlace& in, std::string_view name) {
-    auto note = report::pause_from_json(in[name].value());
-    if (!note) in.fail(note.error().what);
-    return std::move(*note);
-}
-
 /// What /v1/status tells.
 Result<StatusReport> status_in(const json& said) {
     return report::read_json(said, "status", [](const JsonPlace& in) {
@@ -30,14 +24,13 @@ Result<StatusReport> status_in(const json& said) {
         status.machine = in["machine"].text();
         status.where = "on " + status.machine;
         status.whose = status.machine;
-        status.pause = pause_in(in, "pause");
+        status.pause = report::part_in(in, in["pause"].value(), report::pause_from_json);
         status.until_resume = in.has("paused");
         const JsonPlace circuit = in["circuit"];
         JsonWords{circuit_state_from}.read(circuit["state"], status.circuit);
         status.circuit_reason = circuit["reason"].text();
-        auto left = report::left_alone_from_json(in["left_alone"].value());
-        if (!left) in.fail(left.error().what);
-        status.left_alone = std::move(*left);
+        status.left_alone =
+            report::part_in(in, in["left_alone"].value(), report::left_alone_from_json);
         status.daemon.dry_run = in["dry_run"].boolean();
         const bool ready = in["ready"].boolean();
         status.daemon.state = ready ? DaemonHealth::State::ready : DaemonHealth::State::not_ready;
@@ -71,13 +64,9 @@ Result<Activity> activity_in(const json& said) {
 Result<std::pair<TimePoint, Recorded>> recorded_by(const json& said) {
     return report::read_json(said, "totals", [](const JsonPlace& in) {
         Recorded recorded;
-        auto totals = report::totals_from_json(in["totals"].value());
-        if (!totals) in.fail(totals.error().what);
-        recorded.totals = std::move(*totals);
+        recorded.totals = report::part_in(in, in["totals"].value(), report::totals_from_json);
         in["holds"].each([&](const JsonPlace& each) {
-            auto hold = report::hold_from_json(each.value());
-            if (!hold) each.fail(hold.error().what);
-            recorded.holds.push_back(std::move(*hold));
+            recorded.holds.push_back(report::part_in(each, each.value(), report::hold_from_json));
         });
         return std::pair{in["since"].time(), std::move(recorded)};
     });
@@ -118,16 +107,6 @@ std::optional<PauseNote> note_in(const json& said, const char* name) {
     if (at == said.end()) return std::nullopt;
     auto note = report::pause_from_json(*at);
     return note ? std::move(*note) : std::nullopt;
-}
-
-bool is_true(const json& said, const char* name) {
-    const auto at = said.find(name);
-    return at != said.end() && at->is_boolean() && at->get<bool>();
-}
-
-std::string state_in(const json& said) {
-    const auto at = said.find("circuit");
-    return at != said.end() && at->is_string() ? at->get<std::string>() : std::string{};
 }
 
 std::string paused_text(const json& said, const std::optional<PauseNote>& note,
@@ -240,7 +219,7 @@ ExitCode resume_remotely(const GlobalOptions& global, const Terminal& terminal) 
     const bool by_operator = was && !(opened && opened->line() == was->line());
     std::string text = resumed_text(where, by_operator ? was : std::nullopt, opened);
     if (!was && is_true(*said, "was_paused")) text = "resumed " + where;
-    if (!was && state_in(*said) == "half-open") text += half_open_stays;
+    if (!was && text_in(*said, "circuit") == "half-open") text += half_open_stays;
     answer_switch(terminal, document, text);
     return ExitCode::ok;
 }

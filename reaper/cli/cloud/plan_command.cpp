@@ -185,12 +185,9 @@ Result<Answers> planned_by(const nlohmann::json& said) {
         Answers answers;
         answers.planned.push_back(
             {report::request_in(in["request"]), report::decision_in(in["decision"]), {}});
-        answers.remarks =
-            report::list(in["remarks"], [](const JsonPlace& each) { return each.text(); });
+        answers.remarks = in["remarks"].texts();
         answers.taken_at = in["taken_at"].time();
-        auto paused = report::pause_from_json(in["pause"].value());
-        if (!paused) in.fail(paused.error().what);
-        answers.paused = std::move(*paused);
+        answers.paused = report::part_in(in, in["pause"].value(), report::pause_from_json);
         return answers;
     });
 }

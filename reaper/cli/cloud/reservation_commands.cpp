@@ -23,11 +23,6 @@ std::string new_key() {
     return text;
 }
 
-std::string word_in(const json& object, const char* name) {
-    const auto at = object.find(name);
-    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
-}
-
 json body_of(const ReserveCommand& command, const std::string& key) {
     json lists = json::array();
     for (const std::string& host : command.hosts) {
@@ -74,9 +69,9 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
     if (!said) return code;
     if (wants_document(terminal)) {
         answer_document(terminal, *said);
-        return word_in(*said, "state") == "failed" ? ExitCode::failed : code;
+        return text_in(*said, "state") == "failed" ? ExitCode::failed : code;
     }
-    const std::string state = word_in(*said, "state");
+    const std::string state = text_in(*said, "state");
     // Under a key that was given before, it may have failed since.
     const bool failed = state == "failed";
     const std::string how = command.dry_run      ? "would "
@@ -88,7 +83,7 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
             if (order.is_string())
                 terminal.answer(how + report::safe(order.get<std::string>()) + "\n");
     if (!failed) return code;
-    terminal.warn(report::safe(word_in(*said, "reason")) + "; give the order under another key");
+    terminal.warn(report::safe(text_in(*said, "reason")) + "; give the order under another key");
     return ExitCode::failed;
 }
 
@@ -113,7 +108,7 @@ ExitCode show_reapers(const GlobalOptions& global, const Terminal& terminal) {
     if (!said) return code;
     const ExitCode shown =
         show_list(terminal, {reapers_table(*said), [&said] { return *said; }, "reapers"});
-    const bool known = word_in(*said, "unknown").empty();
+    const bool known = text_in(*said, "unknown").empty();
     return shown == ExitCode::ok && !known ? ExitCode::failed : shown;
 }
 

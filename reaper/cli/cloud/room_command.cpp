@@ -183,15 +183,12 @@ ExitCode room_remotely(const GlobalOptions& global, const RoomCommand& command,
     if (!said) return code;
     const auto room = taken(report::room_from_json(*said), *api, terminal, code);
     if (!room) return code;
-    const auto rest = taken(
-        report::read_json(*said, "room",
-                          [](const JsonPlace& in) {
-                              return std::pair{
-                                  report::list(in["remarks"],
-                                               [](const JsonPlace& each) { return each.text(); }),
-                                  in["taken_at"].time()};
-                          }),
-        *api, terminal, code);
+    const auto rest =
+        taken(report::read_json(*said, "room",
+                                [](const JsonPlace& in) {
+                                    return std::pair{in["remarks"].texts(), in["taken_at"].time()};
+                                }),
+              *api, terminal, code);
     if (!rest) return code;
     return show(room->request, {room->answer, rest->first, {}, rest->second}, terminal);
 }

@@ -22,9 +22,8 @@ constexpr int saved_version = 1;
 constexpr std::size_t longest_name = 255;
 
 Plan plan_in(const JsonPlace& in) {
-    auto decision = report::decision_from_json(in.value());
-    if (!decision) in.fail(decision.error().what);
-    auto* const plan = std::get_if<Plan>(&*decision);
+    Decision decision = report::part_in(in, in.value(), report::decision_from_json);
+    auto* const plan = std::get_if<Plan>(&decision);
     in.expect(plan != nullptr && !plan->victims().empty(), "a plan with victims");
     return std::move(*plan);
 }

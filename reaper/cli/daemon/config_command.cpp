@@ -29,81 +29,52 @@ namespace {
 
 using nlohmann::json;
 
+void add_parameters(json& object, const auto& parameters) {
+    for (const auto& [name, value] : parameters)
+        object[name] = std::visit([](const auto& held) { return json(held); }, value);
+}
+
 json json_of(const config::Plugin& plugin) {
     json object = {{"name", plugin.name}};
-    for (const auto& [name, value] : plugin.parameters)
-        object[name] = std::visit([](const auto& held) { return json(held); }, value);
+    add_parameters(object, plugin.parameters);
     return object;
 }
 
-json json_of(const std::vector<config::Plugin>& plugins) {
-    json list = json::array();
-    for (const auto& plugin : plugins) list.push_back(json_of(plugin));
-    return list;
+json json_of(const config::Module& module) {
+    json parameters = json::object();
+    add_parameters(parameters, module.parameters);
+    return {{"path", module.path}, {"sha256", module.sha256}, {"parameters", parameters}};
 }
 
-json json_of(const std::vector<config::Module>& modules) {
-    json list = json::array();
-    for (const auto& module : modules) {
-        json parameters = json::object();
-        for (const auto& [name, value] : module.parameters)
-            parameters[name] = std::visit([](const auto& held) { return json(held); }, value);
-        list.push_back(
-            {{"path", module.path}, {"sha256", module.sha256}, {"parameters", parameters}});
-    }
-    return list;
+json json_of(const Cell& cell) {
+    return {{"name", cell.name},
+            {"hosts", cell.hosts},
+            {"aggregates", cell.aggregates},
+            {"disabled", cell.disabled}};
 }
 
-json json_of(const std::vector<Cell>& cells) {
-    json list = json::array();
-    for (const auto& cell : cells)
-        list.push_back({{"name", cell.name},
-                        {"hosts", cell.hosts},
-                        {"aggregates", cell.aggregates},
-                        {"disabled", cell.disabled}});
-    return list;
+json json_of(const config::RoleProjects& each) {
+    return {{"role", each.role.str()}, {"projects", each.projects}};
 }
 
-json json_of(const Resources& resources) {
-    json object = json::object();
-    for (const auto& [name, amount] : resources) object[name.str()] = amount;
-    return object;
+json json_of(const config::StaticReservation& each) {
+    return {{"role", each.role.str()},
+            {"hosts", each.hosts},
+            {"aggregates", each.aggregates},
+            {"resources", report::to_json(each.resources)},
+            {"labels", json(each.labels)},
+            {"principal", each.principal},
+            {"lend", each.lending.lend},
+            {"floor", report::to_json(each.lending.floor)},
+            {"longest_loan_ms", each.lending.longest.count()}};
 }
 
-json json_of(const std::vector<config::RoleProjects>& roles) {
-    json list = json::array();
-    for (const auto& each : roles)
-        list.push_back({{"role", each.role.str()}, {"projects", each.projects}});
-    return list;
+json json_of(const ReserveRule& rule) {
+    return {{"principals", rule.principals}, {"roles", rule.roles}};
 }
 
-json json_of(const std::vector<config::StaticReservation>& reserved) {
-    json list = json::array();
-    for (const auto& each : reserved)
-        list.push_back({{"role", each.role.str()},
-                        {"hosts", each.hosts},
-                        {"aggregates", each.aggregates},
-                        {"resources", json_of(each.resources)},
-                        {"labels", json(each.labels)},
-                        {"principal", each.principal},
-                        {"lend", each.lending.lend},
-                        {"floor", json_of(each.lending.floor)},
-                        {"longest_loan_ms", each.lending.longest.count()}});
-    return list;
-}
-
-json json_of(const std::vector<ReserveRule>& rules) {
-    json list = json::array();
-    for (const auto& rule : rules)
-        list.push_back({{"principals", rule.principals}, {"roles", rule.roles}});
-    return list;
-}
-
-json json_of(const std::vector<UnreserveRule>& rules) {
-    json list = json::array();
-    for (const auto& rule : rules)
-        list.push_back({{"principals", rule.principals}, {"of", rule.of}});
-    return list;
+json json_of(const UnreserveRule& rule) {
+    return {{"principals", rule.principals}, {"of", rule.of}};
 }
 
 json json_of(const config::Secret& secret) {
@@ -129,6 +100,13 @@ json json_of(std::chrono::milliseconds span) {
 template <class T>
 json json_of(const T& value) {
     return value;
+}
+
+template <class T>
+json json_of(const std::vector<T>& all) {
+    json list = json::array();
+    for (const T& each : all) list.push_back(json_of(each));
+    return list;
 }
 
 json& object_at(json& root, std::string_view path) {

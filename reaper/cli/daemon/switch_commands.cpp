@@ -181,11 +181,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string told_text(const json& object, const char* name) {
-    const auto at = object.find(name);
-    return at != object.end() && at->is_string() ? at->get<std::string>() : "";
-}
-
 report::Table protections_table(const json& said) {
     using report::column;
     report::Table table;
@@ -194,23 +189,23 @@ report::Table protections_table(const json& said) {
     table.key = 1;
     table.none = "No server is protected by an operator.";
     const auto time_cell = [](const json& each, const char* name) -> report::Cell {
-        const auto time = parse_time(told_text(each, name));
+        const auto time = parse_time(text_in(each, name));
         return time ? report::Cell{*time} : report::Cell{};
     };
     const json list = said.value("protections", json::array());
     for (const json& each : list)
         if (each.is_object())
-            table.rows.push_back(
-                {report::text_cell(told_text(each, "name")),
-                 report::text_cell(told_text(each, "server")), time_cell(each, "until"),
-                 report::text_cell(told_text(each, "by")),
-                 report::text_cell(told_text(each, "reason")), time_cell(each, "since")});
+            table.rows.push_back({report::text_cell(text_in(each, "name")),
+                                  report::text_cell(text_in(each, "server")),
+                                  time_cell(each, "until"), report::text_cell(text_in(each, "by")),
+                                  report::text_cell(text_in(each, "reason")),
+                                  time_cell(each, "since")});
     return table;
 }
 
 std::string protected_server_text(const json& protection) {
-    const std::string name = told_text(protection, "name");
-    const std::string id = report::safe(told_text(protection, "server"));
+    const std::string name = text_in(protection, "name");
+    const std::string id = report::safe(text_in(protection, "server"));
     return name.empty() ? id : report::safe(name) + " (" + id + ")";
 }
 
@@ -220,9 +215,8 @@ void warn_if_protects_elsewhere(DaemonApi& api, const Terminal& terminal) {
     if (!said) return;
     const json reapers = said->value("reapers", json::array());
     for (const json& each : reapers)
-        if (each.is_object() && each.value("serves", json{}) == json(true) &&
-            each.value("here", json{}) != json(true))
-            terminal.warn("the active reaper is on " + report::safe(told_text(each, "machine")) +
+        if (is_true(each, "serves") && !is_true(each, "here"))
+            terminal.warn("the active reaper is on " + report::safe(text_in(each, "machine")) +
                           ", and protects by its own journal: do it there too");
 }
 
@@ -240,7 +234,7 @@ std::string protection_answer(const ProtectCommand& command, const json& said) {
     if (!protection.is_object()) return "it is not protected";
     if (command.remove)
         return "no operator protects " + protected_server_text(protection) + " any more";
-    const std::string until = told_text(protection, "until");
+    const std::string until = text_in(protection, "until");
     return protected_server_text(protection) + " is protected " +
            (until.empty() ? "until 'reaper protect --remove'" : "until " + report::safe(until));
 }

@@ -40,6 +40,16 @@ std::string table_as(const report::Table& table, ListFormat format, const Page& 
 
 }  // namespace
 
+std::string text_in(const json& object, const char* name) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
+}
+
+bool is_true(const json& object, const char* name) {
+    const auto at = object.find(name);
+    return at != object.end() && *at == json(true);
+}
+
 Result<std::string> list_text(List list, const ListOptions& options, const Page& page) {
     const bool as_document = is_document(options.format);
     std::vector<std::size_t> order;

@@ -33,6 +33,10 @@ Result<std::string> list_text(List list, const ListOptions& options, const Page&
 /// Its remarks go to stderr, unless the document has them.
 ExitCode show_list(const Terminal& terminal, List list);
 
+// Of what a daemon answers; absent, or something else: empty, or false.
+std::string text_in(const nlohmann::json& object, const char* name);
+bool is_true(const nlohmann::json& object, const char* name);
+
 /// JSON or YAML is wanted.
 bool wants_document(const Terminal& terminal);
 

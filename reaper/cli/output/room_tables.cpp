@@ -4,15 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "reaper/cli/output/list_output.hpp"
+
 namespace reaper::cli {
 namespace {
 
 using nlohmann::json;
-
-std::string words_in(const json& each, const char* name) {
-    const auto at = each.find(name);
-    return at != each.end() && at->is_string() ? at->get<std::string>() : "";
-}
 
 report::Cell vcpus_in(const json& each, const char* name) {
     const auto at = each.find(name);
@@ -20,28 +17,24 @@ report::Cell vcpus_in(const json& each, const char* name) {
     return report::Cell{at->get<std::int64_t>()};
 }
 
-bool is_set(const json& each, const char* name) {
-    return each.value(name, json{}) == json(true);
-}
-
 /// Why nothing new is sold, but for the estimate.
 std::string state_of(const json& each) {
-    if (is_set(each, "too_busy")) return "too busy";
-    if (is_set(each, "left_alone")) return "left alone";
+    if (is_true(each, "too_busy")) return "too busy";
+    if (is_true(each, "left_alone")) return "left alone";
     const auto wanted = each.find("wanted");
     return wanted == each.end() || wanted->is_null() ? "not known" : "";
 }
 
 std::vector<report::Cell> room_cells(const json& each) {
-    const std::string name = words_in(each, "host_name");
-    return {report::text_cell(name.empty() ? words_in(each, "host") : name),
+    const std::string name = text_in(each, "host_name");
+    return {report::text_cell(name.empty() ? text_in(each, "host") : name),
             vcpus_in(each, "published"),
             vcpus_in(each, "used"),
             vcpus_in(each, "wanted"),
             vcpus_in(each, "excess"),
             report::text_cell(state_of(each)),
-            report::text_cell(words_in(each, "host")),
-            report::text_cell(words_in(each, "why"))};
+            report::text_cell(text_in(each, "host")),
+            report::text_cell(text_in(each, "why"))};
 }
 
 }  // namespace
@@ -64,11 +57,6 @@ report::Table oversubscription_table(const json& said) {
 namespace {
 
 using nlohmann::json;
-
-std::string text_in(const json& each, const char* name) {
-    const auto at = each.find(name);
-    return at != each.end() && at->is_string() ? at->get<std::string>() : "";
-}
 
 /// `VCPU=4 MEMORY_MB=2048`
 std::string pairs_text(const json& object) {
@@ -115,7 +103,6 @@ report::Cell refined(const json& each) {
 std::vector<report::Cell> reservation_cells(const json& each) {
     const std::string name = text_in(each, "host_name");
     const std::string trouble = text_in(each, "trouble");
-    const bool from_config = each.value("from_config", json{}) == json(true);
     return {report::text_cell(name.empty() ? text_in(each, "host") : name),
             report::text_cell(text_in(each, "role")),
             pairs(each, "labels"),
@@ -124,7 +111,7 @@ std::vector<report::Cell> reservation_cells(const json& each) {
             pairs(each, "held"),
             pairs(each, "lent"),
             pairs(each, "owed"),
-            from_config ? configured_by(each) : reservers(each),
+            is_true(each, "from_config") ? configured_by(each) : reservers(each),
             refined(each),
             report::text_cell(text_in(each, "id")),
             report::text_cell(text_in(each, "host")),
@@ -159,7 +146,7 @@ report::Table reapers_table(const json& said) {
                      report::column("answers"), report::column("serves")};
     table.none = "No reapers.";
     const auto yes_or_no = [](const json& each, const char* name) {
-        return report::text_cell(each.value(name, json{}) == json(true) ? "yes" : "no");
+        return report::text_cell(is_true(each, name) ? "yes" : "no");
     };
     const json list = said.value("reapers", json::array());
     for (const json& each : list)

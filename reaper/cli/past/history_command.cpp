@@ -178,8 +178,10 @@ ExitCode show_view(Past& past, const HistoryCommand& command, const JournalQuery
         const auto lines = pages.take(past.own, query.limit, terminal, code);
         if (!lines) return code;
         tell_rest();
-        return show_list(terminal,
-                         {table(*lines), [&lines] { return report::to_json(*lines); }, pages.name});
+        return show_list(
+            terminal,
+            {table(*lines), [&] { return report::list_of(pages.name, report::array_of(*lines)); },
+             pages.name});
     };
     QueryParameters times;
     add_times(times, query);
