@@ -17,10 +17,9 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
-#include "clients/http/message.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/ports/http_client.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
 
@@ -32,18 +31,6 @@ struct TlsOptions {
     bool verify = true;
     std::string ca_key = "cloud.ca_file";  ///< the setting to name when verification fails
 };
-
-/// One try of a call that went out, and its result. The references are valid during the callback.
-struct CallSeen {
-    std::string_view service;  ///< Request::service
-    Method method{};
-    std::string_view url;                  ///< Request::url
-    int status = 0;                        ///< of the answer; 0: there was none
-    Errc failure{};                        ///< why, if there was none
-    std::optional<TimePoint> date{};       ///< of the answer, by the service's clock
-    std::chrono::duration<double> took{};  ///< waiting for a connection included
-};
-using CallObserver = std::function<void(const CallSeen&)>;
 
 struct Options {
     TlsOptions tls;
@@ -62,27 +49,12 @@ struct Options {
     CallObserver on_try{};
 };
 
-class Client {
-public:
-    virtual ~Client() = default;
-    /// Any answer of the service is a Response, whatever its status. Failures:
-    /// `unreachable`, `timeout`, `tls`, `bad_answer` (not HTTP, or too large), `bad_input` (the
-    /// URL), `cancelled` (nothing was sent, or we are stopping). Their text names method, endpoint,
-    /// path and cause.
-    virtual ResultTask<Response> call(Request request) = 0;
-};
-
 /// `bad_input` if a certificate or key can't be read. Calls that are under way keep what they need
 /// alive; `clock` must outlive them.
 Result<std::unique_ptr<Client>> make_client(boost::asio::any_io_executor executor, Options options,
                                             Clock& clock);
 
 // One request over a Unix socket, for commands that wait for the answer.
-
-struct LocalAnswer {
-    int status = 0;
-    std::string body;  ///< what came in pieces is not in it
-};
 
 /// POSTs the JSON and waits for the end of the answer. `on_line` gets each line of an answer of
 /// status 200 as it comes. `unreachable`: no process listens there; `forbidden`: the socket belongs

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "clients/http/url.hpp"
 #include "clients/openstack/reading.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper {
 

@@ -11,12 +11,12 @@
 
 #include "clients/amqp/amqp_events.hpp"
 #include "clients/amqp/amqp_source.hpp"
-#include "clients/http/system_clock.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "config/dry_run.hpp"
 #include "config/loader.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/daemon/metrics_source.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper {
 

@@ -14,8 +14,6 @@
 
 #include "clients/http/client.hpp"
 #include "clients/http/line_stream.hpp"
-#include "clients/http/system_clock.hpp"
-#include "clients/http/url.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "config/environment.hpp"
 #include "config/loader.hpp"
@@ -23,8 +21,10 @@
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper::cli {
 

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "clients/http/client.hpp"
-#include "clients/http/url.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/daemon/gateway.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::cli {
 namespace {

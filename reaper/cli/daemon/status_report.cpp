@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "clients/http/client.hpp"
-#include "clients/http/system_clock.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
@@ -16,6 +15,7 @@
 #include "reaper/report/render_parts.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
-#include "clients/http/url.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
 

@@ -6,10 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "clients/http/system_clock.hpp"
 #include "clients/http_server/server.hpp"
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper::cli::check_gateway_test {
 namespace {
