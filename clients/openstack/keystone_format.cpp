@@ -6,20 +6,6 @@
 #include "clients/openstack/reading.hpp"
 #include "reaper/ports/url.hpp"
 
-namespace reaper {
-
-std::string_view to_string(CloudService service) {
-    switch (service) {
-        case CloudService::identity: return "identity";
-        case CloudService::compute: return "compute";
-        case CloudService::placement: return "placement";
-        case CloudService::image: return "image";
-    }
-    return "?";
-}
-
-}  // namespace reaper
-
 namespace reaper::openstack {
 
 namespace {
