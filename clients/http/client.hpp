@@ -11,7 +11,6 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,25 +53,17 @@ struct Options {
 Result<std::unique_ptr<Client>> make_client(boost::asio::any_io_executor executor, Options options,
                                             Clock& clock);
 
-// One request over a Unix socket, for commands that wait for the answer.
+// One request over a Unix socket, for commands that wait for the answer: a GET, or a POST of JSON.
+// `unreachable`: no process listens there; `forbidden`: the socket belongs to another user.
 
-/// POSTs the JSON and waits for the end of the answer. `on_line` gets each line of an answer of
-/// status 200 as it comes. `unreachable`: no process listens there; `forbidden`: the socket belongs
-/// to another user.
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body,
-                                 const std::function<void(const std::string&)>& on_line);
+/// The answer has its whole body, whatever its status. `timeout`: nothing came for that time.
+/// `connected`: false if surely nothing was sent.
+Result<LocalAnswer> ask_locally(const std::string& socket, Method method, const std::string& target,
+                                const std::string& body, Duration longest_silence, bool& connected);
 
-/// The same of a GET.
-Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
-                                const std::function<void(const std::string&)>& on_line);
-
-/// POSTs the JSON, or GETs; the answer has its whole body, whatever its status. `timeout`: nothing
-/// came for that time, for a POST a minute. `connected`: false if surely nothing was sent.
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body, bool& connected);
-Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
-                                std::chrono::milliseconds longest_silence = std::chrono::seconds{
-                                    60});
+/// Waits for the end of the answer. `on_line` gets each line of one of status 200 as it comes.
+Result<LocalAnswer> stream_locally(const std::string& socket, Method method,
+                                   const std::string& target, const std::string& body,
+                                   const std::function<void(const std::string&)>& on_line);
 
 }  // namespace reaper::http

@@ -144,16 +144,14 @@ public:
 
     Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
                                   const std::string& body) override {
-        heard_ = true;
-        return method == http::Method::get ? http::get_locally(path_, target, longest_)
-                                           : http::post_locally(path_, target, body, heard_);
+        const Duration silence = method == http::Method::get ? longest_ : Duration{60'000};
+        return http::ask_locally(path_, method, target, body, silence, heard_);
     }
     bool heard() const override { return heard_; }
     Result<http::LocalAnswer> stream(
         http::Method method, const std::string& target, const std::string& body,
         const std::function<void(const std::string&)>& on_line) override {
-        return method == http::Method::get ? http::get_locally(path_, target, on_line)
-                                           : http::post_locally(path_, target, body, on_line);
+        return http::stream_locally(path_, method, target, body, on_line);
     }
     std::string name() const override { return path_; }
     bool remote() const override { return remote_; }
