@@ -15,6 +15,7 @@
 #include "clients/http/client.hpp"
 #include "clients/http/line_stream.hpp"
 #include "clients/openstack/credentials.hpp"
+#include "config/environment.hpp"
 #include "config/loader.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/text.hpp"

@@ -5,11 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "config/environment.hpp"
 #include "config/secret.hpp"
 #include "reaper/ports/http_client.hpp"
 
 namespace reaper {
+
+namespace config {
+struct Environment;
+}
 
 /// A daemon that is asked over its admin API instead of what is on this machine.
 struct ApiOptions {

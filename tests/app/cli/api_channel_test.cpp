@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "config/environment.hpp"
 #include "support/http_server.hpp"
 #include "support/http_server_tls.hpp"
 
