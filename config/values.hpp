@@ -31,7 +31,7 @@ std::optional<std::chrono::milliseconds> duration_of(std::string_view text);
 std::string duration_text(std::chrono::milliseconds duration);
 
 /// What is wrong with a URL of a service, without showing it (it may carry a password); none if
-/// nothing. Accepts no more and no less than http::parse_url (clients/http/url.hpp), which later
+/// nothing. Accepts no more and no less than http::parse_url (reaper/ports/url.hpp), which later
 /// takes it apart: a test compares the two.
 std::optional<std::string> url_problem(std::string_view url,
                                        const std::vector<std::string_view>& schemes);

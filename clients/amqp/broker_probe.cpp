@@ -1,5 +1,4 @@
-#include "clients/amqp/broker_probe.hpp"
-
+// Looks at the broker without changing anything that is there; for `reaper check` and status.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_connection.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
@@ -181,7 +181,8 @@ std::optional<Error> look_at_topics(Connection& connection, const config::Broker
 
 }  // namespace
 
-Result<BrokerReport> probe_broker(const config::Broker& broker) {
+Result<BrokerReport> AmqpConsole::look() {
+    const config::Broker& broker = broker_;
     BrokerReport report;
     amqp::ConnectionAborter aborter;
     auto connected = amqp::connect_any(broker, aborter, report.remarks);
@@ -284,10 +285,11 @@ Result<std::optional<ActiveReaper>> ask_for_active_reaper(const config::Broker& 
     return answer;
 }
 
-Result<ActiveReaper> look_for_active_reaper(config::Broker broker) {
+Result<ActiveReaper> AmqpConsole::active_reaper() {
     // A reaper that serves the queue answers at once.
     constexpr std::chrono::milliseconds longest_answer{3'000};
     constexpr std::chrono::milliseconds longest_connect{2'000};
+    config::Broker broker = broker_;
     broker.connect_timeout = std::min(broker.connect_timeout, longest_connect);
     auto answer = ask_for_active_reaper(broker, longest_answer);
     if (!answer) return answer.error();

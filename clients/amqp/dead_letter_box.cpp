@@ -1,5 +1,4 @@
-#include "clients/amqp/dead_letter_box.hpp"
-
+// The dead-letter queue, for people: what is in it, and back with it to the reaper's own queue.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,6 +11,7 @@
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_connection.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/compression.hpp"
 #include "clients/amqp/executor_bridge.hpp"
@@ -239,10 +239,9 @@ Result<void> with_letters(const config::Broker& broker,
 
 }  // namespace
 
-Result<std::vector<DeadLetter>> dead_letters(const config::Broker& broker,
-                                             const std::set<std::string>& bodies_of) {
+Result<std::vector<DeadLetter>> AmqpConsole::dead_letters(const std::set<std::string>& bodies_of) {
     std::vector<DeadLetter> all;
-    const auto read = with_letters(broker, [&](LetterReader& reader) {
+    const auto read = with_letters(broker_, [&](LetterReader& reader) {
         return reader.run([&](Message message) {
             all.push_back(letter_of(message));
             if (bodies_of.contains(all.back().id)) add_body(all.back(), std::move(message.body));
@@ -253,10 +252,9 @@ Result<std::vector<DeadLetter>> dead_letters(const config::Broker& broker,
     return all;
 }
 
-Result<RetriedLetters> retry_dead_letters(const config::Broker& broker,
-                                          const std::set<std::string>& ids) {
+Result<RetriedLetters> AmqpConsole::retry(const std::set<std::string>& ids) {
     RetriedLetters retried;
-    const auto done = with_letters(broker, [&](LetterReader& reader) -> Outcome {
+    const auto done = with_letters(broker_, [&](LetterReader& reader) -> Outcome {
         // A letter that comes back at once is a new one, and stays.
         std::vector<Message> chosen;
         std::uint64_t taken = 0;

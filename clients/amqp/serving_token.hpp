@@ -23,11 +23,11 @@
 #include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_source.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/broker_probe.hpp"
 #include "clients/amqp/dispatcher.hpp"
 #include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outbox.hpp"
+#include "reaper/ports/broker_console.hpp"
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper::amqp {

@@ -14,8 +14,8 @@
 
 #include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"
-#include "clients/http/url.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::http {
 

@@ -11,16 +11,14 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
-#include "clients/http/message.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/ports/http_client.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/task.hpp"
 
@@ -32,18 +30,6 @@ struct TlsOptions {
     bool verify = true;
     std::string ca_key = "cloud.ca_file";  ///< the setting to name when verification fails
 };
-
-/// One try of a call that went out, and its result. The references are valid during the callback.
-struct CallSeen {
-    std::string_view service;  ///< Request::service
-    Method method{};
-    std::string_view url;                  ///< Request::url
-    int status = 0;                        ///< of the answer; 0: there was none
-    Errc failure{};                        ///< why, if there was none
-    std::optional<TimePoint> date{};       ///< of the answer, by the service's clock
-    std::chrono::duration<double> took{};  ///< waiting for a connection included
-};
-using CallObserver = std::function<void(const CallSeen&)>;
 
 struct Options {
     TlsOptions tls;
@@ -62,45 +48,22 @@ struct Options {
     CallObserver on_try{};
 };
 
-class Client {
-public:
-    virtual ~Client() = default;
-    /// Any answer of the service is a Response, whatever its status. Failures:
-    /// `unreachable`, `timeout`, `tls`, `bad_answer` (not HTTP, or too large), `bad_input` (the
-    /// URL), `cancelled` (nothing was sent, or we are stopping). Their text names method, endpoint,
-    /// path and cause.
-    virtual ResultTask<Response> call(Request request) = 0;
-};
-
 /// `bad_input` if a certificate or key can't be read. Calls that are under way keep what they need
 /// alive; `clock` must outlive them.
 Result<std::unique_ptr<Client>> make_client(boost::asio::any_io_executor executor, Options options,
                                             Clock& clock);
 
-// One request over a Unix socket, for commands that wait for the answer.
+// One request over a Unix socket, for commands that wait for the answer: a GET, or a POST of JSON.
+// `unreachable`: no process listens there; `forbidden`: the socket belongs to another user.
 
-struct LocalAnswer {
-    int status = 0;
-    std::string body;  ///< what came in pieces is not in it
-};
+/// The answer has its whole body, whatever its status. `timeout`: nothing came for that time.
+/// `connected`: false if surely nothing was sent.
+Result<LocalAnswer> ask_locally(const std::string& socket, Method method, const std::string& target,
+                                const std::string& body, Duration longest_silence, bool& connected);
 
-/// POSTs the JSON and waits for the end of the answer. `on_line` gets each line of an answer of
-/// status 200 as it comes. `unreachable`: no process listens there; `forbidden`: the socket belongs
-/// to another user.
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body,
-                                 const std::function<void(const std::string&)>& on_line);
-
-/// The same of a GET.
-Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
-                                const std::function<void(const std::string&)>& on_line);
-
-/// POSTs the JSON, or GETs; the answer has its whole body, whatever its status. `timeout`: nothing
-/// came for that time, for a POST a minute. `connected`: false if surely nothing was sent.
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body, bool& connected);
-Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
-                                std::chrono::milliseconds longest_silence = std::chrono::seconds{
-                                    60});
+/// Waits for the end of the answer. `on_line` gets each line of one of status 200 as it comes.
+Result<LocalAnswer> stream_locally(const std::string& socket, Method method,
+                                   const std::string& target, const std::string& body,
+                                   const std::function<void(const std::string&)>& on_line);
 
 }  // namespace reaper::http

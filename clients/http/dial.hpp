@@ -6,7 +6,7 @@
 #include "clients/http/client.hpp"
 #include "clients/http/failure.hpp"
 #include "clients/http/socket_stream.hpp"
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::http {

@@ -12,7 +12,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::http {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "clients/http/message.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/http_client.hpp"
 
 namespace reaper::http {
 

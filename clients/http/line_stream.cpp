@@ -105,39 +105,26 @@ Error local_failure(const std::string& socket, const error_code& error, Patience
                      "; is the daemon running, and is admin.socket the same in its configuration?"};
 }
 
-Result<LocalAnswer> ask_locally(const std::string& socket, const Request& request,
-                                const std::string& target, const OnLine& on_line, Patience patience,
-                                bool* connected = nullptr) {
+Result<LocalAnswer> answer_of(const std::string& socket, Method method, const std::string& target,
+                              const std::string& body, const OnLine& on_line, Patience patience,
+                              bool& connected) {
     asio::io_context io{1};
     stream_protocol::socket local{io};
     error_code error;
     local.connect(stream_protocol::endpoint{socket}, error);
-    if (connected != nullptr) *connected = !error;
+    connected = !error;
     if (error) return local_failure(socket, error, patience);
     SocketStream stream{std::move(local), nullptr};
+    Request request;
+    request.method = method;
+    if (method == Method::post) request.headers = {{"Content-Type", "application/json"}};
+    request.body = body;
     const WireRequest message = closing_request(request, target, "localhost");
     constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
     Asked asked = run_task(io, ask(stream, message, patience, no_limit, on_line));
     if (asked.error && (asked.answer.status != 200 || patience))
         return local_failure(socket, asked.error, patience);
     return std::move(asked.answer);
-}
-
-Result<LocalAnswer> whole_answer(const std::string& socket, const Request& request,
-                                 const std::string& target, Patience patience, bool* connected) {
-    std::string body;
-    const OnLine collect = [&body](const std::string& line) { body += line + "\n"; };
-    auto answer = ask_locally(socket, request, target, collect, patience, connected);
-    if (answer && answer->status == 200) answer->body = std::move(body);
-    return answer;
-}
-
-Request post_of(const std::string& body) {
-    Request request;
-    request.method = Method::post;
-    request.headers = {{"Content-Type", "application/json"}};
-    request.body = body;
-    return request;
 }
 
 }  // namespace
@@ -167,24 +154,21 @@ ResultTask<LocalAnswer> stream_lines(asio::any_io_executor executor, StreamOptio
     co_return std::move(asked.answer);
 }
 
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body, const OnLine& on_line) {
-    return ask_locally(socket, post_of(body), target, on_line, std::nullopt);
+Result<LocalAnswer> ask_locally(const std::string& socket, Method method, const std::string& target,
+                                const std::string& body, Duration longest_silence,
+                                bool& connected) {
+    std::string whole;
+    const OnLine collect = [&whole](const std::string& line) { whole += line + "\n"; };
+    auto answer = answer_of(socket, method, target, body, collect, longest_silence, connected);
+    if (answer && answer->status == 200) answer->body = std::move(whole);
+    return answer;
 }
 
-Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
-                                const OnLine& on_line) {
-    return ask_locally(socket, {}, target, on_line, std::nullopt);
-}
-
-Result<LocalAnswer> post_locally(const std::string& socket, const std::string& target,
-                                 const std::string& body, bool& connected) {
-    return whole_answer(socket, post_of(body), target, Duration{60'000}, &connected);
-}
-
-Result<LocalAnswer> get_locally(const std::string& socket, const std::string& target,
-                                std::chrono::milliseconds longest_silence) {
-    return whole_answer(socket, {}, target, longest_silence, nullptr);
+Result<LocalAnswer> stream_locally(const std::string& socket, Method method,
+                                   const std::string& target, const std::string& body,
+                                   const OnLine& on_line) {
+    bool connected = false;
+    return answer_of(socket, method, target, body, on_line, std::nullopt, connected);
 }
 
 }  // namespace reaper::http

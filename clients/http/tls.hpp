@@ -8,7 +8,7 @@
 
 #include "clients/http/client.hpp"
 #include "clients/http/failure.hpp"
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::http {
 

@@ -13,8 +13,8 @@
 
 #include "clients/http/client.hpp"
 #include "clients/http/failure.hpp"
-#include "clients/http/url.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::http {

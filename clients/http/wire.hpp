@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "clients/http/message.hpp"
 #include "clients/http/socket_stream.hpp"
+#include "reaper/ports/http_client.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::http {

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::proxy {
 

@@ -28,11 +28,11 @@
 #include <string>
 
 #include "clients/http/client.hpp"
-#include "clients/http/url.hpp"
 #include "clients/http_proxy/message.hpp"
 #include "clients/http_server/server.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/ports/proxy_handler.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper {
 

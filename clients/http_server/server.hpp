@@ -12,14 +12,12 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
 #include "reaper/ports/http_handler.hpp"
 
 namespace reaper {
@@ -55,18 +53,6 @@ struct HttpServerSettings {
     bool group_too = false;
     /// Paths that are answered when all places are taken: a daemon that has much to do is alive.
     std::vector<std::string> probes{"/healthz", "/readyz"};
-};
-
-class HttpServer {
-public:
-    virtual ~HttpServer() = default;
-    /// `127.0.0.1:8787`, with the port that the system chose where 0 was asked for; `unix:/PATH`.
-    virtual std::string address() const = 0;
-    virtual std::uint16_t port() const = 0;  ///< 0: a Unix socket
-    /// When the certificate expires that the next client is shown; none: it speaks no TLS.
-    virtual std::optional<TimePoint> certificate_expires() const = 0;
-    /// Closes the port and every connection. The destructor does so too.
-    virtual void stop() = 0;
 };
 
 /// Listens at once. `bad_input` if an address or a file can't be used, `unreachable` if it can't be

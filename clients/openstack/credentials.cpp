@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "clients/http/transport.hpp"
-#include "clients/http/url.hpp"
 #include "clients/openstack/reading.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

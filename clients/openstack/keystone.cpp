@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "clients/http/failure.hpp"
-#include "clients/http/url.hpp"
 #include "clients/openstack/keystone_format.hpp"
 #include "clients/openstack/parts.hpp"
 #include "clients/openstack/reading.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

@@ -3,22 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "clients/http/url.hpp"
 #include "clients/openstack/reading.hpp"
-
-namespace reaper {
-
-std::string_view to_string(CloudService service) {
-    switch (service) {
-        case CloudService::identity: return "identity";
-        case CloudService::compute: return "compute";
-        case CloudService::placement: return "placement";
-        case CloudService::image: return "image";
-    }
-    return "?";
-}
-
-}  // namespace reaper
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

@@ -10,7 +10,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "clients/http/url.hpp"
 #include "clients/openstack/nova_format.hpp"
 #include "clients/openstack/parts.hpp"
 #include "clients/openstack/reading.hpp"
@@ -18,6 +17,7 @@
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::openstack {

@@ -5,12 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "clients/http/url.hpp"
 #include "clients/openstack/parts.hpp"
 #include "clients/openstack/placement_format.hpp"
 #include "clients/openstack/provider_calls.hpp"
 #include "clients/openstack/reading.hpp"
 #include "reaper/json/json_holdings.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "clients/http/url.hpp"
 #include "clients/openstack/placement_format.hpp"
 #include "clients/openstack/reading.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 namespace {

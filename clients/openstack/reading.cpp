@@ -1,6 +1,6 @@
 #include "clients/openstack/reading.hpp"
 
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/http/failure.hpp"
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "clients/http/message.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/ports/http_client.hpp"
 
 namespace reaper::openstack {
 

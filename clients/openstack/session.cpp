@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "clients/http/failure.hpp"
-#include "clients/http/url.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
 

@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "clients/http/failure.hpp"
-#include "clients/http/url.hpp"
 #include "clients/prometheus/prometheus.hpp"
 #include "reaper/json/json_parts.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::prometheus {
 

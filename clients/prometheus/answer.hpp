@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clients/http/message.hpp"
+#include "reaper/ports/http_client.hpp"
 #include "reaper/ports/metrics.hpp"
 
 namespace reaper::prometheus {

@@ -9,9 +9,9 @@
 
 #include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"
-#include "clients/http/url.hpp"
 #include "clients/prometheus/answer.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::prometheus {
 

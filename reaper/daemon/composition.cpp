@@ -9,14 +9,20 @@
 #include <variant>
 #include <vector>
 
+#include "clients/amqp/amqp_console.hpp"
 #include "clients/amqp/amqp_events.hpp"
 #include "clients/amqp/amqp_source.hpp"
-#include "clients/http/system_clock.hpp"
+#include "clients/http/client.hpp"
+#include "clients/http_server/address.hpp"
+#include "clients/http_server/server.hpp"
 #include "clients/journal/sqlite_journal.hpp"
+#include "clients/openstack/openstack.hpp"
+#include "clients/pause/pause_file.hpp"
 #include "config/dry_run.hpp"
 #include "config/loader.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/daemon/metrics_source.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper {
 
@@ -53,8 +59,18 @@ Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings&
     return cloud;
 }
 
+Result<std::unique_ptr<http::Client>> connect_http(boost::asio::io_context& io,
+                                                   const config::Cloud& cloud,
+                                                   const config::Http& http, Clock& clock) {
+    return http::make_client(io.get_executor(), http_options(cloud, http), clock);
+}
+
 Result<std::unique_ptr<Journal>> no_journal() {
     return open_journal(":memory:");
+}
+
+Result<std::unique_ptr<JournalReader>> journal_to_read(const std::string& path) {
+    return open_journal_for_reading(path);
 }
 
 bool may_keep_at(const std::string& path) {
@@ -74,6 +90,15 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
     }
     spdlog::warn("nothing is kept for 'reaper history' and 'reaper explain': {}", why_not);
     return no_journal();
+}
+
+Switches make_switches(const std::string& pause_file) {
+    return {std::make_unique<PauseFile>(pause_file),
+            std::make_unique<PauseFile>(breaker_file(pause_file))};
+}
+
+std::unique_ptr<BrokerConsole> broker_console(const config::Broker& broker) {
+    return std::make_unique<AmqpConsole>(broker);
 }
 
 Result<CompiledSettings> compile_settings(const config::Settings& settings) {
@@ -175,6 +200,20 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
         servers.push_back(std::move(*server));
     }
     return servers;
+}
+
+std::optional<config::Admin> admin_of_dry_run(const std::string& address) {
+    config::Admin admin;
+    if (address.empty()) return admin;
+    const auto endpoint = endpoint_of(address);
+    if (!endpoint) return std::nullopt;
+    if (const auto* const local = std::get_if<UnixEndpoint>(&*endpoint)) {
+        admin.socket = local->path();
+        return admin;
+    }
+    if (!std::get<TcpEndpoint>(*endpoint).address().is_loopback()) return std::nullopt;
+    admin.listen = address;
+    return admin;
 }
 
 Result<std::unique_ptr<HttpServer>> daemon_metrics_port(boost::asio::io_context& io,

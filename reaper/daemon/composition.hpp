@@ -1,5 +1,5 @@
-// The composition root: from the configuration to the parts that do the work. The only place that
-// knows every implementation.
+// The composition root: from the configuration to the parts that do the work, of the daemon and of
+// commands. The only place that knows every implementation.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -9,15 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "clients/http_server/server.hpp"
-#include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/api/backend.hpp"
 #include "reaper/daemon/service.hpp"
 #include "reaper/monitoring/api_counters.hpp"
+#include "reaper/ports/broker_console.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/http_client.hpp"
+#include "reaper/ports/http_handler.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/message_source.hpp"
 #include "reaper/ports/metrics.hpp"
+#include "reaper/ports/openstack.hpp"
+#include "reaper/ports/pause_switch.hpp"
 #include "reaper/runtime/clock.hpp"
 
 namespace reaper {
@@ -45,18 +49,36 @@ struct Cloud {
     CloudPorts ports() const;
 };
 
-/// Sends nothing yet. `bad_input` if the settings can't work. `on_try`: see http::Options.
+/// Sends nothing yet. `bad_input` if the settings can't work. `on_try` is called after each try of
+/// a call, and must outlive the calls.
 Result<Cloud> connect_cloud(boost::asio::io_context& io, const config::Settings& settings,
                             http::CallObserver on_try = {});
+
+/// For other services than the cloud's, with its certificates. `clock` must outlive the calls.
+Result<std::unique_ptr<http::Client>> connect_http(boost::asio::io_context& io,
+                                                   const config::Cloud& cloud,
+                                                   const config::Http& http, Clock& clock);
 
 /// The daemon's journal. A dry run that was asked for beside the service (`asked`) has one of its
 /// own (config/dry_run.hpp), or, where it may not have that, one in memory, with a warning.
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool asked);
 /// In memory, for read-only commands: nothing of it is kept.
 Result<std::unique_ptr<Journal>> no_journal();
+/// One that is there, also while a daemon writes it; `not_found`: it is not there yet. Destroy it
+/// before the io_context of its calls.
+Result<std::unique_ptr<JournalReader>> journal_to_read(const std::string& path);
 /// Does its directory belong to this user? What another one leaves there, such as root, the
 /// service can't open.
 bool may_keep_at(const std::string& path);
+
+/// Who may pause the reaper of this machine, with a daemon or without.
+struct Switches {
+    std::unique_ptr<Switch> pause;    ///< the operator
+    std::unique_ptr<Switch> breaker;  ///< the circuit breaker, while it is open
+};
+Switches make_switches(const std::string& pause_file);
+
+std::unique_ptr<BrokerConsole> broker_console(const config::Broker& broker);
 
 /// What the daemon works by.
 struct CompiledSettings {
@@ -83,6 +105,10 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
                                                               const config::Settings& settings,
                                                               const api::Backend& backend,
                                                               const CloudPorts& cloud);
+
+/// Where a dry run has it: it may stand beside the daemon, whose port and socket the configured
+/// ones are. None: that is no such place.
+std::optional<config::Admin> admin_of_dry_run(const std::string& address);
 
 /// The port for /metrics, /healthz and /readyz alone; null if the settings have none.
 Result<std::unique_ptr<HttpServer>> daemon_metrics_port(boost::asio::io_context& io,

@@ -10,7 +10,10 @@
 #include <sys/resource.h>
 #include <utility>
 
+#include "clients/http_proxy/proxy.hpp"
+#include "clients/openstack/openstack.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper {
 
@@ -37,18 +40,10 @@ void allow_open_files(std::size_t clients) {
             limit.rlim_cur, wanted, clients);
 }
 
-}  // namespace
-
-std::string known_placement_url(const config::Gateway& gateway, const config::Cloud& cloud) {
-    if (!gateway.placement_url.empty()) return gateway.placement_url;
-    const auto endpoint = cloud.endpoint_overrides.find("placement");
-    return endpoint == cloud.endpoint_overrides.end() ? "" : endpoint->second;
-}
-
-Result<HttpProxySettings> gateway_proxy_settings(const config::Gateway& gateway,
-                                                 const config::Cloud& cloud,
-                                                 const config::Http& http,
-                                                 const std::string& placement_url) {
+/// What the proxy is made with. `bad_input` if the URL can't be used.
+Result<HttpProxySettings> proxy_settings(const Gateway::Settings& of,
+                                         const std::string& placement_url) {
+    const config::Gateway& gateway = of.gateway;
     auto url = http::parse_url(placement_url);
     if (!url) return Error{Errc::bad_input, "gateway: " + url.error().what};
     HttpProxySettings settings;
@@ -57,12 +52,20 @@ Result<HttpProxySettings> gateway_proxy_settings(const config::Gateway& gateway,
     if (!gateway.cert_file.empty())
         settings.tls = HttpServerTls{gateway.cert_file, gateway.key_file, gateway.client_ca_file};
     settings.upstream = std::move(*url);
-    settings.upstream_tls = http_options(cloud, http).tls;
+    settings.upstream_tls = http_options(of.cloud, of.http).tls;
     if (!gateway.path_prefix.empty()) settings.path_prefix = gateway.path_prefix;
     settings.limits.connections = static_cast<std::size_t>(gateway.max_connections);
     settings.limits.upstream = gateway.upstream_timeout;
-    settings.limits.connect = http.connect_timeout;
+    settings.limits.connect = of.http.connect_timeout;
     return settings;
+}
+
+}  // namespace
+
+std::string known_placement_url(const config::Gateway& gateway, const config::Cloud& cloud) {
+    if (!gateway.placement_url.empty()) return gateway.placement_url;
+    const auto endpoint = cloud.endpoint_overrides.find("placement");
+    return endpoint == cloud.endpoint_overrides.end() ? "" : endpoint->second;
 }
 
 Gateway::Gateway(asio::io_context& io, Settings settings, CloudSession* session,
@@ -75,6 +78,8 @@ Gateway::Gateway(asio::io_context& io, Settings settings, CloudSession* session,
       handler_(std::move(handler)),
       timer_(io) {}
 
+Gateway::~Gateway() = default;
+
 Result<void> Gateway::listen() {
     const std::string url = known_placement_url(settings_.gateway, settings_.cloud);
     if (url.empty()) return {};
@@ -82,8 +87,7 @@ Result<void> Gateway::listen() {
 }
 
 Result<void> Gateway::listen_for(const std::string& placement_url) {
-    auto settings =
-        gateway_proxy_settings(settings_.gateway, settings_.cloud, settings_.http, placement_url);
+    auto settings = proxy_settings(settings_, placement_url);
     if (!settings) return settings.error();
     allow_open_files(settings->limits.connections);
     const std::string upstream = to_string(settings->upstream.endpoint) + settings->upstream.path;
@@ -147,6 +151,11 @@ std::string Gateway::line() const {
     const std::string decided = handler_ ? handler_->line() : std::string{};
     return "gateway: " + proxy_->address() + ", " + std::to_string(calls) +
            (calls == 1 ? " call" : " calls") + (decided.empty() ? "" : ", ") + decided;
+}
+
+std::optional<TimePoint> Gateway::certificate_expires() const {
+    if (proxy_ == nullptr) return std::nullopt;
+    return proxy_->certificate_expires();
 }
 
 void Gateway::report() {

@@ -12,22 +12,17 @@
 #include <optional>
 #include <string>
 
-#include "clients/http_proxy/proxy.hpp"
-#include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/daemon/daemon_shell.hpp"
+#include "reaper/ports/openstack.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 
 namespace reaper {
 
+class HttpProxy;
+
 /// Where Placement is, if the configuration says so; empty: the catalog has to be asked.
 std::string known_placement_url(const config::Gateway& gateway, const config::Cloud& cloud);
-
-/// What the proxy is made with. `bad_input` if the URL can't be used.
-Result<HttpProxySettings> gateway_proxy_settings(const config::Gateway& gateway,
-                                                 const config::Cloud& cloud,
-                                                 const config::Http& http,
-                                                 const std::string& placement_url);
 
 class Gateway final : public DaemonWork {
 public:
@@ -42,6 +37,7 @@ public:
     Gateway(boost::asio::io_context& io, Settings settings, CloudSession* session,
             std::function<void(ServiceStatus)> on_status,
             std::shared_ptr<ProxyHandler> handler = nullptr);
+    ~Gateway() override;
 
     /// Listens, if it is known where Placement is: to fail before anything else begins. `run` does
     /// it otherwise.
@@ -52,10 +48,7 @@ public:
     void reload(LiveSettings) override {}
 
     /// Of the one that its next client is shown; none: it does not listen yet, or without TLS.
-    std::optional<TimePoint> certificate_expires() const {
-        if (proxy_ == nullptr) return std::nullopt;
-        return proxy_->certificate_expires();
-    }
+    std::optional<TimePoint> certificate_expires() const;
     /// `gateway: 127.0.0.1:8780, 3 calls`
     std::string line() const;
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "clients/journal/worker.hpp"
 #include "reaper/runtime/machine.hpp"
 
@@ -33,7 +33,7 @@ public:
         if (all.front().serves) co_return all;
         if (!answer_ || clock_.steady() >= holds_until_) {
             std::function<Result<ActiveReaper>()> question = [broker = broker_] {
-                return look_for_active_reaper(broker);
+                return AmqpConsole{broker}.active_reaper();
             };
             Error busy{Errc::conflict, "others ask the broker already; try again in a second"};
             auto answer = co_await thread_.run<ActiveReaper>(std::move(question), std::move(busy));

@@ -1,12 +1,14 @@
 // What comes in over HTTP, and what goes out: a server knows no more of its handlers.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "reaper/model/time_text.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
@@ -37,5 +39,18 @@ struct HttpResponse {
 
 /// Answers a request. It must end by itself, and let others run occasionally.
 using HttpHandler = std::function<Task<HttpResponse>(HttpRequest)>;
+
+/// Listens, and answers with its handler.
+class HttpServer {
+public:
+    virtual ~HttpServer() = default;
+    /// `127.0.0.1:8787`, with the port that the system chose where 0 was asked for; `unix:/PATH`.
+    virtual std::string address() const = 0;
+    virtual std::uint16_t port() const = 0;  ///< 0: a Unix socket
+    /// When the certificate expires that the next client is shown; none: it speaks no TLS.
+    virtual std::optional<TimePoint> certificate_expires() const = 0;
+    /// Closes the port and every connection. The destructor does so too.
+    virtual void stop() = 0;
+};
 
 }  // namespace reaper

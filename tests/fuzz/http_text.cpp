@@ -2,8 +2,8 @@
 #include <chrono>
 
 #include "clients/http/failure.hpp"
-#include "clients/http/url.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/http/client.hpp"
-#include "clients/http/system_clock.hpp"
+#include "reaper/runtime/system_clock.hpp"
 #include "tests/clients/http/client_harness.hpp"
 #include "tests/clients/prometheus/metrics_contract.hpp"
 

@@ -1,7 +1,7 @@
 // The reaper that serves the queue answers any client, on a real RabbitMQ.
 #include "clients/amqp/amqp_bytes.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "clients/amqp/amqp_topology.hpp"
-#include "clients/amqp/broker_probe.hpp"
 #include "clients/amqp/serving_token.hpp"
 #include "reaper/runtime/machine.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"

@@ -1,7 +1,7 @@
 // Unreadable messages, on a real RabbitMQ: kept as they came, listed, shown, retried.
 #include <gmock/gmock.h>
 
-#include "clients/amqp/dead_letter_box.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_dead_letters_test {
@@ -36,12 +36,12 @@ protected:
         ASSERT_TRUE(until_ready(admin, run.broker.queue, 0)) << "it is acknowledged";
     }
     std::vector<DeadLetter> letters(const std::set<std::string>& bodies = {}) {
-        auto found = dead_letters(run.broker, bodies);
+        auto found = AmqpConsole{run.broker}.dead_letters(bodies);
         EXPECT_TRUE(found) << found.error().what;
         return found ? std::move(*found) : std::vector<DeadLetter>{};
     }
     std::vector<std::string> retry(const std::set<std::string>& ids) {
-        const auto retried = retry_dead_letters(run.broker, ids);
+        const auto retried = AmqpConsole{run.broker}.retry(ids);
         EXPECT_TRUE(retried) << retried.error().what;
         return retried ? retried->sent : std::vector<std::string>{};
     }

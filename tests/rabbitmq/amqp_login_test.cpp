@@ -1,5 +1,5 @@
 // Getting into a real RabbitMQ, or not: TLS, passwords, virtual hosts, rights.
-#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "tests/rabbitmq/support/loopback_proxy.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 
@@ -18,7 +18,7 @@ config::Broker tls_settings(const std::string& host = "localhost") {
 
 /// What probing with these settings fails with.
 Error refusal(const config::Broker& settings) {
-    const auto report = probe_broker(settings);
+    const auto report = AmqpConsole{settings}.look();
     if (!report) return report.error();
     ADD_FAILURE() << "the broker let us in";
     return {};
@@ -52,7 +52,7 @@ TEST(AmqpTls, CarriesMessages) {
 }
 
 TEST(AmqpTls, AnAddressInTheCertificateIsAccepted) {
-    EXPECT_TRUE(probe_broker(tls_settings("127.0.0.1")));
+    EXPECT_TRUE(AmqpConsole{tls_settings("127.0.0.1")}.look());
 }
 
 TEST(AmqpTls, AnotherNameIsRefused) {
@@ -72,7 +72,7 @@ TEST(AmqpTls, NothingIsVerifiedWhenToldSo) {
     config::Broker settings = tls_settings("127.1");
     settings.ca_file = BrokerPlace::get().tls_file("wrong-ca.pem");
     settings.verify_tls = false;
-    EXPECT_TRUE(probe_broker(settings));
+    EXPECT_TRUE(AmqpConsole{settings}.look());
 }
 
 TEST(AmqpTls, WithoutAClientCertificateTheBrokerRefuses) {
@@ -134,7 +134,7 @@ TEST(AmqpLogin, AForbiddenVirtualHostIsReported) {
 TEST(AmqpLogin, AVirtualHostWithASlashIsEntered) {
     config::Broker settings = broker_settings();
     settings.urls = {config::Secret(BrokerPlace::get().url(0, "lab%2Fa"))};
-    const auto report = probe_broker(settings);
+    const auto report = AmqpConsole{settings}.look();
     EXPECT_TRUE(report) << report.error().what;
 }
 

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <regex>
 
-#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_novas_queues_test {
@@ -28,7 +28,7 @@ TEST(AmqpNovasQueues, AreSeenAndBoundedAsTheManualSays) {
     settings.urls = {
         config::Secret("amqp://operators:operators@127.0.0.1:" + std::to_string(place.port))};
     const auto look = [&] {
-        const auto report = probe_broker(settings);
+        const auto report = AmqpConsole{settings}.look();
         EXPECT_TRUE(report) << report.error().what;
         return report ? report->novas_queues : std::vector<NovasQueue>();
     };

@@ -1,5 +1,5 @@
 // The message source on a real RabbitMQ that fails: cuts, silence, restarts, failover.
-#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "tests/rabbitmq/support/loopback_proxy.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 

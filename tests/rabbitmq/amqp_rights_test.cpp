@@ -1,7 +1,7 @@
 // What `reaper check` finds out about the rights of its user, without changing anything.
 #include <gmock/gmock.h>
 
-#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_rights_test {
@@ -23,7 +23,7 @@ config::Broker settings_of(const std::string& user) {
 }
 
 std::vector<std::string> missing(const config::Broker& settings) {
-    const auto report = probe_broker(settings);
+    const auto report = AmqpConsole{settings}.look();
     if (report) return report->missing_rights;
     ADD_FAILURE() << report.error().what;
     return {};
@@ -128,11 +128,11 @@ TEST(AmqpTopics, WithoutAPublisherAreReported) {
     BrokerAdmin admin;
     config::Broker settings = broker_settings();
     settings.topics = {"topic." + settings.queue};
-    auto report = probe_broker(settings);
+    auto report = AmqpConsole{settings}.look();
     ASSERT_TRUE(report) << report.error().what;
     EXPECT_EQ(report->unheard_topics, settings.topics);
     admin.declare_queue(settings.topics.front() + ".info", {.max_length = 9, .type = {}});
-    report = probe_broker(settings);
+    report = AmqpConsole{settings}.look();
     ASSERT_TRUE(report) << report.error().what;
     EXPECT_THAT(report->unheard_topics, IsEmpty());
 }

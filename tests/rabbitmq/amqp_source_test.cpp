@@ -1,7 +1,7 @@
 // The message source on a real RabbitMQ: consuming, acknowledging, setting aside, stopping.
 #include <algorithm>
 
-#include "clients/amqp/broker_probe.hpp"
+#include "clients/amqp/amqp_console.hpp"
 #include "tests/rabbitmq/support/source_runner.hpp"
 
 namespace reaper::test::amqp_source_test {
@@ -317,7 +317,7 @@ TEST(AmqpSource, ATemporaryQueueLeavesNoTrace) {
 TEST(BrokerProbe, LooksAndChangesNothing) {
     BrokerAdmin admin;
     config::Broker settings = broker_settings();
-    auto report = probe_broker(settings);
+    auto report = AmqpConsole{settings}.look();
     ASSERT_TRUE(report) << report.error().what;
     EXPECT_FALSE(report->exchange_exists);
     EXPECT_FALSE(report->queue);
@@ -330,7 +330,7 @@ TEST(BrokerProbe, LooksAndChangesNothing) {
     admin.declare_queue(settings.queue, {});
     admin.publish("", settings.queue, "m");
     settings.urls.insert(settings.urls.begin(), config::Secret("amqp://u:hidden@127.0.0.1:1/"));
-    report = probe_broker(settings);
+    report = AmqpConsole{settings}.look();
     ASSERT_TRUE(report) << report.error().what;
     EXPECT_TRUE(report->exchange_exists);
     ASSERT_TRUE(report->queue);

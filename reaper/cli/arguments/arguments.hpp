@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "config/secret.hpp"
 #include "reaper/cli/arguments/help_text.hpp"
 #include "reaper/cli/arguments/list_arguments.hpp"
+#include "reaper/daemon/api_channel.hpp"
 #include "reaper/daemon/exit_code.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/request_record.hpp"
@@ -24,17 +24,6 @@
 namespace reaper::cli {
 
 enum class ColorMode { automatic, always, never };
-
-/// A daemon that is asked over its admin API instead of what is on this machine.
-struct ApiOptions {
-    std::string url;         ///< --api or REAPER_API; empty: this machine
-    std::string ca_file;     ///< PEM; empty: the system's
-    std::string cert_file;   ///< PEM, shown to the daemon; empty: none
-    std::string key_file;    ///< PEM, of that
-    std::string token_file;  ///< empty: OS_TOKEN, or Keystone
-    /// Keystone's, as long as this program runs; empty: none was needed.
-    std::shared_ptr<config::Secret> fetched = std::make_shared<config::Secret>();
-};
 
 /// Accepted before and after the command.
 struct GlobalOptions {

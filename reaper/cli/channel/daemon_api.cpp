@@ -1,8 +1,8 @@
 #include "reaper/cli/channel/daemon_api.hpp"
 
-#include "clients/http/url.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "clients/http/client.hpp"
-#include "reaper/cli/channel/api_channel.hpp"
 #include "reaper/cli/output/terminal.hpp"
+#include "reaper/daemon/api_channel.hpp"
 
 namespace reaper::cli {
 

@@ -7,12 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "clients/http/system_clock.hpp"
 #include "reaper/api/answers.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/requests/record_feed.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper::cli {
 namespace {

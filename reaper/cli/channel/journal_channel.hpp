@@ -8,7 +8,7 @@
 #include <string>
 
 #include "reaper/api/settled_query.hpp"
-#include "reaper/cli/channel/api_channel.hpp"
+#include "reaper/daemon/api_channel.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper::cli {

@@ -2,7 +2,6 @@
 #include <memory>
 #include <utility>
 
-#include "clients/amqp/broker_probe.hpp"
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/check/checks.hpp"
@@ -88,7 +87,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     check_switch(settings.pause_file, report);
     check_limits(settings.policy.safeguards, report);
     terminal.progress("asking the broker ...");
-    const auto probe = probe_broker(settings.broker);
+    const auto probe = broker_console(settings.broker)->look();
     check_broker(settings.broker, probe, report);
     // Without a consumer there is nobody to ask.
     if (probe && probe->queue && probe->queue->consumers > 0)
@@ -101,8 +100,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
         return;
     }
     terminal.progress("asking the cloud ...");
-    run_task(io, check_gateway(io.get_executor(), *cloud->clock, *cloud->parts.session, settings,
-                               report));
+    run_task(io, check_gateway(io, *cloud->clock, *cloud->parts.session, settings, report));
     run_task(io, check_whole_cloud(*cloud, settings.policy, who, report));
     run_task(io, check_reservations(cloud->ports(), settings.reservations, report));
     check_room(io, *cloud, settings.oversubscription, report, terminal);

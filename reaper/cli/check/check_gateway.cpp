@@ -3,12 +3,11 @@
 #include <optional>
 #include <utility>
 
-#include "clients/http/client.hpp"
-#include "clients/http/url.hpp"
-#include "clients/openstack/openstack.hpp"
 #include "reaper/cli/check/checks.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/gateway.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -71,32 +70,31 @@ Finding finding_of(const std::string& name, const http::Response& answer) {
 }
 
 /// What nova-scheduler does, with our token: why it fails; none if it does not.
-Task<std::optional<std::string>> search_through(boost::asio::any_io_executor executor, Clock& clock,
+Task<std::optional<std::string>> search_through(boost::asio::io_context& io,
                                                 const config::Settings& settings,
                                                 std::string place) {
-    config::Cloud cloud = settings.cloud;
-    cloud.endpoint_overrides["placement"] = std::move(place);
-    config::Http http = settings.http;
-    http.max_retries = 0;
-    auto through = connect_openstack(executor, cloud, http, clock);
+    config::Settings changed = settings;
+    changed.cloud.endpoint_overrides["placement"] = std::move(place);
+    changed.http.max_retries = 0;
+    const auto through = connect_cloud(io, changed);
     if (!through) co_return through.error().what;
     ResourceClass cpus{"VCPU"};
-    const auto found = co_await through->placement->summaries(std::move(cpus));
+    const auto found = co_await through->parts.placement->summaries(std::move(cpus));
     if (!found) co_return found.error().what;
     co_return std::nullopt;
 }
 
 }  // namespace
 
-Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, CloudSession& session,
+Task<bool> check_gateway(boost::asio::io_context& io, Clock& clock, CloudSession& session,
                          const config::Settings& settings, const Report& report) {
     const config::Gateway& gateway = settings.gateway;
     if (gateway.listen.empty()) co_return true;
     const std::string name = "gateway " + gateway.listen;
-    http::Options options = http_options(settings.cloud, settings.http);
-    options.max_retries = 0;
-    options.call_timeout = options.connect_timeout = answer_within;
-    auto client = http::make_client(executor, std::move(options), clock);
+    config::Http http = settings.http;
+    http.max_retries = 0;
+    http.call_timeout = http.connect_timeout = answer_within;
+    const auto client = connect_http(io, settings.cloud, http, clock);
     if (!client) {
         report({Verdict::fail, name, client.error().what});
         co_return false;
@@ -124,7 +122,7 @@ Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, Cl
                  (versions ? "HTTP " + std::to_string(versions->status) : versions.error().what)});
         co_return false;
     }
-    const auto failed = co_await search_through(executor, clock, settings, place);
+    const auto failed = co_await search_through(io, settings, place);
     if (failed) {
         report({Verdict::fail, name,
                 "leads to Placement, but a search for hosts with our token fails through it: " +

@@ -7,11 +7,10 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "clients/journal/sqlite_journal.hpp"
-#include "clients/pause/pause_file.hpp"
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/controllers/reservations/host_books.hpp"
 #include "reaper/controllers/reservations/project_roles.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/runtime/machine.hpp"
@@ -122,7 +121,7 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
                 "not there yet; user " + user_name() + " may make it in " + folder.string()});
         return;
     }
-    if (auto opened = open_journal_for_reading(journal.path); !opened)
+    if (auto opened = journal_to_read(journal.path); !opened)
         report({Verdict::fail, what, opened.error().what});
     else if (access(journal.path.c_str(), W_OK) != 0)
         report({Verdict::fail, what,
@@ -133,12 +132,13 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
 }
 
 void check_switch(const std::string& pause_file, const Report& report) {
-    const auto paused = PauseFile{pause_file}.paused();
+    const Switches switches = make_switches(pause_file);
+    const auto paused = switches.pause->paused();
     const std::string here = "on this machine (" + machine_name() + ")";
     report({paused ? Verdict::warn : Verdict::ok, "switch",
             paused ? *paused + ", " + here + ": its reaper deletes no servers until 'reaper resume'"
                    : "not paused " + here});
-    if (const auto open = PauseFile{breaker_file(pause_file)}.paused())
+    if (const auto open = switches.breaker->paused())
         report({Verdict::warn, "circuit breaker", *open + ", " + here});
     const auto folder = std::filesystem::path{pause_file}.parent_path();
     if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)

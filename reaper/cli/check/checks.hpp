@@ -1,7 +1,7 @@
 // The single checks of `reaper check`. Each reads, adds what it found, and never stops the others.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "clients/amqp/broker_probe.hpp"
-#include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/records.hpp"
+#include "reaper/ports/broker_console.hpp"
 #include "reaper/ports/metrics.hpp"
+#include "reaper/ports/openstack.hpp"
 #include "reaper/report/table.hpp"
 
 namespace reaper::cli {
@@ -78,7 +78,7 @@ void check_broker_use(const config::Broker& broker, const BrokerReport& found,
 void check_activity(const Activity& activity, const Report& report);
 
 /// The gateway, where one is configured: asked as nova-scheduler would. False: something is wrong.
-Task<bool> check_gateway(boost::asio::any_io_executor executor, Clock& clock, CloudSession& session,
+Task<bool> check_gateway(boost::asio::io_context& io, Clock& clock, CloudSession& session,
                          const config::Settings& settings, const Report& report);
 
 /// Reservations, where they are enabled: the register, and the projects of roles. False: something

@@ -10,10 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "clients/http/client.hpp"
-#include "clients/openstack/openstack.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/check/checks.hpp"
+#include "reaper/ports/http_client.hpp"
 
 namespace reaper::cli {
 
@@ -35,7 +34,7 @@ std::vector<std::string> rules_of_call(std::string_view service, http::Method me
 
 class TriedCalls {
 public:
-    /// For http::Options::on_try. It must outlive the calls.
+    /// For connect_cloud. It must outlive the calls.
     http::CallObserver observer() {
         return [this](const http::CallSeen& seen) { add(seen); };
     }

@@ -5,7 +5,6 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/cloud/resolved_policy.hpp"
 #include "reaper/cli/past/journals.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
@@ -21,9 +20,8 @@ namespace reaper::cli {
 namespace {
 
 /// None without a journal; warns of one that can't be read.
-std::unique_ptr<JournalReader> journal_to_read(const config::Settings& settings,
-                                               const char* doing) {
-    auto journal = open_journal_for_reading(settings.journal.path);
+std::unique_ptr<JournalReader> known_journal(const config::Settings& settings, const char* doing) {
+    auto journal = journal_to_read(settings.journal.path);
     if (journal) return std::move(*journal);
     if (journal.error().code != Errc::not_found)
         spdlog::warn("{} without the journal: {}", doing, journal.error().what);
@@ -34,7 +32,7 @@ std::unique_ptr<JournalReader> journal_to_read(const config::Settings& settings,
 
 Ledger known_ledger(boost::asio::io_context& io, const config::Settings& settings, TimePoint now,
                     const char* doing) {
-    const auto journal = journal_to_read(settings, doing);
+    const auto journal = known_journal(settings, doing);
     if (!journal) return {};
     auto ledger = run_task(io, read_ledger(*journal, now, settings.cull.promise));
     if (ledger) return std::move(*ledger);
@@ -45,7 +43,7 @@ Ledger known_ledger(boost::asio::io_context& io, const config::Settings& setting
 Safeguards known_safeguards(boost::asio::io_context& io, const config::Settings& settings,
                             TimePoint now, const char* doing) {
     const SafeguardSettings& safeguards = settings.policy.safeguards;
-    const auto journal = journal_to_read(settings, doing);
+    const auto journal = known_journal(settings, doing);
     if (!journal) return Safeguards{safeguards};
     auto known = run_task(io, read_safeguards(*journal, safeguards, now));
     if (known) return std::move(known->safeguards);
@@ -56,7 +54,7 @@ Safeguards known_safeguards(boost::asio::io_context& io, const config::Settings&
 std::map<std::string, std::string> known_protections(const config::Settings& settings,
                                                      TimePoint now) {
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    const auto journal = journal_to_read(settings, "looking");
+    const auto journal = known_journal(settings, "looking");
     if (!journal) return {};
     auto known = run_task(io, read_protections(*journal, now));
     if (known) return reasons_of(*known);

@@ -10,13 +10,13 @@
 #include <variant>
 #include <vector>
 
-#include "clients/pause/pause_file.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/cloud/offline.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
+#include "reaper/model/records.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/journal.hpp"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "clients/pause/pause_file.hpp"
 #include "config/settings.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/model/records.hpp"
 
 namespace reaper::cli {
 

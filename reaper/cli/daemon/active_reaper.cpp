@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/machine.hpp"
 
@@ -21,9 +22,9 @@ Activity no_active_reaper() {
     return none;
 }
 
-Activity activity_of(config::Broker broker, const std::string& journal_path) {
+Activity activity_of(const config::Broker& broker, const std::string& journal_path) {
     Activity activity;
-    auto answer = look_for_active_reaper(std::move(broker));
+    auto answer = broker_console(broker)->active_reaper();
     if (!answer) {
         activity.unknown = answer.error().what;
     } else {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "clients/amqp/broker_probe.hpp"
 #include "config/loader.hpp"
 #include "config/settings.hpp"
+#include "reaper/ports/broker_console.hpp"
 
 namespace reaper::cli {
 
@@ -23,7 +23,7 @@ struct Activity {
 Activity no_active_reaper();
 
 /// Asks the broker; it takes some seconds at most where nobody answers.
-Activity activity_of(config::Broker broker, const std::string& journal_path);
+Activity activity_of(const config::Broker& broker, const std::string& journal_path);
 /// The same where the configuration may not tell the broker, or not to who asks.
 Activity activity_of(const config::LocalSettings& settings);
 /// Is it the daemon of this machine and configuration? In a dry run that is also the one which acts

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/channel/api_channel.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
+#include "reaper/daemon/api_channel.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -120,12 +120,15 @@ std::string where_to_ask(const config::LocalSettings& settings) {
 
 namespace {
 
-DaemonHealth health_at(const ApiOptions& options, const config::Environment& environment) {
-    auto channel = api_channel(options, environment);
-    if (!channel) return unanswered(channel.error());
-    const auto live = (*channel)->ask(http::Method::get, "/healthz", "");
+DaemonHealth health_by(ApiChannel& channel) {
+    const auto live = channel.ask(http::Method::get, "/healthz", "");
     if (!live) return unanswered(live.error());
-    return health_from(live, (*channel)->ask(http::Method::get, "/readyz", ""));
+    return health_from(live, channel.ask(http::Method::get, "/readyz", ""));
+}
+
+DaemonHealth health_at(const ApiOptions& options, const config::Environment& environment) {
+    const auto channel = api_channel(options, environment);
+    return channel ? health_by(**channel) : unanswered(channel.error());
 }
 
 }  // namespace
@@ -142,9 +145,9 @@ DaemonHealth local_health(const config::LocalSettings& settings) {
     }
     const std::string& socket = settings.admin.asked_socket();
     if (!socket.empty()) {
-        const auto live = http::get_locally(socket, "/healthz", patience);
-        if (!live) return unanswered(live.error());
-        return health_from(live, http::get_locally(socket, "/readyz", patience));
+        const auto channel = socket_channel(socket);
+        channel->wait_for(patience);
+        return health_by(*channel);
     }
     // The probes ask for no token: none goes to whoever may listen there.
     ApiOptions options;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "clients/http/client.hpp"
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/model/error.hpp"

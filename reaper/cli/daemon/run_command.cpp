@@ -10,8 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include "clients/http_server/address.hpp"
-#include "clients/pause/pause_file.hpp"
 #include "config/dry_run.hpp"
 #include "config/loader.hpp"
 #include "reaper/api/events.hpp"
@@ -120,22 +118,6 @@ std::string_view scheme_of(const HttpServer& server, const config::Admin& admin)
     return admin.cert_file.empty() ? "http://" : "https://";
 }
 
-/// Where a dry run has it: it may stand beside the daemon, whose port and socket the configured
-/// ones are. None: that is no such place.
-std::optional<config::Admin> admin_of_dry_run(const std::string& address) {
-    config::Admin admin;
-    if (address.empty()) return admin;
-    const auto endpoint = endpoint_of(address);
-    if (!endpoint) return std::nullopt;
-    if (const auto* const local = std::get_if<UnixEndpoint>(&*endpoint)) {
-        admin.socket = local->path();
-        return admin;
-    }
-    if (!std::get<TcpEndpoint>(*endpoint).address().is_loopback()) return std::nullopt;
-    admin.listen = address;
-    return admin;
-}
-
 ExitCode leave(ExitCode code, const std::string& why) {
     spdlog::error("{}", why);
     return code;
@@ -187,14 +169,13 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
 
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
     DaemonShell shell(io, *settings, std::move(reload));
-    PauseFile pause{settings->pause_file};
-    PauseFile breaker{breaker_file(settings->pause_file)};
+    const Switches switches = make_switches(settings->pause_file);
     const ServicePorts ports{cloud->ports(),
                              *journal,
                              *messages,
                              events.get(),
-                             pause,
-                             breaker,
+                             *switches.pause,
+                             *switches.breaker,
                              metrics->get(),
                              *recorder ? &(*recorder)->recorder : nullptr,
                              [&monitor] { return monitor.api().clock_ahead(); }};
@@ -229,8 +210,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     backend.compute = &of_cloud.compute;
     backend.identity = &of_cloud.identity;
     backend.clock = &of_cloud.clock;
-    backend.pause = &pause;
-    backend.breaker = &breaker;
+    backend.pause = switches.pause.get();
+    backend.breaker = switches.breaker.get();
     backend.events = &news;
     backend.reapers = [&reapers] { return reapers.list(); };
     backend.program_version = REAPER_VERSION;

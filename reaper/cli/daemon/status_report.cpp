@@ -5,9 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "clients/http/client.hpp"
-#include "clients/http/system_clock.hpp"
 #include "reaper/cli/output/list_output.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -16,18 +15,12 @@
 #include "reaper/report/render_parts.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper::cli {
 namespace {
 
 constexpr Duration state_within{3'000};
-
-Task<Result<http::Response>> ask(http::Client& client, std::string url) {
-    http::Request request;
-    request.url = std::move(url);
-    request.service = "gateway";
-    co_return co_await client.call(std::move(request));
-}
 
 }  // namespace
 
@@ -45,15 +38,18 @@ std::optional<GatewayState> gateway_state(const config::Gateway& gateway) {
     if (gateway.listen.empty()) return std::nullopt;
     boost::asio::io_context io{1};
     const auto clock = make_system_clock(io.get_executor());
-    http::Options options;
-    options.max_retries = 0;
-    options.call_timeout = options.connect_timeout = state_within;
-    options.tls.verify = false;  // no secret goes there, and nothing hangs on the answer
-    auto client = http::make_client(io.get_executor(), std::move(options), *clock);
+    config::Http once;
+    once.max_retries = 0;
+    once.call_timeout = once.connect_timeout = state_within;
+    config::Cloud trust;
+    trust.verify_tls = false;  // no secret goes there, and nothing hangs on the answer
+    const auto client = connect_http(io, trust, once, *clock);
     if (!client) return GatewayState{false, client.error().what};
-    const std::string url =
+    http::Request request;
+    request.url =
         (gateway.cert_file.empty() ? "http://" : "https://") + gateway.listen + "/reaper-gateway";
-    const auto answer = run_task(io, ask(**client, url));
+    request.service = "gateway";
+    const auto answer = run_task(io, (*client)->call(std::move(request)));
     if (!answer) return GatewayState{false, answer.error().what};
     return read_gateway_state(answer->body);
 }
@@ -71,8 +67,9 @@ std::string to_text(const GatewayState& state, const config::Gateway& gateway) {
 }
 
 std::optional<PauseNote> pause_in_force(const std::string& pause_file) {
-    auto note = PauseFile{pause_file}.note();
-    return note ? note : PauseFile{breaker_file(pause_file)}.note();
+    const Switches switches = make_switches(pause_file);
+    auto note = switches.pause->note();
+    return note ? note : switches.breaker->note();
 }
 
 std::string resumed_text(const std::string& where, const std::optional<PauseNote>& paused,

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "clients/pause/pause_file.hpp"
 #include "config/settings.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"
 #include "reaper/cli/daemon/daemon_health.hpp"

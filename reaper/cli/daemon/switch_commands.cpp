@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "clients/journal/sqlite_journal.hpp"
-#include "clients/pause/pause_file.hpp"
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/remote_switch.hpp"
@@ -40,7 +38,7 @@ void answer(const Terminal& terminal, const nlohmann::json& document, const std:
 std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeguards& safeguards,
                                     const Terminal& terminal) {
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = open_journal_for_reading(settings.journal.path);
+    auto journal = journal_to_read(settings.journal.path);
     if (!journal) {
         terminal.warn(journal.error().what);
         return std::nullopt;
@@ -63,7 +61,7 @@ std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeg
 /// Is the circuit breaker half open, for all that the journal tells? It has no file then.
 bool tries_a_cull(const config::LocalSettings& settings) {
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = open_journal_for_reading(settings.journal.path);
+    auto journal = journal_to_read(settings.journal.path);
     if (!journal) return false;
     const auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
     return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;
@@ -94,23 +92,24 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
             config::Settings{}.pause_file + ")");
         return ExitCode::usage;
     }
-    PauseFile file{settings->pause_file};
-    const auto before = file.note();
-    if (const auto done = file.pause(operator_name(), command.reason); !done) {
+    const std::string& file = settings->pause_file;
+    const auto pause = make_switches(file).pause;
+    const auto before = pause->note();
+    if (const auto done = pause->pause(operator_name(), command.reason); !done) {
         terminal.complain(done.error().what);
         return ExitCode::failed;
     }
-    const auto after = file.note();
+    const auto after = pause->note();
     // The pause stands; whom it holds for is asked after that.
     const Activity activity = activity_of(*settings);
     const nlohmann::json document = {
         {"version", report::json_version},  {"paused", report::json_of(after)},
         {"was_paused", before.has_value()}, {"machine", machine_name()},
-        {"active", to_json(activity)},      {"file", file.path()}};
+        {"active", to_json(activity)},      {"file", file}};
     answer(terminal, document,
            before ? "already paused " + before->line() + "; that stays as it is"
                   : "paused: the reaper of this machine (" + machine_name() +
-                        ") deletes no servers until 'reaper resume' (" + file.path() + ")");
+                        ") deletes no servers until 'reaper resume' (" + file + ")");
     warn_of_dry_run(local_health(*settings), terminal);
     warn_if_elsewhere(activity, terminal);
     return ExitCode::ok;
@@ -120,11 +119,11 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
     if (!global.api.url.empty()) return resume_remotely(global, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
-    PauseFile file{settings->pause_file};
-    PauseFile breaker{breaker_file(settings->pause_file)};
-    const auto before = file.note();
-    const auto opened = breaker.note();
-    for (PauseFile* const each : {&file, &breaker}) {
+    const std::string& file = settings->pause_file;
+    const Switches switches = make_switches(file);
+    const auto before = switches.pause->note();
+    const auto opened = switches.breaker->note();
+    for (Switch* const each : {switches.pause.get(), switches.breaker.get()}) {
         const auto done = each->resume();
         if (done) continue;
         terminal.complain(done.error().what);
@@ -134,9 +133,9 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
     const nlohmann::json document = {{"version", report::json_version},
                                      {"was", report::json_of(before ? before : opened)},
                                      {"breaker_was", report::json_of(opened)},
-                                     {"file", file.path()}};
+                                     {"file", file}};
     std::string text = resumed_text(here, before, opened);
-    if (!before && !opened) text += " (no " + file.path() + ")";
+    if (!before && !opened) text += " (no " + file + ")";
     if (!before && !opened && tries_a_cull(*settings)) text += half_open_stays;
     answer(terminal, document, text);
     return ExitCode::ok;
@@ -146,21 +145,20 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     if (!global.api.url.empty()) return show_status_remotely(global, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
-    const PauseFile file{settings->pause_file};
-    const PauseFile breaker_kept{breaker_file(settings->pause_file)};
+    const Switches switches = make_switches(settings->pause_file);
     StatusReport status;
     status.machine = machine_name();
     status.where = "on this machine (" + status.machine + ")";
     status.whose = "this machine";
     status.pause = pause_in_force(settings->pause_file);
-    status.until_resume = file.note().has_value();
-    status.file = file.path();
+    status.until_resume = switches.pause->note().has_value();
+    status.file = settings->pause_file;
     Safeguards safeguards;
     status.recorded = recorded_in(*settings, safeguards, terminal);
     tell_of_other(*settings, terminal);
     status.at = now();
     status.since = status.at - status_span;
-    const auto opened = breaker_kept.note();
+    const auto opened = switches.breaker->note();
     const bool tries =
         status.recorded && safeguards.breaker().state(status.at) == CircuitState::half_open;
     status.circuit = opened  ? CircuitState::open

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <set>
 
-#include "clients/amqp/dead_letter_box.hpp"
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
+#include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
 #include "reaper/report/json.hpp"
@@ -93,18 +93,18 @@ ExitCode unknown_letter(const std::string& id, const Terminal& terminal) {
     return ExitCode::unknown;
 }
 
-ExitCode retry(const config::Broker& broker, const DeadLettersCommand& command,
+ExitCode retry(BrokerConsole& broker, const std::string& queue, const DeadLettersCommand& command,
                const Terminal& terminal) {
     const std::set<std::string> wanted(command.ids.begin(), command.ids.end());
     if (!wanted.empty()) {
-        const auto there = dead_letters(broker);
+        const auto there = broker.dead_letters({});
         if (!there) return terminal.fail(ExitCode::failed, there.error());
         for (const std::string& id : wanted)
             if (std::none_of(there->begin(), there->end(),
                              [&](const DeadLetter& letter) { return letter.id == id; }))
                 return unknown_letter(id, terminal);
     }
-    const auto retried = retry_dead_letters(broker, wanted);
+    const auto retried = broker.retry(wanted);
     if (!retried) return terminal.fail(ExitCode::failed, retried.error());
     for (const std::string& id : retried->cut)
         terminal.warn("letter " + id + " was too long to be kept whole: it stays");
@@ -122,7 +122,7 @@ ExitCode retry(const config::Broker& broker, const DeadLettersCommand& command,
         [&] {
             return std::to_string(retried->sent.size()) +
                    (retried->sent.size() == 1 ? " message is" : " messages are") + " in queue " +
-                   broker.queue + " again\n";
+                   queue + " again\n";
         });
     if (shown != ExitCode::ok) return shown;
     return retried->cut.empty() && retried->left.empty() ? ExitCode::ok : ExitCode::attention;
@@ -138,11 +138,12 @@ ExitCode handle_dead_letters(const GlobalOptions& global, const DeadLettersComma
         terminal.complain(settings->broker_unknown);
         return ExitCode::usage;
     }
+    const auto broker = broker_console(settings->broker);
     if (command.what == DeadLettersCommand::What::retry)
-        return retry(settings->broker, command, terminal);
+        return retry(*broker, settings->broker.queue, command, terminal);
     std::set<std::string> bodies;
     if (command.what == DeadLettersCommand::What::show) bodies.insert(command.ids.front());
-    const auto letters = dead_letters(settings->broker, bodies);
+    const auto letters = broker->dead_letters(bodies);
     if (!letters) return terminal.fail(ExitCode::failed, letters.error());
     if (command.what == DeadLettersCommand::What::list) return show_letters(*letters, terminal);
     for (const DeadLetter& letter : *letters)

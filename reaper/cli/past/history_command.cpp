@@ -14,7 +14,6 @@
 #include <variant>
 #include <vector>
 
-#include "clients/http/url.hpp"
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
 #include "reaper/cli/arguments/room_arguments.hpp"
@@ -24,6 +23,7 @@
 #include "reaper/cli/past/journals.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/history_tables.hpp"
 #include "reaper/report/journal_news.hpp"

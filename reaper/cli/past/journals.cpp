@@ -5,12 +5,11 @@
 #include <memory>
 #include <utility>
 
-#include "clients/http/url.hpp"
-#include "clients/journal/sqlite_journal.hpp"
 #include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -51,9 +50,9 @@ Result<Journals> open_both(const config::LocalSettings& settings, const Terminal
     journals.own_path = settings.journal.path;
     journals.other_path = settings.other_journal;
     journals.dry_run = settings.dry_run;
-    auto own = open_journal_for_reading(journals.own_path);
+    auto own = journal_to_read(journals.own_path);
     if (!journals.other_path.empty()) {
-        auto other = open_journal_for_reading(journals.other_path);
+        auto other = journal_to_read(journals.other_path);
         if (other)
             journals.other = std::move(*other);
         else if (other.error().code != Errc::not_found)
@@ -75,7 +74,7 @@ Result<Journals> open_both(const config::LocalSettings& settings, const Terminal
 Result<Journals> open_at(const std::string& path) {
     Journals journals;
     journals.own_path = path;
-    auto own = open_journal_for_reading(path);
+    auto own = journal_to_read(path);
     if (!own) return own.error();
     journals.own = std::move(*own);
     return journals;

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "clients/journal/sqlite_journal.hpp"
 #include "config/dry_run.hpp"
 #include "reaper/api/server_runs.hpp"
 #include "reaper/cli/arguments/commands.hpp"
@@ -62,7 +61,7 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
                       ": nothing is counted as reclaimed; run it where the daemon runs");
         return use;
     }
-    auto journal = open_journal_for_reading(settings.journal.path);
+    auto journal = journal_to_read(settings.journal.path);
     if (!journal) return journal.error();
     auto killed = run_task(io, reclaimed_runs(**journal, since, now()));
     if (!killed) return killed.error();
@@ -167,7 +166,7 @@ ResultTask<std::vector<RequestRecord>> records_since(JournalReader& journal, Tim
 
 Result<recording::WeekInput> by_journal(const config::LocalSettings& settings, TimePoint since) {
     boost::asio::io_context io{1};
-    auto journal = open_journal_for_reading(settings.journal.path);
+    auto journal = journal_to_read(settings.journal.path);
     if (!journal) return journal.error();
     auto records = run_task(io, records_since(**journal, since));
     if (!records) return records.error();

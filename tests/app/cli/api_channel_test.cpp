@@ -1,5 +1,5 @@
 // The way to a daemon elsewhere: addresses, tokens, and what goes wrong between.
-#include "reaper/cli/channel/api_channel.hpp"
+#include "reaper/daemon/api_channel.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <functional>
@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "config/environment.hpp"
 #include "support/http_server.hpp"
 #include "support/http_server_tls.hpp"
 

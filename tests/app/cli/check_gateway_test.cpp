@@ -6,10 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "clients/http/system_clock.hpp"
 #include "clients/http_server/server.hpp"
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 namespace reaper::cli::check_gateway_test {
 namespace {
@@ -45,8 +45,7 @@ protected:
         const auto clock = make_system_clock(io_.get_executor());
         std::vector<Finding> findings;
         const Report report = [&](Finding found) { findings.push_back(std::move(found)); };
-        const bool ended =
-            run_task(io_, check_gateway(io_.get_executor(), *clock, session, settings_, report));
+        const bool ended = run_task(io_, check_gateway(io_, *clock, session, settings_, report));
         EXPECT_EQ(ended, good);
         EXPECT_THAT(findings, SizeIs(1));
         return findings.empty() ? Finding{} : findings.front();

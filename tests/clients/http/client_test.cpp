@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "clients/http/system_clock.hpp"
+#include "reaper/runtime/system_clock.hpp"
 #include "tests/clients/http/client_harness.hpp"
 #include "tests/support/http_server.hpp"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "clients/http/url.hpp"
 #include "faults/schedules/gateway_words.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::faults {
 

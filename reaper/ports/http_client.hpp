@@ -1,13 +1,16 @@
-// What is asked of an HTTP service and what it answers. Plain data.
+// Port: an HTTP client; what a service is asked, and what it answers.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "reaper/model/error.hpp"
 #include "reaper/model/time_text.hpp"
+#include "reaper/runtime/task.hpp"
 
 namespace reaper::http {
 
@@ -52,6 +55,34 @@ struct Response {
     /// The service's own name of this call (`x-openstack-request-id`); empty if it gave none.
     std::string_view request_id() const;
     bool ok() const { return status >= 200 && status < 300; }
+};
+
+/// The answer to one call on a connection of its own.
+struct LocalAnswer {
+    int status = 0;
+    std::string body;  ///< what came in pieces is not in it
+};
+
+/// One try of a call that went out, and its result. The references are valid during the callback.
+struct CallSeen {
+    std::string_view service;  ///< Request::service
+    Method method{};
+    std::string_view url;                  ///< Request::url
+    int status = 0;                        ///< of the answer; 0: there was none
+    Errc failure{};                        ///< why, if there was none
+    std::optional<TimePoint> date{};       ///< of the answer, by the service's clock
+    std::chrono::duration<double> took{};  ///< waiting for a connection included
+};
+using CallObserver = std::function<void(const CallSeen&)>;
+
+class Client {
+public:
+    virtual ~Client() = default;
+    /// Any answer of the service is a Response, whatever its status. Failures:
+    /// `unreachable`, `timeout`, `tls`, `bad_answer` (not HTTP, or too large), `bad_input` (the
+    /// URL), `cancelled` (nothing was sent, or we are stopping). Their text names method, endpoint,
+    /// path and cause.
+    virtual ResultTask<Response> call(Request request) = 0;
 };
 
 }  // namespace reaper::http

@@ -1,4 +1,4 @@
-#include "clients/http/url.hpp"
+#include "reaper/ports/url.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "clients/http/message.hpp"
+#include "reaper/ports/http_client.hpp"
 
-#include <boost/beast/core/string.hpp>
+#include "reaper/model/text.hpp"
 
 namespace reaper::http {
 
@@ -16,8 +16,9 @@ std::string_view to_string(Method method) {
 }
 
 std::string_view Response::header(std::string_view name) const {
+    const std::string wanted = to_lower(name);
     for (const Header& entry : headers)
-        if (boost::beast::iequals(entry.name, name)) return entry.value;
+        if (to_lower(entry.name) == wanted) return entry.value;
     return {};
 }
 

@@ -1,4 +1,4 @@
-#include "reaper/cli/channel/api_channel.hpp"
+#include "reaper/daemon/api_channel.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -14,36 +14,20 @@
 
 #include "clients/http/client.hpp"
 #include "clients/http/line_stream.hpp"
-#include "clients/http/system_clock.hpp"
-#include "clients/http/url.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "config/environment.hpp"
 #include "config/loader.hpp"
-#include "config/secret.hpp"
-#include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/ports/url.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/run_task.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
-namespace reaper::cli {
+namespace reaper {
+namespace {
 
 // Who asks a remote daemon: a token, never shown.
-
-/// `localhost`, or an address of the loopback.
-bool is_this_machine(const std::string& host);
-
-/// The token of --token-file, else OS_TOKEN; none: neither is given. `bad_input` if it is none.
-Result<std::optional<config::Secret>> given_token(const ApiOptions& options,
-                                                  const config::Environment& environment);
-
-/// A new one from Keystone, for the credentials of the OS_* variables. `bad_input` says what they
-/// lack; `unauthorized`: Keystone refuses them.
-Result<config::Secret> keystone_token(boost::asio::io_context& io, Clock& clock,
-                                      const ApiOptions& options,
-                                      const config::Environment& environment);
-
-namespace {
 
 constexpr const char* what_to_do =
     "give one by OS_TOKEN or --token-file, or credentials by OS_AUTH_URL and the other OS_* "
@@ -77,6 +61,14 @@ Result<config::Secret> token_of(const http::Response& answer, const config::Cred
     return config::Secret{std::move(token)};
 }
 
+/// `localhost`, or an address of the loopback.
+bool is_this_machine(const std::string& host) {
+    if (host == "localhost") return true;
+    boost::system::error_code none;
+    const auto address = boost::asio::ip::make_address(host, none);
+    return !none && address.is_loopback();
+}
+
 /// A password may be read on its way, or told to the wrong one.
 void warn_of_open_ways(const config::Cloud& cloud) {
     const std::string& url = cloud.credentials.auth_url;
@@ -89,15 +81,7 @@ void warn_of_open_ways(const config::Cloud& cloud) {
                      printable(url));
 }
 
-}  // namespace
-
-bool is_this_machine(const std::string& host) {
-    if (host == "localhost") return true;
-    boost::system::error_code none;
-    const auto address = boost::asio::ip::make_address(host, none);
-    return !none && address.is_loopback();
-}
-
+/// The token of --token-file, else OS_TOKEN; none: neither is given. `bad_input` if it is none.
 Result<std::optional<config::Secret>> given_token(const ApiOptions& options,
                                                   const config::Environment& environment) {
     using Given = std::optional<config::Secret>;
@@ -115,6 +99,8 @@ Result<std::optional<config::Secret>> given_token(const ApiOptions& options,
     return token ? Result<Given>{std::move(*token)} : token.error();
 }
 
+/// A new one from Keystone, for the credentials of the OS_* variables. `bad_input` says what they
+/// lack; `unauthorized`: Keystone refuses them.
 Result<config::Secret> keystone_token(boost::asio::io_context& io, Clock& clock,
                                       const ApiOptions& options,
                                       const config::Environment& environment) {
@@ -151,8 +137,6 @@ Result<config::Secret> keystone_token(boost::asio::io_context& io, Clock& clock,
     return token_of(*answer, cloud.credentials);
 }
 
-namespace {
-
 constexpr std::string_view socket_scheme = "unix:";
 
 class SocketChannel final : public ApiChannel {
@@ -161,16 +145,14 @@ public:
 
     Result<http::LocalAnswer> ask(http::Method method, const std::string& target,
                                   const std::string& body) override {
-        heard_ = true;
-        return method == http::Method::get ? http::get_locally(path_, target, longest_)
-                                           : http::post_locally(path_, target, body, heard_);
+        const Duration silence = method == http::Method::get ? longest_ : Duration{60'000};
+        return http::ask_locally(path_, method, target, body, silence, heard_);
     }
     bool heard() const override { return heard_; }
     Result<http::LocalAnswer> stream(
         http::Method method, const std::string& target, const std::string& body,
         const std::function<void(const std::string&)>& on_line) override {
-        return method == http::Method::get ? http::get_locally(path_, target, on_line)
-                                           : http::post_locally(path_, target, body, on_line);
+        return http::stream_locally(path_, method, target, body, on_line);
     }
     std::string name() const override { return path_; }
     bool remote() const override { return remote_; }
@@ -354,4 +336,4 @@ Result<std::unique_ptr<ApiChannel>> api_channel(const ApiOptions& options,
     return Channel{std::move(channel)};
 }
 
-}  // namespace reaper::cli
+}  // namespace reaper

@@ -1,8 +1,8 @@
 // What the configuration takes for a URL, and what the HTTP client can take apart: the same.
 #include <gtest/gtest.h>
 
-#include "clients/http/url.hpp"
 #include "config/values.hpp"
+#include "reaper/ports/url.hpp"
 
 namespace reaper::test::urls_test {
 namespace {

@@ -5,11 +5,25 @@
 #include <memory>
 #include <string>
 
-#include "clients/http/client.hpp"
-#include "config/environment.hpp"
-#include "reaper/cli/arguments/arguments.hpp"
+#include "config/secret.hpp"
+#include "reaper/ports/http_client.hpp"
 
-namespace reaper::cli {
+namespace reaper {
+
+namespace config {
+struct Environment;
+}
+
+/// A daemon that is asked over its admin API instead of what is on this machine.
+struct ApiOptions {
+    std::string url;         ///< --api or REAPER_API; empty: this machine
+    std::string ca_file;     ///< PEM; empty: the system's
+    std::string cert_file;   ///< PEM, shown to the daemon; empty: none
+    std::string key_file;    ///< PEM, of that
+    std::string token_file;  ///< empty: OS_TOKEN, or Keystone
+    /// Keystone's, as long as this program runs; empty: none was needed.
+    std::shared_ptr<config::Secret> fetched = std::make_shared<config::Secret>();
+};
 
 class ApiChannel {
 public:
@@ -47,4 +61,4 @@ std::unique_ptr<ApiChannel> socket_channel(const std::string& path);
 Result<std::unique_ptr<ApiChannel>> api_channel(const ApiOptions& options,
                                                 const config::Environment& environment);
 
-}  // namespace reaper::cli
+}  // namespace reaper

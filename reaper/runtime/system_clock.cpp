@@ -1,4 +1,4 @@
-#include "clients/http/system_clock.hpp"
+#include "reaper/runtime/system_clock.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
