@@ -156,6 +156,7 @@ struct Cull {
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
     AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
+    Duration asked_at{};            ///< steady: when one asked last
     /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent

@@ -22,15 +22,16 @@ constexpr int tries_at_most = 5;
 
 }  // namespace
 
-EvictingExecutor::EvictingExecutor(CloudPorts cloud, JournalWriter& journal, RoomKeeper& rooms,
-                                   AsyncSemaphore& deletions, EvictionGuard& guard,
-                                   const LiveSettings& settings)
-    : cloud_(cloud),
-      journal_(journal),
-      rooms_(rooms),
-      deletions_(deletions),
-      guard_(guard),
-      settings_(settings) {}
+EvictingExecutor::EvictingExecutor(const Dependencies& dependencies, EvictionGuard& guard)
+    : cloud_(dependencies.cloud),
+      journal_(dependencies.journal),
+      rooms_(dependencies.rooms),
+      refresher_(dependencies.refresher),
+      safeguards_(dependencies.safeguards),
+      tracker_(dependencies.tracker),
+      deletions_(dependencies.deletions),
+      settings_(dependencies.settings),
+      guard_(guard) {}
 
 Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
                                             std::map<ServerId, Progress> known) {
@@ -91,11 +92,17 @@ Task<void> EvictingExecutor::take_free_room(Cull& cull, std::vector<HostPlan> ho
     cull.taken = std::move(taken);
 }
 
+/// Since the last question an event said that a requester may have left.
+bool EvictingExecutor::may_have_left(const Cull& cull) const {
+    return !cull.request.correction &&
+           tracker_.may_have_left(cull.request.requesters, cull.asked_at);
+}
+
 /// Is there a server left to delete, and is the last answer that a requester waits too old?
 /// Deletions that were begun are no reason to go on if no requester waits.
 bool EvictingExecutor::need_is_open(const Cull& cull) const {
     if (cull.stopped || (cull.count_untouched() == 0 && cull.not_out.empty())) return false;
-    return guard_.may_have_left() || !cull.needed_at ||
+    return may_have_left(cull) || !cull.needed_at ||
            cloud_.clock.steady() - *cull.needed_at > need_valid_for;
 }
 
@@ -105,6 +112,7 @@ Task<void> EvictingExecutor::ask_whether_needed(Cull& cull) {
     const auto turn = co_await cull.asking.acquire();
     if (!need_is_open(cull)) co_return;
     const Duration now = cloud_.clock.steady();
+    cull.asked_at = now;
     Result<std::optional<std::string>> no_longer_needed;
     if (cull.begun())
         no_longer_needed = co_await guard_.who_left();
@@ -124,7 +132,7 @@ void EvictingExecutor::not_done(Cull& cull, const Victim& victim) {
     cull.sent.erase(victim.server);
     cull.not_out.erase(victim.server);
     cull.ours.erase(victim.server);
-    guard_.on_not_done(victim);
+    safeguards_.on_not_done(victim);
 }
 
 /// The last question before anything is written to the cloud.
@@ -255,7 +263,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     cull.state(victim) = Cull::State::sent;
     cull.ours.insert(victim.server);
     cull.sent.insert(victim.server);
-    guard_.on_sent(victim, cull.hosts[victim.server]);
+    safeguards_.on_sent(cull.request, victim, cull.hosts[victim.server]);
     log_about(about(cull, victim), spdlog::level::info, "{}: deleting {}: {}",
               cull.request.id.str(), label(victim), victim.reason);
     // Heard once for each look. It may go out late (the service was busy).
@@ -288,7 +296,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         const std::string what = answer.error().what;
         if (surely_not_done) {
             not_done(cull, victim);
-            guard_.on_deletion(victim, false);
+            safeguards_.on_deletion(cull.request.id, victim.server, false);
             co_await skip(cull, victim, "Nova refused its deletion: " + what);
             cull.fail(answer.error());
         } else {
@@ -306,7 +314,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         }
     } else if (*answer == DeleteAnswer::conflict) {
         not_done(cull, victim);
-        guard_.on_deletion(victim, false);
+        safeguards_.on_deletion(cull.request.id, victim.server, false);
         co_await skip(cull, victim, "Nova refused its deletion: not in this state (409)");
     } else {
         co_await record(cull, victim, Step::delete_accepted,
@@ -352,12 +360,17 @@ static constexpr Duration poll_interval{20};
 /// Nova's event may come shortly before the room is free.
 static constexpr Duration after_event{50};
 
+/// An event of Nova said that the server is gone. That proves nothing: it is time to ask.
+bool EvictingExecutor::reported_gone(const ServerId& server) const {
+    return refresher_.cache().reported_gone(server);
+}
+
 /// Pauses for `interval`, or until an event says that the server is gone, if it is still `untold`.
 /// Returns how long the next pause is to be.
 Task<Duration> EvictingExecutor::pause_for(ServerId server, Duration interval, bool& untold) {
     const Duration until = cloud_.clock.steady() + interval;
     while (cloud_.clock.steady() < until) {
-        if (untold && guard_.reported_gone(server)) {
+        if (untold && reported_gone(server)) {
             untold = false;
             co_return after_event;
         }
@@ -404,7 +417,7 @@ Task<void> EvictingExecutor::wait_for_others(Cull& cull) {
 /// Another client deletes it: only wait until it is gone.
 Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     Duration interval = settings_.cull.poll_interval;
-    bool untold = !guard_.reported_gone(server);
+    bool untold = !reported_gone(server);
     Duration ask_at = cloud_.clock.steady() + left_behind_after;
     // Another request's victim, which that one may come to leave alone.
     bool planned = rooms_.ledger().evicting(server);
@@ -440,7 +453,7 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
 
 Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     Duration interval = settings_.cull.poll_interval;
-    bool untold = !guard_.reported_gone(victim.server);
+    bool untold = !reported_gone(victim.server);
     std::string last = "Placement was not asked yet";
     bool seen = false;  // Placement's last answer was that it still holds room
     // What was just sent, and heard, has not had its time yet, if there will be some.
@@ -452,7 +465,8 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         if (held && held->empty()) {
             if (cull.not_out.contains(victim.server)) not_done(cull, victim);
             cull.state(victim) = Cull::State::gone;
-            if (cull.ours.contains(victim.server)) guard_.on_deletion(victim, true);
+            if (cull.ours.contains(victim.server))
+                safeguards_.on_deletion(cull.request.id, victim.server, true);
             co_await record(cull, victim, Step::gone, "");
             co_return;
         }
@@ -476,7 +490,8 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         co_return;
     }
     cull.state(victim) = Cull::State::stuck;
-    if (seen && cull.ours.contains(victim.server)) guard_.on_deletion(victim, false);
+    if (seen && cull.ours.contains(victim.server))
+        safeguards_.on_deletion(cull.request.id, victim.server, false);
     rooms_.stays(victim.server);
     // What was only not forced can still be, by the next plan.
     if (!cull.withheld.contains(victim.server))
@@ -488,7 +503,9 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
 /// While the room comes free: the requester that waits for the answer may have left. Deletions that
 /// were sent still go on.
 Task<void> EvictingExecutor::ask_whether_answered(Cull& cull) {
-    if (!guard_.is_answered() || cull.no_longer_needed || !guard_.may_have_left()) co_return;
+    const bool is_answered = cull.request.source == RequestSource::gateway;
+    if (!is_answered || cull.no_longer_needed || !may_have_left(cull)) co_return;
+    cull.asked_at = cloud_.clock.steady();
     auto no_longer_needed = co_await guard_.who_left();
     if (no_longer_needed && *no_longer_needed) {
         cull.stopped = true;
@@ -554,7 +571,8 @@ Task<void> EvictingExecutor::leave(Cull& cull, const Victim& victim, std::string
 /// Nova never heard of its deletion, and its plan is no more: the next plan decides.
 Task<void> EvictingExecutor::abandon(Cull& cull, const Victim& victim) {
     not_done(cull, victim);
-    if (cull.erred.erase(victim.server) > 0) guard_.on_deletion(victim, false);
+    if (cull.erred.erase(victim.server) > 0)
+        safeguards_.on_deletion(cull.request.id, victim.server, false);
     cull.state(victim) = Cull::State::planned;
     co_await record(cull, victim, Step::skipped, "its plan was stopped before Nova heard of it");
 }
@@ -579,7 +597,7 @@ Task<void> EvictingExecutor::force_delete(Cull& cull, const Victim& victim, Rech
               cull.request.id.str(), label(victim), reason);
     if (cull.unfinished.contains(victim.server)) {
         cull.ours.insert(victim.server);
-        guard_.on_sent(victim, cull.hosts[victim.server]);
+        safeguards_.on_sent(cull.request, victim, cull.hosts[victim.server]);
         cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     }
     // Heard once for each look.

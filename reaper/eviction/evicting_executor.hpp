@@ -19,6 +19,9 @@
 // plan, that was made under another one.
 #pragma once
 
+#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/controllers/freed_room/freed_room_tracker.hpp"
+#include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/cull.hpp"
 #include "reaper/eviction/plan_executor.hpp"
@@ -31,10 +34,18 @@ namespace reaper {
 
 class EvictingExecutor final : public PlanExecutor {
 public:
-    /// References must outlive the executor and its coroutines. `deletions` bounds what is sent at
-    /// a time, over all requests.
-    EvictingExecutor(CloudPorts cloud, JournalWriter& journal, RoomKeeper& rooms,
-                     AsyncSemaphore& deletions, EvictionGuard& guard, const LiveSettings& settings);
+    /// All of it must outlive the executor and its coroutines.
+    struct Dependencies {
+        CloudPorts cloud;
+        JournalWriter& journal;
+        RoomKeeper& rooms;
+        const CacheRefresher& refresher;
+        SafeguardController& safeguards;
+        const FreedRoomTracker& tracker;
+        AsyncSemaphore& deletions;  ///< bounds what is sent at a time, over all requests
+        const LiveSettings& settings;
+    };
+    EvictingExecutor(const Dependencies& dependencies, EvictionGuard& guard);
 
     Task<Execution> carry_out(Request request, Plan plan,
                               std::map<ServerId, Progress> known) override;
@@ -52,6 +63,7 @@ private:
     Task<void> verify_all(Cull& cull);
     Task<void> hold_room(Cull& cull);
     Task<void> take_free_room(Cull& cull, std::vector<HostPlan> hosts);
+    bool may_have_left(const Cull& cull) const;
     bool need_is_open(const Cull& cull) const;
     Task<void> ask_whether_needed(Cull& cull);
     Task<void> ask_whether_answered(Cull& cull);
@@ -64,6 +76,7 @@ private:
     void not_done(Cull& cull, const Victim& victim);
     Task<void> remove_all(Cull& cull);
     Task<void> wait_for_all(Cull& cull);
+    bool reported_gone(const ServerId& server) const;
     Task<Duration> pause_for(ServerId server, Duration interval, bool& untold);
     Task<void> wait_for_others(Cull& cull);
     Task<void> wait_for_other(Cull& cull, ServerId server);
@@ -73,9 +86,12 @@ private:
     CloudPorts cloud_;
     JournalWriter& journal_;
     RoomKeeper& rooms_;
+    const CacheRefresher& refresher_;
+    SafeguardController& safeguards_;
+    const FreedRoomTracker& tracker_;
     AsyncSemaphore& deletions_;
-    EvictionGuard& guard_;
     const LiveSettings& settings_;
+    EvictionGuard& guard_;
 };
 
 }  // namespace reaper

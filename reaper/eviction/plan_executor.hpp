@@ -32,11 +32,6 @@ public:
     /// Asked at intervals once deletions went out: why some slots have no requester that waits, as
     /// far as servers are gone or run elsewhere.
     virtual ResultTask<std::optional<std::string>> who_left() = 0;
-    /// Since the last answer an event said that a requester may have left. Cheap.
-    virtual bool may_have_left() const = 0;
-    /// A requester gets an answer when the room is there, and has no use for it if all that wait
-    /// are gone by then.
-    virtual bool is_answered() const = 0;
     /// Before any server is deleted on these hosts: keeps new servers off the room that comes free.
     /// False: there was nothing to do for that.
     virtual Task<bool> hold_room(std::vector<HostId> hosts) = 0;
@@ -47,16 +42,6 @@ public:
     /// Right before the deletion of the victim goes out: keeps what it holds for the requester.
     /// False: it holds something else than `held`, which the last look showed; nothing was done.
     virtual Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held) = 0;
-
-    /// An event of Nova said that the server is gone. That proves nothing: it is time to ask.
-    virtual bool reported_gone(const ServerId& server) const = 0;
-
-    /// The deletion of the victim goes out now.
-    virtual void on_sent(const Victim& victim, const HostId& host) = 0;
-    /// It did not happen after all: Nova refused it, or never heard of it.
-    virtual void on_not_done(const Victim& victim) = 0;
-    /// How a deletion ended: the room came free, or Nova refused it or did not do it in time.
-    virtual void on_deletion(const Victim& victim, bool succeeded) = 0;
 };
 
 /// How far a victim already was when a previous process of ours ended.

@@ -20,8 +20,10 @@ namespace {
 
 std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, EvictionGuard& guard) {
     if (services.settings.dry_run) return std::make_unique<DryRunExecutor>();
-    return std::make_unique<EvictingExecutor>(services.cloud, services.journal, services.rooms,
-                                              services.deletions, guard, services.settings);
+    const EvictingExecutor::Dependencies dependencies{
+        services.cloud,      services.journal, services.rooms,     services.refresher,
+        services.safeguards, services.tracker, services.deletions, services.settings};
+    return std::make_unique<EvictingExecutor>(dependencies, guard);
 }
 
 /// Between two looks whether a wait is over.
@@ -140,10 +142,6 @@ std::optional<std::string> RequestRunner::outdated_reason() const {
     for (const HostId& host : planned_on_)
         if (changed.contains(host)) return "room came free that was kept on a host of the plan";
     return std::nullopt;
-}
-
-bool RequestRunner::may_have_left() const {
-    return !request_.correction && services_.tracker.may_have_left(request_.requesters, asked_at_);
 }
 
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {

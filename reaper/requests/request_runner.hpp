@@ -56,18 +56,6 @@ private:
     Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) override;
     Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held) override;
     ResultTask<std::optional<std::string>> who_left() override;
-    bool may_have_left() const override;
-    bool is_answered() const override { return request_.source == RequestSource::gateway; }
-    bool reported_gone(const ServerId& server) const override {
-        return services_.refresher.cache().reported_gone(server);
-    }
-    void on_sent(const Victim& victim, const HostId& host) override {
-        services_.safeguards.on_sent(request_, victim, host);
-    }
-    void on_not_done(const Victim& victim) override { services_.safeguards.on_not_done(victim); }
-    void on_deletion(const Victim& victim, bool succeeded) override {
-        services_.safeguards.on_deletion(request_.id, victim.server, succeeded);
-    }
 
     Task<std::optional<Outcome>> rounds();
     /// Waits until the next round may begin. False: it never may; `ended` has the outcome, none
@@ -75,6 +63,7 @@ private:
     Task<bool> until_allowed(std::optional<Outcome>& ended);
     Task<std::optional<Outcome>> act_on(Decision decision);
     Task<bool> until_proven(const NotEnough& less);
+    bool is_answered() const { return request_.source == RequestSource::gateway; }
     bool keeps_room() const;
     Resources free_part(const HostPlan& plan) const;
     bool others_free_room_on(const HostId& host) const;
