@@ -22,7 +22,8 @@ constexpr int tries_at_most = 5;
 
 }  // namespace
 
-EvictingExecutor::EvictingExecutor(const Dependencies& dependencies, EvictionGuard& guard)
+EvictingExecutor::EvictingExecutor(const Dependencies& dependencies, CullRoom& room,
+                                   EvictionGuard& guard)
     : cloud_(dependencies.cloud),
       journal_(dependencies.journal),
       rooms_(dependencies.rooms),
@@ -31,6 +32,7 @@ EvictingExecutor::EvictingExecutor(const Dependencies& dependencies, EvictionGua
       tracker_(dependencies.tracker),
       deletions_(dependencies.deletions),
       settings_(dependencies.settings),
+      room_(room),
       guard_(guard) {}
 
 Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
@@ -76,8 +78,8 @@ Task<void> EvictingExecutor::verify_all(Cull& cull) {
 
 Task<void> EvictingExecutor::hold_room(Cull& cull) {
     auto hosts = cull.hosts_of_untouched();
-    if (hosts.empty()) co_return;
-    const bool took_time = co_await guard_.hold_room(std::move(hosts));
+    if (hosts.empty() || guard_.blocked_reason()) co_return;
+    const bool took_time = co_await room_.hold(std::move(hosts));
     if (!took_time) co_return;
     cull.needed_at.reset();
     co_await ask_whether_needed(cull);
@@ -86,7 +88,7 @@ Task<void> EvictingExecutor::hold_room(Cull& cull) {
 /// Of a plan of which nothing was done.
 Task<void> EvictingExecutor::take_free_room(Cull& cull, std::vector<HostPlan> hosts) {
     if (cull.count_untouched() < cull.victims.size() || !may_delete(cull)) co_return;
-    auto taken = co_await guard_.take_free_room(std::move(hosts));
+    auto taken = co_await room_.take_free(std::move(hosts));
     if (!taken) co_return;
     cull.stopped = true;
     cull.taken = std::move(taken);
@@ -241,7 +243,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     // What its resize left behind, Nova itself gives back on the way.
     bool same = true;
     if (victim.held_by.empty())
-        same = co_await guard_.put_in_escrow(std::move(server), std::move(host), std::move(held));
+        same = co_await room_.put_in_escrow(std::move(server), std::move(host), std::move(held));
     if (!same) {
         co_await skip(cull, victim, "what it holds changed since it was looked at");
         co_return;

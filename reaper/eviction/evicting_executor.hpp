@@ -12,7 +12,7 @@
 // plan counts, are finished the same way, before 2. A victim that went away by itself is credited
 // at every step. Servers whose room the plan counts and that others delete (`pending`) are waited
 // for first. If one does not go in time, the ledger gives up on it, and a new plan is made. Before
-// the first deletion of a plan its eviction guard holds the room that comes free, and is asked
+// the first deletion of a plan the room that comes free is held, and its eviction guard is asked
 // whether a requester still waits for it; before each write, whether it may go out.
 //
 // The policy in force decides, also after a reload: no deletion rests on a look, or goes out for a
@@ -24,6 +24,7 @@
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/cull.hpp"
+#include "reaper/eviction/cull_room.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
@@ -45,7 +46,7 @@ public:
         AsyncSemaphore& deletions;  ///< bounds what is sent at a time, over all requests
         const LiveSettings& settings;
     };
-    EvictingExecutor(const Dependencies& dependencies, EvictionGuard& guard);
+    EvictingExecutor(const Dependencies& dependencies, CullRoom& room, EvictionGuard& guard);
 
     Task<Execution> carry_out(Request request, Plan plan,
                               std::map<ServerId, Progress> known) override;
@@ -91,6 +92,7 @@ private:
     const FreedRoomTracker& tracker_;
     AsyncSemaphore& deletions_;
     const LiveSettings& settings_;
+    CullRoom& room_;
     EvictionGuard& guard_;
 };
 

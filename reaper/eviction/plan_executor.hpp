@@ -32,16 +32,6 @@ public:
     /// Asked at intervals once deletions went out: why some slots have no requester that waits, as
     /// far as servers are gone or run elsewhere.
     virtual ResultTask<std::optional<std::string>> who_left() = 0;
-    /// Before any server is deleted on these hosts: keeps new servers off the room that comes free.
-    /// False: there was nothing to do for that.
-    virtual Task<bool> hold_room(std::vector<HostId> hosts) = 0;
-
-    /// Before any server is deleted: takes the room that the plan counts on and that is already
-    /// free. Returns why not, if another consumer has it: the plan does not hold.
-    virtual Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) = 0;
-    /// Right before the deletion of the victim goes out: keeps what it holds for the requester.
-    /// False: it holds something else than `held`, which the last look showed; nothing was done.
-    virtual Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held) = 0;
 };
 
 /// How far a victim already was when a previous process of ours ended.

@@ -18,12 +18,13 @@
 namespace reaper {
 namespace {
 
-std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, EvictionGuard& guard) {
+std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, CullRoom& room,
+                                            EvictionGuard& guard) {
     if (services.settings.dry_run) return std::make_unique<DryRunExecutor>();
     const EvictingExecutor::Dependencies dependencies{
         services.cloud,      services.journal, services.rooms,     services.refresher,
         services.safeguards, services.tracker, services.deletions, services.settings};
-    return std::make_unique<EvictingExecutor>(dependencies, guard);
+    return std::make_unique<EvictingExecutor>(dependencies, room, guard);
 }
 
 /// Between two looks whether a wait is over.
@@ -81,7 +82,9 @@ RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, A
       journal_trouble_(dependencies.journal_trouble),
       settings_(services_.settings),
       request_(std::move(request)),
-      executor_(make_executor(services_, *this)),
+      room_(services_.rooms, services_.refresher, services_.reserver, services_.escrow, settings_,
+            request_),
+      executor_(make_executor(services_, room_, *this)),
       slots_asked_(request_.slots),
       arrival_(arrival),
       time_left_(request_, services_.cloud.clock),
@@ -643,105 +646,11 @@ ResultTask<Decision> RequestRunner::decide_now() {
     co_return decision;
 }
 
-// How a request keeps others off its room: by `reserved`, and by what is kept in Placement.
-
-Task<bool> RequestRunner::hold_room(std::vector<HostId> hosts) {
-    auto classes = settings_.policy->held_classes();
-    // A requester of one slot would be kept off, too.
-    std::erase_if(classes,
-                  [&](const ResourceClass& held) { return request_.resources.get(held) > 0; });
-    // Room in escrow is held against all others, and could not be where the class is reserved.
-    // Of a correction nothing is to be kept.
-    if (request_.correction || classes.empty() || blocked_reason() || keeps_room()) co_return false;
-    std::vector<InventoryReserver::Place> places;
-    for (const auto& id : hosts) {
-        const Host* const host = services_.refresher.cache().find(id);
-        if (host == nullptr) continue;
-        for (const auto& provider : host->providers)
-            for (const auto& held : classes)
-                if (provider.inventories.contains(held))
-                    places.push_back({id, host->name, provider.id, held});
-    }
-    if (places.empty()) co_return false;
-    RequestId request = request_.id;
-    co_await services_.reserver.take(std::move(request), std::move(places));
-    co_return true;
-}
-
-bool RequestRunner::keeps_room() const {
-    return request_.source == RequestSource::gateway && settings_.gateway.escrow &&
-           !settings_.dry_run && services_.escrow.allowed();
-}
-
-/// What of the plan's slots on a host is free already, if its root provider has all of it; where
-/// that can't be determined, nothing.
-Resources RequestRunner::free_part(const HostPlan& plan) const {
-    const Host* const host = services_.refresher.cache().find(plan.host);
-    if (host == nullptr || host->providers.empty() || !request_.groups.empty()) return {};
-    // How much of what is free is another's can't be determined while some of it is on its way.
-    if (others_free_room_on(plan.host) &&
-        !services_.rooms.ledger().promised_to_others(plan.host, request_.id).empty())
-        return {};
-    const Resources& slot = plan.slot.empty() ? request_.resources : plan.slot;
-    Resources wanted = slot * plan.slots;
-    for (const Victim& victim : plan.victims) wanted -= victim.resources;
-    // What others delete was waited for, and is free by now; what they left unfinished is not.
-    const bool unfinished =
-        std::any_of(plan.pending_releases.begin(), plan.pending_releases.end(),
-                    [](const PendingRelease& other) { return other.unfinished; });
-    if (unfinished) return {};
-    wanted -= services_.escrow.of_victims_on(plan.host, request_.id);
-    Resources part;
-    for (const auto& [name, amount] : wanted) {
-        const auto inventory = host->root().inventories.find(name);
-        if (inventory == host->root().inventories.end()) return {};
-        if (amount <= 0) continue;
-        if (!inventory->second.allows(amount)) return {};
-        part.set(name, amount);
-    }
-    return part;
-}
-
-/// What other requests leave of their victims' room may be part of the plan's, and is on its way.
-bool RequestRunner::others_free_room_on(const HostId& host) const {
-    const Ledger& ledger = services_.rooms.ledger();
-    const auto evicting = ledger.evicting_on(host);
-    return !services_.escrow.promised_for_others_on(host, request_.id).empty() ||
-           std::any_of(evicting.begin(), evicting.end(), [&](const ServerId& server) {
-               const Ledger::Eviction* const eviction = ledger.eviction(server);
-               return eviction->request != request_.id && !eviction->ended;
-           });
-}
-
-Task<std::optional<std::string>> RequestRunner::take_free_room(std::vector<HostPlan> hosts) {
-    if (!keeps_room()) co_return std::nullopt;
-    for (const HostPlan& plan : hosts) {
-        services_.escrow.take_over(plan.host, request_.id);
-        Resources amounts = free_part(plan);
-        RequestId request = request_.id;
-        HostId host = plan.host;
-        const bool taken = co_await services_.escrow.take_free(std::move(request), std::move(host),
-                                                               std::move(amounts));
-        // Then it can't be determined whether all of it is free by now.
-        if (!taken && !others_free_room_on(plan.host))
-            co_return "room on " + printable(plan.host_name) + " was taken meanwhile";
-    }
-    co_return std::nullopt;
-}
-
-/// A requester in the gateway receives it.
-Task<bool> RequestRunner::put_in_escrow(ServerId victim, HostId host, Allocations held) {
-    if (!keeps_room()) co_return true;
-    RequestId request = request_.id;
-    co_return co_await services_.escrow.keep(std::move(request), std::move(host), std::move(victim),
-                                             std::move(held));
-}
-
 /// The room is there.
 Task<std::optional<Outcome>> RequestRunner::take_room(NothingToDo nothing) {
     if (nothing.room == ResType::regular) {
         std::vector<HostPlan> hosts = nothing.hosts;
-        auto taken = co_await take_free_room(std::move(hosts));
+        auto taken = co_await room_.take_free(std::move(hosts));
         if (taken) {
             ++failed_plans_;
             last_reason_ = std::move(*taken);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "reaper/eviction/cull_room.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/requests/services.hpp"
 #include "reaper/requests/time_left.hpp"
@@ -52,9 +53,6 @@ private:
     std::optional<std::string> blocked_reason() const override;
     std::optional<std::string> outdated_reason() const override;
     ResultTask<std::optional<std::string>> still_needed() override;
-    Task<bool> hold_room(std::vector<HostId> hosts) override;
-    Task<std::optional<std::string>> take_free_room(std::vector<HostPlan> hosts) override;
-    Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held) override;
     ResultTask<std::optional<std::string>> who_left() override;
 
     Task<std::optional<Outcome>> rounds();
@@ -64,9 +62,6 @@ private:
     Task<std::optional<Outcome>> act_on(Decision decision);
     Task<bool> until_proven(const NotEnough& less);
     bool is_answered() const { return request_.source == RequestSource::gateway; }
-    bool keeps_room() const;
-    Resources free_part(const HostPlan& plan) const;
-    bool others_free_room_on(const HostId& host) const;
     Task<std::optional<Outcome>> take_room(NothingToDo nothing);
     Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
@@ -98,6 +93,7 @@ private:
     const LiveSettings& settings_;  ///< those in force; a reload changes them
     std::shared_ptr<const CompiledPolicy> planned_under_;  ///< the policy of the last decision
     Request request_;
+    CullRoom room_;
     std::unique_ptr<PlanExecutor> executor_;
     const int slots_asked_;
     const Arrival arrival_;
