@@ -80,7 +80,7 @@ bool RequestCoordinator::InFlight::takes(const TriggeredRequest& triggered) cons
 }
 
 void RequestCoordinator::InFlight::add(TriggeredRequest& triggered) {
-    leases.push_back(std::move(triggered.lease));
+    leases.add(std::move(triggered.lease));
     if (triggered.done) done.push_back(std::move(triggered.done));
 }
 
@@ -88,8 +88,9 @@ RequestCoordinator::RequestCoordinator(RequestServices services, Spawn spawn,
                                        std::function<void()> on_change)
     : services_(services), spawn_(std::move(spawn)), on_change_(std::move(on_change)) {}
 
-RunnerDependencies RequestCoordinator::runner_dependencies() {
-    return RunnerDependencies{services_, *this, newest_, refusals_, journal_trouble_};
+RunnerDependencies RequestCoordinator::runner_dependencies(const RequestId& id) {
+    return RunnerDependencies{services_, in_flight_[id].leases, newest_, refusals_,
+                              journal_trouble_};
 }
 
 template <class Write>
@@ -187,25 +188,6 @@ void RequestCoordinator::refuse_unserved(TriggeredRequest triggered, std::string
     outcome.reason = entry.reason;
     outcome.at = entry.at;
     spawn_(note_and_report(std::move(entry), std::move(triggered.done), std::move(outcome)));
-}
-
-std::optional<std::string> RequestCoordinator::why_not_leased(const RequestId& id) const {
-    std::string why = "its source is asked again";  // a former process left it
-    const auto at = in_flight_.find(id);
-    if (at == in_flight_.end()) return why;
-    for (const auto& lease : at->second.leases) {
-        if (!lease) continue;
-        if (lease->held()) return std::nullopt;
-        why = lease->why_not();
-    }
-    return why;
-}
-
-bool RequestCoordinator::is_given_up(const RequestId& id) const {
-    const auto at = in_flight_.find(id);
-    return at != in_flight_.end() && !at->second.leases.empty() &&
-           std::all_of(at->second.leases.begin(), at->second.leases.end(),
-                       [](const auto& lease) { return lease && lease->given_up(); });
 }
 
 /// The request is served no more, and its outcome is journaled.
@@ -354,7 +336,8 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
         co_return ended;
     }
     const Arrival arrival{known.maybe_served, triggered.had_hosts, known.rounds};
-    RequestRunner runner{runner_dependencies(), std::move(ended.request), arrival};
+    RequestRunner runner{runner_dependencies(triggered.request.id), std::move(ended.request),
+                         arrival};
     ended.outcome = co_await runner.serve();
     ended.request = runner.request();
     ended.ready_on = runner.ready_on();
@@ -479,7 +462,7 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
         request.approved = record.request.approved;
         auto lease = lease_of(record.request.source);
         request.whole = lease || !record.plans.empty();
-        if (lease) request.leases.push_back(std::move(lease));
+        if (lease) request.leases.add(std::move(lease));
         if (request.whole)
             spawn_(resume(std::move(record)));
         else
@@ -509,7 +492,7 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
     const auto unknown = co_await until_policy_known(request);
     if (unknown)
         log_about({.request = id.str()}, spdlog::level::warn, "{}: {}", id.str(), *unknown);
-    RequestRunner runner{runner_dependencies(), std::move(request)};
+    RequestRunner runner{runner_dependencies(id), std::move(request)};
     Ended ended;
     ended.outcome = co_await runner.resume(std::move(record));
     ended.request = runner.request();

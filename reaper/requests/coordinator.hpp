@@ -28,7 +28,7 @@
 
 namespace reaper {
 
-class RequestCoordinator final : public RequestSink, private ActiveRequests {
+class RequestCoordinator final : public RequestSink {
 public:
     using Spawn = std::function<void(Task<void>)>;
 
@@ -55,7 +55,7 @@ private:
         RequestSource source = RequestSource::nova_failure;
         std::string first_event;       ///< the one that is looked into until it is whole
         std::set<std::string> events;  ///< ids
-        std::vector<std::shared_ptr<const Lease>> leases;
+        RequestLeases leases;
         std::vector<std::function<void(const Outcome&)>> done;
         std::vector<TriggeredRequest> waiting;  ///< to join it when it is whole
         /// Is its outcome that of this event too?
@@ -69,10 +69,6 @@ private:
         Request request;
         std::vector<HostId> ready_on;
     };
-
-    // For the runners.
-    std::optional<std::string> why_not_leased(const RequestId& id) const override;
-    bool is_given_up(const RequestId& id) const override;
 
     void begin(TriggeredRequest triggered);
     void join(InFlight& known, TriggeredRequest triggered);
@@ -105,7 +101,7 @@ private:
     Task<void> resume(RequestRecord record);
     Task<void> await_its_source(RequestRecord record);
     TimePoint deadline_of(const Request& request) const;
-    RunnerDependencies runner_dependencies();
+    RunnerDependencies runner_dependencies(const RequestId& id);
 
     RequestServices services_;
     Spawn spawn_;

@@ -76,7 +76,7 @@ Plan what_was_sent(Plan plan, const std::map<ServerId, Progress>& known) {
 
 RequestRunner::RequestRunner(RunnerDependencies dependencies, Request request, Arrival arrival)
     : services_(dependencies.services),
-      active_(dependencies.active),
+      leases_(dependencies.leases),
       newest_(dependencies.newest),
       refusals_(dependencies.refusals),
       journal_trouble_(dependencies.journal_trouble),
@@ -135,7 +135,7 @@ Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
 std::optional<std::string> RequestRunner::blocked_reason() const {
     if (auto paused = services_.safeguards.paused_reason()) return "the reaper is " + *paused;
     if (auto unknown = services_.safeguards.not_known_yet()) return unknown;
-    return active_.why_not_leased(request_.id);
+    return leases_.why_not_held();
 }
 
 std::optional<std::string> RequestRunner::outdated_reason() const {
@@ -228,7 +228,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
             co_return false;
         }
         const auto unknown = services_.safeguards.not_known_yet();
-        const auto not_ours = active_.why_not_leased(request_.id);
+        const auto not_ours = leases_.why_not_held();
         if (!unknown && (!not_ours || settings_.dry_run)) co_return true;
         if (services_.stopping) co_return false;
         if (unknown && out_of_time()) {
@@ -239,7 +239,7 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
             co_await services_.cloud.clock.sleep(poll_interval);
             continue;
         }
-        if (active_.is_given_up(request_.id)) {
+        if (leases_.given_up()) {
             ended = cut_short(OutcomeKind::failed, not_ours.value_or("it was given back"));
             co_return false;
         }
@@ -305,8 +305,7 @@ Task<bool> RequestRunner::until_proven(const NotEnough& less) {
     if (less.safeguard != safeguard::unproven || !is_answered() || !waits()) co_return false;
     last_reason_ = less.reason;
     while (waits()) {
-        if (out_of_time() || services_.stopping || active_.is_given_up(request_.id))
-            co_return false;
+        if (out_of_time() || services_.stopping || leases_.given_up()) co_return false;
         co_await services_.cloud.clock.sleep(poll_interval);
     }
     co_return true;

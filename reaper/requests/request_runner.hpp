@@ -86,7 +86,7 @@ private:
     bool out_of_time() const { return time_left_.over(); }
 
     RequestServices services_;
-    const ActiveRequests& active_;
+    const RequestLeases& leases_;
     const NewestRequests& newest_;
     RecentRefusals& refusals_;
     JournalTrouble& journal_trouble_;

@@ -96,6 +96,22 @@ std::optional<NotEnough> RecentRefusals::find(const Request& request, const Poli
     return std::nullopt;
 }
 
+std::optional<std::string> RequestLeases::why_not_held() const {
+    std::string why = "its source is asked again";  // a former process left it
+    for (const auto& lease : all_) {
+        if (!lease) continue;
+        if (lease->held()) return std::nullopt;
+        why = lease->why_not();
+    }
+    return why;
+}
+
+bool RequestLeases::given_up() const {
+    return !all_.empty() && std::all_of(all_.begin(), all_.end(), [](const auto& lease) {
+        return lease && lease->given_up();
+    });
+}
+
 namespace {
 
 /// Hosts that are searched for all shapes in one call.

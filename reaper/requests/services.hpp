@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "reaper/cloud_reader/cache_refresher.hpp"
@@ -22,6 +24,7 @@
 #include "reaper/model/time_text.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
+#include "reaper/ports/trigger.hpp"
 #include "reaper/requests/fresh_decision.hpp"
 #include "reaper/rooms/room_keeper.hpp"
 #include "reaper/runtime/async.hpp"
@@ -132,20 +135,24 @@ struct RequestServices {
     const bool& stopping;
 };
 
-/// What the coordinator knows of requests in flight.
-class ActiveRequests {
+/// The rights to act for one request in flight; one that is held is enough. None at all: a former
+/// process left the request.
+class RequestLeases {
 public:
-    virtual ~ActiveRequests() = default;
+    void add(std::shared_ptr<const Lease> lease) { all_.push_back(std::move(lease)); }
     /// Why the right to act for it may not be ours, as text; none if it surely is.
-    virtual std::optional<std::string> why_not_leased(const RequestId& id) const = 0;
+    std::optional<std::string> why_not_held() const;
     /// The client that waited for its outcome has left for good.
-    virtual bool is_given_up(const RequestId& id) const = 0;
+    bool given_up() const;
+
+private:
+    std::vector<std::shared_ptr<const Lease>> all_;
 };
 
 /// What one runner works with.
 struct RunnerDependencies {
     RequestServices services;
-    const ActiveRequests& active;
+    const RequestLeases& leases;
     const NewestRequests& newest;
     RecentRefusals& refusals;
     JournalTrouble& journal_trouble;
