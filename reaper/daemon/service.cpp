@@ -12,7 +12,6 @@
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/daemon/service_impl.hpp"
 #include "reaper/decision/decide.hpp"
-#include "reaper/decision/requester_class.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"
@@ -159,17 +158,7 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                  coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
       gateway(executor,
               {service.cloud_, refresher, service.rooms_, service.escrow_, service.ports_.messages,
-               service.settings_.gateway, [&service] { return service.scheduler_rules(); },
-               [&service] { return service.why_no_help(); },
-               [&service, this](const Request& request) {
-                   return why_requester_revocable(*service.settings_.policy, request,
-                                                  refresher.cache().index(),
-                                                  refresher.cache().tag_data());
-               },
-               [&service, this](const ProjectId& project) {
-                   return is_revocable(project, service.settings_.policy->taggers,
-                                       refresher.cache().tag_data());
-               },
+               service.settings_, [&service] { return service.why_no_help(); },
                [this] { return reservations.lends(); },
                [&service, this](const Request& request) {
                    reservations.update_ledger();
@@ -178,7 +167,6 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                                  service.ports_.cloud.clock.now(), safeguards.safeguards(),
                                  refresher.kept_by_locks());
                },
-               [&service] { return service.settings_.policy->revocable_classes; },
                [this](const ServerId& server) { labels.placed(server); }, service.spawner(),
                coordinator, service.stopping_}) {}
 

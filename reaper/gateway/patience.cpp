@@ -41,7 +41,7 @@ std::optional<std::string> Patience::passes_through() const {
 std::optional<std::string> Patience::why_busy() const {
     if (is_full())
         return std::to_string(waiting_room_.held()) + " calls wait already (gateway.max_held)";
-    if (log_.counts.looking >= std::max(most_looking, ports_.settings.max_held))
+    if (log_.counts.looking >= std::max(most_looking, ports_.settings().max_held))
         return std::to_string(log_.counts.looking) + " calls are looked into already";
     return passes_through();
 }

@@ -30,7 +30,7 @@ public:
     std::optional<std::string> passes_through() const;
     /// Why no call more is looked into now; none if one may be.
     std::optional<std::string> why_busy() const;
-    bool is_full() const { return waiting_room_.held() >= ports_.settings.max_held; }
+    bool is_full() const { return waiting_room_.held() >= ports_.settings().max_held; }
 
     /// A look into the cloud that goes on by itself; empty until it ends.
     template <class T>

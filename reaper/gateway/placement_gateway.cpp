@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {
@@ -18,9 +17,7 @@ constexpr std::string_view state_path_end = "/reaper-gateway";
 PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor, GatewayPorts ports)
     : ports_(std::move(ports)),
       log_(ports_.cloud.clock),
-      resolver_(
-          ports_.cloud, ports_.scheduler,
-          [this](const CandidatesQuery& query) { return named_aggregates(query, ports_.cache()); }),
+      resolver_(ports_),
       promised_(ports_.cloud, ports_.refresher, ports_.ledger(), ports_.escrow),
       patience_(ports_, log_, waiting_room_),
       answers_(executor, ports_, log_, promised_),
@@ -83,7 +80,7 @@ OwnAnswer PlacementGateway::state() const {
 }
 
 Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& asked) {
-    GatewayCall call{asked, ports_.steady() + ports_.settings.deadline};
+    GatewayCall call{asked, ports_.steady() + ports_.settings().deadline};
     if (path_of(request.target).ends_with(state_path_end)) co_return ProxyAnswer{state()};
     if (request.method != "GET") co_return co_await claims_.claim(std::move(request), call);
     co_return co_await searches_.search(std::move(request), call);

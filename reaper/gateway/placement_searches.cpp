@@ -358,7 +358,7 @@ Task<SearchAnswer> PlacementSearches::ask_for_revocable(HttpRequest request, Gat
                                                         std::optional<Request> wanted) {
     const RequestId id = request_of(request.headers);
     const auto parameters = parameters_of(request.target);
-    const auto classes = ports_.revocable_classes();
+    const std::set<ResourceClass> classes = ports_.revocable_classes();
     std::vector<HttpRequest> searches;
     for (const ResourceClass& offered : classes) {
         const auto query = as_revocable_query(*parameters, offered);

@@ -175,17 +175,15 @@ std::optional<FailureEvent> event_of(const std::string& action) {
 
 }  // namespace
 
-RequesterResolver::RequesterResolver(CloudPorts cloud, std::function<SchedulerRules()> rules,
-                                     Aggregates aggregates)
-    : cloud_(cloud),
-      rules_(std::move(rules)),
-      aggregates_(std::move(aggregates)),
-      booting_(cloud.clock,
+RequesterResolver::RequesterResolver(const GatewayPorts& ports)
+    : ports_(ports),
+      cloud_(ports.cloud),
+      booting_(cloud_.clock,
                [this] {
                    auto statuses = booting_statuses;
                    return cloud_.compute.servers_in(std::move(statuses), std::nullopt);
                }),
-      moving_(cloud.clock, [this] { return read_moves(); }) {}
+      moving_(cloud_.clock, [this] { return read_moves(); }) {}
 
 ResultTask<std::vector<ServerRecord>> RequesterResolver::read_moves() {
     std::optional<Result<std::vector<ServerRecord>>> moved, shelved;
@@ -235,7 +233,7 @@ ResultTask<bool> RequesterResolver::may_want_more(CandidatesQuery query, Amount 
     for (const auto& [reservation, servers] : groups) {
         const ServerRecord& first = servers.front();
         if (!may_be_for(first, query)) continue;
-        if (admits_no_room(first, rules_())) co_return true;
+        if (admits_no_room(first, ports_.scheduler())) co_return true;
         ServerId server = first.server.id;
         auto choosy = co_await goes_by_others(std::move(server));
         if (!choosy) co_return choosy.error();
@@ -365,7 +363,7 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::of_move(ServerRecord re
         notice.flavor_id = std::get<std::string>(std::move(*flavor));
     }
     std::optional<Schedule> no_search;
-    SchedulerRules rules = rules_();
+    SchedulerRules rules = ports_.scheduler();
     auto request = co_await complete_request(cloud_, std::move(notice), std::move(no_search),
                                              std::move(rules));
     if (!request) co_return request.error();
@@ -404,7 +402,7 @@ ResultTask<std::variant<std::string, NotCertain>> RequesterResolver::new_flavor(
 ResultTask<std::vector<RequesterResolver::Built>> RequesterResolver::boots_for(
     RequestId id, CandidatesQuery query, Servers booting) {
     std::vector<Built> found;
-    const HostAggregates named = aggregates_(query);
+    const HostAggregates named = named_aggregates(query, ports_.cache());
     const auto of_others = calls_.of_others(id, ids_of(*booting));
     auto groups = by_reservation(*booting);
     for (auto& [reservation, servers] : groups) {
@@ -524,7 +522,7 @@ ResultTask<RequesterResolver::Built> RequesterResolver::built(
     else
         facts.exists = false;
     std::optional<Schedule> no_search;
-    SchedulerRules rules = rules_();
+    SchedulerRules rules = ports_.scheduler();
     co_return co_await finish_request(cloud_, std::move(notice), std::move(facts),
                                       std::move(no_search), std::move(rules));
 }

@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "reaper/gateway/gateway_ports.hpp"
 #include "reaper/gateway/turn.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
@@ -132,11 +133,8 @@ struct NotCertain {
 
 class RequesterResolver {
 public:
-    /// What is known of the aggregates that a query names, by their UUIDs.
-    using Aggregates = std::function<HostAggregates(const CandidatesQuery&)>;
-    /// `rules` tells how nova-scheduler is set up, by now.
-    RequesterResolver(CloudPorts cloud, std::function<SchedulerRules()> rules,
-                      Aggregates aggregates);
+    /// `ports` must outlive it.
+    explicit RequesterResolver(const GatewayPorts& ports);
     RequesterResolver(const RequesterResolver&) = delete;  // its lists know its place
     RequesterResolver& operator=(const RequesterResolver&) = delete;
 
@@ -206,9 +204,8 @@ private:
                                                                  CandidatesQuery query);
     Answer one_of(const RequestId& id, std::vector<Built> alike);
 
+    const GatewayPorts& ports_;
     CloudPorts cloud_;
-    std::function<SchedulerRules()> rules_;
-    Aggregates aggregates_;
     KnownCalls calls_;
     /// What was found out about servers that are still being scheduled, by the first of them; its
     /// id is that of the call that asked first.

@@ -107,7 +107,7 @@ void RoomWaits::claimed(const RequestId& id, const ServerId& server) {
 std::optional<std::string> RoomWaits::why_no_place(const Request& wanted) const {
     const WaitingCall waiting = waiting_call(wanted, ports_.cache());
     auto why = waiting_room_.why_paused(waiting, ports_.steady());
-    if (!why) why = waiting_room_.why_full(waiting, ports_.settings.max_held);
+    if (!why) why = waiting_room_.why_full(waiting, ports_.settings().max_held);
     return why;
 }
 
@@ -159,7 +159,7 @@ void RoomWaits::pass_over_paused_hosts(Request& wanted) const {
 
 Task<bool> RoomWaits::wait_for_its_room(RequestId id, Allocations asked, GatewayCall& call) {
     const Clock& clock = ports_.cloud.clock;
-    const Duration until = call.until() + ports_.settings.deadline;
+    const Duration until = call.until() + ports_.settings().deadline;
     if (!is_on_its_way(ports_, id, asked) || clock.steady() >= until) co_return false;
     const auto waiting = find(id);
     if (waiting) ++waiting->calls;
