@@ -139,6 +139,8 @@ struct Cull {
     Execution conclude() const;
 
     Request request;
+    std::shared_ptr<const CompiledPolicy> planned_under{};
+    std::set<HostId> planned_on{};  ///< hosts on whose room the plan rests
     std::vector<Victim> victims;  ///< those of the plan, and the unfinished deletions it counts on
     Recheck look;
     std::map<ServerId, HostId> hosts;  ///< where each victim and each pending server is

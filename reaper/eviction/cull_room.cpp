@@ -30,6 +30,12 @@ Task<bool> CullRoom::hold(std::vector<HostId> hosts) {
     co_return true;
 }
 
+bool CullRoom::came_free_on(const std::set<HostId>& hosts) const {
+    const auto& changed = escrow_.changed();
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](const HostId& host) { return changed.contains(host); });
+}
+
 bool CullRoom::keeps_room() const {
     return request_.source == RequestSource::gateway && settings_.gateway.escrow &&
            !settings_.dry_run && escrow_.allowed();

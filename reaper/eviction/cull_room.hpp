@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ public:
     /// Right before the deletion of the victim goes out: keeps what it holds for the requester.
     /// False: it holds something else than `held`, which the last look showed; nothing was done.
     Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held);
+    /// Room came free on one of these hosts that was in escrow when it was read.
+    bool came_free_on(const std::set<HostId>& hosts) const;
 
 private:
     bool keeps_room() const;

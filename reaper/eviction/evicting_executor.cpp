@@ -36,11 +36,16 @@ EvictingExecutor::EvictingExecutor(const Dependencies& dependencies, CullRoom& r
       guard_(guard) {}
 
 Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
-                                            std::map<ServerId, Progress> known) {
+                                            std::map<ServerId, Progress> known,
+                                            std::shared_ptr<const CompiledPolicy> policy) {
     const auto executor = co_await boost::asio::this_coro::executor;
     Cull cull{std::move(request), plan, known, Recheck{executor, cloud_, settings_},
               AsyncSemaphore{executor, 1}};
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;
+    cull.planned_under = std::move(policy);
+    // Of a former process, nothing new is sent.
+    if (known.empty())
+        for (const HostPlan& host : plan.hosts) cull.planned_on.insert(host.host);
     co_await wait_for_others(cull);
     if (!cull.stopped) co_await verify_all(cull);
     if (!cull.stopped) co_await hold_room(cull);
@@ -146,10 +151,19 @@ bool EvictingExecutor::may_write(Cull& cull) {
     return false;
 }
 
+/// Why the plan must not be carried on; none if it may.
+std::optional<std::string> EvictingExecutor::outdated_reason(const Cull& cull) const {
+    if (cull.planned_under != settings_.policy)
+        return "another configuration is in force than it was planned under";
+    if (room_.came_free_on(cull.planned_on))
+        return "room came free that was kept on a host of the plan";
+    return std::nullopt;
+}
+
 /// The same before a victim of the plan is deleted.
 bool EvictingExecutor::may_delete(Cull& cull) {
     if (!may_write(cull)) return false;
-    auto why_not = guard_.outdated_reason();
+    auto why_not = outdated_reason(cull);
     if (!why_not) return true;
     cull.stopped = true;
     if (!cull.blocked) cull.blocked = std::move(why_not);

@@ -48,8 +48,8 @@ public:
     };
     EvictingExecutor(const Dependencies& dependencies, CullRoom& room, EvictionGuard& guard);
 
-    Task<Execution> carry_out(Request request, Plan plan,
-                              std::map<ServerId, Progress> known) override;
+    Task<Execution> carry_out(Request request, Plan plan, std::map<ServerId, Progress> known,
+                              std::shared_ptr<const CompiledPolicy> policy) override;
 
 private:
     Task<void> verify(Cull& cull, const Victim& victim);
@@ -72,6 +72,7 @@ private:
     Task<void> finish(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> leave(Cull& cull, const Victim& victim, std::string reason);
     bool may_write(Cull& cull);
+    std::optional<std::string> outdated_reason(const Cull& cull) const;
     bool may_delete(Cull& cull);
     bool may_force(Cull& cull, const Victim& victim);
     void not_done(Cull& cull, const Victim& victim);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "reaper/decision/policy.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
@@ -22,9 +24,6 @@ public:
     /// Asked right before each write goes out: why it must not (the reaper is paused, another
     /// reaper may serve the request by now); none if it may. Cheap; reads no cloud.
     virtual std::optional<std::string> blocked_reason() const = 0;
-    /// Asked right before each deletion of a planned victim goes out, too: why the plan must not be
-    /// carried on (it was made under another policy than the one in force); none if it may.
-    virtual std::optional<std::string> outdated_reason() const = 0;
     /// Asked before the first deletion of a plan: why it is not needed in full (the requester is
     /// gone, or now runs elsewhere); none if a requester waits for each of its slots. An error if
     /// that is not known.
@@ -61,16 +60,18 @@ struct Execution {
 class PlanExecutor {
 public:
     virtual ~PlanExecutor() = default;
-    /// `known`: what the journal has of victims of this plan; empty for a new one.
+    /// `known`: what the journal has of victims of this plan; empty for a new one. `policy`: that
+    /// it was made under.
     virtual Task<Execution> carry_out(Request request, Plan plan,
-                                      std::map<ServerId, Progress> known) = 0;
+                                      std::map<ServerId, Progress> known,
+                                      std::shared_ptr<const CompiledPolicy> policy) = 0;
 };
 
 /// Sends nothing.
 class DryRunExecutor final : public PlanExecutor {
 public:
-    Task<Execution> carry_out(Request request, Plan plan,
-                              std::map<ServerId, Progress> known) override;
+    Task<Execution> carry_out(Request request, Plan plan, std::map<ServerId, Progress> known,
+                              std::shared_ptr<const CompiledPolicy> policy) override;
 };
 
 }  // namespace reaper

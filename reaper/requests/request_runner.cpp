@@ -138,15 +138,6 @@ std::optional<std::string> RequestRunner::blocked_reason() const {
     return leases_.why_not_held();
 }
 
-std::optional<std::string> RequestRunner::outdated_reason() const {
-    if (planned_under_ != settings_.policy)
-        return "another configuration is in force than it was planned under";
-    const auto& changed = services_.escrow.changed();
-    for (const HostId& host : planned_on_)
-        if (changed.contains(host)) return "room came free that was kept on a host of the plan";
-    return std::nullopt;
-}
-
 ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
     // What is not begun in time never is.
     if (deleted_ == 0 && out_of_time()) {
@@ -329,7 +320,9 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
                                                       std::map<ServerId, Progress> known) {
     const std::string others_stay =
         request_.correction && !plan.note.empty() ? "; " + plan.note : std::string{};
-    auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known));
+    auto policy = planned_under_;
+    auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known),
+                                                   std::move(policy));
     deleted_ += execution.deleted;
     // What was deleted was deleted for regular room: only that can still end the request well.
     if (deleted_ > 0) request_.phases = Phases{};
@@ -619,8 +612,6 @@ ResultTask<Decision> RequestRunner::decide_now() {
     entry.at = now;
     entry.decision = std::move(*decided);
     ready_on_.clear();
-    planned_on_.clear();
-    for (const HostPlan& host : host_plans(entry.decision)) planned_on_.insert(host.host);
     const auto* const nothing = std::get_if<NothingToDo>(&entry.decision);
     if (nothing != nullptr && nothing->room == ResType::regular)
         for (const auto& host : nothing->hosts) ready_on_.push_back(host.host);

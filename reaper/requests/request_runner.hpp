@@ -51,7 +51,6 @@ public:
 private:
     // The eviction guard.
     std::optional<std::string> blocked_reason() const override;
-    std::optional<std::string> outdated_reason() const override;
     ResultTask<std::optional<std::string>> still_needed() override;
     ResultTask<std::optional<std::string>> who_left() override;
 
@@ -104,9 +103,8 @@ private:
     std::string last_reason_;                ///< why it planned again
     std::map<ServerId, std::string> skipped_;
     std::vector<HostId> ready_on_;
-    std::set<HostId> planned_on_;  ///< by the plan that is carried out
-    int round_ = 0;                ///< decisions so far, those of a former process too
-    int failed_plans_ = 0;         ///< plans that had to be made again for reasons of the cloud
+    int round_ = 0;         ///< decisions so far, those of a former process too
+    int failed_plans_ = 0;  ///< plans that had to be made again for reasons of the cloud
     int deleted_ = 0;
     Duration asked_at_{};  ///< steady: when it was last asked whether a requester waits
 };
