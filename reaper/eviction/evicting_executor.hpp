@@ -19,12 +19,10 @@
 // plan, that was made under another one.
 #pragma once
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/cull.hpp"
-#include "reaper/eviction/cull_room.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"

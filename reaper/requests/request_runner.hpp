@@ -12,8 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "reaper/eviction/cull_room.hpp"
-#include "reaper/eviction/plan_executor.hpp"
+#include "reaper/eviction/cull.hpp"
 #include "reaper/requests/services.hpp"
 #include "reaper/requests/time_left.hpp"
 #include "reaper/runtime/backoff.hpp"
