@@ -61,7 +61,7 @@ Result<bool> cut_to_page(std::vector<Thing>& all, const PageAsked& page, const I
             all.begin(), all.end(), [&](const Thing& each) { return id_of(each) == page.marker; });
         if (last == all.end())
             return Error{Errc::bad_input, "marker: there is no " + in_quotes(page.marker) +
-                                              " any more; begin anew without one"};
+                                              "; begin again without one"};
         all.erase(all.begin(), last + 1);
     }
     if (all.size() <= page.limit) return false;

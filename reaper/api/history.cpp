@@ -346,7 +346,7 @@ Task<HttpResponse> get_request(const Backend& backend, ApiRequest request) {
 
 namespace {
 
-/// Of a server of the cloud, by its id or name; else why nothing is told.
+/// Of a server of the cloud, by its id or name; else why there is no explanation.
 HttpResponse never_chosen(const Backend& backend, const std::string& asked) {
     if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts())

@@ -10,7 +10,7 @@ namespace reaper::api {
 /// {version, requests[], requests_links[]}. The shape of each is a `line` of
 /// reaper/report/json.hpp. `outcome`: how it ended, or `none` for those under way. `host`: servers
 /// were deleted on it. `since`: a time, or a duration before now (`2h`). 400 if the query is not
-/// understood, or the journal does not know (any more) its marker; 503 if the journal can't be
+/// understood, or the journal does not know its marker (or no longer); 503 if the journal can't be
 /// read.
 Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request);
 
@@ -19,7 +19,7 @@ Task<HttpResponse> list_requests(const Backend& backend, ApiRequest request);
 Task<HttpResponse> list_victims(const Backend& backend, ApiRequest request);
 
 /// Messages that became no request, or joined one, and what was done to the reaper itself: newest
-/// first, with `since` and `until`. Likewise.
+/// first, with `since` and `until`. The same errors.
 Task<HttpResponse> list_messages(const Backend& backend, ApiRequest request);
 Task<HttpResponse> list_journal_events(const Backend& backend, ApiRequest request);
 

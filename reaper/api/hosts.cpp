@@ -38,8 +38,8 @@ struct HostUseNow {
     Resources regular;    ///< held by regular servers
     Resources revocable;  ///< by revocable ones that stay
     Resources lent;       ///< by revocable ones in room that is reserved for a role
-    Resources evicting;   ///< by those whose deletion has begun, whoever asked for it
-    Resources reserved;   ///< by nobody but a reservation
+    Resources evicting;   ///< by those whose deletion has begun, for any client
+    Resources reserved;   ///< by a reservation alone
     Resources other;      ///< by whatever else Placement lists: migrations, other programs
     Resources promised;   ///< to requests that the reaper makes room for
     int regular_servers = 0;
@@ -120,7 +120,7 @@ json amounts_json(const HostUseNow& use, const std::string& only) {
             {"reserved", use.reserved.get(name)}, {"other", use.other.get(name)},
             {"promised", use.promised.get(name)}};
     };
-    // Of a class without capacity something may be held all the same.
+    // Of a class without capacity something may still be held.
     for (const auto& [name, amount] : use.capacity) add(name);
     for (const auto& [name, amount] : use.free)
         if (use.capacity.get(name) == 0) add(name);
@@ -231,7 +231,7 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
         ids = chosen(view->cache, *page, wanted, marker_known);
         if (!marker_known)
             co_return refuse(400, "marker: there is no host " + in_quotes(page->marker) +
-                                      " any more; begin anew without one");
+                                      "; begin again without one");
         taken_at = view->cache.ages().oldest_read_at;
     }
     const bool more = ids.size() > page->limit;
@@ -239,7 +239,7 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
     const ReservedOn reserved = reserved_on(backend);
     json hosts = json::array();
     for (std::size_t begin = 0; begin < ids.size(); begin += hosts_at_a_time) {
-        // The cache may have changed since: hosts are looked up anew, some may be gone.
+        // The cache may have changed since: hosts are looked up again, some may be gone.
         const auto view = backend.daemon.view();
         if (!view) co_return cloud_not_read();
         for (std::size_t i = begin; i < std::min(begin + hosts_at_a_time, ids.size()); ++i)

@@ -93,7 +93,7 @@ json plan_remarks(const Backend& backend, const DaemonView& view) {
     const DaemonStatus state = backend.daemon.status();
     if (state.no_help) remarks.push_back("nothing would be done now: " + *state.no_help);
     if (state.reservations_unknown)
-        remarks.push_back("room that reservations would let go of is not counted: " +
+        remarks.push_back("room that reservations would release is not counted: " +
                           *state.reservations_unknown);
     for (const std::string& remark : view.cache.remarks()) remarks.push_back(remark);
     return remarks;
@@ -222,7 +222,7 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
     }
     report::CullingJson json;
     for (std::size_t begin = 0; begin < ids.size(); begin += at_a_time) {
-        // The cache may have changed since: hosts are looked up anew, some may be gone.
+        // The cache may have changed since: hosts are looked up again, some may be gone.
         const auto view = backend.daemon.view();
         if (!view) co_return cloud_not_read();
         const std::size_t end = std::min(begin + at_a_time, ids.size());

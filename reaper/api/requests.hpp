@@ -6,8 +6,8 @@
 namespace reaper::api {
 
 /// The body is one request in the words of `reaper plan --requests`. The answer is a stream of JSON
-/// lines: {event: "accepted", id}, then "plan", "step" as they are journaled (and "waiting" now and
-/// then), at last "outcome".
+/// lines: {event: "accepted", id}, then "plan", "step" as they are journaled (and sometimes
+/// "waiting"), at last "outcome".
 /// The request goes on when the client leaves. 400: the body is wrong; 409: not by this reaper.
 Task<HttpResponse> post_request(const Backend& backend, ApiRequest request);
 

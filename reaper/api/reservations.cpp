@@ -47,7 +47,7 @@ HttpResponse refusal_for(const Error& error) {
     throw WrongJson{what, code};
 }
 
-/// Members that nobody knows are mistakes: what they were to say would not be done.
+/// Unknown members are mistakes: what they were to say would not be done.
 void expect_only(const JsonPlace& place, const std::set<std::string_view>& known) {
     place.each_member([&](const std::string& name, const JsonPlace& member) {
         if (!known.contains(name)) member.fail("it is not known here");
@@ -242,7 +242,7 @@ Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder re
     if (request.principal && !orders->principal.empty() && orders->principal != *request.principal)
         co_return refusal_for(Error{Errc::forbidden, "principal: you are " +
                                                          in_quotes(printable(*request.principal)) +
-                                                         ", and nobody else"});
+                                                         ", and no other user"});
     if (request.principal) orders->principal = *request.principal;
     const bool dry_run = orders->dry_run;
     auto given = co_await reservations->give(std::move(orders->key), std::move(orders->principal),

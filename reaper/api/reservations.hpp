@@ -22,8 +22,8 @@ Task<HttpResponse> get_reservations(const Backend& backend, ApiRequest request);
 /// resources may be left out, and key, principal and dry_run.
 /// 202: all of them hold. 200: they would (dry_run). 400: the body is wrong; 403: the principal
 /// may not; 404: no such host, or nothing to refine; 409: the room is not there; 503: not by this
-/// reaper now. Nothing holds then. With a key that was given before: what
-/// became of that order; 409 if it was another one.
+/// reaper now. Nothing holds then. With a key that was given before: the
+/// result of that order; 409 if it was another one.
 Task<HttpResponse> post_reserve(const Backend& backend, ApiRequest request);
 
 /// The same; each has host, role, labels, resources, refines (of what was taken from that one; a

@@ -24,7 +24,7 @@
 namespace reaper::api {
 namespace {
 
-/// A plan for more would keep everybody else waiting; what is possible is told beside.
+/// A plan for more would keep all other clients waiting; what is possible is reported beside.
 constexpr int most_servers = 1'000;
 
 struct Asked {

@@ -103,8 +103,7 @@ constexpr Route table[] = {
      get_events},
     {"POST", "/v1/plan",
      "{project, flavor, resources, groups, group_policy, slots, zone, traits, res_type, id} - a "
-     "plan "
-     "as of now",
+     "plan for now",
      Access::look, post_plan},
     {"GET", "/v1/room",
      "?flavor=NAME|resources=VCPU:1,...&count=N&zone=Z&project=P&traits=CUSTOM_A=required,... - "

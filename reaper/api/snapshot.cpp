@@ -56,7 +56,7 @@ json frame_of(const DaemonView& view, bool first) {
 
 /// Without what users wrote on their servers, and operators on their aggregates: it may be secret,
 /// and is for those who may read the cloud itself.
-json for_everybody(json host) {
+json for_any_reader(json host) {
     host.erase("member_of");
     for (json& server : host.at("servers")) {
         server["metadata"] = json::object();
@@ -93,7 +93,7 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     json hosts = json::array();
     json names = json::object();
     for (std::size_t begin = 0; begin < ids.size(); begin += whole_hosts_at_a_time) {
-        // The cache may have changed since: hosts are looked up anew, some may be gone.
+        // The cache may have changed since: hosts are looked up again, some may be gone.
         const auto view = backend.daemon.view();
         if (!view) co_return cloud_not_read();
         const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids.size());
@@ -101,7 +101,7 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
             if (const Host* const host = view->cache.find(ids[i])) {
                 Host told = *host;
                 note_protection(view->policy.protection, told);
-                hosts.push_back(for_everybody(report::host_json(told)));
+                hosts.push_back(for_any_reader(report::host_json(told)));
                 report::add_project_names(names, *host, view->cache.project_names());
             }
         co_await boost::asio::post(executor, boost::asio::use_awaitable);

@@ -105,7 +105,7 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     }
     if (!backend.daemon.view()) co_return cloud_not_read();
     if (*backend.counts_usage)
-        co_return refuse(503, "usage is being counted for somebody else; try again in a moment");
+        co_return refuse(503, "usage is being counted for another client; try again in a moment");
     const Counting counting{backend.counts_usage};
     auto ended = co_await backend.compute->ended_servers(period->from);
     if (!ended) co_return not_told("Nova", ended.error());

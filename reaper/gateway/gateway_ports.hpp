@@ -26,7 +26,7 @@ struct GatewayPorts {
     const MessageSource& messages;  ///< who serves the queue
     const config::Gateway& settings;
     std::function<SchedulerRules()> scheduler;  ///< how nova-scheduler is set up, by now
-    /// Why nobody can be helped now; none if all is well.
+    /// Why no request can be helped now; none if all is well.
     std::function<std::optional<std::string>()> unable;
     /// Why a requester is revocable, by what is known now; none if it is regular.
     std::function<std::optional<std::string>(const Request&)> why_revocable;

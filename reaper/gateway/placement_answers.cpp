@@ -143,7 +143,7 @@ Task<SearchAnswer> PlacementAnswers::ask_once(HttpRequest request, GatewayCall& 
     co_return asked;
 }
 
-/// So many that are up that nobody has to look how much room they have; and none of all that it
+/// So many that are up that their room need not be read; and none of all that it
 /// names has any that is promised to others.
 bool PlacementAnswers::names_many_hosts(std::string_view body, const RequestId& id) const {
     const bool promises = !promised_.none();

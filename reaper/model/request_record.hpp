@@ -182,7 +182,7 @@ struct MessageEntry {
     std::string message_id;
     std::string event_type;
     RequestId request;    ///< empty if none
-    std::string verdict;  ///< `joined`, `duplicate`, `anew`, `refused`, `ignored`, `too-old`,
+    std::string verdict;  ///< `joined`, `duplicate`, `retried`, `refused`, `ignored`, `too-old`,
                           ///< `other-plan`, `malformed`
     std::string reason;
     TimePoint at{};

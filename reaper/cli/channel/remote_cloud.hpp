@@ -27,8 +27,8 @@ std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& ter
 std::optional<std::string> project_by(DaemonApi& api, const std::string& written,
                                       const Terminal& terminal, ExitCode& code);
 
-/// That the daemon's cloud has no such flavor, by its id or name. None: it has it, or that can't be
-/// told.
+/// That the daemon's cloud has no such flavor, by its id or name. None: it has it, or that is not
+/// known.
 std::optional<std::string> why_no_flavor(DaemonApi& api, const std::string& written);
 
 }  // namespace reaper::cli

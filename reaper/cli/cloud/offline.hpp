@@ -28,7 +28,7 @@ std::optional<config::Policy> offline_policy(const GlobalOptions& global,
 
 /// `policy` on what the file tells. If its taggers were not configured, the file's word on which
 /// servers are revocable holds, and requesters of the projects that it calls tagged are revocable;
-/// else the taggers decide anew, and `bad_input` says what the file does not tell them.
+/// else the taggers decide again, and `bad_input` says what the file does not tell them.
 Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
                                    bool taggers_configured);
 

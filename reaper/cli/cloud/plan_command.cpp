@@ -116,7 +116,7 @@ ExitCode verdict(const Answers& answers) {
     return ExitCode::ok;
 }
 
-/// What is to be planned for; none if it can't be used: then every mistake was told.
+/// What is to be planned for; none if it can't be used: then every mistake was printed.
 std::optional<Inputs> read_inputs(const PlanCommand& command, const Terminal& terminal) {
     const auto complain = [&](const Error& error) {
         terminal.complain(error.what);
@@ -164,7 +164,7 @@ ExitCode show(const Answers& answers, const Terminal& terminal) {
     return verdict(answers);
 }
 
-/// The plan in a file; where there is nobody to delete, there is nothing to approve.
+/// The plan in a file; where there is no server to delete, there is nothing to approve.
 ExitCode save(const Answers& answers, const PlanCommand& command, const Terminal& terminal) {
     const Answer& answer = answers.planned.front();
     const auto* const plan = std::get_if<Plan>(&answer.decision);

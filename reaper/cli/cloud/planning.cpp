@@ -231,7 +231,7 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
         answers.cloud_remarks.push_back(std::move(*why));
     if (planning.reservations.enabled && requests.size() > 1)
         answers.cloud_remarks.push_back(
-            "what reservations let go of is told for each request by itself: it may be the same "
+            "what reservations release is shown for each request by itself: it may be the same "
             "room");
     constexpr std::uint64_t any_build = 0;
     const CloudCache& cache = reading.cache();

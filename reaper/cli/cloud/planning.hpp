@@ -111,7 +111,7 @@ struct PlanningInputs {
     Safeguards safeguards;                      ///< with what is known of the past
     std::function<void(std::string)> progress;  ///< what is being done; may be empty
     const config::Reservations& reservations;
-    Journal& journal;  ///< of nobody: what is told goes with the command
+    Journal& journal;  ///< that stores nothing
 };
 
 /// The command line over the configuration. A strategy of another name than the configured one has
@@ -121,7 +121,7 @@ Result<config::Policy> effective_policy(config::Policy policy, const PlanCommand
 /// Plans for the requests of `inputs`, or for the one that the command describes.
 ResultTask<Answers> plan_requests(PlanningInputs& planning, Inputs inputs);
 
-/// The same on a snapshot, with nobody to ask: a project must be named by its id.
+/// The same on a snapshot, without a service to ask: a project must be named by its id.
 Result<Answers> plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs);
 
 }  // namespace reaper::cli

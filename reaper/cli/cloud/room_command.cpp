@@ -68,7 +68,7 @@ struct Answered {
     TimePoint taken_at{};
 };
 
-/// Why the cloud can't have it at all was told: then how to end.
+/// How to end if the cloud can't have it at all; the reason was printed.
 std::optional<ExitCode> ends_unknown(const Request& request, const CloudIndex& hosts,
                                      const Terminal& terminal) {
     const auto why = why_unknown(request, hosts);
@@ -135,7 +135,7 @@ ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
     return show(request, told, terminal);
 }
 
-/// A request, with its project and flavor looked up; else how to end: why was told.
+/// A request, with its project and flavor looked up; else how to end: the reason was printed.
 using Built = std::variant<Request, ExitCode>;
 
 Built built_of(boost::asio::io_context& io, const CloudToLookAt& look, const RoomCommand& command,

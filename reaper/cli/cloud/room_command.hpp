@@ -13,7 +13,7 @@ namespace reaper::cli {
 /// known.
 EstimatedRoom estimated_room_in(const nlohmann::json& said);
 
-/// Nothing, and nothing is told, if no room of `snapshot` can be oversubscribed, or the daemon
+/// Nothing, and nothing is printed, if no room of `snapshot` can be oversubscribed, or the daemon
 /// can't be asked.
 EstimatedRoom estimated_room(const Snapshot& snapshot, DaemonApi& api);
 

@@ -63,7 +63,7 @@ ExitCode snapshot_remotely(const GlobalOptions& global, const SnapshotCommand& c
     if (!file) return code;
     terminal.warn(
         "the API tells neither metadata, tags and extra specs of servers nor aggregates: the "
-        "servers are revocable as the daemon says, and a configuration can't tag them anew");
+        "servers are revocable as the daemon says, and a configuration can't tag them again");
     return write(command.anonymous ? report::anonymized(*file) : *file, command.out, terminal);
 }
 

@@ -154,7 +154,7 @@ config::Environment without_credentials(const Terminal& terminal, bool& any) {
     return environment;
 }
 
-/// What those would refuse who use the settings, before they ask anybody. `unread`: certificates
+/// What users of the settings would refuse before they ask any service. `unread`: certificates
 /// and secrets of theirs may be for the service alone.
 std::optional<Error> wrong_for_its_users(const config::Settings& settings, bool unread) {
     if (const auto compiled = compile_settings(settings); !compiled) return compiled.error();
@@ -240,7 +240,7 @@ ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
         [&] { return config::to_yaml(*settings); });
 }
 
-// `reaper apply`: has the running daemon carry out a plan that somebody looked at.
+// `reaper apply`: has the running daemon carry out a plan that a person looked at.
 
 namespace {
 

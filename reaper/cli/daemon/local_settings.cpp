@@ -28,7 +28,7 @@ constexpr const char* state_directory = "/var/lib/reaper";
 constexpr const char* look_socket = "/run/reaper-look/reaper.sock";
 
 /// The group reaper-look may read the journal, but not the configuration, which carries secrets.
-bool only_looks(const GlobalOptions& global) {
+bool is_read_only(const GlobalOptions& global) {
     const char* const file = global.config_file.c_str();
     return !global.config_given && ::access(file, R_OK) != 0 && errno == EACCES &&
            ::access(state_directory, R_OK | X_OK) == 0;
@@ -57,7 +57,7 @@ std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal) {
     config::Environment environment = config::system_environment();
     environment.open_module = nullptr;  // none of their parts is needed
-    const bool looks = only_looks(global);
+    const bool looks = is_read_only(global);
     const bool may_ask = looks && ::access(look_socket, W_OK) == 0;
     if (looks) {
         std::string taken = std::string{state_directory} + " and the defaults";

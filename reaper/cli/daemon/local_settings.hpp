@@ -17,10 +17,10 @@ namespace reaper::cli {
 std::string operator_name();
 
 /// Loads the modules of the configuration, where there is one, into the tables of plugins; what is
-/// wrong with them is told.
+/// wrong with them is printed.
 void take_modules(const GlobalOptions& global, const Terminal& terminal);
 
-/// None if these settings are wrong, or the file can't be read: then every mistake was told.
+/// None if these settings are wrong, or the file can't be read: then every mistake was printed.
 std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal);
 

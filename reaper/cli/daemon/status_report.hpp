@@ -48,7 +48,7 @@ std::string resumed_text(const std::string& where, const std::optional<PauseNote
 /// Said where neither was, and the breaker is half open.
 extern const char* const half_open_stays;
 
-/// What the journal tells of the last day, and of now.
+/// What the journal tells of the last day and the present.
 struct Recorded {
     JournalTotals totals;
     std::vector<InventoryHold> holds;

@@ -67,12 +67,12 @@ bool tries_a_cull(const config::LocalSettings& settings) {
     return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;
 }
 
-/// The pause stands all the same, for a daemon that is no dry run later.
+/// The pause still stands, for a daemon that is no dry run later.
 void warn_of_dry_run(const DaemonHealth& daemon, const Terminal& terminal) {
     if (daemon.dry_run) terminal.warn("the daemon here is a dry run: it deletes no servers anyway");
 }
 
-/// Whoever pauses a reaper that only stands by has paused nothing.
+/// A pause of a reaper that only stands by pauses nothing.
 void warn_if_elsewhere(const Activity& activity, const Terminal& terminal) {
     if (!activity.active || activity.here) return;
     terminal.warn("the active reaper is " + to_text(activity) +
@@ -87,7 +87,7 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
     const auto settings = local_settings(global, terminal);
     if (!settings) {
         terminal.complain(
-            "nothing is paused; until the configuration is mended, make the file of "
+            "nothing is paused; until the configuration is fixed, make the file of "
             "its pause_file by hand (default: touch " +
             config::Settings{}.pause_file + ")");
         return ExitCode::usage;
@@ -230,8 +230,7 @@ json body_of(const ProtectCommand& command) {
 std::string protection_answer(const ProtectCommand& command, const json& said) {
     const json protection = said.value(command.remove ? "was" : "protection", json::object());
     if (!protection.is_object()) return "it is not protected";
-    if (command.remove)
-        return "no operator protects " + protected_server_text(protection) + " any more";
+    if (command.remove) return "no operator protects " + protected_server_text(protection) + " now";
     const std::string until = text_in(protection, "until");
     return protected_server_text(protection) + " is protected " +
            (until.empty() ? "until 'reaper protect --remove'" : "until " + report::safe(until));

@@ -67,7 +67,7 @@ struct Pages {
     /// Remarks that are on stderr already; shared, as followers look again and again.
     std::shared_ptr<std::set<std::string>> told = std::make_shared<std::set<std::string>>();
 
-    /// None: why not was told.
+    /// None: the reason was printed.
     std::optional<std::vector<Line>> take(DaemonApi& api, int limit, const Terminal& terminal,
                                           ExitCode& code) const {
         const auto wanted = static_cast<std::size_t>(std::clamp(limit, 0, most_lines));

@@ -176,7 +176,7 @@ Result<recording::WeekInput> by_journal(const config::LocalSettings& settings, T
     return input;
 }
 
-/// One that is there and can't be read is told.
+/// A warning names one that is there and can't be read.
 bool holds_recording(const std::string& directory, const Terminal& terminal) {
     std::error_code unknown;
     if (directory.empty() || !std::filesystem::exists(directory, unknown)) {
@@ -194,13 +194,13 @@ Result<recording::WeekInput> week_input(const GlobalOptions& global, const Repor
                                         TimePoint until) {
     if (!command.directory.empty()) return by_recording(command.directory, since, until);
     const auto settings = local_settings(global, terminal);
-    if (!settings) return Error{Errc::cancelled, ""};  // it was told
+    if (!settings) return Error{Errc::cancelled, ""};  // it was printed
     if (holds_recording(settings->record.directory, terminal))
         return by_recording(settings->record.directory, since, until);
     const std::string of_dry_run =
         config::kept_by_dry_run(settings->journal, settings->record).record.directory;
     if (of_dry_run != settings->record.directory && holds_recording(of_dry_run, terminal))
-        terminal.warn("this is by the journal of the daemon; a dry run is told by 'reaper report " +
+        terminal.warn("this is by the journal of the daemon; for a dry run, see 'reaper report " +
                       of_dry_run + "'");
     return by_journal(*settings, since);
 }

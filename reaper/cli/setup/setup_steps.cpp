@@ -140,7 +140,7 @@ ExitCode carry_and_tell(boost::asio::io_context& io, Cloud& cloud, std::vector<S
             tell(purpose, steps, terminal);
             terminal.complain(
                 "stopped there; what is done stays, and the same command does the "
-                "rest when this is mended");
+                "rest when this is fixed");
             return failed_setup(applied.error(), terminal);
         }
     }
@@ -189,7 +189,7 @@ ResultTask<void> remove_provider(PlacementSetup& setup, SlotStep& step) {
     auto removed = co_await setup.remove_provider(step.provider);
     if (removed || removed.error().code != Errc::conflict) co_return removed;
     step.kind = Kind::refuse;
-    step.why = "somebody holds something there by now: " + removed.error().what;
+    step.why = "it is in use by now: " + removed.error().what;
     co_return Result<void>{};
 }
 

@@ -140,7 +140,7 @@ TEST_F(UsageApi, OneIsCountedAtATime) {
     run_until([&] { return first && second; });
     EXPECT_EQ(first->status, 200);
     EXPECT_EQ(second->status, 503);
-    EXPECT_THAT(second->body, HasSubstr("for somebody else"));
+    EXPECT_THAT(second->body, HasSubstr("for another client"));
 }
 
 TEST(ReclaimedRuns, AreReadADayAtATime) {
