@@ -18,6 +18,7 @@
 #include "reaper/api/reservations.hpp"
 #include "reaper/api/room.hpp"
 #include "reaper/api/snapshot.hpp"
+#include "reaper/api/static_files.hpp"
 #include "reaper/api/status.hpp"
 #include "reaper/api/usage.hpp"
 #include "reaper/model/text.hpp"
