@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/json/fields.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"

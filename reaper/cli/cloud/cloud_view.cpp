@@ -5,8 +5,8 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/cloud/resolved_policy.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/controllers/freed_room/ledger_journal.hpp"

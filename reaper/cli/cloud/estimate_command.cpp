@@ -5,10 +5,10 @@
 
 #include "config/values.hpp"
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/estimate_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/oversubscription/host_facts.hpp"

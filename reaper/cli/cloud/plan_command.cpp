@@ -5,17 +5,16 @@
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/offline.hpp"
 #include "reaper/cli/cloud/planning.hpp"
 #include "reaper/cli/cloud/resolved_policy.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
-#include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/daemon/request_progress.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time_text.hpp"

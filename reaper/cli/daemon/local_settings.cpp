@@ -1,8 +1,7 @@
 #include "reaper/cli/daemon/local_settings.hpp"
 
 #include <cerrno>
-#include <cstdlib>
-#include <pwd.h>
+#include <string>
 #include <unistd.h>
 #include <utility>
 #include <variant>
@@ -11,15 +10,6 @@
 #include "config/dry_run.hpp"
 
 namespace reaper::cli {
-
-std::string operator_name() {
-    const passwd* const entry = getpwuid(geteuid());
-    const std::string user = entry != nullptr ? entry->pw_name : std::to_string(geteuid());
-    const char* const person = std::getenv("SUDO_USER");
-    return person != nullptr && *person != '\0' && person != user
-               ? std::string{person} + " (as " + user + ")"
-               : user;
-}
 
 namespace {
 

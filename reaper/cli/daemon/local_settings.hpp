@@ -3,18 +3,12 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/output/terminal.hpp"
 
 namespace reaper::cli {
-
-// Who types a command.
-
-/// The user; behind sudo, the person: `alice (as reaper)`.
-std::string operator_name();
 
 /// Loads the modules of the configuration, where there is one, into the tables of plugins; what is
 /// wrong with them is printed.

@@ -16,6 +16,7 @@
 
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/arguments/room_arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/follow_events.hpp"

@@ -14,17 +14,10 @@
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/terminal.hpp"
-#include "reaper/model/time_text.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/report/explanation.hpp"
 
 namespace reaper::cli {
-
-// The time of day for commands that look at the past without a running daemon.
-
-inline TimePoint now() {
-    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
 
 /// Both are read only. They post to an io_context, which outlives them.
 struct Journals {

@@ -9,7 +9,7 @@
 
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
-#include "reaper/cli/past/journals.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/model/time_text.hpp"
 
 namespace reaper::cli::arguments_test {
