@@ -15,7 +15,7 @@
 #include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 
 namespace reaper::http {

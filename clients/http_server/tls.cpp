@@ -9,7 +9,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -17,7 +17,7 @@
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/runtime/task.hpp"
 

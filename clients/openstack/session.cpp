@@ -12,7 +12,7 @@
 #include "clients/http/failure.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {

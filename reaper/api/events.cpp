@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {

@@ -17,7 +17,7 @@
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/clock.hpp"

@@ -17,7 +17,7 @@
 #include "reaper/model/resources.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/table.hpp"

@@ -18,7 +18,7 @@
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
 #include "reaper/report/json.hpp"

@@ -7,7 +7,7 @@
 #include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {

@@ -15,7 +15,7 @@
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::api {

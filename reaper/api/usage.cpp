@@ -14,7 +14,7 @@
 #include "reaper/api/server_runs.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/usage.hpp"
 

@@ -14,7 +14,7 @@
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/logging.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

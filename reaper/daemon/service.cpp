@@ -15,7 +15,7 @@
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/triggers/requester.hpp"
 

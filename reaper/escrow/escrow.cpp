@@ -11,7 +11,7 @@
 #include "reaper/model/escrow_consumer.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/log_about.hpp"

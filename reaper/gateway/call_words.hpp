@@ -12,7 +12,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/request_record.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/request_spec/placement_query.hpp"
 

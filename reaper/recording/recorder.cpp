@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/lines.hpp"
 #include "reaper/report/json.hpp"

@@ -30,7 +30,7 @@
 #include "reaper/model/request.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/rooms/reserved_room.hpp"
 #include "reaper/rooms/room_promise.hpp"
 

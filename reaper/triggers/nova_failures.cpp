@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_notification.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/async.hpp"

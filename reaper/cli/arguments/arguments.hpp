@@ -17,7 +17,7 @@
 #include "reaper/model/request_record.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/request_spec/described_request.hpp"
 #include "reaper/setup/slots.hpp"
 

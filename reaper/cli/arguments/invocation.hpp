@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli {
 

@@ -6,7 +6,7 @@
 #include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "reaper/cloud_reader/lock_holders.hpp"
 #include "reaper/cloud_reader/sight.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/request_spec/admitted_room.hpp"
 #include "tagging/flavor.hpp"

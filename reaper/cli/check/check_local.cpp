@@ -12,7 +12,7 @@
 #include "reaper/controllers/reservations/project_roles.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/machine.hpp"
 #include "tagging/flavor.hpp"
 

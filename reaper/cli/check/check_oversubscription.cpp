@@ -11,7 +11,7 @@
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/model/nova_release.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/setup/oversubscription.hpp"

@@ -18,7 +18,7 @@
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/room.hpp"
 #include "reaper/report/text.hpp"

@@ -9,7 +9,7 @@
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/output/whole_file.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/anonymize.hpp"
 #include "reaper/report/json.hpp"
 

@@ -23,7 +23,7 @@
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/past/journals.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/history_tables.hpp"

@@ -8,7 +8,7 @@
 #include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"

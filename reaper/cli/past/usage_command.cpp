@@ -18,7 +18,7 @@
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/week.hpp"
 #include "reaper/report/json.hpp"

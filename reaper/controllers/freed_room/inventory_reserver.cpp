@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log_about.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
 #include "reaper/runtime/async.hpp"

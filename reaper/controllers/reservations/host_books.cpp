@@ -7,7 +7,7 @@
 
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 
 namespace reaper {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 #include "reaper/runtime/log_about.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/backoff.hpp"
 
 namespace reaper {

@@ -3,7 +3,7 @@
 
 #include "app/api_house.hpp"
 #include "reaper/api/server_runs.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::usage_api_test {

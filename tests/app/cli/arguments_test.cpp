@@ -10,7 +10,7 @@
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
 #include "reaper/cli/arguments/invocation.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli::arguments_test {
 namespace {
