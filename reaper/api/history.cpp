@@ -1,5 +1,3 @@
-#include "reaper/api/history.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/settled_query.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/error.hpp"

@@ -1,5 +1,3 @@
-#include "reaper/api/hosts.hpp"
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"

@@ -1,8 +1,7 @@
-#include "reaper/api/protections.hpp"
-
 #include <utility>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/json/json_place.hpp"

@@ -1,5 +1,3 @@
-#include "reaper/api/requests.hpp"
-
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -8,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/triggers/flavor_search.hpp"

@@ -1,5 +1,3 @@
-#include "reaper/api/reservations.hpp"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/json/fields.hpp"
 #include "reaper/json/json_place.hpp"

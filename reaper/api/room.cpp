@@ -1,4 +1,4 @@
-#include "reaper/api/room.hpp"
+#include "reaper/report/room.hpp"
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
@@ -18,7 +19,6 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/room.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper::api {

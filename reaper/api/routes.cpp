@@ -9,18 +9,11 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/events.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/health.hpp"
-#include "reaper/api/history.hpp"
-#include "reaper/api/hosts.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/api/protections.hpp"
-#include "reaper/api/requests.hpp"
-#include "reaper/api/reservations.hpp"
-#include "reaper/api/room.hpp"
-#include "reaper/api/snapshot.hpp"
 #include "reaper/api/static_files.hpp"
 #include "reaper/api/status.hpp"
-#include "reaper/api/usage.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::api {

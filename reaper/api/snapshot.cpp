@@ -1,5 +1,3 @@
-#include "reaper/api/snapshot.hpp"
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/project_names.hpp"

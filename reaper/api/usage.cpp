@@ -1,4 +1,4 @@
-#include "reaper/api/usage.hpp"
+#include "reaper/report/usage.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/backend.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/api/server_runs.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
-#include "reaper/report/usage.hpp"
 
 namespace reaper::api {
 namespace {

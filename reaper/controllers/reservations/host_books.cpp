@@ -241,12 +241,11 @@ Task<void> HostBooks::find_lost() {
         record.user = each->user;
         const auto was = reservation_of(consumer_id_of(id), record);
         if (!was) continue;
-        lost.push_back(
-            amounts_text(was->asked) + " of " +
-            to_string(was->identity, name_of(was->identity.host)) + " were reserved by principal " +
-            in_quotes(was->identity.principal) + " when this reaper knew of them last, at " +
-            iso_time(each->at) +
-            ", and are not in Placement: unless an operator unreserved them, reserve them again");
+        lost.push_back(amounts_text(was->asked) + " of " +
+                       to_string(was->identity, name_of(was->identity.host)) +
+                       " were reserved by principal " + in_quotes(was->identity.principal) +
+                       " when this reaper knew of them last, at " + iso_time(each->at) +
+                       ", and are not in Placement: unless unreserved, reserve them again");
     }
     for (const std::string& each : lost) {
         remarks_.push_back(each);
