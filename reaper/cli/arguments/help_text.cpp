@@ -191,10 +191,10 @@ With --json, one request is answered by its decision; several, or messages that 
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
 Exit code 3 says that not enough room can be freed, or that the request is refused, as that of a
-requester that is revocable itself: no servers would be deleted; with --save, that nothing was saved,
-as no server would be deleted (the room is there, or it is refused too); 6 that the cloud has no such
-project, flavor, zone or resource class (of a file that names no projects, an unknown one is a
-remark).
+requester that is revocable itself: no servers would be deleted; with --save, that nothing was
+saved, as no server would be deleted (the room is there, or it is refused too); 6 that the cloud
+has no such project, flavor, zone or resource class (of a file that names no projects, an unknown
+one is a remark).
 )"};
 
 const Text request{
@@ -311,7 +311,8 @@ The answer is one of: fits-now; on-its-way (when servers are gone that are being
 after-victims (when these revocable servers go); held-back (the same, but a limit, a protection or
 another safeguard keeps them now); free-room-only (these are revocable: they wait for free room, and
 no server is deleted for them); never (not even without all revocable servers that may go; of
-revocable ones, not even on empty hosts). Room that is promised to a request under way does not count.
+revocable ones, not even on empty hosts). Room that is promised to a request under way does not
+count.
 
 A flavor counts with its extra specs, for a server that boots from an image which asks for nothing.
 Without --project the servers are of a regular project that no aggregate is kept for. Of a revocable
@@ -338,8 +339,8 @@ one server went: reaper explain. --since and --until take dates too (2026-11-01)
 
 REQUESTER is the first server that waits, by its name or id; -o wide has all of them (REQUESTERS).
 VICTIMS in brackets are planned: a dry run deletes no server. A dry run has a journal of its own
-beside the daemon's. 'victims' and 'show' read both; else one is read, by what the configuration says now,
-and stderr reports what the other one has: --journal reads it.)",
+beside the daemon's. 'victims' and 'show' read both; else one is read, by what the configuration
+says now, and stderr reports what the other one has: --journal reads it.)",
     R"(Examples:
   reaper history --limit 50
   reaper history --since 24h --outcome not-enough
