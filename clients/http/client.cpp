@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <random>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::http {
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,6 +18,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::openstack {

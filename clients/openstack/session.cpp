@@ -6,7 +6,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <iterator>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http/failure.hpp"
@@ -14,6 +13,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::openstack {
 

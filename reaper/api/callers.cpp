@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/predicate.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/api/routes.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::api {
 namespace {

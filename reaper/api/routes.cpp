@@ -5,7 +5,6 @@
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <spdlog/spdlog.h>
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/events.hpp"
@@ -15,6 +14,7 @@
 #include "reaper/api/static_files.hpp"
 #include "reaper/api/status.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::api {
 namespace {

@@ -1,6 +1,5 @@
 #include "reaper/api/status.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/api/answers.hpp"
@@ -11,6 +10,7 @@
 #include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper::api {

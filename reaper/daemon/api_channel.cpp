@@ -7,7 +7,6 @@
 #include <csignal>
 #include <exception>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,6 +20,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/runtime/system_clock.hpp"
 

@@ -5,7 +5,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <memory>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <variant>
 
@@ -17,6 +16,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {

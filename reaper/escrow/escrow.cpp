@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper::escrow_consumers {

@@ -1,12 +1,12 @@
 #include "reaper/gateway/host_offers.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -1,6 +1,6 @@
 #include "reaper/gateway/patience.hpp"
 
-#include <spdlog/spdlog.h>
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -1,11 +1,11 @@
 #include "reaper/gateway/placement_answers.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/places.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

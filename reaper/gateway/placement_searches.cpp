@@ -1,12 +1,12 @@
 #include "reaper/gateway/placement_searches.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/places.hpp"
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

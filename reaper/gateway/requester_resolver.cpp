@@ -1,13 +1,13 @@
 #include "reaper/gateway/requester_resolver.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {

@@ -1,12 +1,12 @@
 #include "reaper/gateway/server_claims.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/claim_text.hpp"
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

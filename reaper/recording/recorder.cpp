@@ -13,7 +13,6 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <random>
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,6 +26,7 @@
 #include "reaper/recording/lines.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/name_changer.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::recording {
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/requester.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cli/arguments/invocation.hpp"
@@ -12,6 +11,7 @@
 #include "reaper/controllers/freed_room/ledger_journal.hpp"
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
 #include "reaper/controllers/safeguards/server_protections.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/flavor_search.hpp"
 

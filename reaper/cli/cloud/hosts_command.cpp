@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/table.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/flavor_search.hpp"
 

@@ -1,7 +1,6 @@
 // `reaper plan`: the daemon's way from a message to a plan, once, without the deed.
 #include <algorithm>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
@@ -22,6 +21,7 @@
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/report/text.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/described_requests.hpp"
 

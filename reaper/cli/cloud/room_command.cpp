@@ -2,7 +2,6 @@
 #include "reaper/cli/cloud/room_command.hpp"
 
 #include <cstdint>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "reaper/report/json.hpp"
 #include "reaper/report/room.hpp"
 #include "reaper/report/text.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {

@@ -1,6 +1,5 @@
 // `reaper snapshot`: one view of the cloud, as a file.
 #include <iostream>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
@@ -12,6 +11,7 @@
 #include "reaper/model/time.hpp"
 #include "reaper/report/anonymize.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -27,6 +26,7 @@
 #include "reaper/report/render.hpp"
 #include "reaper/requests/observed_journal.hpp"
 #include "reaper/requests/record_feed.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::cli {
 namespace {

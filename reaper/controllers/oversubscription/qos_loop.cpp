@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

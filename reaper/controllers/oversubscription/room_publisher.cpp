@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
@@ -10,6 +9,7 @@
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper {

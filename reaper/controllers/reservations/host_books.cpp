@@ -1,7 +1,6 @@
 #include "reaper/controllers/reservations/host_books.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <spdlog/spdlog.h>
 #include <tuple>
 #include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -1,0 +1,13 @@
+// What the program logs with: spdlog. The formatting that each call would instantiate once more in
+// its own source is the library's.
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#if FMT_VERSION < 100000
+namespace fmt::inline v9::detail {
+extern template void vformat_to<char>(buffer<char>&, string_view,
+                                      basic_format_args<FMT_BUFFER_CONTEXT(type_identity_t<char>)>,
+                                      locale_ref);
+}  // namespace fmt::inline v9::detail
+#endif
