@@ -141,10 +141,7 @@ std::variant<Request, ExitCode> of_named_flavor(boost::asio::io_context& io,
                                                 const Terminal& terminal) {
     auto made = run_task(io, with_flavor(look.cloud.ports().compute, std::move(request), written,
                                          look.policy->scheduler));
-    if (!made)
-        return terminal.fail(
-            made.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-            made.error());
+    if (!made) return terminal.fail(made.error());
     if (const auto* const unknown = std::get_if<UnknownFlavor>(&*made))
         return terminal.fail(ExitCode::unknown, Error{Errc::not_found, unknown->why});
     if (const auto* const refused = std::get_if<Refused>(&*made))

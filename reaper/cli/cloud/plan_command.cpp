@@ -144,11 +144,6 @@ std::optional<Inputs> read_inputs(const PlanCommand& command, const Terminal& te
     return std::move(*inputs);
 }
 
-ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
-    terminal.complain(error.what);
-    return error.code == Errc::bad_input ? ExitCode::usage : code;
-}
-
 /// Of a doubtful cloud, or a strange file, the first ones tell enough; --json has all.
 void warn_of(const std::vector<std::string>& remarks) {
     constexpr std::size_t most = 100;
@@ -205,12 +200,12 @@ ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
             return ExitCode::usage;
         }
     auto effective = effective_policy(std::move(*policy), command);
-    if (!effective) return fail(ExitCode::usage, effective.error(), terminal);
+    if (!effective) return terminal.fail(ExitCode::usage, effective.error());
     const auto cloud =
         open_snapshot(command.snapshot_file, std::move(*effective), global.config_given);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     const auto answers = plan_offline(*cloud, command, std::move(*inputs));
-    return answers ? show(*answers, terminal) : fail(ExitCode::usage, answers.error(), terminal);
+    return answers ? show(*answers, terminal) : terminal.fail(ExitCode::usage, answers.error());
 }
 
 /// By the daemon that --api names: on its cache, by its policy.
@@ -247,16 +242,16 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& given,
     auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     auto effective = effective_policy(settings->policy, command);
-    if (!effective) return fail(ExitCode::usage, effective.error(), terminal);
+    if (!effective) return terminal.fail(ExitCode::usage, effective.error());
     settings->policy = std::move(*effective);
     if (auto wrong = compile_policy(settings->policy); !wrong)
-        return fail(ExitCode::usage, wrong.error(), terminal);
+        return terminal.fail(ExitCode::usage, wrong.error());
     auto inputs = read_inputs(command, terminal);
     if (!inputs) return ExitCode::usage;
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     auto paused = pause_in_force(settings->pause_file);
     std::vector<std::string> remarks = pause_remarks(paused);
     // Messages that make no request need no cloud.
@@ -267,14 +262,14 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& given,
         for (auto& remark : in_cloud->remarks) remarks.push_back(std::move(remark));
     }
     auto policy = compile_policy(settings->policy);
-    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
     Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "planned");
     std::function<void(std::string)> progress = [&](const std::string& what) {
         terminal.progress(what);
     };
     Safeguards safeguards = known_safeguards(io, *settings, cloud->clock->now(), "planned");
     const auto journal = no_journal();
-    if (!journal) return fail(ExitCode::failed, journal.error(), terminal);
+    if (!journal) return terminal.fail(journal.error());
     PlanningInputs planning{cloud->ports(),
                             command,
                             *policy,

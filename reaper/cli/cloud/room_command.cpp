@@ -144,10 +144,7 @@ Built built_of(boost::asio::io_context& io, const CloudToLookAt& look, const Roo
     Request request = request_of(command, RequestId{"room"}, ProjectId{}, now);
     if (!command.project.empty()) {
         auto found = run_task(io, described_request(look.cloud.ports().identity, command, now));
-        if (!found)
-            return terminal.fail(
-                found.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-                found.error());
+        if (!found) return terminal.fail(found.error());
         if (const auto* const unknown = std::get_if<UnknownName>(&*found))
             return terminal.fail(ExitCode::unknown, Error{Errc::not_found, unknown->why});
         request.project = std::get<Request>(*found).project;

@@ -216,10 +216,7 @@ ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
                              Error{Errc::bad_input, "--until: must be later than --since"});
     auto input = week_input(global, command, terminal, since, until);
     if (!input && input.error().code == Errc::cancelled) return ExitCode::usage;
-    if (!input)
-        return terminal.fail(
-            input.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-            input.error());
+    if (!input) return terminal.fail(input.error());
     input->since = since;
     input->until = until;
     const auto week = recording::report_week(std::move(*input));
