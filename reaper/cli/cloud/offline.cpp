@@ -94,6 +94,7 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
     }
     cloud.cache = {std::move(file.snapshot), std::move(file.tag_data)};
     cloud.ledger = std::move(file.ledger);
+    cloud.ledger.expire(cloud.cache.snapshot, cloud.cache.snapshot.taken_at);
     return cloud;
 }
 

@@ -17,7 +17,7 @@ namespace reaper::cli {
 
 struct OfflineCloud {
     CloudView cache;
-    Ledger ledger;  ///< as the file has it
+    Ledger ledger;  ///< without what is over
     std::shared_ptr<const CompiledPolicy> policy;
 };
 

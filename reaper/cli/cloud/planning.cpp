@@ -395,10 +395,8 @@ Result<Answers> plan_offline(const OfflineCloud& cloud, const PlanCommand& comma
         answers.planned.push_back(std::move(answer));
     }
     if (!answers.unknown.empty()) return answers;
-    Ledger ledger = cloud.ledger;
-    ledger.expire(cache.snapshot, answers.taken_at);
     Safeguards safeguards{cloud.policy->safeguards};  // a snapshot tells nothing of the past
-    decide_in_turn(*cloud.policy, cache, std::move(ledger), safeguards, answers);
+    decide_in_turn(*cloud.policy, cache, cloud.ledger, safeguards, answers);
     return answers;
 }
 
