@@ -12,7 +12,6 @@
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/offline.hpp"
 #include "reaper/cli/cloud/reading.hpp"
-#include "reaper/cli/cloud/room_command.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
