@@ -45,8 +45,6 @@ struct HostUseNow {
 };
 
 /// `reserved`: what consumers of reservations hold on the host.
-HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved);
-
 HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved) {
     HostUseNow use;
     const report::Room room = report::room_of(host);

@@ -75,6 +75,8 @@ std::optional<config::Policy> offline_policy(const GlobalOptions& global,
     return std::nullopt;
 }
 
+namespace {
+
 Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
                                    bool taggers_configured) {
     OfflineCloud cloud;
@@ -97,8 +99,6 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
     cloud.ledger.expire(cloud.cache.snapshot, cloud.cache.snapshot.taken_at);
     return cloud;
 }
-
-namespace {
 
 Result<std::string> read_whole(const std::string& path) {
     try {
