@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <map>
 #include <utility>
 #include <vector>
@@ -47,8 +44,6 @@ struct HostUseNow {
 };
 
 /// `reserved`: what consumers of reservations hold on the host.
-HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved);
-
 HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved) {
     HostUseNow use;
     const report::Room room = report::room_of(host);
@@ -215,7 +210,6 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
         if (auto* const refused = std::get_if<HttpResponse>(&found)) co_return std::move(*refused);
         project = std::get<ProjectId>(found);
     }
-    const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;
     TimePoint taken_at;
     {
@@ -237,15 +231,11 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
     if (more) ids.pop_back();
     const ReservedOn reserved = reserved_on(backend);
     json hosts = json::array();
-    for (std::size_t begin = 0; begin < ids.size(); begin += hosts_at_a_time) {
-        // The cache may have changed since: hosts are looked up again, some may be gone.
-        const auto view = backend.daemon.view();
-        if (!view) co_return cloud_not_read();
-        for (std::size_t i = begin; i < std::min(begin + hosts_at_a_time, ids.size()); ++i)
-            if (const Host* const host = view->cache.find(ids[i]))
-                hosts.push_back(host_json(*host, *view, reserved, only));
-        co_await boost::asio::post(executor, boost::asio::use_awaitable);
-    }
+    const HostVisit add = [&](const Host& host, const DaemonView& view) {
+        hosts.push_back(host_json(host, view, reserved, only));
+    };
+    const bool read = co_await visit_hosts(backend, ids, hosts_at_a_time, add);
+    if (!read) co_return cloud_not_read();
     json links = more ? next_link(request, ids.back().str()) : json::array();
     co_return answered({{"hosts", std::move(hosts)},
                         {"hosts_links", std::move(links)},

@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -77,7 +74,6 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
         if (auto* const refused = std::get_if<HttpResponse>(&found)) co_return std::move(*refused);
         project = std::get<ProjectId>(found).str();
     }
-    const auto executor = co_await boost::asio::this_coro::executor;
     json body;
     std::vector<HostId> ids;
     {
@@ -90,20 +86,14 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     if (more) ids.pop_back();
     json hosts = json::array();
     json names = json::object();
-    for (std::size_t begin = 0; begin < ids.size(); begin += whole_hosts_at_a_time) {
-        // The cache may have changed since: hosts are looked up again, some may be gone.
-        const auto view = backend.daemon.view();
-        if (!view) co_return cloud_not_read();
-        const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids.size());
-        for (std::size_t i = begin; i < end; ++i)
-            if (const Host* const host = view->cache.find(ids[i])) {
-                Host told = *host;
-                note_protection(view->policy.protection, told);
-                hosts.push_back(for_any_reader(report::host_json(told)));
-                report::add_project_names(names, *host, view->cache.project_names());
-            }
-        co_await boost::asio::post(executor, boost::asio::use_awaitable);
-    }
+    const HostVisit add = [&](const Host& host, const DaemonView& view) {
+        Host told = host;
+        note_protection(view.policy.protection, told);
+        hosts.push_back(for_any_reader(report::host_json(told)));
+        report::add_project_names(names, host, view.cache.project_names());
+    };
+    const bool read = co_await visit_hosts(backend, ids, whole_hosts_at_a_time, add);
+    if (!read) co_return cloud_not_read();
     body["hosts"] = std::move(hosts);
     body["project_names"] = std::move(names);
     if (project) body["project"] = std::move(*project);

@@ -45,12 +45,13 @@ std::optional<config::Settings> settings_for_looking(const GlobalOptions& global
 struct CloudToLookAt {
     Cloud cloud;
     std::shared_ptr<const CompiledPolicy> policy;
-    std::vector<std::string> remarks;  ///< of the policy's names
+    std::vector<std::string> remarks;  ///< names that lead nowhere, and what keeps the daemon back
 };
-/// Else how to end: the reason was printed.
+/// Else how to end: the reason was printed. `look_up`: the cloud is asked for the names in the policy.
 std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
                                                        const config::Settings& settings,
-                                                       const Terminal& terminal);
+                                                       const Terminal& terminal,
+                                                       bool look_up = true);
 
 /// What Keystone returned; where it failed, the reason is printed, and there are none.
 ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,

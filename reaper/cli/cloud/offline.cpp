@@ -75,6 +75,8 @@ std::optional<config::Policy> offline_policy(const GlobalOptions& global,
     return std::nullopt;
 }
 
+namespace {
+
 Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
                                    bool taggers_configured) {
     OfflineCloud cloud;
@@ -94,10 +96,9 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
     }
     cloud.cache = {std::move(file.snapshot), std::move(file.tag_data)};
     cloud.ledger = std::move(file.ledger);
+    cloud.ledger.expire(cloud.cache.snapshot, cloud.cache.snapshot.taken_at);
     return cloud;
 }
-
-namespace {
 
 Result<std::string> read_whole(const std::string& path) {
     try {

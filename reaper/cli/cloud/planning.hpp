@@ -64,10 +64,6 @@ struct PlannedInput {
 ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group,
                                         SchedulerRules rules = {});
 
-/// The same from the message and a snapshot alone; of an unknown release, as if it were the oldest.
-PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group,
-                                    const SchedulerRules& rules);
-
 /// Its own id, or one that is made; `number` makes it unique.
 RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t number = 0);
 /// A name that leads nowhere in this cloud.

@@ -72,6 +72,12 @@ std::optional<PauseNote> pause_in_force(const std::string& pause_file) {
     return note ? note : switches.breaker->note();
 }
 
+std::vector<std::string> pause_remarks(const std::optional<PauseNote>& paused) {
+    if (!paused) return {};
+    return {"the reaper is paused " + printable(paused->line()) +
+            ": the daemon deletes no server until 'reaper resume'"};
+}
+
 std::string resumed_text(const std::string& where, const std::optional<PauseNote>& paused,
                          const std::optional<PauseNote>& opened) {
     std::string text;

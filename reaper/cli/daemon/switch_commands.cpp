@@ -96,10 +96,8 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
     const std::string& file = settings->pause_file;
     const auto pause = make_switches(file).pause;
     const auto before = pause->note();
-    if (const auto done = pause->pause(operator_name(), command.reason); !done) {
-        terminal.complain(done.error().what);
-        return ExitCode::failed;
-    }
+    if (const auto done = pause->pause(operator_name(), command.reason); !done)
+        return terminal.fail(ExitCode::failed, done.error());
     const auto after = pause->note();
     // The pause stands; whom it holds for is asked after that.
     const Activity activity = activity_of(*settings);
@@ -126,9 +124,7 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
     const auto opened = switches.breaker->note();
     for (Switch* const each : {switches.pause.get(), switches.breaker.get()}) {
         const auto done = each->resume();
-        if (done) continue;
-        terminal.complain(done.error().what);
-        return ExitCode::failed;
+        if (!done) return terminal.fail(ExitCode::failed, done.error());
     }
     const std::string here = "on this machine (" + machine_name() + ")";
     const nlohmann::json document = {{"version", report::json_version},

@@ -11,9 +11,8 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/arguments/room_arguments.hpp"
-#include "reaper/cli/channel/daemon_api.hpp"
+#include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
-#include "reaper/cli/cloud/room_command.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
@@ -216,10 +215,7 @@ ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
                              Error{Errc::bad_input, "--until: must be later than --since"});
     auto input = week_input(global, command, terminal, since, until);
     if (!input && input.error().code == Errc::cancelled) return ExitCode::usage;
-    if (!input)
-        return terminal.fail(
-            input.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-            input.error());
+    if (!input) return terminal.fail(input.error());
     input->since = since;
     input->until = until;
     const auto week = recording::report_week(std::move(*input));

@@ -59,7 +59,4 @@ struct Purpose {
 ExitCode carry_and_tell(boost::asio::io_context& io, Cloud& cloud, std::vector<SlotStep> steps,
                         const Purpose& purpose, const Terminal& terminal);
 
-/// Complains.
-ExitCode failed_setup(const Error& error, const Terminal& terminal);
-
 }  // namespace reaper::cli
