@@ -38,7 +38,7 @@ std::optional<std::string> why_no_flavor(DaemonApi& api, const std::string& writ
 /// known.
 EstimatedRoom estimated_room_in(const nlohmann::json& said);
 
-/// Nothing, and nothing is told, if no room of `snapshot` can be oversubscribed, or the daemon
+/// Nothing, and no message, if no room of `snapshot` can be oversubscribed, or the daemon
 /// can't be asked.
 EstimatedRoom estimated_room(const Snapshot& snapshot, DaemonApi& api);
 

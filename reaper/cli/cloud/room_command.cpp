@@ -23,7 +23,7 @@
 namespace reaper::cli {
 namespace {
 
-/// Why the cloud can't have it at all was told: then how to end.
+/// How to end where the cloud can't have it at all: the reason was printed.
 std::optional<ExitCode> ends_unknown(const Request& request, const CloudIndex& hosts,
                                      const Terminal& terminal) {
     const auto why = why_unknown(request, hosts);
