@@ -1,5 +1,5 @@
-// What the program logs with: spdlog. The formatting that each call would instantiate once more in
-// its own source is the library's.
+// What the program logs with: spdlog. The formatting that each source would instantiate once more
+// is compiled once, in log.cpp.
 #pragma once
 
 #include <spdlog/spdlog.h>
