@@ -5,9 +5,13 @@
 #include <spdlog/spdlog.h>
 
 #if FMT_VERSION < 100000
-namespace fmt::inline v9::detail {
+namespace fmt {
+inline namespace v9 {
+namespace detail {
 extern template void vformat_to<char>(buffer<char>&, string_view,
                                       basic_format_args<FMT_BUFFER_CONTEXT(type_identity_t<char>)>,
                                       locale_ref);
-}  // namespace fmt::inline v9::detail
+}  // namespace detail
+}  // namespace v9
+}  // namespace fmt
 #endif

@@ -47,7 +47,8 @@ struct CloudToLookAt {
     std::shared_ptr<const CompiledPolicy> policy;
     std::vector<std::string> remarks;  ///< names that lead nowhere, and what keeps the daemon back
 };
-/// Else how to end: the reason was printed. `look_up`: the cloud is asked for the names in the policy.
+/// Else how to end: the reason was printed. `look_up`: the cloud is asked for the names in the
+/// policy.
 std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
                                                        const config::Settings& settings,
                                                        const Terminal& terminal,

@@ -28,8 +28,8 @@ std::optional<config::Policy> offline_policy(const GlobalOptions& global,
 
 /// `policy` on the file that a command names (`-` is stdin); `bad_input` if it is no snapshot. If
 /// its taggers were not configured, the file's word on which servers are revocable holds, and
-/// requesters of the projects that it calls tagged are revocable; else the taggers decide again, and
-/// `bad_input` says what the file does not tell them.
+/// requesters of the projects that it calls tagged are revocable; else the taggers decide again,
+/// and `bad_input` says what the file does not tell them.
 Result<OfflineCloud> open_snapshot(const std::string& path, config::Policy policy,
                                    bool taggers_configured);
 
