@@ -12,7 +12,7 @@
 #include "config/document.hpp"
 #include "config/reader.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::config {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/rooms/room.hpp"
 #include "strategies/sketch.hpp"
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "clients/amqp/frame_assembler.hpp"
 #include "reaper/notifications/cloud_event_parser.hpp"
 #include "reaper/ports/message_source.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::amqp {
 

@@ -1,6 +1,5 @@
 #include "clients/amqp/amqp_source.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/amqp/amqp_session.hpp"
@@ -10,6 +9,7 @@
 #include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/outbox.hpp"
 #include "clients/amqp/publisher.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

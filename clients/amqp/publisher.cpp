@@ -1,12 +1,12 @@
 #include "clients/amqp/publisher.hpp"
 
-#include <spdlog/spdlog.h>
 #include <vector>
 
 #include "clients/amqp/amqp_bytes.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/serving_token.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper::amqp {

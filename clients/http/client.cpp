@@ -8,14 +8,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <random>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 
 #include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::http {
 

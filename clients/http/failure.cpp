@@ -12,7 +12,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "reaper/ports/url.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::http {
 

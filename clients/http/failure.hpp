@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/http_client.hpp"
 
 namespace reaper::http {

@@ -20,7 +20,7 @@
 #include <optional>
 
 #include "clients/http/failure.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::http {

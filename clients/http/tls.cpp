@@ -8,6 +8,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
 
 namespace reaper::http {

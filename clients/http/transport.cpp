@@ -14,7 +14,7 @@
 #include "clients/http/failure.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/wire.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::http {
 

@@ -13,7 +13,7 @@
 
 #include "clients/http/client.hpp"
 #include "clients/http/failure.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/runtime/task.hpp"
 

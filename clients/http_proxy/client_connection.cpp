@@ -10,12 +10,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http/socket_stream.hpp"
 #include "clients/http_proxy/message.hpp"
 #include "reaper/ports/proxy_handler.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::proxy {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "clients/http/failure.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/http_handler.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 

@@ -4,12 +4,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http_proxy/client_connection.hpp"
 #include "clients/http_server/address.hpp"
 #include "clients/http_server/tls.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/error.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http/dial.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::proxy {
 

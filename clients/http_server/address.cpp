@@ -6,12 +6,13 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <spdlog/spdlog.h>
 #include <string_view>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <utility>
+
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "clients/http_server/address.hpp"
 #include "clients/http_server/tls.hpp"
 #include "reaper/ports/http_handler.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 

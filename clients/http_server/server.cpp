@@ -10,7 +10,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <list>
 #include <map>
-#include <spdlog/spdlog.h>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "clients/http_server/address.hpp"
 #include "clients/http_server/connection.hpp"
 #include "clients/http_server/tls.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

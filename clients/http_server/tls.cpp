@@ -6,10 +6,10 @@
 #include <ctime>
 #include <openssl/err.h>
 #include <openssl/x509.h>
-#include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 

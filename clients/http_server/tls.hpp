@@ -10,7 +10,7 @@
 
 #include "clients/http_server/server.hpp"
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

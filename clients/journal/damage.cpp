@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "clients/journal/schema.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::journal {
 namespace {

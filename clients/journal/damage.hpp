@@ -6,7 +6,7 @@
 
 #include "clients/journal/database.hpp"
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::journal {
 

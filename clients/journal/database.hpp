@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::journal {
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "clients/journal/worker.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

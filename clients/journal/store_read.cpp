@@ -1,12 +1,12 @@
 // The store's reading side: rows back to records.
 #include <algorithm>
 #include <limits>
-#include <spdlog/spdlog.h>
 
 #include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::journal {
 namespace {

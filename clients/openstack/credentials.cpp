@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
 
 namespace reaper::openstack {
@@ -47,12 +48,11 @@ Error missing(const std::string& what) {
 }
 
 std::string described_user(const config::Credentials& with) {
-    if (!with.user_id.empty()) return "user with id " + http::one_line(with.user_id, 100);
+    if (!with.user_id.empty()) return "user with id " + one_line(with.user_id, 100);
     const std::string of = !with.user_domain_name.empty() ? with.user_domain_name
                            : !with.user_domain_id.empty() ? with.user_domain_id
                                                           : std::string(standard_domain);
-    return "user " + http::one_line(with.username, 100) + " (domain " + http::one_line(of, 100) +
-           ')';
+    return "user " + one_line(with.username, 100) + " (domain " + one_line(of, 100) + ')';
 }
 
 }  // namespace
@@ -106,9 +106,9 @@ std::string auth_body(const config::Credentials& with) {
 std::string describe(const config::Credentials& with) {
     if (!with.uses_application_credential()) return described_user(with);
     if (!with.application_credential_id.empty())
-        return "application credential " + http::one_line(with.application_credential_id, 100);
-    return "application credential " + http::one_line(with.application_credential_name, 100) +
-           " of " + described_user(with);
+        return "application credential " + one_line(with.application_credential_id, 100);
+    return "application credential " + one_line(with.application_credential_name, 100) + " of " +
+           described_user(with);
 }
 
 }  // namespace reaper::openstack

@@ -2,12 +2,12 @@
 
 #include <chrono>
 #include <map>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http/transport.hpp"
 #include "clients/openstack/reading.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::openstack {
 

@@ -63,7 +63,7 @@ std::string canonical_id(const std::string& text) {
 }
 
 std::string in_quotes(const std::string& text) {
-    return "'" + http::one_line(text, longest_shown) + "'";
+    return "'" + one_line(text, longest_shown) + "'";
 }
 
 }  // namespace
@@ -127,8 +127,8 @@ std::string ProjectMatches::several() const {
     std::size_t told = 0;
     for (const auto& [id, project] : found_) {
         if (told == at_most) return text + ", ...";
-        text += (told++ == 0 ? "" : ", ") + http::one_line(id.str(), 64) + " (domain " +
-                http::one_line(project.domain, 64) + ")";
+        text += (told++ == 0 ? "" : ", ") + one_line(id.str(), 64) + " (domain " +
+                one_line(project.domain, 64) + ")";
     }
     return text;
 }
@@ -150,7 +150,7 @@ ResultTask<std::vector<Project>> list_tagged(SessionPtr keystone, std::string ta
     // A comma would ask for projects with several tags.
     if (tag.empty() || tag.find_first_of(",/") != std::string::npos)
         co_return Error{Errc::bad_input,
-                        "project tag \"" + http::one_line(tag, 100) +
+                        "project tag \"" + one_line(tag, 100) +
                             "\": Keystone's tags are not empty and have no comma or slash"};
     std::string path = "/projects?tags=" + http::escape(tag) + "&enabled=true";
     auto projects = co_await read(std::move(keystone), std::move(path), read_enabled_projects);

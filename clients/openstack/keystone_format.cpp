@@ -4,7 +4,7 @@
 #include <set>
 
 #include "clients/openstack/reading.hpp"
-#include "reaper/ports/url.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
 
@@ -30,7 +30,7 @@ std::set<std::string> all(const Endpoints& endpoints, Member member) {
 std::string listed(const std::set<std::string>& values) {
     std::string list;
     for (const std::string& value : values) list += (list.empty() ? "" : ", ") + value;
-    return list.empty() ? "nothing" : http::one_line(list, 300);
+    return list.empty() ? "nothing" : one_line(list, 300);
 }
 
 Endpoints where(const Endpoints& endpoints, auto condition) {
@@ -58,7 +58,7 @@ Result<std::string> choose_endpoint(const Catalog& catalog, CloudService service
         return no_endpoint(service, "the catalog has several regions (" + listed(regions) +
                                         "); set cloud.region to one of them");
     if (!region.empty() && !everything.empty() && !regions.contains(region))
-        return no_endpoint(service, "there is no region " + http::one_line(region, 100) +
+        return no_endpoint(service, "there is no region " + one_line(region, 100) +
                                         "; the catalog has " + listed(regions) +
                                         "; change cloud.region");
     const Endpoints typed = where(everything, [&](const CatalogEndpoint& endpoint) {

@@ -7,7 +7,7 @@
 
 #include "clients/openstack/openstack.hpp"
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/identity.hpp"
 
 namespace reaper::openstack {

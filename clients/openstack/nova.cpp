@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,8 +15,10 @@
 #include "clients/openstack/service.hpp"
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/interner.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper::openstack {
@@ -102,8 +103,7 @@ struct ListOptions {
 /// although there is more. So only a page that adds nothing is the end.
 Result<bool> is_end(bool grew, bool more, const std::string& where, const std::string& marker) {
     if (!grew && more)
-        return Error{Errc::bad_answer,
-                     where + ": the pages repeat at " + http::one_line(marker, 60)};
+        return Error{Errc::bad_answer, where + ": the pages repeat at " + one_line(marker, 60)};
     return !grew;
 }
 
@@ -231,7 +231,7 @@ ResultTask<std::optional<ServerRecord>> find_server(std::shared_ptr<Service> nov
     const Server& server = (*record)->server;
     if (server.id != id)
         co_return Error{Errc::bad_answer, answer->where + ": answered with another server, " +
-                                              http::one_line(server.id.str(), 60)};
+                                              one_line(server.id.str(), 60)};
     shown->note(server.project, clock.steady());
     if (server.status == "DELETED") co_return std::optional<ServerRecord>();
     co_return std::move(*record);
@@ -244,7 +244,7 @@ ResultTask<std::optional<ActionRecord>> find_action(std::shared_ptr<Service> nov
     auto action = found_in(answer, read_action, *nova);
     if (action && *action && (*action)->request != request)
         co_return Error{Errc::bad_answer, answer->where + ": answered with another action, " +
-                                              http::one_line((*action)->request.str(), 60)};
+                                              one_line((*action)->request.str(), 60)};
     co_return action;
 }
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/http/failure.hpp"
-#include "reaper/ports/url.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
 
@@ -51,7 +51,7 @@ std::string service_message(std::string_view body) {
         message = http::without_tags(body);
     else
         message = message_in(document);
-    return http::one_line(message, message_limit);
+    return one_line(message, message_limit);
 }
 
 Error status_error(const Answer& answer, const std::string& who) {
@@ -60,7 +60,7 @@ Error status_error(const Answer& answer, const std::string& who) {
         text += ": " + message;
     text += hint_for(answer, who);
     if (const auto id = answer.response.request_id(); !id.empty())
-        text += " (" + http::one_line(id, 60) + ")";
+        text += " (" + one_line(id, 60) + ")";
     return {http::failure_kind(answer.response.status), std::move(text)};
 }
 

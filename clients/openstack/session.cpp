@@ -6,13 +6,14 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <iterator>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http/failure.hpp"
 #include "clients/openstack/credentials.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::openstack {
 
@@ -286,8 +287,8 @@ ResultTask<AuthInfo> Session::who() {
 Error Session::refusal(const Answer& answer) const {
     std::string who = describe(cloud_.credentials);
     if (token_)
-        who = "user " + http::one_line(token_->body.info.user_name, 100) + " on project " +
-              http::one_line(token_->body.info.project_name, 100);
+        who = "user " + one_line(token_->body.info.user_name, 100) + " on project " +
+              one_line(token_->body.info.project_name, 100);
     Error error = status_error(answer, who);
     if (token_) error.what = http::without(std::move(error.what), token_->text);
     return error;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

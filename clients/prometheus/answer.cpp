@@ -10,7 +10,7 @@
 #include "clients/http/failure.hpp"
 #include "clients/prometheus/prometheus.hpp"
 #include "reaper/json/json_parts.hpp"
-#include "reaper/ports/url.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::prometheus {
 
@@ -37,7 +37,7 @@ double value_of(const JsonPlace& place) {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     if (text.empty() || error != std::errc{} || stop != end || !std::isfinite(value))
-        place.fail("expected a number, found \"" + http::one_line(text, 40) + '"');
+        place.fail("expected a number, found \"" + one_line(text, 40) + '"');
     return value;
 }
 
@@ -149,8 +149,7 @@ void add_remarks(const JsonPlace& in, std::string_view name, std::vector<std::st
     const auto all = in.maybe(name);
     if (!all) return;
     all->each([&](const JsonPlace& each) {
-        if (remarks.size() < most_remarks)
-            remarks.push_back(http::one_line(each.text(), message_limit));
+        if (remarks.size() < most_remarks) remarks.push_back(one_line(each.text(), message_limit));
     });
 }
 
@@ -199,10 +198,10 @@ bool is_prometheus(std::string_view body) {
 }
 
 Error not_understood(const WrongJson& wrong, std::string_view body) {
-    std::string what = http::one_line(wrong.what, message_limit);
+    std::string what = one_line(wrong.what, message_limit);
     if (!is_prometheus(body)) {
         what = "no answer of Prometheus: " + what;
-        const std::string words = http::one_line(http::without_tags(body), 80);
+        const std::string words = one_line(http::without_tags(body), 80);
         if (!words.empty()) what += ", \"" + words + '"';
         what += address_hint();
     }
@@ -287,7 +286,7 @@ Error refusal(const http::Response& response) {
     const Words words = words_of(response.body);
     std::string text = std::to_string(response.status);
     for (const std::string* each : {&words.type, &words.message})
-        if (const std::string line = http::one_line(*each, message_limit); !line.empty())
+        if (const std::string line = one_line(*each, message_limit); !line.empty())
             text += ": " + line;
     return {code_of(response.status, words.type), text + hint_for(response, words)};
 }

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <openssl/evp.h>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "clients/http/failure.hpp"
@@ -12,6 +11,7 @@
 #include "clients/prometheus/answer.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::prometheus {
 

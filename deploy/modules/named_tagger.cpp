@@ -1,6 +1,6 @@
 // A tagger: servers whose names begin with a prefix are revocable. What servers are called is their
-// owners' to say, and whoever can't say whether a *requester* is revocable must not call it regular
-// when it is: so the flavor of a requester decides, by a prefix too.
+// owners' to say, and a tagger that can't say whether a *requester* is revocable must not call it
+// regular when it is: so the flavor of a requester decides, by a prefix too.
 #include <reaper/modules/module.hpp>
 
 namespace {

@@ -129,7 +129,7 @@ def call(
 
 
 class NovaUser:
-    """Somebody with a password, and what Nova's API gives them."""
+    """A user with a password, and what Nova's API gives them."""
 
     def __init__(self, ready: dict[str, Any], name: str):
         user = ready["users"][name]
@@ -166,7 +166,7 @@ class NovaUser:
     def look(self, server: str) -> dict[str, Any]:
         return self.call("GET", f"/servers/{server}")[1]["server"]
 
-    def everybodys_servers(self) -> dict[str, dict[str, Any]]:
+    def all_servers(self) -> dict[str, dict[str, Any]]:
         """By id; for administrators."""
         found: dict[str, dict[str, Any]] = {}
         marker = ""

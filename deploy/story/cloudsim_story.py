@@ -71,7 +71,7 @@ class CloudsimStory(Teller):
 
     def tell(self) -> None:
         try:
-            before = self.admin.everybodys_servers()
+            before = self.admin.all_servers()
             self.show_the_cloud(before)
             self.look_with_the_reaper()
             spared = self.look_ahead()
@@ -200,7 +200,7 @@ class CloudsimStory(Teller):
         self.say(f"{len(before) - len(deleted)} of {len(before)} servers run on, each where it was.")
 
     def expect_the_rest_undisturbed(self, before: dict[str, Any], deleted: list[str]) -> None:
-        after = self.admin.everybodys_servers()
+        after = self.admin.all_servers()
         for id, server in before.items():
             if id in deleted:
                 self.expect(id not in after, f"{server['name']} is still there")

@@ -76,7 +76,7 @@ class OpenStackStory(Teller):
         self.command("plan", "--resources", resources, "--project", "regular")
 
     def refused(self) -> Server:
-        self.chapter("Now somebody asks Nova for that server, and is refused")
+        self.chapter("Now a user asks Nova for that server, and is refused")
         [server] = self.cloud.fail_to_boot(FLAVOR)
         fault = self.cloud.nova.get(f"/servers/{server.id}").json()["server"].get("fault", {})
         self.show_status(server.name, "ERROR", fault.get("message", "").strip())

@@ -1,6 +1,9 @@
 #include "reaper/api/answers.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/url/url.hpp>
 #include <charconv>
 #include <set>
@@ -71,6 +74,20 @@ nlohmann::json next_link(const ApiRequest& request, const std::string& marker) {
     next.params().append(boost::urls::param_view{"marker", marker});
     return nlohmann::json::array(
         {{{"rel", "next"}, {"href", std::string(next.data(), next.size())}}});
+}
+
+Task<bool> visit_hosts(const Backend& backend, const std::vector<HostId>& ids, std::size_t at_once,
+                       const HostVisit& visit) {
+    const auto executor = co_await boost::asio::this_coro::executor;
+    for (std::size_t begin = 0; begin < ids.size(); begin += at_once) {
+        // The cache may have changed since.
+        const auto view = backend.daemon.view();
+        if (!view) co_return false;
+        for (std::size_t i = begin; i < std::min(begin + at_once, ids.size()); ++i)
+            if (const Host* const host = view->cache.find(ids[i])) visit(*host, *view);
+        co_await boost::asio::post(executor, boost::asio::use_awaitable);
+    }
+    co_return true;
 }
 
 Task<std::variant<ProjectId, HttpResponse>> project_of(const Backend& backend,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -61,7 +62,7 @@ Result<bool> cut_to_page(std::vector<Thing>& all, const PageAsked& page, const I
             all.begin(), all.end(), [&](const Thing& each) { return id_of(each) == page.marker; });
         if (last == all.end())
             return Error{Errc::bad_input, "marker: there is no " + in_quotes(page.marker) +
-                                              " any more; begin anew without one"};
+                                              "; begin again without one"};
         all.erase(all.begin(), last + 1);
     }
     if (all.size() <= page.limit) return false;
@@ -71,6 +72,13 @@ Result<bool> cut_to_page(std::vector<Thing>& all, const PageAsked& page, const I
 
 /// `[{rel: "next", href: PATH?...}]`: the same question from `marker` on.
 nlohmann::json next_link(const ApiRequest& request, const std::string& marker);
+
+/// What is done with each of several hosts.
+using HostVisit = std::function<void(const Host& host, const DaemonView& view)>;
+/// Visits the hosts as they are by then, `at_once` before others run again; those that went are
+/// left out. False: the cloud is no longer known. The arguments must outlive it.
+Task<bool> visit_hosts(const Backend& backend, const std::vector<HostId>& ids, std::size_t at_once,
+                       const HostVisit& visit);
 
 // The project that a query names.
 

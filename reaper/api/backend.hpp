@@ -58,7 +58,7 @@ struct Backend {
     Switch* pause = nullptr;
     Switch* breaker = nullptr;
     EventHub* events = nullptr;
-    /// This one, and the one that serves if it is another; an error: that can't be told.
+    /// This one, and the one that serves if it is another; an error: that is not known.
     std::function<ResultTask<std::vector<KnownReaper>>()> reapers{};
     std::string program_version{};
     /// Whether usage is being counted: that is done for one at a time. Never null.

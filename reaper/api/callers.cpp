@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/predicate.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/api/routes.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::api {
 namespace {
@@ -76,11 +76,11 @@ Task<std::variant<Caller, HttpResponse>> Callers::identify(HttpRequest request) 
             const auto owner = co_await owner_of(std::move(token), std::move(request.address));
             // What Keystone says of the reaper's own rights is for its operator.
             if (!owner && std::exchange(trouble_, owner.error().what) != owner.error().what)
-                spdlog::warn("admin API: whose token it is can't be told: {}", trouble_);
+                spdlog::warn("admin API: the owner of a token is not known: {}", trouble_);
             if (!owner)
-                co_return refuse(503, "whose token it is can't be told now; the log has why");
+                co_return refuse(503, "the owner of the token is not known now; the log has why");
             if (*owner) co_return by_owner(**owner);
-            why = "X-Auth-Token: Keystone does not take it, or not any more";
+            why = "X-Auth-Token: Keystone does not take it, or no longer";
         }
         HttpResponse refused = refuse(401, why);
         refused.headers.emplace_back("WWW-Authenticate",
@@ -154,7 +154,7 @@ ResultTask<std::optional<TokenOwner>> Callers::owner_of(std::string token, std::
         if (at->second.until > clock_.steady()) co_return at->second.owner;
         co_return co_await ask_keystone(std::move(token));
     }
-    Budget& budget = budget_of(address);  // stays while somebody asks
+    Budget& budget = budget_of(address);  // stays while a request is under way
     ++budget.asking;
     auto owner = co_await ask_keystone(std::move(token));
     --budget.asking;

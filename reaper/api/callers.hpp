@@ -1,5 +1,5 @@
-// Who asks the admin API, and what he may do: on the Unix socket its owner, everything; on a port
-// as the configuration says, by a token of Keystone or by the certificate that he shows.
+// The callers of the admin API, and their rights: on the Unix socket its owner may do everything;
+// on a port as the configuration says, by a token of Keystone or by the certificate of the caller.
 #pragma once
 
 #include <deque>
@@ -20,9 +20,9 @@ enum class Access { watch, look, act };
 
 struct Caller {
     Access access = Access::look;
-    /// As whom he reserves and unreserves: `USER@DOMAIN` of a token, or a certificate's common
-    /// name; an `@` within a name is `%40`, and `%` is `%25`. None: who he is is not known, and he
-    /// says it himself.
+    /// Reserves and unreserves under this name: `USER@DOMAIN` of a token, or a certificate's common
+    /// name; an `@` within a name is `%40`, and `%` is `%25`. None: the caller's identity
+    /// is not known, and the request names it.
     std::optional<std::string> principal{};
 };
 
@@ -71,7 +71,7 @@ private:
     Clock& clock_;
     std::map<std::string, Known> known_;     // by token: those that Keystone took
     std::map<std::string, Budget> budgets_;  // by address
-    std::string trouble_;                    // with Keystone, as it was told last
+    std::string trouble_;                    // with Keystone, as last logged
 };
 
 }  // namespace reaper::api

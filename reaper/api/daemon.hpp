@@ -18,7 +18,7 @@
 
 namespace reaper {
 
-// What the daemon knows at this moment, for those who only look.
+// What the daemon knows now, for readers.
 
 /// It changes with everything that happens: look at it without waiting in between.
 struct DaemonView {
@@ -32,11 +32,11 @@ struct DaemonStatus {
     bool dry_run = false;
     bool ready = false;    ///< the broker delivers, and the cloud answered
     bool serving = false;  ///< of several reapers on one queue, this is the one that acts
-    std::string line;      ///< as systemd is told
+    std::string line;      ///< as reported to systemd
     std::optional<std::string> paused{};     ///< by an operator
     std::optional<std::string> breaker{};    ///< the circuit breaker is open
     std::optional<std::string> held_back{};  ///< what culls rest on is not so
-    /// Why nobody can be helped now, whichever of these or else it is.
+    /// Why no request can be helped now: one of these, or another reason.
     std::optional<std::string> no_help{};
     bool broker_connected = false;
     std::string broker;  ///< which one, or why there is none
@@ -71,7 +71,7 @@ public:
     /// remembered, nor read but the role of its project. None before the cloud was read for the
     /// first time.
     virtual Task<std::optional<Decision>> would_decide(Request request) = 0;
-    /// Likewise: what there is room for.
+    /// The same for a question: what there is room for.
     virtual Task<std::optional<RoomAnswer>> room_for(Request request) = 0;
 
     // Null while it does not run:

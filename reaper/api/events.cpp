@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {
@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What became of a request, in the small: its record has the rest.
+/// The result of a request in short: its record has the rest.
 struct Told {
     json operator()(const Admitted& admitted) const {
         return {{"what", "received"}, {"at", iso_time(admitted.at)}};

@@ -25,8 +25,8 @@ namespace reaper::api {
 //
 // The memory is bounded, and shared by all who listen: each has a place in it, and nothing of its
 // own. Who falls so far behind that its place is gone is cut off. An id names the process and the
-// event, so that whoever comes back with the last id that it saw misses nothing; if what it missed
-// is gone by now, it is told so (`reset`), and has to ask for everything anew.
+// event, so that a client that comes back with its last id misses nothing; if what it missed is
+// gone by now, it gets `reset`, and has to ask for everything again.
 
 class EventHub {
 public:
@@ -87,7 +87,7 @@ private:
 /// text/event-stream. Events: `hello` (the first), `request` {request, what, at, ...}: something
 /// was journaled of a request, `what` is received, plan, step, outcome or freed_room; `reaper`
 /// {kind, reason, at}: something was done to the reaper itself; `reset`: what was missed since
-/// `Last-Event-ID` is gone, so everything is to be asked for anew. A comment each 15 s. 503: so
+/// `Last-Event-ID` is gone, so everything is to be asked for again. A comment each 15 s. 503: so
 /// many listen already; 400: a parameter.
 Task<HttpResponse> get_events(const Backend& backend, ApiRequest request);
 

@@ -21,8 +21,8 @@ struct Health {
     std::vector<HealthCheck> live;
     /// All good: a refusal of Nova's that comes now would be looked into, and helped where it may.
     std::vector<HealthCheck> ready;
-    /// What is as somebody wants it, and still means that nothing is deleted now: paused, dry run,
-    /// standing by.
+    /// What is as an operator wants it, and still means that nothing is deleted now: paused, dry
+    /// run, standing by.
     std::vector<HealthCheck> notes;
 };
 

@@ -1,5 +1,3 @@
-#include "reaper/api/history.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -11,13 +9,14 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/settled_query.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/clock.hpp"
@@ -346,7 +345,7 @@ Task<HttpResponse> get_request(const Backend& backend, ApiRequest request) {
 
 namespace {
 
-/// Of a server of the cloud, by its id or name; else why nothing is told.
+/// Of a server of the cloud, by its id or name; else why there is no explanation.
 HttpResponse never_chosen(const Backend& backend, const std::string& asked) {
     if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts())

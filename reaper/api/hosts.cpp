@@ -1,14 +1,10 @@
-#include "reaper/api/hosts.hpp"
-
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"
@@ -17,7 +13,7 @@
 #include "reaper/model/resources.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/table.hpp"
@@ -38,8 +34,8 @@ struct HostUseNow {
     Resources regular;    ///< held by regular servers
     Resources revocable;  ///< by revocable ones that stay
     Resources lent;       ///< by revocable ones in room that is reserved for a role
-    Resources evicting;   ///< by those whose deletion has begun, whoever asked for it
-    Resources reserved;   ///< by nobody but a reservation
+    Resources evicting;   ///< by those whose deletion has begun, for any client
+    Resources reserved;   ///< by a reservation alone
     Resources other;      ///< by whatever else Placement lists: migrations, other programs
     Resources promised;   ///< to requests that the reaper makes room for
     int regular_servers = 0;
@@ -48,8 +44,6 @@ struct HostUseNow {
 };
 
 /// `reserved`: what consumers of reservations hold on the host.
-HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved);
-
 HostUseNow use_of(const Host& host, const Ledger& ledger, const Resources& reserved) {
     HostUseNow use;
     const report::Room room = report::room_of(host);
@@ -120,7 +114,7 @@ json amounts_json(const HostUseNow& use, const std::string& only) {
             {"reserved", use.reserved.get(name)}, {"other", use.other.get(name)},
             {"promised", use.promised.get(name)}};
     };
-    // Of a class without capacity something may be held all the same.
+    // Of a class without capacity something may still be held.
     for (const auto& [name, amount] : use.capacity) add(name);
     for (const auto& [name, amount] : use.free)
         if (use.capacity.get(name) == 0) add(name);
@@ -216,7 +210,6 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
         if (auto* const refused = std::get_if<HttpResponse>(&found)) co_return std::move(*refused);
         project = std::get<ProjectId>(found);
     }
-    const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> ids;
     TimePoint taken_at;
     {
@@ -231,22 +224,18 @@ Task<HttpResponse> get_hosts(const Backend& backend, ApiRequest request) {
         ids = chosen(view->cache, *page, wanted, marker_known);
         if (!marker_known)
             co_return refuse(400, "marker: there is no host " + in_quotes(page->marker) +
-                                      " any more; begin anew without one");
+                                      "; begin again without one");
         taken_at = view->cache.ages().oldest_read_at;
     }
     const bool more = ids.size() > page->limit;
     if (more) ids.pop_back();
     const ReservedOn reserved = reserved_on(backend);
     json hosts = json::array();
-    for (std::size_t begin = 0; begin < ids.size(); begin += hosts_at_a_time) {
-        // The cache may have changed since: hosts are looked up anew, some may be gone.
-        const auto view = backend.daemon.view();
-        if (!view) co_return cloud_not_read();
-        for (std::size_t i = begin; i < std::min(begin + hosts_at_a_time, ids.size()); ++i)
-            if (const Host* const host = view->cache.find(ids[i]))
-                hosts.push_back(host_json(*host, *view, reserved, only));
-        co_await boost::asio::post(executor, boost::asio::use_awaitable);
-    }
+    const HostVisit add = [&](const Host& host, const DaemonView& view) {
+        hosts.push_back(host_json(host, view, reserved, only));
+    };
+    const bool read = co_await visit_hosts(backend, ids, hosts_at_a_time, add);
+    if (!read) co_return cloud_not_read();
     json links = more ? next_link(request, ids.back().str()) : json::array();
     co_return answered({{"hosts", std::move(hosts)},
                         {"hosts_links", std::move(links)},

@@ -1,8 +1,5 @@
 #include "reaper/api/plan.hpp"
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -18,7 +15,7 @@
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/culling.hpp"
 #include "reaper/report/json.hpp"
@@ -93,7 +90,7 @@ json plan_remarks(const Backend& backend, const DaemonView& view) {
     const DaemonStatus state = backend.daemon.status();
     if (state.no_help) remarks.push_back("nothing would be done now: " + *state.no_help);
     if (state.reservations_unknown)
-        remarks.push_back("room that reservations would let go of is not counted: " +
+        remarks.push_back("room that reservations would release is not counted: " +
                           *state.reservations_unknown);
     for (const std::string& remark : view.cache.remarks()) remarks.push_back(remark);
     return remarks;
@@ -202,7 +199,6 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
     if (!flavor.empty())
         built = co_await of_named_flavor(backend, std::move(wanted), std::move(flavor));
     if (auto* const refusal = std::get_if<HttpResponse>(&built)) co_return std::move(*refusal);
-    const auto executor = co_await boost::asio::this_coro::executor;
     std::optional<CullingQuestion> question;
     std::vector<HostId> ids;
     TimePoint taken_at;
@@ -221,20 +217,12 @@ Task<HttpResponse> culling_candidates(const Backend& backend, ApiRequest request
         co_return cloud_not_read();
     }
     report::CullingJson json;
-    for (std::size_t begin = 0; begin < ids.size(); begin += at_a_time) {
-        // The cache may have changed since: hosts are looked up anew, some may be gone.
-        const auto view = backend.daemon.view();
-        if (!view) co_return cloud_not_read();
-        const std::size_t end = std::min(begin + at_a_time, ids.size());
-        for (std::size_t i = begin; i < end; ++i) {
-            const Host* const host = view->cache.find(ids[i]);
-            if (host == nullptr) continue;
-            if (const auto found =
-                    question->candidate(*host, view->ledger, view->policy.protection))
-                json.add(*found);
-        }
-        co_await boost::asio::post(executor, boost::asio::use_awaitable);
-    }
+    const HostVisit add = [&](const Host& host, const DaemonView& view) {
+        const auto found = question->candidate(host, view.ledger, view.policy.protection);
+        if (found) json.add(*found);
+    };
+    const bool read = co_await visit_hosts(backend, ids, at_a_time, add);
+    if (!read) co_return cloud_not_read();
     HttpResponse found;
     found.body = json.finish(question->request().resources, taken_at) + "\n";
     co_return found;

@@ -1,4 +1,4 @@
-// POST /v1/plan: what the daemon would do now for a request that somebody describes.
+// POST /v1/plan: what the daemon would do now for a request that a client describes.
 #pragma once
 
 #include <nlohmann/json.hpp>

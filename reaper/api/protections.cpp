@@ -1,13 +1,12 @@
-#include "reaper/api/protections.hpp"
-
 #include <utility>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {

@@ -1,5 +1,3 @@
-#include "reaper/api/requests.hpp"
-
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -8,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/triggers/flavor_search.hpp"
@@ -54,7 +53,7 @@ nlohmann::json line_of(const RequestId& id, const RecordEvent& event) {
     return line;
 }
 
-/// A line now and then although nothing happened: only by writing is it seen that the client left.
+/// A line sometimes, although nothing happened: only a write shows that the client left.
 Task<std::optional<std::string>> next_of(std::shared_ptr<Stream> stream, RequestId id) {
     while (stream->lines.empty() && !stream->ended) {
         stream->news.expires_after(between_lines);
@@ -81,12 +80,12 @@ Task<HttpResponse> post_request(const Backend& backend, ApiRequest request) {
         auto search = co_await find_flavor(*backend.compute, described->flavor);
         if (search && !search->found) co_return refuse(404, "flavor: " + search->why_not);
     }
-    // Who shows who he is does not act in another's name.
+    // A caller with a known identity does not act in another's name.
     if (described->approved && request.principal) described->approved->by = *request.principal;
     const auto executor = co_await asio::this_coro::executor;
     const auto stream = std::make_shared<Stream>(executor);
     const RequestId id = operators->id_of(*described);
-    // Only who reads the stream keeps it: what comes when he has left is for nobody.
+    // Only a reader of the stream keeps it: what comes after it has left is dropped.
     const std::weak_ptr<Stream> weak = stream;
     stream->add(line_of(id, "accepted"));
     stream->subscription =

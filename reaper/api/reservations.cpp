@@ -1,5 +1,3 @@
-#include "reaper/api/reservations.hpp"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/json/fields.hpp"
 #include "reaper/json/json_place.hpp"
@@ -47,7 +46,7 @@ HttpResponse refusal_for(const Error& error) {
     throw WrongJson{what, code};
 }
 
-/// Members that nobody knows are mistakes: what they were to say would not be done.
+/// Unknown members are mistakes: what they were to say would not be done.
 void expect_only(const JsonPlace& place, const std::set<std::string_view>& known) {
     place.each_member([&](const std::string& name, const JsonPlace& member) {
         if (!known.contains(name)) member.fail("it is not known here");
@@ -242,7 +241,7 @@ Task<HttpResponse> give(const Backend& backend, ApiRequest request, ReadOrder re
     if (request.principal && !orders->principal.empty() && orders->principal != *request.principal)
         co_return refusal_for(Error{Errc::forbidden, "principal: you are " +
                                                          in_quotes(printable(*request.principal)) +
-                                                         ", and nobody else"});
+                                                         ", and no other user"});
     if (request.principal) orders->principal = *request.principal;
     const bool dry_run = orders->dry_run;
     auto given = co_await reservations->give(std::move(orders->key), std::move(orders->principal),

@@ -1,4 +1,4 @@
-#include "reaper/api/room.hpp"
+#include "reaper/report/room.hpp"
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
@@ -16,15 +17,14 @@
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/room.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 
 namespace reaper::api {
 namespace {
 
-/// A plan for more would keep everybody else waiting; what is possible is told beside.
+/// A plan for more would keep all other clients waiting; what is possible is reported beside.
 constexpr int most_servers = 1'000;
 
 struct Asked {

@@ -5,22 +5,16 @@
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <spdlog/spdlog.h>
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/events.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/health.hpp"
-#include "reaper/api/history.hpp"
-#include "reaper/api/hosts.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/api/protections.hpp"
-#include "reaper/api/requests.hpp"
-#include "reaper/api/reservations.hpp"
-#include "reaper/api/room.hpp"
-#include "reaper/api/snapshot.hpp"
+#include "reaper/api/static_files.hpp"
 #include "reaper/api/status.hpp"
-#include "reaper/api/usage.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::api {
 namespace {
@@ -103,8 +97,7 @@ constexpr Route table[] = {
      get_events},
     {"POST", "/v1/plan",
      "{project, flavor, resources, groups, group_policy, slots, zone, traits, res_type, id} - a "
-     "plan "
-     "as of now",
+     "plan for now",
      Access::look, post_plan},
     {"GET", "/v1/room",
      "?flavor=NAME|resources=VCPU:1,...&count=N&zone=Z&project=P&traits=CUSTOM_A=required,... - "

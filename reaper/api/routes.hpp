@@ -24,7 +24,7 @@ struct ApiRequest {
     std::vector<std::pair<std::string, std::string>> parameters{};
     std::string body{};
     std::optional<std::string> principal{};  ///< of the caller (Caller)
-    Access access = Access::look;            ///< likewise
+    Access access = Access::look;            ///< of the caller
     std::string id{};                        ///< what stands in the path for its `{...}`
     std::string last_event_id{};             ///< Last-Event-ID
 };
@@ -35,13 +35,13 @@ struct Route {
     std::string_view help;  ///< one sentence
     Access needs = Access::look;
     Task<HttpResponse> (*answer)(const Backend& backend, ApiRequest request);
-    /// It tells nothing of this cloud: nobody has to show who he is for it.
+    /// It tells nothing of this cloud: no caller has to authenticate for it.
     bool open = false;
 };
 
 std::span<const Route> routes();
 
-/// Is it for an open route? Such a request is answered whoever asks.
+/// Is it for an open route? Such a request is answered for any caller.
 bool is_open(const HttpRequest& request);
 
 /// Finds the route and lets it answer: 404 for another path, 405 for another method, 403 for what

@@ -72,7 +72,7 @@ ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal, TimePo
                                                   TimePoint now) {
     const Duration step = std::max<Duration>(std::chrono::days{1}, (now - since) / most_readings);
     std::vector<ServerRun> runs;
-    // Before the finished ones: what ends meanwhile is told twice, and counts once.
+    // Before the finished ones: what ends meanwhile comes twice, and counts once.
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
     for (TimePoint from = since; from < TimePoint::max();) {

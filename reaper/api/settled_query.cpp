@@ -9,7 +9,7 @@
 namespace reaper {
 namespace {
 
-std::string nobody_knows(const char* what, const std::string& value) {
+std::string unknown_to_all(const char* what, const std::string& value) {
     return "neither the journal nor the cloud knows a " + std::string{what} + " " +
            in_quotes(value);
 }
@@ -19,7 +19,7 @@ std::string only_journal_asked(const char* what, const std::string& value, const
            ", and whether there is one could not be asked: " + why;
 }
 
-constexpr const char* nobody_to_ask = "there is no cloud to ask";
+constexpr const char* no_cloud_to_ask = "there is no cloud to ask";
 
 /// None: it could not be asked.
 using Known = std::optional<bool>;
@@ -29,13 +29,13 @@ void note(Known known, const char* what, const std::string& value, const std::st
     if (!known)
         settled.not_asked.push_back(only_journal_asked(what, value, why));
     else if (!*known && !settled.unknown)
-        settled.unknown = nobody_knows(what, value);
+        settled.unknown = unknown_to_all(what, value);
 }
 
 Task<void> find_in_keystone(Identity* identity, SettledQuery& settled) {
     std::string& project = settled.query.project;
     if (identity == nullptr) {
-        note({}, "project", project, nobody_to_ask, settled);
+        note({}, "project", project, no_cloud_to_ask, settled);
         co_return;
     }
     std::string written = project;
@@ -47,14 +47,14 @@ Task<void> find_in_keystone(Identity* identity, SettledQuery& settled) {
     } else if (search->several) {
         settled.ambiguous = std::move(search->why_not);
     } else {
-        settled.unknown = nobody_knows("project", project) + ": " + search->why_not;
+        settled.unknown = unknown_to_all("project", project) + ": " + search->why_not;
     }
 }
 
 Task<void> find_host(Compute* compute, SettledQuery& settled) {
     const std::string& host = settled.query.host;
     if (compute == nullptr) {
-        note({}, "host", host, nobody_to_ask, settled);
+        note({}, "host", host, no_cloud_to_ask, settled);
         co_return;
     }
     std::string name = host;
@@ -81,7 +81,7 @@ Task<void> find_host(Compute* compute, SettledQuery& settled) {
 Task<void> find_its_flavor(Compute* compute, SettledQuery& settled) {
     const std::string& flavor = settled.query.flavor;
     if (compute == nullptr) {
-        note({}, "flavor", flavor, nobody_to_ask, settled);
+        note({}, "flavor", flavor, no_cloud_to_ask, settled);
         co_return;
     }
     std::string name = flavor;

@@ -25,7 +25,7 @@ struct SettledQuery {
     std::vector<std::string> not_asked{};
 };
 
-/// Who is asked about what the journal does not know; null: nobody.
+/// Services to ask about what the journal does not know; null: there is none.
 struct WhoKnows {
     Identity* identity = nullptr;
     Compute* compute = nullptr;
@@ -34,8 +34,8 @@ struct WhoKnows {
 /// `known`: what the journal knows of the query. The cloud is asked only about the rest.
 Task<SettledQuery> settle(JournalQuery query, KnownValues known, WhoKnows cloud);
 
-/// What was settled lately, so that pages of one list, and whoever follows it, are not asked about
-/// again and again, and go on when what they named is no more. One thread.
+/// What was settled lately, so that pages of one list, and clients that follow it, are not asked
+/// about again and again, and go on when what they named is no more. One thread.
 class RecentlySettled {
 public:
     /// As it was asked, within a minute before.

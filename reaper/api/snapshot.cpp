@@ -1,10 +1,4 @@
-#include "reaper/api/snapshot.hpp"
-
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <openssl/evp.h>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,11 +6,12 @@
 #include <vector>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/cloud_cache/cloud_cache.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::api {
@@ -56,7 +51,7 @@ json frame_of(const DaemonView& view, bool first) {
 
 /// Without what users wrote on their servers, and operators on their aggregates: it may be secret,
 /// and is for those who may read the cloud itself.
-json for_everybody(json host) {
+json for_any_reader(json host) {
     host.erase("member_of");
     for (json& server : host.at("servers")) {
         server["metadata"] = json::object();
@@ -79,7 +74,6 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
         if (auto* const refused = std::get_if<HttpResponse>(&found)) co_return std::move(*refused);
         project = std::get<ProjectId>(found).str();
     }
-    const auto executor = co_await boost::asio::this_coro::executor;
     json body;
     std::vector<HostId> ids;
     {
@@ -92,75 +86,19 @@ Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request) {
     if (more) ids.pop_back();
     json hosts = json::array();
     json names = json::object();
-    for (std::size_t begin = 0; begin < ids.size(); begin += whole_hosts_at_a_time) {
-        // The cache may have changed since: hosts are looked up anew, some may be gone.
-        const auto view = backend.daemon.view();
-        if (!view) co_return cloud_not_read();
-        const std::size_t end = std::min(begin + whole_hosts_at_a_time, ids.size());
-        for (std::size_t i = begin; i < end; ++i)
-            if (const Host* const host = view->cache.find(ids[i])) {
-                Host told = *host;
-                note_protection(view->policy.protection, told);
-                hosts.push_back(for_everybody(report::host_json(told)));
-                report::add_project_names(names, *host, view->cache.project_names());
-            }
-        co_await boost::asio::post(executor, boost::asio::use_awaitable);
-    }
+    const HostVisit add = [&](const Host& host, const DaemonView& view) {
+        Host told = host;
+        note_protection(view.policy.protection, told);
+        hosts.push_back(for_any_reader(report::host_json(told)));
+        report::add_project_names(names, host, view.cache.project_names());
+    };
+    const bool read = co_await visit_hosts(backend, ids, whole_hosts_at_a_time, add);
+    if (!read) co_return cloud_not_read();
     body["hosts"] = std::move(hosts);
     body["project_names"] = std::move(names);
     if (project) body["project"] = std::move(*project);
     body["hosts_links"] = more ? next_link(request, ids.back().str()) : json::array();
     co_return answered(std::move(body));
-}
-
-namespace {
-
-/// As a content security policy names it.
-std::string hash_of(std::string_view text) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned length = 0;
-    EVP_Digest(text.data(), text.size(), digest, &length, EVP_sha256(), nullptr);
-    unsigned char encoded[2 * EVP_MAX_MD_SIZE];
-    const int size = EVP_EncodeBlock(encoded, digest, static_cast<int>(length));
-    return "'sha256-" + std::string(encoded, encoded + size) + "'";
-}
-
-std::string with(std::string_view text, std::string_view mark, std::string_view what) {
-    std::string all{text};
-    const std::size_t at = all.find(mark);
-    if (at != std::string::npos) all.replace(at, mark.size(), what);
-    return all;
-}
-
-struct Page {
-    std::string html = with(with(embedded::page_html, "@style@", embedded::page_style), "@script@",
-                            embedded::page_script);
-    std::string policy = "default-src 'none'; script-src " + hash_of(embedded::page_script) +
-                         "; style-src " + hash_of(embedded::page_style) +
-                         "; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
-                         "; frame-ancestors 'none'; require-trusted-types-for 'script'"
-                         "; trusted-types 'none'";
-};
-
-}  // namespace
-
-Task<HttpResponse> get_page(const Backend&, ApiRequest) {
-    static const Page page;
-    HttpResponse response;
-    response.content_type = "text/html; charset=utf-8";
-    response.body = page.html;
-    response.headers = {{"Content-Security-Policy", page.policy},
-                        {"Referrer-Policy", "no-referrer"},
-                        {"X-Frame-Options", "DENY"},
-                        {"Cross-Origin-Opener-Policy", "same-origin"},
-                        {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"}};
-    co_return response;
-}
-
-Task<HttpResponse> get_openapi(const Backend&, ApiRequest) {
-    HttpResponse response;
-    response.body = embedded::openapi;
-    co_return response;
 }
 
 }  // namespace reaper::api

@@ -1,6 +1,5 @@
 #include "reaper/api/status.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/api/answers.hpp"
@@ -8,9 +7,10 @@
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper::api {

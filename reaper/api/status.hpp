@@ -13,8 +13,8 @@ namespace reaper::api {
 /// (the one in force, or null), circuit{state, reason}, you{may_act, principal}}
 Task<HttpResponse> get_status(const Backend& backend, ApiRequest request);
 
-/// {version, reapers: [{machine, journal, here, serves}], unknown (why the one that serves can't be
-/// told, or null)}
+/// {version, reapers: [{machine, journal, here, serves}], unknown (why the one that serves is not
+/// known, or null)}
 Task<HttpResponse> get_reapers(const Backend& backend, ApiRequest request);
 
 /// {reason} (may be left out): this reaper deletes no servers from now on. {version, paused,

@@ -1,4 +1,4 @@
-#include "reaper/api/usage.hpp"
+#include "reaper/report/usage.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "reaper/api/answers.hpp"
+#include "reaper/api/backend.hpp"
+#include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
 #include "reaper/api/server_runs.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
-#include "reaper/report/usage.hpp"
 
 namespace reaper::api {
 namespace {
@@ -105,7 +106,7 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     }
     if (!backend.daemon.view()) co_return cloud_not_read();
     if (*backend.counts_usage)
-        co_return refuse(503, "usage is being counted for somebody else; try again in a moment");
+        co_return refuse(503, "usage is being counted for another client; try again in a moment");
     const Counting counting{backend.counts_usage};
     auto ended = co_await backend.compute->ended_servers(period->from);
     if (!ended) co_return not_told("Nova", ended.error());
@@ -120,25 +121,19 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
     };
     report::UsageReport counted{period->from, period->to, {}, {}};
     const EstimatedRoom estimated = estimated_room(backend);
-    const auto executor = co_await boost::asio::this_coro::executor;
     std::vector<HostId> hosts;
     if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts()) hosts.push_back(host->id);
-    for (std::size_t begin = 0; begin < hosts.size(); begin += hosts_counted_at_a_time) {
-        if (begin > 0) co_await boost::asio::post(executor, boost::asio::use_awaitable);
-        const auto view = backend.daemon.view();
-        if (!view) co_return cloud_not_read();
+    const HostVisit visit = [&](const Host& host, const DaemonView& view) {
         std::vector<ServerRun> runs;
-        const std::size_t end = std::min(begin + hosts_counted_at_a_time, hosts.size());
-        for (std::size_t i = begin; i < end; ++i) {
-            const Host* const host = view->cache.find(hosts[i]);
-            if (host == nullptr) continue;  // it went meanwhile
-            add_running(*host, runs);
-            add(counted.oversubscribed,
-                oversubscribed_room(*host, view->policy.revocable_classes, estimated));
-        }
+        add_running(host, runs);
         add_all(std::move(runs));
-    }
+        add(counted.oversubscribed,
+            oversubscribed_room(host, view.policy.revocable_classes, estimated));
+    };
+    const bool read = co_await visit_hosts(backend, hosts, hosts_counted_at_a_time, visit);
+    if (!read) co_return cloud_not_read();
+    const auto executor = co_await boost::asio::this_coro::executor;
     for (std::size_t begin = 0; begin < ended->size(); begin += servers_counted_at_a_time) {
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
         const auto view = backend.daemon.view();

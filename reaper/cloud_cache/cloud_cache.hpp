@@ -27,7 +27,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/interner.hpp"
 #include "reaper/model/project_names.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/cloud_index.hpp"
 
 namespace reaper {

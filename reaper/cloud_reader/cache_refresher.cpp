@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

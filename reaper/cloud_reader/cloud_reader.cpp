@@ -4,12 +4,12 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cloud_cache/cells_seen.hpp"
 #include "reaper/cloud_cache/estimate.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

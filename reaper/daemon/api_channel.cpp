@@ -7,7 +7,6 @@
 #include <csignal>
 #include <exception>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,13 +20,14 @@
 #include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/runtime/system_clock.hpp"
 
 namespace reaper {
 namespace {
 
-// Who asks a remote daemon: a token, never shown.
+// The identity of the caller of a remote daemon: a token, never shown.
 
 constexpr const char* what_to_do =
     "give one by OS_TOKEN or --token-file, or credentials by OS_AUTH_URL and the other OS_* "
@@ -74,7 +74,7 @@ void warn_of_open_ways(const config::Cloud& cloud) {
     const std::string& url = cloud.credentials.auth_url;
     const auto parsed = http::parse_url(url);
     if (parsed && !parsed->endpoint.tls && !is_this_machine(parsed->endpoint.host))
-        spdlog::warn("{}: the credentials cross the network for everybody to read: use https",
+        spdlog::warn("{}: the credentials cross the network unencrypted: use https",
                      printable(url));
     else if (parsed && parsed->endpoint.tls && !cloud.verify_tls)
         spdlog::warn("{}: its certificate is not verified, and credentials go there",
@@ -166,7 +166,7 @@ private:
 std::string advice_for(Errc code, http::Method method) {
     const bool sent = code == Errc::unreachable || code == Errc::timeout;
     if (method == http::Method::post && sent)
-        return "; it may have been done all the same: look before you ask again";
+        return "; it may have been done anyway: look before you ask again";
     switch (code) {
         case Errc::unreachable:
             return "; is the daemon running there, and is that its admin.listen?";
@@ -175,7 +175,7 @@ std::string advice_for(Errc code, http::Method method) {
     }
 }
 
-/// The task's result, or `cancelled` once somebody pressed Ctrl-C.
+/// The task's result, or `cancelled` once a user pressed Ctrl-C.
 Result<http::LocalAnswer> run_until_signal(boost::asio::io_context& io,
                                            ResultTask<http::LocalAnswer> task) {
     std::optional<Result<http::LocalAnswer>> result;
@@ -232,10 +232,10 @@ public:
     std::string name() const override { return http::to_string(url_.endpoint); }
 
 private:
-    Result<void> may_be_told_a_token() const {
+    Result<void> may_get_a_token() const {
         if (url_.endpoint.tls || is_this_machine(url_.endpoint.host)) return {};
         return Error{Errc::bad_input,
-                     name() + ": a token would cross the network for everybody to read: use https"};
+                     name() + ": a token would cross the network unencrypted: use https"};
     }
 
     /// Once more with a token of Keystone, if that is what is missing.
@@ -243,14 +243,14 @@ private:
     Result<http::LocalAnswer> with_token(const Ask& ask) {
         auto answer = ask();
         if (!answer || answer->status != 401 || token_) return answer;
-        if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
+        if (const auto fits = may_get_a_token(); !fits) return fits.error();
         auto token = keystone_token(io_, *clock_, options_, environment_);
         if (!token) return Error{token.error().code, name() + ": " + token.error().what};
         *options_.fetched = std::move(*token);
         return ask();
     }
 
-    /// `bad_input`: it would tell a token to everybody.
+    /// `bad_input`: it would send a token unencrypted.
     Result<http::Request> request_of(http::Method method, const std::string& target,
                                      const std::string& body) const {
         http::Request request;
@@ -260,7 +260,7 @@ private:
         if (method == http::Method::get) request.deadline = longest_;
         const config::Secret& token = token_ ? *token_ : *options_.fetched;
         if (!token.empty()) {
-            if (const auto fits = may_be_told_a_token(); !fits) return fits.error();
+            if (const auto fits = may_get_a_token(); !fits) return fits.error();
             request.headers.push_back({"X-Auth-Token", token.reveal()});
         }
         if (!body.empty()) request.headers.push_back({"Content-Type", "application/json"});

@@ -55,7 +55,7 @@ protected:
 std::unique_ptr<ApiChannel> socket_channel(const std::string& path);
 
 /// What --api names: `https://HOST:PORT`, `http://HOST:PORT` or `unix:/PATH`, with or without a
-/// path before `/v1`. Who asks is told by the token of --token-file or OS_TOKEN; else, once the
+/// path before `/v1`. The token of --token-file or OS_TOKEN identifies the caller; else, once the
 /// daemon demands one, by a new token of Keystone, as the other OS_* variables say. A token goes
 /// over TLS or to this machine only. `bad_input` for what can't be an address.
 Result<std::unique_ptr<ApiChannel>> api_channel(const ApiOptions& options,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "config/loader.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/daemon/metrics_source.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/system_clock.hpp"
 
 namespace reaper {

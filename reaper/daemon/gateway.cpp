@@ -6,7 +6,6 @@
 #include <boost/asio/experimental/channel.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "clients/openstack/openstack.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 

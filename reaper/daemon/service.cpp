@@ -5,7 +5,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <memory>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <variant>
 
@@ -14,8 +13,9 @@
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {

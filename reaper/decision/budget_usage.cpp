@@ -4,7 +4,7 @@
 
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/constraint_checker.hpp"
 #include "reaper/safeguards/safeguards.hpp"
 

@@ -11,7 +11,7 @@
 #include "reaper/decision/budget_usage.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/constraint_checker.hpp"
 #include "reaper/planner/correction_plan.hpp"

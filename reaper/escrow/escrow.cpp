@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,9 +10,10 @@
 #include "reaper/model/escrow_consumer.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper::escrow_consumers {

@@ -6,7 +6,7 @@
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 
 namespace reaper {

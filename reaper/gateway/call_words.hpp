@@ -12,7 +12,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/model/request_record.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/request_spec/placement_query.hpp"
 
@@ -20,8 +20,8 @@ namespace reaper {
 
 // Requests by the id that nova-scheduler's calls carry.
 //
-// A client may send one id with several boots (`X-Openstack-Request-Id`), and whoever knows the id
-// of another's request may send that. So the id alone says nothing: a request is that of its
+// A client may send one id with several boots (`X-Openstack-Request-Id`), and a client that knows
+// the id of another's request may send that. So the id alone says nothing: a request is that of its
 // servers. The first request of an id has that id, further ones `ID~2`, `ID~3`, ...
 
 class RequestIds {

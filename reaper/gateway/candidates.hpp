@@ -1,5 +1,5 @@
 // Placement's answer to `GET /allocation_candidates`: read, counted, and written without those
-// candidates whose room is somebody else's.
+// candidates whose room is another client's.
 //
 // Source: Placement's API, microversions 1.29 and later (Nova asks at 1.36).
 #pragma once
@@ -62,7 +62,7 @@ public:
 
     /// Takes the candidates out that are not on these hosts. True if there was one.
     bool keep_to_hosts(const std::set<HostId>& hosts);
-    /// What of a host's free room is not for who asks.
+    /// What of a host's free room is not for the requester.
     using Withheld = std::function<Resources(const HostId&)>;
     /// Takes the hosts out whose root provider declares itself to be of another kind. True if there
     /// was one.

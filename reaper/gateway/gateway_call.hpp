@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 
 namespace reaper {

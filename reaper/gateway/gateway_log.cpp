@@ -1,8 +1,7 @@
 #include "reaper/gateway/gateway_log.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

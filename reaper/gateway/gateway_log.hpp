@@ -14,15 +14,15 @@ namespace reaper {
 /// For people and `status`.
 struct GatewayCounts {
     std::uint64_t searches = 0;
-    Duration last_search{};       ///< when, on the steady clock
-    int held = 0;                 ///< calls that wait for room now
-    int looking = 0;              ///< calls that are looked into now, those that wait among them
-    int helping = 0;              ///< calls that are served now, and claims of room in escrow
-    std::uint64_t served = 0;     ///< got a host after a cull, or room that was there after all
-    std::uint64_t in_vain = 0;    ///< were served, and got Placement's own answer
-    std::uint64_t offered = 0;    ///< are decided when they are claimed
-    std::uint64_t revocable = 0;  ///< got revocable room, as they admit it
-    std::uint64_t passed = 0;     ///< found nothing, and nothing was done: see the log
+    Duration last_search{};          ///< when, on the steady clock
+    int held = 0;                    ///< calls that wait for room now
+    int looking = 0;                 ///< calls that are looked into now, those that wait among them
+    int helping = 0;                 ///< calls that are served now, and claims of room in escrow
+    std::uint64_t served = 0;        ///< got a host after a cull, or room that was there after all
+    std::uint64_t without_room = 0;  ///< were served, and got Placement's own answer
+    std::uint64_t offered = 0;       ///< are decided when they are claimed
+    std::uint64_t revocable = 0;     ///< got revocable room, as they admit it
+    std::uint64_t passed = 0;        ///< found nothing, and nothing was done: see the log
 };
 
 /// Counts its life.

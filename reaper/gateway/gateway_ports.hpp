@@ -27,7 +27,7 @@ struct GatewayPorts {
     Escrow& escrow;
     const MessageSource& messages;  ///< who serves the queue
     const LiveSettings& live;
-    /// Why nobody can be helped now; none if all is well.
+    /// Why no request can be helped now; none if all is well.
     std::function<std::optional<std::string>()> unable;
     /// Room may be lent to a revocable requester.
     std::function<bool()> lends;

@@ -1,12 +1,12 @@
 #include "reaper/gateway/host_offers.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
@@ -77,7 +77,7 @@ void HostOffers::note(const RequestId& id, HostOffer offer) {
 
 void HostOffers::note_claim(const RequestId& id, const ServerId& server, const Allocations& asked,
                             int status) {
-    // Whoever is refused what it claims did not refuse its room.
+    // A server that is refused what it claims did not refuse its room.
     if (status == 409) log_.had_hosts.erase(id);
     HostOffer* const offer = find(id);
     if (offer == nullptr) return;
@@ -104,7 +104,7 @@ bool HostOffers::offer(const RequestId& id, const CandidatesQuery& query,
     for (const OfferedHost& host : offered) made.hosts.insert(host.host);
     note(id, std::move(made));
     ++log_.counts.offered;
-    spdlog::debug("gateway: {}: {} offered, a claim will tell who asks", printable(id.str()),
+    spdlog::debug("gateway: {}: {} offered, a claim will name the server", printable(id.str()),
                   counted(static_cast<int>(offered.size()), "host"));
     asked.candidates->add(offered, query.shape.resources);
     asked.answer = own_answer(*asked.candidates);
@@ -164,8 +164,8 @@ bool HostOffers::tell_of_hosts(const std::set<HostId>& hosts, const CandidatesQu
     return true;
 }
 
-/// Where room could be freed for those that are not alike, most servers first: whoever it is of
-/// them, there is a host.
+/// Where room could be freed for those that are not alike, most servers first: there is a
+/// host for each of them.
 std::vector<const Host*> HostOffers::rooms_for_any(const RequestId& id,
                                                    const CandidatesQuery& query,
                                                    std::vector<Request> may_be,

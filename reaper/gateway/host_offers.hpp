@@ -1,12 +1,12 @@
-// Hosts without free room that a search is told of, and what was claimed of them.
+// Hosts without free room that a search is offered, and what was claimed of them.
 //
-// Several requests may be waiting of which it can't be told which one asks, as when revocable
+// Several requests may be waiting, and it is not known which one asks, as when revocable
 // servers of the same flavor are asked for all the time; or Nova's list takes too long. If a
 // regular one could be helped, the search is offered the hosts where room could be freed, and no
 // server is deleted yet: nova-scheduler's filters look at them, and its claim names the server.
 //
-// A search whose room is kept is told of the hosts where it is. One whose time is over while its
-// victims are going is told of their hosts, and its claim waits for the room.
+// A search whose room is kept gets the hosts where it is. One whose time is over while its victims
+// are going gets their hosts, and its claim waits for the room.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@
 
 namespace reaper {
 
-/// Hosts that a search was told of, whoever makes it, while room is scarce.
+/// Hosts that a search was offered, of any request, while room is scarce.
 struct HostOffer {
     std::vector<CandidatesQuery> queries;  ///< the newest last: two of a pair
     std::set<HostId> hosts;
@@ -42,7 +42,7 @@ public:
                const SearchPairs& pairs, RoomWaits& waits)
         : ports_(ports), log_(log), patience_(patience), pairs_(pairs), waits_(waits) {}
 
-    /// Adds hosts where room could be freed for whoever asks. False: that would help nobody.
+    /// Adds hosts where room could be freed for any of them. False: that would help no request.
     bool offer(const RequestId& id, const CandidatesQuery& query, std::vector<Request> may_be,
                SearchAnswer& asked);
     /// Adds the hosts where room is kept for the request. False: it is kept in a way that a
@@ -52,7 +52,7 @@ public:
     /// for that. False: nothing is, or a candidate can't tell.
     bool tell_of_room_on_its_way(const RequestId& id, const CandidatesQuery& query,
                                  SearchAnswer& asked);
-    /// Some that were told of room in escrow have not claimed it yet.
+    /// Some that know of room in escrow have not claimed it yet.
     bool awaits_claims() const;
 
     void note(const RequestId& id, HostOffer offer);

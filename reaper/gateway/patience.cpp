@@ -1,13 +1,13 @@
 #include "reaper/gateway/patience.hpp"
 
-#include <spdlog/spdlog.h>
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
 
 /// A call that came so late to a look is not late for it.
 constexpr Duration fair_wait{2'000};
-/// While Nova does not tell who asks, nobody waits for that.
+/// While Nova does not name the requester, no call waits for that.
 constexpr Duration until_nova_is_asked_again{10'000};
 
 /// Calls that may be looked into at a time: nova-scheduler has 64 places by default, and the rest
@@ -34,7 +34,7 @@ std::optional<std::string> Patience::passes_through() const {
     if (ports_.stopping) return "stopping";
     if (auto late = waiting_room_.why_all_paused(now)) return late;
     if (auto why = ports_.unable()) return why;
-    if (now < nova_silent_until_) return "Nova does not tell who asks: " + nova_trouble_;
+    if (now < nova_silent_until_) return "Nova does not name the requester: " + nova_trouble_;
     return std::nullopt;
 }
 
@@ -59,7 +59,7 @@ void Patience::note_nova(const std::optional<Error>& trouble) {
     if (!trouble || !is_of_the_service(trouble->code)) return;
     if (now >= nova_silent_until_)
         spdlog::error(
-            "gateway: Nova does not tell who asks: everything passes through for {} s: {}",
+            "gateway: Nova does not name the requester: everything passes through for {} s: {}",
             until_nova_is_asked_again.count() / 1000, trouble->what);
     nova_silent_until_ = now + until_nova_is_asked_again;
     nova_trouble_ = trouble->what;

@@ -18,7 +18,7 @@ namespace reaper {
 /// References must outlive it.
 class Patience {
 public:
-    /// How long Nova may take to tell who asks: as long as the call has, or not so long where
+    /// How long Nova may take to name the requester: as long as the call has, or less where
     /// nova-scheduler has hosts without that.
     static constexpr Duration whole_call = Duration::max();
     static constexpr Duration short_look{3'000};
@@ -74,7 +74,7 @@ ResultTask<T> Patience::in_time(GatewayCall& call, Lookup<T> lookup, Duration lo
         co_return std::move(**lookup);
     }
     note_unanswered(call, clock.steady() - began);
-    co_return Error{Errc::timeout, "Nova did not tell in time who asks"};
+    co_return Error{Errc::timeout, "Nova did not name the requester in time"};
 }
 
 }  // namespace reaper

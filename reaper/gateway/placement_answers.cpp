@@ -1,11 +1,11 @@
 #include "reaper/gateway/placement_answers.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/places.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
@@ -143,7 +143,7 @@ Task<SearchAnswer> PlacementAnswers::ask_once(HttpRequest request, GatewayCall& 
     co_return asked;
 }
 
-/// So many that are up that nobody has to look how much room they have; and none of all that it
+/// So many that are up that their room need not be read; and none of all that it
 /// names has any that is promised to others.
 bool PlacementAnswers::names_many_hosts(std::string_view body, const RequestId& id) const {
     const bool promises = !promised_.none();

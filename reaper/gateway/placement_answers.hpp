@@ -13,7 +13,7 @@
 
 namespace reaper {
 
-/// An answer of Placement's, and what it says; the candidates are none if it can't be told.
+/// An answer of Placement's, and what it says; there are no candidates if it is not known.
 struct SearchAnswer {
     ProxyAnswer answer;
     std::optional<Candidates> candidates{};

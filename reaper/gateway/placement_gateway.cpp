@@ -66,7 +66,7 @@ OwnAnswer PlacementGateway::state() const {
                                  {"held", waiting_room_.held()},
                                  {"full", patience_.is_full()},
                                  {"served", now.served},
-                                 {"in_vain", now.in_vain},
+                                 {"without_room", now.without_room},
                                  {"offered", now.offered},
                                  {"revocable", now.revocable},
                                  {"kept", ports_.escrow.size()},

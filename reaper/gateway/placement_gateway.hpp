@@ -2,9 +2,9 @@
 // claims (ServerClaims). It owns their parts and brings them together.
 //
 // `GET /reaper-gateway`, a path that Placement does not have, tells how it is: 200, or 503 while
-// everything passes through, and haproxy sends everything to Placement itself. Nobody there knows
-// of room in escrow. So it says 200 for a moment longer while an answer that told of such room is
-// not claimed yet; and who is told while it says 503 is told of room that was let go.
+// everything passes through, and haproxy sends everything to Placement itself. Placement does not
+// know of room in escrow. So it says 200 for a moment longer while an answer that told of such room
+// is not claimed yet; and answers while it says 503 tell of room that was released.
 #pragma once
 
 #include <optional>
@@ -31,12 +31,12 @@ public:
         now.held = waiting_room_.held();
         return now;
     }
-    /// Of late, Placement had hosts for this request: nova-scheduler was told of them, or they were
+    /// Of late, Placement had hosts for this request: nova-scheduler got them, or they were
     /// kept for others. That Nova refuses it says nothing against their room.
     bool had_hosts(const RequestId& id) const { return log_.had_hosts.contains(id); }
     /// Why everything passes through; none if not.
     std::optional<std::string> passes_through() const { return patience_.passes_through(); }
-    /// A call that is helped has no answer yet, or what one was told of is not claimed yet.
+    /// A call that is helped has no answer yet, or what one was offered is not claimed yet.
     bool is_needed() const { return log_.counts.helping > 0 || offers_.awaits_claims(); }
 
 private:

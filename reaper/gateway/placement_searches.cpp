@@ -1,12 +1,12 @@
 #include "reaper/gateway/placement_searches.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/places.hpp"
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
@@ -16,7 +16,7 @@ constexpr Duration usual_patience{2'500};
 constexpr Duration patience_before_offer{250};
 /// Where hosts can be offered without it, a slow list of Nova's is not waited for.
 constexpr Duration look_before_offer{1'000};
-/// While it is not certain who asks: what the query says counts then.
+/// While the requester is not certain: what the query says counts then.
 constexpr Duration patience_for_who{250};
 /// Placement may show freed room a moment later.
 constexpr Duration between_tries{100};
@@ -27,7 +27,7 @@ bool admits_revocable(const Request& request) {
     return request.phases.admits(ResType::revocable);
 }
 
-/// One server for somebody of whom nothing is known.
+/// One server for a requester of which nothing is known.
 Request of_unknown(const RequestId& id) {
     Request request;
     request.id = id;
@@ -137,7 +137,7 @@ Task<SearchAnswer> PlacementSearches::help(HttpRequest request, GatewayCall& cal
         if (!none || found.error().code == Errc::timeout)
             may_be.push_back(as_asked(of_unknown(id), query));
     } else if (auto* const unknown = std::get_if<NotCertain>(&*found)) {
-        why = "it is not certain who asks: " + unknown->why;
+        why = "the requester is not certain: " + unknown->why;
         may_be = std::move(unknown->may_be);
         if (may_be.empty() || unknown->others_fit)
             may_be.push_back(as_asked(of_unknown(id), query));
@@ -191,14 +191,14 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
             co_return first;
         }
     }
-    // Others may have begun to wait while it was looked who asks.
+    // Others may have begun to wait while the requester was looked up.
     if (const auto full = waits_.why_no_place(wanted)) {
         if (first.candidates->none()) log_.pass(id, *full);
         co_return first;
     }
     const auto outcome = co_await waits_.wait_for(wanted, call, first.had_hosts);
     if (outcome && !has_room(*outcome)) {
-        ++log_.counts.in_vain;
+        ++log_.counts.without_room;
         co_return first;
     }
     if (!outcome && !call.client_gone() && offers_.tell_of_room_on_its_way(id, query, first)) {
@@ -207,8 +207,7 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
     }
     if (outcome && pairs_.has_room_of_the_other_kind(id, query)) {
         ++log_.counts.served;
-        spdlog::info("gateway: {}: its room is told by the other search of the two",
-                     printable(id.str()));
+        spdlog::info("gateway: {}: the other search of the two has its room", printable(id.str()));
         first.enough = true;
         co_return first;
     }
@@ -226,7 +225,7 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
         keep_to_its_room(ports_, wanted, last);
     if (way) log_.had_hosts.note(id);
     last.enough = way;
-    ++(way ? log_.counts.served : log_.counts.in_vain);
+    ++(way ? log_.counts.served : log_.counts.without_room);
     const Duration took = ports_.steady() - began;
     spdlog::info("gateway: {}: {} after {} ms ({})", printable(id.str()),
                  way ? "candidates" : "no candidates", took.count(),
@@ -234,8 +233,8 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
     co_return last;
 }
 
-/// What Placement says, and of the room that is kept for the request; where that can't be told, or
-/// its claim may come to Placement itself, it is let go.
+/// What Placement says, and of the room that is kept for the request; where that is not known, or
+/// its claim may come to Placement itself, it is released.
 Task<SearchAnswer> PlacementSearches::ask_for_its_room(HttpRequest request, GatewayCall& call,
                                                        CandidatesQuery query, RequestId id) {
     std::optional<ResType> only;
@@ -249,7 +248,7 @@ Task<SearchAnswer> PlacementSearches::ask_for_its_room(HttpRequest request, Gate
     co_return co_await answers_.ask(std::move(request), call, std::move(id), only, true);
 }
 
-/// What the query says is certain; who asks may say something else, as in a server's metadata.
+/// What the query says is certain; the requester may differ, as by a server's metadata.
 Task<ProxyAnswer> PlacementSearches::search_by_type(HttpRequest request, GatewayCall& call,
                                                     PlacementQuery query) {
     const RequestId id = request_of(request.headers);
@@ -268,7 +267,7 @@ Task<ProxyAnswer> PlacementSearches::search_by_type(HttpRequest request, Gateway
         if (const auto* const refused = std::get_if<Refused>(&said))
             phases = Error{Errc::bad_input, refused->reason};
     } else {
-        read = Error{Errc::bad_input, *why};  // nobody is helped
+        read = Error{Errc::bad_input, *why};  // no request is helped
     }
     // Who says two things, or admits nothing, is refused, as by metadata.
     if (!phases) co_return no_candidates(id, phases.error().what).answer;
@@ -319,7 +318,7 @@ Task<SearchAnswer> PlacementSearches::in_phases(HttpRequest request, GatewayCall
         // Or Placement failed.
         if (!asked->candidates || asked->enough) co_return std::move(*asked);
     }
-    // As of any other search: hosts may be offered, and a claim tells who asks.
+    // As of any other search: hosts may be offered, and a claim names the server.
     if (regular && !wanted && query && !patience_.passes_through())
         regular = co_await help(std::move(request), call, std::move(*query), std::move(*regular));
     // Some places are better than none, and Placement's answer to what was asked is the best of
@@ -373,7 +372,7 @@ Task<SearchAnswer> PlacementSearches::ask_for_revocable(HttpRequest request, Gat
     last.candidates.emplace();
     for (bool told = false; HttpRequest & search : searches) {
         SearchAnswer asked = co_await answers_.ask(std::move(search), call, id, ResType::revocable);
-        // So it is where nobody ever offered any of that class.
+        // So it is where no provider ever offered any of that class.
         const bool refused = status_of(asked.answer) == 400;
         if (refused && !told) last.answer = std::move(asked.answer);
         if (refused) continue;

@@ -1,12 +1,12 @@
 // Nova-scheduler's searches for a host (`GET /allocation_candidates`).
 //
 // Each is asked of Placement first. If nothing is left, or less than the request has servers, and
-// it is certain who asks, the request is served. Where that is not certain, hosts may be offered.
+// the requester is certain, the request is served. Where that is not certain, hosts may be offered.
 // In every other case Placement's answer passes as it came.
 //
 // Flavors and images may say by traits which kind of room they admit (res_type_query.hpp), also to
 // a gateway that can't help now. These are taken out, and Placement is asked for each kind in its
-// turn. Whoever asks may say it elsewhere too; that is known when it is known who asks, and so goes
+// turn. The requester may say it elsewhere too; that is known when the requester is, and so goes
 // first.
 #pragma once
 

@@ -6,9 +6,9 @@
 
 namespace reaper {
 
-/// So many servers are rarely asked for at once; who asks is not looked into for more places.
+/// So many servers are rarely asked for at once; the requester is not looked up for more places.
 constexpr Amount many_places = 64;
-/// Others may claim so many before who asks does.
+/// Others may claim so many before the requester does.
 constexpr Amount few_places = 16;
 
 /// Placement does not know that a compute service is down.
@@ -21,7 +21,7 @@ Amount places_for(const GatewayPorts& ports, const Request& wanted, const Candid
 /// With those that are kept for the request.
 Amount places_of(const GatewayPorts& ports, const Request& wanted, const Candidates& candidates);
 /// Has Placement offered places for all of its servers? Of few that servers of a group or of hints
-/// may have, some may be gone by what is not known yet: the planner has to tell, which reads anew.
+/// may have, some may be gone by what is not known yet: the planner has to tell, which reads again.
 bool is_enough(const GatewayPorts& ports, const Candidates& candidates, const Request& wanted);
 
 }  // namespace reaper

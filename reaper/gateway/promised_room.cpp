@@ -99,7 +99,7 @@ Task<std::optional<std::string>> PromisedRoom::claimed(Allocations asked, Reques
             free.add(name, inventory.capacity());
         for (const auto& [consumer, amounts] : state->allocations) free -= amounts;
         HostId host = provider;
-        // Nobody else's, however little there is for others.
+        // Its own, however little there is for others.
         const Resources own = kept_.kept_on(host, from);
         RequestId who = from;
         const Resources promised = co_await withheld_on(std::move(host), std::move(who), looks);

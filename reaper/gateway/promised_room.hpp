@@ -1,4 +1,4 @@
-// What of a host's free room is promised to others than who asks for it.
+// What of a host's free room is promised to others than its requester.
 //
 // The ledger tells what is promised. What victims still hold, or what is kept of theirs, is not
 // free, and what the servers
@@ -34,7 +34,7 @@ public:
     /// By host, where it is something.
     Task<std::map<HostId, Resources>> withheld(std::set<HostId> hosts, RequestId from);
     /// Would a claim of `asked` for `from` take room that is promised to others? Why, for people.
-    /// Where that can't be told, it would not: Placement decides.
+    /// Where that is not known, it would not: Placement decides.
     Task<std::optional<std::string>> claimed(Allocations asked, RequestId from);
 
 private:

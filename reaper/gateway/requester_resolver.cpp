@@ -1,13 +1,13 @@
 #include "reaper/gateway/requester_resolver.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {
@@ -105,8 +105,8 @@ constexpr std::size_t most_actions = 64;
 constexpr Duration between_looks{120};
 /// Between two looks whether Nova answered.
 constexpr Duration between_answers{20};
-/// Where Nova lists nobody at all that may ask, another look won't either.
-constexpr int looks_for_nobody = 3;
+/// Where Nova lists no server at all that may ask, another look won't either.
+constexpr int looks_for_none = 3;
 
 bool is_scheduled(const ServerRecord& record) {
     return record.server.host.empty() && record.server.task_state == "scheduling";
@@ -127,7 +127,7 @@ std::set<ServerId> ids_of(const std::vector<ServerRecord>& servers) {
     return ids;
 }
 
-/// What waited for a host when it was first looked who asks.
+/// What waited for a host when the requester was first looked up.
 class FirstLook {
 public:
     explicit FirstLook(const std::vector<ServerRecord>& servers) {
@@ -156,7 +156,7 @@ private:
 
 using Built = std::variant<Request, Refused>;
 
-/// Are these all the same to anybody but themselves?
+/// Are these alike to all but themselves?
 bool all_alike(const std::vector<Built>& boots) {
     return !boots.empty() && std::all_of(boots.begin(), boots.end(), [&](const Built& each) {
         const auto* const a = std::get_if<Request>(&boots.front());
@@ -272,7 +272,7 @@ ResultTask<bool> RequesterResolver::goes_by_others(ServerId server) {
 ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, CandidatesQuery query,
                                                               Duration patience) {
     const Duration began = cloud_.clock.steady();
-    NotCertain unknown{"nobody waits for it, as far as Nova tells"};
+    NotCertain unknown{"no server waits for it, as far as Nova tells"};
     std::optional<FirstLook> first;
     for (int looks = 1;; ++looks) {
         std::optional<Result<Servers>> moving, listed;
@@ -289,7 +289,7 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
         if (!first) first.emplace(**seen);
         auto boots = co_await boots_for(id, query, first->without_later(*seen));
         if (!boots) co_return boots.error();
-        const bool nobody = boots->empty();
+        const bool none = boots->empty();
         const std::size_t fitting = boots->size();
         leave_others_out(id, *boots, **seen);
         unknown.others_fit = boots->size() < fitting;
@@ -298,7 +298,7 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
             unknown.why = std::to_string(boots->size()) +
                           " requests to boot are being scheduled that it could be for";
         const bool long_enough =
-            cloud_.clock.steady() - began >= patience || (nobody && looks >= looks_for_nobody);
+            cloud_.clock.steady() - began >= patience || (none && looks >= looks_for_none);
         unknown.may_be.clear();
         for (const Built& each : *boots)
             if (const auto* const request = std::get_if<Request>(&each))
@@ -372,7 +372,7 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::of_move(ServerRecord re
     co_return Answer{std::get<Request>(std::move(*request))};
 }
 
-/// The id of the flavor to which a server is resized: nobody tells it, but the query fits it.
+/// The id of the flavor to which a server is resized: no service tells it, but the query fits it.
 ResultTask<std::variant<std::string, NotCertain>> RequesterResolver::new_flavor(
     ServerRecord record, CandidatesQuery query) {
     using Found = std::variant<std::string, NotCertain>;

@@ -1,4 +1,4 @@
-// Who waits for an answer of Placement's: which servers nova-scheduler looks for a host for.
+// The requester of an answer of Placement's: which servers nova-scheduler looks for a host for.
 //
 // The query names the API request. Of an operation on a server that there is (resize, migrate,
 // evacuate, unshelve, ...) Nova's record of actions has that id. Of servers to boot it has none
@@ -32,8 +32,8 @@
 
 namespace reaper {
 
-// A list of Nova's that several wait for: whoever asks gets one that was begun after, and one
-// reading serves all who asked before it began.
+// A list of Nova's that several wait for: each caller gets one that was begun after its call, and
+// one reading serves all who called before it began.
 
 class SharedList {
 public:
@@ -78,7 +78,7 @@ private:
 
 // Which requests to boot the calls of nova-scheduler's are known to be for. Pure.
 //
-// Of several that are alike nobody can tell which one a call is for: it is one of them. Where as
+// Of several that are alike it is not known which one a call is for: it is one of them. Where as
 // many calls are known as there are requests that they may be for, none of these is left for
 // others.
 
@@ -123,7 +123,7 @@ private:
     std::map<RequestId, std::size_t> waiting_;  ///< calls
 };
 
-/// Why it is not certain who asks; for people. And who may.
+/// Why the requester is not certain; for people. And which ones it may be.
 struct NotCertain {
     std::string why;
     std::vector<Request> may_be{};
@@ -168,8 +168,8 @@ public:
     bool may_be(const RequestId& call, const ServerId& server) const {
         return calls_.may_be(call, server);
     }
-    /// Could there be somebody for whom so many places are not enough? A request to boot with more
-    /// servers; a server that is moved, for which its own host is no place; or one that other
+    /// Could there be a requester for which so many places are not enough? A request to boot with
+    /// more servers; a server that is moved, for which its own host is no place; or one that other
     /// servers keep off hosts, by a group or by hints. Or for whom there is no room at all, as it
     /// admits none.
     ResultTask<bool> may_want_more(CandidatesQuery query, Amount places);

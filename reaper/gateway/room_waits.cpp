@@ -46,13 +46,13 @@ bool is_on_its_way(const GatewayPorts& ports, const RequestId& id, const Allocat
 
 }  // namespace
 
-/// Nova-scheduler waits, or is about to claim what it was told of.
+/// Nova-scheduler waits, or is about to claim what it was offered.
 struct RoomWaits::Waiting {
     int calls = 0;
     Duration claims_until{};  ///< on the steady clock: its claim comes by then
     std::set<ServerId> unclaimed{};
     bool left = false;      ///< the client of its last call is gone
-    bool given_up = false;  ///< no outcome will come any more
+    bool given_up = false;  ///< no outcome will come
     std::optional<Outcome> outcome{};
 };
 

@@ -60,7 +60,7 @@ std::optional<std::string> SearchPairs::why_second_passes(const Request& wanted,
                                                           const CandidatesQuery& query) const {
     if (asked_as(wanted, query) != AskedAs::fallback || firsts_.contains(wanted.id))
         return std::nullopt;
-    return "what its first search was told, for dedicated CPUs, is not known";
+    return "the answer to its first search, for dedicated CPUs, is not known";
 }
 
 Task<bool> SearchPairs::found_by_fallback(HttpRequest request, GatewayCall& call, Request wanted,

@@ -1,18 +1,18 @@
 #include "reaper/gateway/server_claims.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/gateway/claim_text.hpp"
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
 
 constexpr int most_joint_claims = 3;
-/// Another claim of the same host may take so long; then Placement decides between the two.
+/// Another claim of the same host may take this time; then Placement decides between the two.
 constexpr Duration longest_turn{3'000};
 constexpr Duration turn_poll_interval{5};
 
@@ -46,7 +46,7 @@ void prefer_claimed(Request& wanted, const Allocations& asked, const CloudCache&
 }
 
 /// Was its room freed on other hosts than these? It was offered those too, and claims them next:
-/// not room that came free here by chance, while nobody takes what was freed.
+/// not room that came free here by chance, while no server takes what was freed.
 bool is_elsewhere(const GatewayPorts& ports, const RequestId& id, const Allocations& asked) {
     const auto promises = ports.ledger().promises_of(id);
     return !promises.empty() &&
@@ -140,9 +140,9 @@ bool ServerClaims::may_be_regular(std::string_view claim) const {
     return !project || !ports_.is_revocable(*project);
 }
 
-/// The request whose room the server may claim. An id alone gives no right to another's room: who
-/// is no requester of it, and could not be told from one when it was looked who asks, has a request
-/// of its own, to which nothing is promised yet.
+/// The request whose room the server may claim. An id alone gives no right to another's room: a
+/// server that is no requester of it, and looked like one when the requester was looked up, has a
+/// request of its own, to which nothing is promised yet.
 RequestId ServerClaims::claimed_for(const RequestId& call_id, const ServerId& server) const {
     const RequestId id = request_ids_.of_server(call_id, server);
     const auto promises = ports_.ledger().promises_of(id);
@@ -153,7 +153,7 @@ RequestId ServerClaims::claimed_for(const RequestId& call_id, const ServerId& se
     return RequestId{call_id.str() + "~" + server.str()};
 }
 
-/// Room is the server's now; without hosts it holds none any more.
+/// Room is the server's now; without hosts it no longer holds any.
 void ServerClaims::note_success(const RequestId& call_id, const RequestId& id,
                                 const ServerId& server, const Allocations& asked) {
     if (asked.empty()) return ports_.rooms.unclaimed(id, server);
@@ -169,8 +169,8 @@ void ServerClaims::note_success(const RequestId& call_id, const RequestId& id,
     if (log_.wishes.contains(call_id)) ports_.placed(server);
 }
 
-/// Whoever claims is known: a regular one is served now, once for all of its servers that have no
-/// room yet. False: nothing was done.
+/// The claiming server is known: a regular one is served now, once for all of its servers that have
+/// no room yet. False: nothing was done.
 Task<bool> ServerClaims::help_claim(RequestId id, ServerId server, Allocations asked,
                                     GatewayCall& call) {
     if (patience_.why_busy()) co_return false;
@@ -181,7 +181,7 @@ Task<bool> ServerClaims::help_claim(RequestId id, ServerId server, Allocations a
     HostOffer* const still = offers_.find(id);
     if (!wanted || still == nullptr) co_return false;
     prefer_claimed(*wanted, asked, ports_.cache());
-    // Others may have begun to wait while it was looked who asks.
+    // Others may have begun to wait while the requester was looked up.
     if (const auto full = waits_.why_no_place(*wanted)) {
         log_.pass(id, *full);
         still->looked_into.erase(server);
@@ -192,7 +192,7 @@ Task<bool> ServerClaims::help_claim(RequestId id, ServerId server, Allocations a
     const auto outcome = co_await waits_.wait_for(std::move(*wanted), call, true);
     const bool way = outcome && has_room(*outcome);
     if (way) log_.had_hosts.note(id);
-    ++(way ? log_.counts.served : log_.counts.in_vain);
+    ++(way ? log_.counts.served : log_.counts.without_room);
     co_return way;
 }
 
@@ -266,7 +266,7 @@ Task<ProxyAnswer> ServerClaims::send(HttpRequest request, GatewayCall& call, Req
     co_return co_await send_with_escrow(std::move(request), call, std::move(id), std::move(asked));
 }
 
-/// Together with what is kept for it: the room is its own, and was nobody else's in between.
+/// Together with what is kept for it: the room is its own, and no other server had it in between.
 Task<ProxyAnswer> ServerClaims::send_with_escrow(HttpRequest request, GatewayCall& call,
                                                  RequestId id, std::optional<Allocations> asked) {
     Escrow& kept = ports_.escrow;
@@ -295,7 +295,7 @@ Task<ProxyAnswer> ServerClaims::send_with_escrow(HttpRequest request, GatewayCal
     co_return ProxyAnswer{std::move(*answered)};
 }
 
-/// Whoever holds the turn too long has it no more, and Placement decides between the two.
+/// A holder that keeps the turn too long has it no more, and Placement decides between the two.
 Task<std::unique_ptr<Turn<ProviderId>>> ServerClaims::turn_for(std::set<ProviderId> providers) {
     const Clock& clock = ports_.cloud.clock;
     const Duration until = clock.steady() + longest_turn;

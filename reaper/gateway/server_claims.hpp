@@ -1,10 +1,10 @@
-// Claims of nova-scheduler's (`PUT /allocations/SERVER`): they tell who asks, and room is the
+// Claims of nova-scheduler's (`PUT /allocations/SERVER`): they name the requester, and room is the
 // server's with them.
 //
 // Placement is asked for what is claimed. If it refuses, as nothing is free on a host that was
 // offered, a regular server is served then, while its claim waits, and it is claimed again. Its
 // room is on the host that it claims, if that can give all of it. Where Placement has few places,
-// others may claim them first: a claim for which there is no room any more is served in the same
+// others may claim them first: a claim for which no room is left is served in the same
 // way.
 //
 // A claim that would take room which is promised to others is refused as Placement refuses one for

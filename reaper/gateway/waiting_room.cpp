@@ -118,7 +118,7 @@ std::map<HostId, std::string> WaitingRoom::paused_hosts(Duration now) const {
 
 std::vector<std::string> WaitingRoom::pauses(Duration now) const {
     std::vector<std::string> all;
-    if (auto everybody = why_all_paused(now)) all.push_back(std::move(*everybody));
+    if (auto whole = why_all_paused(now)) all.push_back(std::move(*whole));
     const auto add_paused = [&](const auto& runs) {
         for (const auto& [key, run] : runs)
             if (run.paused(now)) all.push_back(late_text(key, run.late, run.name));

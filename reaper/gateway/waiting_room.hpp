@@ -2,16 +2,17 @@
 // no answer in time. Pure, one thread; times are on the steady clock, told and never read.
 //
 // Places are shared out by project and by host. A call may take one while fewer are held by its
-// project than are free, and likewise on each host that it waits for: so one project, or the calls
-// onto one host that hangs, hold half of the places at most, and of what they leave the next one
-// holds half at most. (The dynamic threshold of shared switch memory: Choudhury and Hahne, 1998.)
+// project than are free, and the same holds on each host that it waits for: so one project, or the
+// calls onto one host that hangs, hold half of the places at most, and of what they leave the next
+// one holds half at most. (The dynamic threshold of shared switch memory: Choudhury and Hahne,
+// 1998.)
 //
 // A call is late that has no outcome in time. Three in a row onto one host speak against that host,
 // three in a row of one project against that project: for 30 s no call waits for that host, or of
-// that project, and all others do as ever. What speaks against a host speaks against no project.
+// that project, and all others do as usual. What speaks against a host speaks against no project.
 // Everything passes through only if three late calls in a row share neither project nor host: then
 // something is wrong that all of them need. A call of which neither is known, because Nova did not
-// tell who asks, shares nothing with any other.
+// name the requester, shares nothing with any other.
 //
 // After its pause a host or a project is paused again by the first late call, until one is served.
 //
@@ -33,11 +34,11 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 
-/// Who waits, and where; as far as it is known.
+/// A waiting call, and where it waits; as far as it is known.
 struct WaitingCall {
     ProjectId project{};  ///< empty: not known
     std::string project_name{};
@@ -49,7 +50,7 @@ public:
     /// Late calls in a row that begin a pause.
     static constexpr int most_late = 3;
     static constexpr Duration pause_for{30'000};
-    /// A late call is forgotten after so long.
+    /// A late call is forgotten after this time.
     static constexpr Duration remembered_for{600'000};
 
     /// Held by a call as long as it lives. The room must outlive it.

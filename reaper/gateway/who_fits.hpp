@@ -29,7 +29,7 @@ std::optional<std::string> narrow(Request& request, const CandidatesQuery& query
 /// known; of zones that it names, one must be the request's.
 bool fits(const Request& request, const CandidatesQuery& query, const HostAggregates& named);
 
-/// Which of the two it is makes no difference to anybody but the two.
+/// Which of the two it is makes no difference to others.
 bool alike(const Request& a, const Request& b);
 
 /// Could the query be for this server, as far as its flavor tells?

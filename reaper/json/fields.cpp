@@ -1,6 +1,6 @@
 #include "reaper/json/fields.hpp"
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

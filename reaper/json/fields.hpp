@@ -26,7 +26,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/shared.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

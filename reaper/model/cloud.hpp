@@ -12,7 +12,7 @@
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/shared.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -7,7 +7,7 @@
 
 #include "reaper/model/records.hpp"
 #include "reaper/model/schedule.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

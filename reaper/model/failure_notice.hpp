@@ -8,7 +8,7 @@
 
 #include "reaper/model/flavor.hpp"
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -12,7 +12,7 @@
 #include "reaper/model/request.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

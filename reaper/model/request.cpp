@@ -6,7 +6,7 @@
 
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

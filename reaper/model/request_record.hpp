@@ -10,7 +10,7 @@
 
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 
@@ -182,7 +182,7 @@ struct MessageEntry {
     std::string message_id;
     std::string event_type;
     RequestId request;    ///< empty if none
-    std::string verdict;  ///< `joined`, `duplicate`, `anew`, `refused`, `ignored`, `too-old`,
+    std::string verdict;  ///< `joined`, `duplicate`, `retried`, `refused`, `ignored`, `too-old`,
                           ///< `other-plan`, `malformed`
     std::string reason;
     TimePoint at{};

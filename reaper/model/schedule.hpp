@@ -9,7 +9,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/placement_constraints.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -68,6 +68,12 @@ bool is_invisible(char32_t character);
 /// `...`. Names in the cloud are chosen by its users.
 std::string printable(std::string_view text, std::size_t max_bytes = 256);
 
+/// Foreign text made fit for one line of a log or an error: without what is invisible and bytes
+/// that are not UTF-8, runs of them and of blanks made one blank; what is beyond `limit` bytes
+/// becomes
+/// `...`.
+std::string one_line(std::string_view text, std::size_t limit);
+
 /// `'text'`, printable and cut after 100 bytes.
 std::string in_quotes(std::string_view text);
 

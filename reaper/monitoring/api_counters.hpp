@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace prometheus {
 class Registry;

@@ -166,7 +166,7 @@ void add_gateway(const DaemonState& state, Values& values) {
         values.counter("reaper_gateway_results_total", help, number(count), {{"result", result}});
     };
     add("served", counts.served);
-    add("in-vain", counts.in_vain);
+    add("without-room", counts.without_room);
     add("offered", counts.offered);
     add("revocable", counts.revocable);
     add("passed", counts.passed);

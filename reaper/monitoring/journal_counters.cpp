@@ -134,7 +134,7 @@ void JournalCounters::show_zeros() {
         freed_rooms_.Add(by("result", to_string(kind)));
     for (const Step step : all_steps) steps_.Add(by("step", to_string(step)));
     for (const char* const verdict :
-         {"joined", "duplicate", "anew", "refused", "ignored", "too-old", "malformed"})
+         {"joined", "duplicate", "retried", "refused", "ignored", "too-old", "malformed"})
         messages_.Add(by("verdict", verdict));
     for (const char* const kind : {"paused", "resumed", "held-back", "breaker-opened"})
         events_.Add(by("kind", kind));

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "reaper/api/health.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/monitoring/daemon_values.hpp"
 #include "reaper/monitoring/exposition.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_json.hpp"
 #include "reaper/notifications/oslo_envelope.hpp"
 

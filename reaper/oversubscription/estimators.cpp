@@ -5,7 +5,7 @@
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"
 

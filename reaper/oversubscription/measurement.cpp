@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

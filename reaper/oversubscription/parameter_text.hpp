@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "reaper/model/parameters.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {

@@ -7,7 +7,7 @@
 
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/records.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/images.hpp"

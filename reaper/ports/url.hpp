@@ -2,7 +2,6 @@
 #pragma once
 
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,12 +9,6 @@
 #include "reaper/model/error.hpp"
 
 namespace reaper::http {
-
-// Foreign text made fit for one line of a log or an error.
-
-/// `text` without what is invisible and bytes that are not UTF-8, runs of them and of blanks made
-/// one blank; what is beyond `limit` bytes becomes `...`.
-std::string one_line(std::string_view text, std::size_t limit);
 
 /// Where connections go.
 struct Endpoint {

@@ -13,7 +13,6 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <random>
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,11 +21,12 @@
 #include <unistd.h>
 #include <utility>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/lines.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/name_changer.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::recording {
 

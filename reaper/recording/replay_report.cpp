@@ -8,7 +8,7 @@
 #include "reaper/json/fields.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 

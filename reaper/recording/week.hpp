@@ -9,7 +9,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/recording/replay.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/safeguards/settings.hpp"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "reaper/model/error.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/culling.hpp"
 #include "reaper/report/table.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/render_parts.hpp"

@@ -6,7 +6,7 @@
 
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "reaper/model/project_names.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "reaper/json/fields.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/name_changer.hpp"

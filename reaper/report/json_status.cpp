@@ -3,7 +3,7 @@
 #include <string>
 
 #include "reaper/json/fields.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::report {

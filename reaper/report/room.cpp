@@ -39,14 +39,16 @@ HostSlots slots_in(const JsonPlace& in) {
     return host;
 }
 
-ReadRoom room_in(const JsonPlace& in) {
-    ReadRoom read;
+RoomReport room_in(const JsonPlace& in) {
+    RoomReport read;
     JsonWords{room_verdict_from}.read(in["answer"], read.answer.verdict);
     read.answer.fits_now = in["fits_now"].count();
     read.answer.possible = in["possible"].count();
     read.answer.there = in["hosts"].list(slots_in);
     if (const auto decision = in.maybe("decision")) read.answer.decision = decision_in(*decision);
     read.request = request_in(in["request"]);
+    read.remarks = in["remarks"].texts();
+    read.taken_at = in["taken_at"].time();
     return read;
 }
 
@@ -70,7 +72,7 @@ json room_json(const RoomAnswer& answer, const Request& request) {
             {"request", to_json(request)}};
 }
 
-Result<ReadRoom> room_from_json(const json& document) {
+Result<RoomReport> room_from_json(const json& document) {
     return read_json(document, "room", room_in);
 }
 

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "reaper/model/error.hpp"
 #include "reaper/model/room_answer.hpp"
@@ -17,12 +18,16 @@
 namespace reaper::report {
 
 nlohmann::json room_json(const RoomAnswer& answer, const Request& request);
-/// The inverse; `bad_answer` with the place for anything of another shape.
-struct ReadRoom {
+
+/// An answer with its question. In JSON it has remarks[] and taken_at besides.
+struct RoomReport {
     RoomAnswer answer;
     Request request;
+    std::vector<std::string> remarks{};  ///< for people, above all
+    TimePoint taken_at{};                ///< of the cloud
 };
-Result<ReadRoom> room_from_json(const nlohmann::json& document);
+/// The inverse; `bad_answer` with the place for anything of another shape.
+Result<RoomReport> room_from_json(const nlohmann::json& document);
 
 /// Where there is room as it is, what would be deleted or why not, and the answer as the last line.
 std::string render_room(const RoomAnswer& answer, const Request& request,

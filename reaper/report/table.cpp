@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::report {
 namespace {

@@ -11,7 +11,7 @@
 #include "reaper/model/error.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/text.hpp"
 
 namespace reaper::report {

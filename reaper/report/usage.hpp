@@ -17,7 +17,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/table.hpp"
 

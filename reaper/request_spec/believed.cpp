@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

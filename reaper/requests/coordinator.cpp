@@ -233,7 +233,7 @@ Task<void> RequestCoordinator::serve(TriggeredRequest triggered) {
     known.maybe_served = triggered.maybe_served && (!known.recorded || known.ended);
     if (known.ended) {
         MessageEntry entry = entry_for(triggered, services_.cloud.clock.now());
-        entry.verdict = settled ? "duplicate" : "anew";
+        entry.verdict = settled ? "duplicate" : "retried";
         entry.reason =
             settled
                 ? "the request was served already: " + std::string{to_string(record->outcome->kind)}

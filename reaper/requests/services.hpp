@@ -21,7 +21,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/trigger.hpp"

@@ -129,7 +129,7 @@ bool may_give(const Host& host, const Provider& provider, const Shape& shape, st
 std::shared_ptr<const Packing> packing_of(const Host& host, const Shape& shape,
                                           const HostRoom& room) {
     auto packing = PackingBuilder{host, shape, room.pools}.build();
-    // More traits than anybody asks for: no such slot is found.
+    // More traits than any request asks for: no such slot is found.
     if (!packing)
         return std::make_shared<const Packing>(std::vector<Packing::Part>{}, std::vector<Amount>{},
                                                1);

@@ -89,10 +89,10 @@ void take_out(std::unordered_map<Key, std::set<ServerId>>& index, const Key& key
 
 }  // namespace
 
-bool promises_room(RequestSource source, const NothingToDo& nothing, bool somebody_died) {
+bool promises_room(RequestSource source, const NothingToDo& nothing, bool has_deleted) {
     if (!nothing.pending_releases().empty()) return true;
     const bool kept =
-        somebody_died || (source == RequestSource::gateway && nothing.room == ResType::regular);
+        has_deleted || (source == RequestSource::gateway && nothing.room == ResType::regular);
     return kept && !nothing.hosts.empty();
 }
 
@@ -501,7 +501,7 @@ void Ledger::count_all_taken(const std::set<HostId>& hosts, const HostLookup& ho
         }
 }
 
-/// Of those who took a slot: what no promise is left for says nothing any more.
+/// Of those who took a slot: what no promise is left for no longer counts.
 void Ledger::forget_takers() {
     if (promises_.empty() && watched_.empty()) {
         took_.clear();

@@ -3,12 +3,12 @@
 // Room that two requests could both count is counted for one. For each host and class:
 //     room for a request = capacity - used + evicting - promised to other requests
 // (`used` has what requesters claimed in Placement, which does not count as promised then.)
-// where `evicting` are allocations of victims that Placement still lists (they are on their way
-// out), so that a victim's room is counted from the moment that its deletion is decided until
+// where `evicting` are allocations of victims that Placement still lists (they are being
+// deleted), so that a victim's room is counted from the moment that its deletion is decided until
 // Placement shows it free, without a gap and never twice. (Mesos' arithmetic for evictions on
 // lent reservations: capacity >= occupied + occupied_revocable + evicting.) What a server holds
-// whose deletion somebody else began counts as evicting too (rooms/room.hpp), until the ledger is
-// told to give up on it.
+// whose deletion another client began counts as evicting too (rooms/room.hpp), until the ledger
+// gives up on it.
 // What a question or a change costs depends on the host or request that it is about, not on how
 // much is outstanding. Pure data, one thread.
 #pragma once
@@ -30,7 +30,7 @@
 #include "reaper/model/request.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/rooms/reserved_room.hpp"
 #include "reaper/rooms/room_promise.hpp"
 
@@ -93,13 +93,13 @@ private:
 /// Is the room of such a decision promised to its request? What others are freeing is, and, once
 /// servers were deleted for the request, the room that is there: it replaces what its plans
 /// promised. To one that waits in the gateway, for the claim is about to come, all of it.
-bool promises_room(RequestSource source, const NothingToDo& nothing, bool somebody_died);
+bool promises_room(RequestSource source, const NothingToDo& nothing, bool has_deleted);
 
 class Ledger {
 public:
     using HostLookup = std::function<const Host*(const HostId&)>;
 
-    /// A victim on its way out.
+    /// A victim that is being deleted.
     struct Eviction {
         RequestId request;
         HostId host;
@@ -112,7 +112,7 @@ public:
         bool counted = true;
     };
     using Promise = RoomPromise;
-    /// What became of slots of a settled promise.
+    /// The result of slots of a settled promise.
     struct Settled {
         RequestId request;
         HostId host;
@@ -133,10 +133,10 @@ public:
     void enter(const Request& request, const Plan& plan, TimePoint now);
     /// The same without a victim: room that is on its way to hosts (NothingToDo).
     void enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now);
-    /// To be told right after `enter`: like servers that `host_of` shows on the promised hosts by
+    /// To be called right after `enter`: like servers that `host_of` shows on the promised hosts by
     /// now are no second tries. Their times do not tell: Nova's are whole seconds.
     void note_there_before(const RequestId& request, const HostLookup& host_of);
-    /// The server stays (found unfit, or its deletion never happened): it is not evicting any more.
+    /// The server stays (found unfit, or its deletion never happened): it is no longer evicting.
     void drop_eviction(const ServerId& server);
     /// The cull of `request` ended at `now`, and its victims are gone: its promises hold until
     /// `until`.
@@ -146,7 +146,7 @@ public:
     /// Who takes the request's slots stays of interest after they are promised no more, until
     /// `lapse`.
     void watch(const RequestId& request);
-    /// Nobody waits any more to see who takes them, and they are promised to nobody: the slots that
+    /// No request waits to see who takes them, and they are no longer promised: the slots that
     /// were not taken. Its evictions stay.
     std::vector<Settled> lapse(const RequestId& request);
     /// A requester of it claimed room on these hosts in Placement: if it is none that is promised
@@ -156,21 +156,21 @@ public:
     void unclaim(const RequestId& request, const ServerId& server);
     /// Is the server counted as one that took a slot of the request?
     bool took_slot(const RequestId& request, const ServerId& server) const;
-    /// Nothing is held for `request` any more.
+    /// Nothing is held for `request` from now on.
     void release(const RequestId& request);
-    /// Its slots are promised to nobody any more (its requester went away), but its victims go on
-    /// going: the next request may count their room. `settle` ends them as ever.
+    /// Its slots are no longer promised (its requester went away), but its victims go on
+    /// going: the next request may count their room. `settle` ends them as usual.
     void release_promises(const RequestId& request);
-    /// The server's deletion did not come to its end in time, whoever asked for it: what it holds
+    /// The server's deletion did not come to its end in time, for any client: what it holds
     /// counts as occupied, until the host is read after `now` and the server is gone from it, or is
-    /// not being deleted any more. A victim of a request stays its victim: no other plan chooses
+    /// no longer being deleted. A victim of a request stays its victim: no other plan chooses
     /// it.
     void give_up_on(const HostId& host, const ServerId& server, TimePoint now);
     bool given_up(const ServerId& server) const { return given_up_.contains(server); }
     std::vector<ServerId> all_given_up() const;
     /// The wall clock was set forward by so much (or back): all times here move with it.
     void shift(Duration by);
-    /// What reservations of the host keep for their roles, in place of what was told before. What
+    /// What reservations of the host keep for their roles, in place of what was set before. What
     /// they lack counts like a promise, as far as it is not promised to requests that may have it.
     void reserve(const HostId& host, ReservedRoom::OnHost reserved);
     /// From now on it may have what is reserved for its role, and what reservations lend to it.
@@ -181,7 +181,7 @@ public:
     /// project and shape, created (or moved there) after `since`, or one of the requesters itself,
     /// has taken on that host; and evictions that ended before the host was read (`read_at`).
     /// `host_of` tells a host of the cache; null if there is none of that id.
-    /// Returns what became of the slots that it dropped: each taken one, and the rest by promise.
+    /// Returns the results of the slots that it dropped: each taken one, and the rest by promise.
     std::vector<Settled> expire(const HostLookup& host_of, TimePoint now);
     std::vector<Settled> expire(const Snapshot& snapshot, TimePoint now);
     /// The same where only the hosts in `changed` differ from those at the last call of either.

@@ -9,7 +9,7 @@ namespace {
 RoomPromise promise_to(const ReservedRoom::OnHost::Missing& missing, const HostId& host,
                        Resources amounts) {
     RoomPromise promise;
-    // So that promises to reservations are told from those to requests.
+    // So that promises to reservations differ from those to requests.
     promise.request = RequestId{"reservation " + missing.reservation.str()};
     promise.host = host;
     promise.slot = std::move(amounts);
@@ -108,7 +108,7 @@ bool ReservedRoom::is_for(const RoomPromise& promise, const Rights& rights) cons
     };
     if (open(promise.reservation, promise.role)) return true;
     if (!promise.occupied) return false;
-    // Nobody goes for a borrower: what is let go of for it is not what others have.
+    // No server is deleted for a borrower: what is released for it is not what others have.
     if (rights.borrows) return true;
     // What others have is not taken from what is reserved for the request itself.
     const auto here = hosts_.find(promise.host);

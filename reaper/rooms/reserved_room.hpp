@@ -32,9 +32,9 @@ public:
         };
         std::vector<Missing> missing{};
         /// Revocable servers that hold room which is lent, with the role that lends it: they go for
-        /// nobody else.
+        /// no other role.
         std::map<ServerId, Role> tenants{};
-        /// All reservations of the host. What one holds, lets go of or lent is not for the others
+        /// All reservations of the host. What one holds, releases or lent is not for the others
         /// that lack something, however much.
         std::map<ReservationId, Role> reservations{};
 
@@ -73,7 +73,7 @@ public:
     bool is_for(const RoomPromise& promise, const Role& role) const;
 
     bool admitted(const RequestId& request) const { return rights_.contains(request); }
-    /// Whose reserved room the request may have; empty: nobody's.
+    /// Whose reserved room the request may have; empty: that of no role.
     Role role_of(const RequestId& request) const { return rights_of(request).role; }
     /// The same if that is its only right; null: it has others, or none.
     const Role* sole_role_of(const RequestId& request) const;

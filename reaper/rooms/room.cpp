@@ -21,7 +21,7 @@ Amount used_on(const Provider& provider, const ResourceClass& resource_class) {
     return sane(provider.used.get(resource_class));
 }
 
-/// A consumer on its way out, and what it still holds.
+/// A consumer that is being deleted, and what it still holds.
 struct Leaver {
     ServerId id;
     const Server* server = nullptr;  // none where Nova lists it no more
@@ -29,7 +29,7 @@ struct Leaver {
     Allocations held;
 };
 
-/// What consumers on their way out still hold on the providers of a host.
+/// What consumers that are being deleted still hold on the providers of a host.
 std::vector<Leaver> leavers_of(const Host& host, const Ledger& ledger) {
     std::vector<Leaver> leavers;
     for (const auto& server : host.servers)

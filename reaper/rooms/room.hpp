@@ -2,10 +2,10 @@
 //
 // For each host, class and provider (a *pool*):
 //     room = capacity - used + evicting - promised to other requests
-// `evicting` is what servers on their way out still hold in Placement's books, so the sum stays the
+// `evicting` is what servers that go still hold in Placement's books, so the sum stays the
 // same from the moment that a victim is chosen until it is gone; and so counts what servers hold
-// whose deletion somebody else began (`Server::being_deleted`): a victim of a reaper that
-// ended, a user's own. Not those that the ledger was told to give up on. A slot takes each class
+// whose deletion another client began (`Server::being_deleted`): a victim of a reaper that
+// ended, a user's own. Not those that the ledger gave up on. A slot takes each class
 // from ONE provider of the host's tree (Placement's rule for the unnumbered group), so the slots
 // that a class gives are summed over its providers, each rounded down; the host gives what its
 // scarcest class gives. Inventories whose min_unit, max_unit or step_size refuse the amount of one
@@ -38,7 +38,7 @@ struct Pool {
     Amount capacity = 0;   ///< when empty
 };
 
-/// A consumer on its way out: its room counts already.
+/// A consumer that is being deleted: its room counts already.
 struct Going {
     ServerId server;
     std::string name;    ///< empty where Nova lists it no more
@@ -63,7 +63,7 @@ struct Claim {
 struct HostRoom {
     std::vector<Pool> pools;    ///< by need, then by provider id
     std::vector<Going> going;   ///< by id; part of the pools' room
-    std::vector<Claim> claims;  ///< likewise, taken off it; by request
+    std::vector<Claim> claims;  ///< taken off the pools' room; by request
     /// Room that is promised to other requests and could be taken from any of several providers
     /// (with one provider it is already off the pool's room): by need, in slots of this shape that
     /// it may cost at worst, and in units.
@@ -99,7 +99,7 @@ HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
 
 /// The server's deletion has begun, so that its room counts as coming free on a host where nothing
 /// else is known. A soft deletion frees nothing: Nova keeps what it holds. But one that a reaper
-/// began is finished by whoever needs the room, if the server is still revocable.
+/// began is finished by the reaper that needs the room, if the server is still revocable.
 bool comes_free(const Server& server);
 /// The same, knowing of what we delete and what has been given up on.
 bool comes_free(const Server& server, const Ledger& ledger);

@@ -7,14 +7,14 @@
 
 namespace reaper {
 
-void RoomKeeper::decided(const Request& request, const Decision& decision, bool somebody_died,
+void RoomKeeper::decided(const Request& request, const Decision& decision, bool has_deleted,
                          TimePoint now, const Ledger::HostLookup& host_of) {
     if (!acts_) return;
     const auto* const plan = std::get_if<Plan>(&decision);
     const auto* const nothing = std::get_if<NothingToDo>(&decision);
     if (plan != nullptr)
         ledger_.enter(request, *plan, now);
-    else if (nothing != nullptr && promises_room(request.source, *nothing, somebody_died))
+    else if (nothing != nullptr && promises_room(request.source, *nothing, has_deleted))
         ledger_.enter(request, nothing->hosts, now);
     else
         return;
@@ -32,15 +32,15 @@ void RoomKeeper::promise_released(const Request& request, const std::vector<Host
 }
 
 void RoomKeeper::not_journaled(const RequestId& request, const Decision& decision,
-                               bool somebody_died) {
+                               bool has_deleted) {
     const auto* const plan = std::get_if<Plan>(&decision);
     if (plan == nullptr) return;
     for (const auto& victim : plan->victims()) ledger_.drop_eviction(victim.server);
-    plans_again(request, somebody_died);
+    plans_again(request, has_deleted);
 }
 
-void RoomKeeper::plans_again(const RequestId& request, bool somebody_died) {
-    if (!somebody_died) ledger_.release(request);
+void RoomKeeper::plans_again(const RequestId& request, bool has_deleted) {
+    if (!has_deleted) ledger_.release(request);
 }
 
 void RoomKeeper::ended(const RequestId& request, bool keeps_room, TimePoint at, Duration promise) {

@@ -1,4 +1,4 @@
-// The one writer of the ledger. Everybody else tells it what happened; what that means for
+// The one writer of the ledger. All others report to it what happened; what that means for
 // evictions and promises is decided here. Pure, one thread.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace reaper {
 
 class RoomKeeper {
 public:
-    /// `acts`: decisions are carried out. Those of a dry run promise nothing to anybody.
+    /// `acts`: decisions are carried out. Those of a dry run promise nothing.
     explicit RoomKeeper(bool acts = true) : acts_(acts) {}
 
     const Ledger& ledger() const noexcept { return ledger_; }
@@ -25,24 +25,24 @@ public:
         seen_ = {};
     }
 
-    /// A decision was made for the request, and nothing of it was done yet. `somebody_died`: for an
-    /// earlier plan of it. `host_of` tells the hosts as the decision saw them.
-    void decided(const Request& request, const Decision& decision, bool somebody_died,
-                 TimePoint now, const Ledger::HostLookup& host_of);
+    /// A decision was made for the request, and nothing of it was done yet. `has_deleted`: servers
+    /// were deleted for an earlier plan of it. `host_of` tells the hosts as the decision saw them.
+    void decided(const Request& request, const Decision& decision, bool has_deleted, TimePoint now,
+                 const Ledger::HostLookup& host_of);
     /// The request takes the room that is there for it, and no other one may count on it: of
     /// several that are planned in one go.
     void takes(const Request& request, const NothingToDo& nothing, TimePoint now) {
         ledger_.enter(request, nothing.hosts, now);
     }
-    /// Reserved room is let go of for the request, whose decision comes next: if it waits in the
+    /// Reserved room is released for the request, whose decision comes next: if it waits in the
     /// gateway, the room is promised to it from now on, unless something is already, or servers go
     /// for it.
     void promise_released(const Request& request, const std::vector<HostPlan>& plans,
                           TimePoint now);
     /// The decision could not be journaled: it does not count.
-    void not_journaled(const RequestId& request, const Decision& decision, bool somebody_died);
+    void not_journaled(const RequestId& request, const Decision& decision, bool has_deleted);
     /// The plan ended without all of its room, and another one is made.
-    void plans_again(const RequestId& request, bool somebody_died);
+    void plans_again(const RequestId& request, bool has_deleted);
     /// Not all of the request's room can come: what earlier rounds freed is free for others.
     void not_enough(const RequestId& request) { ledger_.release_promises(request); }
     /// The request waits, and may never go on: its room stays promised until then.
@@ -56,7 +56,7 @@ public:
     void holds_until(const RequestId& request, TimePoint until) {
         ledger_.hold_until(request, until);
     }
-    /// One of its requesters has no use for its slot any more.
+    /// One of its requesters has no use for its slot now.
     void gave_up(const RequestId& request, const ServerId& server) {
         ledger_.claim(request, server, {});
     }
@@ -73,7 +73,7 @@ public:
 
     /// The server stays: found unfit, or its deletion never happened.
     void stays(const ServerId& server) { ledger_.drop_eviction(server); }
-    /// Its deletion did not come to its end in time, whoever asked for it.
+    /// Its deletion did not come to its end in time, for any client.
     void given_up(const HostId& host, const ServerId& server, TimePoint now) {
         ledger_.give_up_on(host, server, now);
     }
@@ -85,7 +85,7 @@ public:
     /// What is reserved for its role, or lent to it, is for the request too.
     void admits(const Request& request) { ledger_.admit(request); }
 
-    /// While it lives, a request that nobody serves has its rights, to be asked about; those of one
+    /// While it lives, a request that is not served has its rights, to be asked about; those of one
     /// that is served stay as they are.
     class Question {
     public:
@@ -114,10 +114,10 @@ public:
     }
     /// The cloud is seen like this now: room is taken, promises and evictions end.
     void observe(const Ledger::HostLookup& host_of, TimePoint now);
-    /// The same, with a look only at the hosts that changed since the last call: `hosts` tells of
+    /// The same for just the hosts that changed since the last call: `hosts` tells of
     /// those of the cache.
     void observe(const Ledger::HostLookup& host_of, const ChangeLog<HostId>& hosts, TimePoint now);
-    /// What became of promised slots since the last call.
+    /// The results of promised slots since the last call.
     std::vector<Ledger::Settled> take_settled() { return std::exchange(settled_, {}); }
     /// The wall clock was set forward by so much, or back.
     void clock_stepped(Duration by) { ledger_.shift(by); }

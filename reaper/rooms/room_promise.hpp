@@ -10,7 +10,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 
@@ -37,7 +37,7 @@ struct RoomPromise {
     Role role{};
     /// Of a reservation: others have the room now.
     bool occupied = false;
-    /// A reservation lets go of it for the request, which decides next.
+    /// A reservation releases it for the request, which decides next.
     bool released = false;
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
@@ -48,7 +48,7 @@ struct RoomPromise {
     }
     /// Slots that are of use to the request.
     int kept() const { return std::max(slots - static_cast<int>(elsewhere.size()), 0); }
-    /// Of them, those that nobody holds: what is promised besides all that is used.
+    /// Of them, those that no server holds: what is promised besides all that is used.
     int open() const { return std::max(kept() - claimed, 0); }
 };
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 
 #include "reaper/runtime/clock.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {

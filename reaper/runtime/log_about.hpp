@@ -2,11 +2,11 @@
 // log has them (reaper/daemon/logging.hpp).
 #pragma once
 
-#include <spdlog/spdlog.h>
 #include <string>
 #include <utility>
 
 #include "reaper/model/request.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 

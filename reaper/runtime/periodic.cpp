@@ -1,6 +1,6 @@
 #include "reaper/runtime/periodic.hpp"
 
-#include <spdlog/spdlog.h>
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

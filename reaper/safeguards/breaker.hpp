@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

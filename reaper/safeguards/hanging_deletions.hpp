@@ -19,7 +19,7 @@
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

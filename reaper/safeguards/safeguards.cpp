@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/safeguards/short_lives.hpp"
 
 namespace reaper {

@@ -15,7 +15,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/safeguards/breaker.hpp"
 #include "reaper/safeguards/cooldowns.hpp"
 #include "reaper/safeguards/hanging_deletions.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/safeguards/workload.hpp"
 
 namespace reaper {

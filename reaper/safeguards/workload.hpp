@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "reaper/model/cloud.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/safeguards/settings.hpp"
 
 namespace reaper {

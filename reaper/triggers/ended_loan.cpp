@@ -1,10 +1,10 @@
 #include "reaper/triggers/ended_loan.hpp"
 
 #include <memory>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/requester.hpp"
 

@@ -8,16 +8,16 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <string_view>
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_notification.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 #include "reaper/triggers/requester.hpp"
 

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (const auto pause = http::retry_after(text, now))
         fuzz::require(pause->count() >= 0, "a pause is not negative");
     for (const std::size_t limit : {std::size_t(3), std::size_t(60), std::size_t(300)}) {
-        const std::string line = http::one_line(text, limit);
+        const std::string line = one_line(text, limit);
         fuzz::require(line.size() <= limit + 3, "cut at the limit");
         fuzz::require_one_line(line);
     }

@@ -98,7 +98,7 @@ CASES = [
     Case("amount with blanks", {"resources:CUSTOM_GPU": " 3 "}),
     Case("amount that is none", {"resources:CUSTOM_GPU": "many"}),
     Case("amount below nothing", {"resources:CUSTOM_GPU": "-1"}),
-    Case("class that nobody knows", {"resources:GPU": "1"}),
+    Case("unknown class", {"resources:GPU": "1"}),
     Case("custom class in small letters", {"resources:CUSTOM_gpu": "1"}),
     # Granular groups
     Case("one group", {"resources1:VGPU": "1"}),

@@ -155,7 +155,7 @@ def test_a_day_of_a_reservation(cloud: Cloud, lab_cloud: LabCloud, keeper: Reape
     keeper.config["reservations"]["roles"] = [{"role": "web", "projects": ["regular"]}]
     keeper.reload("reservations.roles")
     planned = keeper.json("plan", "--project", "regular", "--resources", "VCPU:5,MEMORY_MB:2048")
-    assert f"lets go of 5 VCPU of web on {one}" in planned["reason"], planned
+    assert f"releases 5 VCPU of web on {one}" in planned["reason"], planned
     becomes(keeper, held=HOST)
     fits = {name: keeper.command("room", "--flavor", "medium", "--project", name) for name in PROJECTS}
     assert "there is room for 2 such servers" in fits["regular"].stdout, fits

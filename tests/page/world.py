@@ -125,7 +125,7 @@ class World:
 
     def _name_spot_servers(self) -> None:
         """Of the first hosts, where the first victims are."""
-        mine = [s for s in self.admin.everybodys_servers().values() if s["name"].startswith("spot-")]
+        mine = [s for s in self.admin.all_servers().values() if s["name"].startswith("spot-")]
         for server in mine[:400]:
             self.admin.call("PUT", f"/servers/{server['id']}", {"server": {"name": EVIL}})
 

@@ -6,8 +6,8 @@ words of an identifier count like those of a sentence: `who_asks` and `WhoAsks` 
 
 AVOID = {
     r"(?:is|are|was|were|be|been|being) told": "reports, is reported, is given",
-    r"nobody": "no client, no request, no server",
-    r"somebody": "another client, a user, an operator",
+    r"nobodys?": "no client, no request, no server",
+    r"somebodys?": "another client, a user, an operator",
     r"whoever": "any client that, any user who",
     r"whomever": "any client that",
     r"who asks": "the caller, the requester",
@@ -44,8 +44,8 @@ AVOID = {
     r"thereof|therein|thereby": "of it, in it",
     r"whither|whence": "where to, from where",
     r"dies? for": "is deleted for",
-    r"anybody": "any client, any request",
-    r"everybody": "all clients",
+    r"anybodys?": "any client, any request",
+    r"everybodys?": "all clients",
     r"what for": "why",
     r"to and fro": "back and forth",
     r"now and then": "sometimes",
@@ -68,7 +68,7 @@ AVOID_NAMES = {
     r"harmless": "for_dry_run()",
     r"never paused": "NullSwitch",
     r"meaning ?\(": "parse_enum()",
-    r"moment(?:s)?": "poll_interval, now, time",
+    r"(?<!\ba )(?<!\bthe )moments?": "poll_interval, now, time",
 }
 
 # Paths in documents and comments that are not in the repository, and need not be.

@@ -178,7 +178,7 @@ std::vector<RequestSummary> example_lines() {
     open.request.operation = Operation::live_migrate;
     open.request.slots = 1;
     done.freed_room = FreedRoomResult{FreedRoomResultKind::wasted,
-                                      "nobody came within 10min",
+                                      "no server came within 10min",
                                       {HostId{"11111111-0000-4000-8000-000000000001"}},
                                       noon(602'000)};
     RequestSummary refused{

@@ -25,7 +25,7 @@ public:
     }
 
 private:
-    static constexpr uid_t uid = 65534;  ///< `nobody`
+    static constexpr uid_t uid = 65534;  ///< the unprivileged user of Debian
     bool root_;
 };
 

@@ -102,7 +102,7 @@ function projectCell(of) {
   return of.project_name ? el("span", {title: shown(of.project)}, of.project_name) : idCell(of.project);
 }
 
-/// `web (8d3f...)`, likewise.
+/// `web (8d3f...)`; the id alone where the name is not known.
 function projectText(of) {
   return of.project_name ? shown(of.project_name) + " (" + shown(of.project) + ")" : shown(of.project);
 }

@@ -42,7 +42,7 @@ function drawSold({hosts}) {
 }
 
 const leaseWord = (reaper) => reaper.serves ? "serves the queue" :
-  reaper.here && current.status?.dry_run ? "dry run: serves nobody" : "stands by";
+  reaper.here && current.status?.dry_run ? "dry run: serves no requests" : "stands by";
 
 function drawReapers({reapers, unknown}) {
   const heads = [{name: "Machine"}, {name: "Journal"}, {name: "Lease"}];

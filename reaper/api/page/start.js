@@ -39,7 +39,7 @@ function stopReading() {
   timers = [];
 }
 
-/// A page that nobody sees asks for nothing.
+/// A hidden page asks for nothing.
 const whenSeen = (work) => () => { if (!document.hidden) work().catch(onRefused); };
 
 async function startReading() {

@@ -20,7 +20,7 @@
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {
@@ -33,15 +33,15 @@ Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed);
 
 // What is wrong with a command line that CLI11 refused.
 
-/// One line: the word that nobody takes and what was meant, or what is missing.
+/// One line: the unknown word and what was meant, or what is missing.
 std::string why_wrong(const CLI::App& app, const CLI::ParseError& error);
 
 const help::Text help::apply{
     "Carry out a plan that 'reaper plan --save' wrote, or nothing",
     R"(Asks the running daemon, over its Unix socket (admin.socket) or over --api, to carry out a plan that
-somebody looked at. The daemon decides again, and deletes servers only if these are exactly those of
-the file; else the plan is stale: one line tells what differs, and nobody is deleted. So is a plan
-that is older than cull.approved_max_age (1h). It is served like 'reaper request': under the
+a person looked at. The daemon decides again, and deletes servers only if these are exactly those of
+the file; else the plan is stale: one line tells what differs, and no server is deleted. So is a
+plan that is older than cull.approved_max_age (1h). It is served like 'reaper request': under the
 same protection, limits and pause, each victim read again right before its deletion, once (a
 file that is applied again is answered with its outcome), and in the journal with who approved
 it.
@@ -123,7 +123,7 @@ Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
                         setup.slot_class.size() <= 255 && is_upper_name(setup.slot_class);
     if (!custom)
         return wrong("--class: is '" + printable(setup.slot_class, 60) +
-                     "'; expected CUSTOM_ and capital letters, digits and _");
+                     "'; expected CUSTOM_ and upper case letters, digits and _");
     const std::size_t said = slots.count("--slots") + slots.count("--slots-per");
     if (setup.undo && said > 0) return wrong("--undo takes away all slots: leave their number out");
     if (!setup.undo && said != 1)
@@ -293,7 +293,7 @@ void add_global_options(CLI::App& app, Parsed& parsed) {
                    "With --api: certificates to trust, PEM (default the system's)")
         ->type_name("FILE");
     app.add_option("--cert-file", parsed.global.api.cert_file,
-                   "With --api: certificate that says who asks, PEM")
+                   "With --api: certificate of the client, PEM")
         ->type_name("FILE");
     app.add_option("--key-file", parsed.global.api.key_file, "With --api: its key, PEM")
         ->type_name("FILE");
@@ -330,9 +330,13 @@ void add_host_filters(CLI::App& hosts, HostFilters& filters) {
         .add_option("--project", filters.project,
                     "Only servers of this project, and hosts that have some: id, or name")
         ->type_name("PROJECT");
-    hosts.add_option("--flavor", filters.flavor, "Only of this flavor, by its name; likewise")
+    hosts
+        .add_option("--flavor", filters.flavor,
+                    "Only servers of this flavor, by name, and hosts with some")
         ->type_name("FLAVOR");
-    hosts.add_option("--type", filters.type, "Only regular or revocable ones; likewise")
+    hosts
+        .add_option("--type", filters.type,
+                    "Only regular or revocable servers, and hosts with some")
         ->type_name("TYPE")
         ->check(quiet(CLI::IsMember({"regular", "revocable"})));
 }
@@ -379,7 +383,8 @@ void add_protect(CLI::App& app, Parsed& parsed) {
         ->type_name("");
     protect.add_option("--until", parsed.protect_until, "Until then: 2026-11-27T08:00:00, UTC")
         ->type_name("TIME");
-    protect.add_option("--for", parsed.protect_span, "For so long: 30min, 24h")->type_name("SPAN");
+    protect.add_option("--for", parsed.protect_span, "For this time: 30min, 24h")
+        ->type_name("SPAN");
     protect.add_option("--reason", parsed.protect.reason, "Why; shown wherever it shows")
         ->type_name("TEXT");
     protect.add_flag("--remove", parsed.protect.remove, "Ends its protection");

@@ -17,7 +17,7 @@
 #include "reaper/model/request_record.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/request_spec/described_request.hpp"
 #include "reaper/setup/slots.hpp"
 
@@ -44,7 +44,7 @@ struct RunCommand {
 /// The gateway alone.
 struct GatewayCommand {};
 
-struct PlanCommand : DescribedRequest {      // when neither of these two says what for
+struct PlanCommand : DescribedRequest {      // when neither of these two has requests
     std::vector<std::string> notifications;  ///< files; `-` is stdin
     std::string requests_file;               ///< `-` is stdin
     std::string snapshot_file;               ///< instead of the cloud; empty: the cloud
@@ -118,7 +118,7 @@ struct ReserveCommand {
     std::string role;
     std::map<std::string, std::string> labels;
     Resources resources;
-    std::string principal;  ///< who asks
+    std::string principal;  ///< the requester
     std::string key;
     bool dry_run = false;
     // To reserve:

@@ -40,7 +40,7 @@ What else answers takes -o json and -o yaml; --json is -o json. Times are UTC, a
 2026-11-01T12:30:00.000Z.
 
 With --json, each error is a line of JSON on stderr, that of a wrong command line too:
-{"error": {"message": "...", "exit_code": 2}}; what works, but should be mended, is
+{"error": {"message": "...", "exit_code": 2}}; what works, but should be fixed, is
 {"warning": {"message": "..."}}, and what is logged {"time", "level", "message"}.
 
 Exit codes:
@@ -191,10 +191,10 @@ With --json, one request is answered by its decision; several, or messages that 
 {"plans": [decision, ...], "no_request": [{"source", "reason"}, ...]}; a file of requests by the
 same with "sum": {requests, plans, nothing_to_do, not_enough, slots_freed, victims}.
 Exit code 3 says that not enough room can be freed, or that the request is refused, as that of a
-requester that is revocable itself: no servers would be deleted; with --save, that
-nothing was saved, as nobody would be deleted (the room is there, or it is refused too); 6 that the
-cloud has no such project, flavor, zone or resource class (of a file that names no projects, an
-unknown one is a remark).
+requester that is revocable itself: no servers would be deleted; with --save, that nothing was
+saved, as no server would be deleted (the room is there, or it is refused too); 6 that the cloud
+has no such project, flavor, zone or resource class (of a file that names no projects, an unknown
+one is a remark).
 )"};
 
 const Text request{
@@ -204,8 +204,8 @@ what it does: the plan, each deletion, the outcome. It is served like a request 
 same protection, limits, cooldowns and pause, once, and written to the journal. Ctrl-C leaves; the
 daemon goes on.
 
-The room stays promised for the time of cull.promise; it is reserved for nobody. See with 'reaper
-plan' first what would be deleted.)",
+The room stays promised for the time of cull.promise; this is not a reservation. See with
+'reaper plan' first what would be deleted.)",
     R"(Examples:
   reaper request --flavor m1.large --project web
   reaper request --resources VCPU=4,MEMORY_MB=8192,DISK_GB=20 --project web
@@ -290,7 +290,7 @@ const Text usage{
 chargeback: of the servers that run, of those that were deleted (as long as Nova keeps their rows)
 and of those that the reaper reclaimed (as long as the journal keeps them). A server counts from its
 launch to its end with the flavor that it has or had last; one without a host (shelved, failed) does
-not count. What it is, its taggers say as of now; who was reclaimed was revocable. Below the table:
+not count. What it is, its taggers say now; a reclaimed server was revocable. Below the table:
 the oversubscribed room that is published, used, free and wanted now.)",
     R"(Examples:
   reaper usage
@@ -308,15 +308,16 @@ tells it; or that they never fit, and what keeps each host from taking one. Read
 cloud, writes nothing.
 
 The answer is one of: fits-now; on-its-way (when servers are gone that are being deleted already);
-after-victims (when these revocable servers go); held-back (likewise, but a limit, a protection or
+after-victims (when these revocable servers go); held-back (the same, but a limit, a protection or
 another safeguard keeps them now); free-room-only (these are revocable: they wait for free room, and
-nobody goes for them); never (not even without all revocable servers that may go; of revocable ones,
-not even on empty hosts). Room that is promised to a request under way does not count.
+no server is deleted for them); never (not even without all revocable servers that may go; of
+revocable ones, not even on empty hosts). Room that is promised to a request under way does not
+count.
 
 A flavor counts with its extra specs, for a server that boots from an image which asks for nothing.
 Without --project the servers are of a regular project that no aggregate is kept for. Of a revocable
-one only free room counts: nobody goes for it. With --snapshot, nothing is called: there are no
-flavors then. The running daemon answers the same on its admin API:
+one only free room counts: no server is deleted for it. With --snapshot, nothing is called: there
+are no flavors then. The running daemon answers the same on its admin API:
 GET /v1/room?flavor=m1.large&count=4)",
     R"(Examples:
   reaper room --flavor m1.large
@@ -337,9 +338,9 @@ flavor that the journal does not know the cloud is asked; exit code 6: that has 
 one server went: reaper explain. --since and --until take dates too (2026-11-01), in UTC.
 
 REQUESTER is the first server that waits, by its name or id; -o wide has all of them (REQUESTERS).
-VICTIMS in brackets are planned: a dry run deletes nobody. A dry run has a journal of its own beside
-the daemon's. 'victims' and 'show' read both; else one is read, by what the configuration says now,
-and what the other one has is told on stderr: --journal reads it.)",
+VICTIMS in brackets are planned: a dry run deletes no server. A dry run has a journal of its own
+beside the daemon's. 'victims' and 'show' read both; else one is read, by what the configuration
+says now, and stderr reports what the other one has: --journal reads it.)",
     R"(Examples:
   reaper history --limit 50
   reaper history --since 24h --outcome not-enough
@@ -356,8 +357,8 @@ and what the other one has is told on stderr: --journal reads it.)",
 const Text history_show{
     "Everything that happened to one request",
     R"(Everything that happened to one request, or to the newest one in which a server was chosen or
-waited: when it came, each plan with its reasons, each step of each victim, the outcome, and what
-became of the room: taken by the requester or its retry, room elsewhere, or wasted.)",
+waited: when it came, each plan with its reasons, each step of each victim, the outcome, and how
+the room was used: taken by the requester or its retry, room elsewhere, or wasted.)",
     R"(Examples:
   reaper history show req-0b6c2a44-9b7e-4a52-9d2f-0f6f2d1f6f55
   reaper history show req-0b6c2a44
@@ -376,7 +377,7 @@ const Text history_victims{
     "Deleted servers and their requests",
     R"(The servers whose deletion was sent, newest first, with the request that they made room for:
 those of a day, or all that a filter or --limit leaves. A deletion that Nova refused is none. What
-was really deleted is told in a dry run too, but --follow follows one journal. --planned: what dry
+was really deleted is listed in a dry run too, but --follow follows one journal. --planned: what dry
 runs would have deleted.)",
     R"(Examples:
   reaper history victims --since 2h
@@ -388,7 +389,7 @@ runs would have deleted.)",
 
 const Text history_totals{
     "How much of everything: outcomes, victims, refusals",
-    R"(Requests by outcome, victims, what became of the room that was freed ("wasted": it went unused),
+    R"(Requests by outcome, victims, how the freed room was used ("wasted": it went unused),
 refusals by the safeguard that explains them, messages by verdict, and what the reaper or its
 operator did to the reaper itself.)",
     R"(Examples:
@@ -434,7 +435,7 @@ compressed. It stays there.)",
 const Text dead_letters_retry{
     "Has the reaper read them again",
     R"(Puts messages back into the reaper's own queue, as Nova sent them, and takes them out of the
-dead-letter queue: after an update that understands them, or when what was in the way is mended.
+dead-letter queue: after an update that understands them, or when the cause is fixed.
 What is not understood again comes back; what is too old by then is refused as any other
 (trigger.max_age). A message that was too long to be kept whole stays where it is. Exit code 6: an
 id that is not there.)",
@@ -452,7 +453,7 @@ the room, and when each step happened. A server that was chosen and skipped in t
 too; of a request, all servers that were chosen for it.
 
 SERVER is the server's id or name, or a request's id; a server that no plan chose, but that waited
-for room, is told of with its request, if that is one of the newest 10000. A real deletion goes
+for room, is explained by its request, if that is one of the newest 10000. A real deletion goes
 before what a dry run planned. Of several servers of one name, or several requests that chose the
 server, the newest request is explained and the others are listed. All of it comes from the journals
 of this machine, with or without a running daemon; what they do not know stands at the end.)",
@@ -557,12 +558,12 @@ calls under way end (30 s at most), and leaves.)",
 const Text check{
     "Is everything in place? What to do if not",
     R"(Checks everything that the daemon needs, one line each: "ok", "info" (could not be
-tried, but should be so), "warn" (can't be told from outside, or worth knowing) or "FAIL" with what
+tried, but should be so), "warn" (not visible from outside, or worth knowing) or "FAIL" with what
 to do. Goes on after a failure. Reads only.
 
 The last lines tell the rights of each feature: those that are missing (a service answered 403),
 those that were not tried (what writes never is), and those that let a call pass. With -o or --sort,
-the list is told at the end, as a table of verdict, what and detail.)",
+the list comes at the end, as a table of verdict, what and detail.)",
     R"(Examples:
   reaper check
   reaper --config ./reaper.yaml check --json
@@ -678,9 +679,9 @@ const Text setup_slots{
 compute host a nested provider (compute-1-preemptible) with so many slots of it. A flavor that asks
 for a slot makes its servers revocable, and no more of them start on a host than it has slots.
 
-Without --apply it only tells what it would do. What is there already is kept, another number of
+Without --apply it only shows what it would do. Existing parts are kept, another number of
 slots is changed, and doing it again does the rest. --undo removes these providers and then the
-class; a provider that somebody still holds something of stays, and is named (exit code 1). Only
+class; a provider that is still in use stays, and is named (exit code 1). Only
 providers of that name under a compute host are ever touched.)",
     R"(Examples:
   reaper setup resource-tagging --slots 8
@@ -695,7 +696,7 @@ const Text setup_reservations{
 CUSTOM_REAPER_RESERVATION, and the provider openstack-reaper-reservations, which is no host and
 belongs to no aggregate. Each reservation holds one unit there: that is the list of all of them.
 
-Without --apply it only tells what it would do. What is there already is kept, and doing it again
+Without --apply it only shows what it would do. Existing parts are kept, and doing it again
 does the rest. --undo removes the provider and then the class; while there are reservations, both
 stay, and who holds units is named (exit code 1).)",
     R"(Examples:
@@ -712,9 +713,9 @@ name a nested provider (compute-1-revocable-vcpu), without an inventory until ro
 two public flavors, revocable.small and revocable.medium, whose servers take 1 and 2 vCPUs of that
 room and none of VCPU. Their memory and disk are ordinary room.
 
-Without --apply it only tells what it would do. What is there already is kept, and doing it again
+Without --apply it only shows what it would do. Existing parts are kept, and doing it again
 does the rest; a flavor of such a name that is not exactly ours is left as it is. --undo removes
-these flavors unless servers have them, these providers unless somebody holds something there, and
+these flavors unless servers have them, these providers unless they are in use, and
 then the class; what stays is named (exit code 1).)",
     R"(Examples:
   reaper setup oversubscription
@@ -727,7 +728,7 @@ then the class; what stays is named (exit code 1).)",
 const Text reserve{
     "Keeps room on hosts for a role",
     R"(Keeps room on hosts for a role: a path of names, to which the configuration assigns projects
-(reservations.roles). Nova's scheduler places nobody there; what servers of the role and of roles
+(reservations.roles). Nova's scheduler places no server there; what servers of the role and of roles
 below it hold on the host counts as part of it. Several hosts succeed or fail together.
 
 With --refines the room is taken from a reservation for a role above, and returns to it when it is
@@ -758,7 +759,7 @@ Exit codes: 3 so much is not idle, 6 there is no such host or reservation.
 
 const Text reservations{
     "Room that is kept for roles",
-    R"(What each role is to have on each host (RESERVED), and what became of it: its own servers hold
+    R"(What each role is to have on each host (RESERVED), and its state: its own servers hold
 it (USED), it is kept for them (HELD), revocable servers may use it for a while (LENT), or others
 have the room and it is collected when it comes free (OWED). With --json also the last orders.)",
     R"(Examples:

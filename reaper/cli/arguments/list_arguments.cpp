@@ -33,7 +33,7 @@ void add_to_document(CLI::App& command, ListTexts& texts,
         ->check(quiet(CLI::IsMember({"table", "wide", "json", "yaml", "csv", "name"})));
 }
 
-/// Of one thing that is told once.
+/// Of one thing that is printed once.
 void add_formats(CLI::App& command, ListTexts& texts) {
     command.add_option("-o,--output", texts.format, "table (default: text), json or yaml")
         ->type_name("FORMAT")

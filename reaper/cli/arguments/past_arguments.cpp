@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 
 #include "reaper/cli/arguments/command_table.hpp"
-#include "reaper/cli/past/journals.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -38,7 +38,7 @@ void add_reservation(CLI::App& command, Parsed& parsed, ReserveCommand& order) {
         ->expected(1)
         ->allow_extra_args(false)
         ->multi_option_policy(each);
-    command.add_option("--principal", order.principal, "Who asks (default: the user)")
+    command.add_option("--principal", order.principal, "The requester (default: the user)")
         ->type_name("NAME");
     command
         .add_option("--key", order.key,
@@ -81,7 +81,7 @@ void add_reservations(CLI::App& app, Parsed& parsed) {
     reserve.add_option("--floor", parsed.floor, "Never lend that much: VCPU=2")->type_name("LIST");
     reserve
         .add_option("--longest-loan", parsed.longest_loan,
-                    "So long: 24h; 0s: for ever (else: reservations.longest_loan)")
+                    "For this time: 24h; 0s: no limit (else: reservations.longest_loan)")
         ->type_name("SPAN");
     CLI::App& unreserve = *add_command(app, "unreserve", help::unreserve);
     add_reservation(unreserve, parsed, parsed.unreserve);

@@ -11,7 +11,7 @@
 #include "reaper/cli/arguments/request_arguments.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/request_spec/described_request.hpp"
 
 namespace reaper::cli {

@@ -20,14 +20,14 @@ struct EstimateTexts {
     std::vector<std::string> estimators;  ///< `NAME` or `NAME:param=value,...`
 };
 
-/// `--since` and `--until`, likewise; `span` stays where no other one is given.
+/// `--since` and `--until`; `span` stays where no other one is given.
 struct PeriodTexts {
     std::string since, until;
 };
 Result<void> read_period(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
                          std::optional<TimePoint>& until);
 
-/// `bad_input` if nothing lies between so long before now and `until`.
+/// `bad_input` if nothing lies between the time `span` before now and `until`.
 Result<void> check_span(std::optional<Duration> span, std::optional<TimePoint> until,
                         TimePoint now);
 

@@ -39,16 +39,16 @@ public:
     /// else `failed`.
     std::optional<nlohmann::json> get(const std::string& target, ExitCode& code,
                                       ExitCode missing = ExitCode::failed);
-    /// Likewise, where the command does without: nothing is told.
+    /// The same where the command does without: nothing is printed.
     std::optional<nlohmann::json> get_if_there(const std::string& target);
     std::optional<nlohmann::json> post(const std::string& target, const nlohmann::json& body,
                                        ExitCode& code, ExitCode missing = ExitCode::failed);
     /// The lines of an answer of status 200 go to `on_line` as they come. False, and told, if it is
-    /// none; `code` likewise.
+    /// none; then `code` says how to end.
     bool post_lines(const std::string& target, const nlohmann::json& body,
                     const std::function<void(const std::string&)>& on_line, ExitCode& code,
                     ExitCode missing = ExitCode::failed);
-    /// Likewise with GET; `interrupted`: by Ctrl-C, and that was not told.
+    /// The same with GET; `interrupted`: by Ctrl-C, and that was not printed.
     bool get_lines(const std::string& target,
                    const std::function<void(const std::string&)>& on_line, bool& interrupted,
                    ExitCode& code);
@@ -87,7 +87,7 @@ std::string target_of(const std::string& path,
 /// asked.
 std::optional<DaemonApi> daemon_api(const GlobalOptions& global, const Terminal& terminal);
 
-/// What `read` makes of an answer; else how the command ends, which was told.
+/// What `read` makes of an answer; else how the command ends, with the reason printed.
 template <class T>
 std::optional<T> taken(Result<T> read, const DaemonApi& api, const Terminal& terminal,
                        ExitCode& code) {

@@ -44,7 +44,7 @@ public:
         std::uniform_int_distribution<milliseconds::rep> some{span.count() / 2, span.count()};
         return milliseconds{some(random_)};
     }
-    void begin_anew() { next_ = shortest; }
+    void begin_again() { next_ = shortest; }
 
 private:
     static constexpr milliseconds shortest{1'000};
@@ -83,7 +83,7 @@ private:
         if (lost_) {
             terminal_.warn(api_.name() + ": connected again");
             lost_ = false;
-            waits_.begin_anew();
+            waits_.begin_again();
         }
         if (over_ || !(tells_news(line) || missed_)) return;
         missed_ = !look_(code_);
@@ -106,7 +106,7 @@ private:
     Waits waits_;
     ExitCode code_{};
     std::string why_;      ///< the last complaint
-    bool lost_ = false;    ///< the connection; it was told
+    bool lost_ = false;    ///< the connection; that was printed
     bool missed_ = false;  ///< a look failed: the next line, whatever it is, asks for another
     bool over_ = false;    ///< no other try would help
 };

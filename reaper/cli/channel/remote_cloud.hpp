@@ -6,6 +6,7 @@
 
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
+#include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::cli {
@@ -27,8 +28,22 @@ std::optional<report::SnapshotFile> cloud_of(DaemonApi& api, const Terminal& ter
 std::optional<std::string> project_by(DaemonApi& api, const std::string& written,
                                       const Terminal& terminal, ExitCode& code);
 
-/// That the daemon's cloud has no such flavor, by its id or name. None: it has it, or that can't be
-/// told.
+/// That the daemon's cloud has no such flavor, by its id or name. None: it has it, or that is not
+/// known.
 std::optional<std::string> why_no_flavor(DaemonApi& api, const std::string& written);
+
+// What the estimator allows on each host, which the daemon alone knows.
+
+/// `said`: the answer to GET /v1/oversubscription. What is not there, or of another kind, is not
+/// known.
+EstimatedRoom estimated_room_in(const nlohmann::json& said);
+
+/// Nothing, and no message, if no room of `snapshot` can be oversubscribed, or the daemon
+/// can't be asked.
+EstimatedRoom estimated_room(const Snapshot& snapshot, DaemonApi& api);
+
+/// The same of this machine's daemon; an empty `socket`: there is none.
+EstimatedRoom local_estimated_room(const Snapshot& snapshot, const std::string& socket,
+                                   const Terminal& terminal);
 
 }  // namespace reaper::cli

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/json/fields.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
@@ -38,7 +38,7 @@ Result<StatusReport> status_in(const json& said) {
         if (status.daemon.dry_run)
             status.held_back = "it is a dry run: it deletes no servers";
         else if (!status.pause && !in["no_help"].is_null())
-            status.held_back = "nobody can be helped now: " + in["no_help"].text();
+            status.held_back = "no request can be helped now: " + in["no_help"].text();
         status.at = in["now"].is_null() ? now() : in["now"].time();
         return status;
     });
@@ -72,7 +72,7 @@ Result<std::pair<TimePoint, Recorded>> recorded_by(const json& said) {
     });
 }
 
-/// How the daemon is, and which one acts; none: why was told.
+/// How the daemon is, and which one acts; none: the reason was printed.
 std::optional<StatusReport> status_of(DaemonApi& api, const Terminal& terminal, ExitCode& code) {
     const auto said = api.get("/v1/status", code);
     if (!said) return std::nullopt;
@@ -134,7 +134,8 @@ void warn_if_active_elsewhere(const Activity& activity, const Terminal& terminal
                   ": it goes on deleting; pause it there");
 }
 
-constexpr const char* only_looks_on = "the daemon there is a dry run: it deletes no servers anyway";
+constexpr const char* dry_run_remark =
+    "the daemon there is a dry run: it deletes no servers anyway";
 
 /// A daemon in a dry run refuses to be paused or resumed; nothing is wrong with that. Its status;
 /// none, and told, if it is none.
@@ -152,7 +153,7 @@ ExitCode pause_refused(DaemonApi& api, const std::string& why, const Terminal& t
     if (!status) return ExitCode::failed;
     answer_switch(terminal, pause_json(std::nullopt, false, status),
                   "nothing is paused on " + report::safe(status->machine));
-    terminal.warn(only_looks_on);
+    terminal.warn(dry_run_remark);
     warn_if_active_elsewhere(status->activity, terminal);
     return ExitCode::ok;
 }
@@ -165,7 +166,7 @@ ExitCode resume_refused(DaemonApi& api, const std::string& why, const Terminal& 
                            {"breaker_was", nullptr},
                            {"file", nullptr}};
     answer_switch(terminal, document, "nothing was paused on " + report::safe(status->machine));
-    terminal.warn(only_looks_on);
+    terminal.warn(dry_run_remark);
     return ExitCode::ok;
 }
 
@@ -186,7 +187,7 @@ ExitCode pause_remotely(const GlobalOptions& global, const PauseCommand& command
         return code;
     }
     const auto note = note_in(*said, "pause");
-    // The pause stands, whether or not it can be told now whom it holds for.
+    // The pause stands, whether or not it is known now which daemon it holds for.
     const auto status = status_of(*api, terminal, code);
     answer_switch(terminal, pause_json(note, is_true(*said, "was_paused"), status),
                   paused_text(*said, note, status ? status->machine : api->name()));

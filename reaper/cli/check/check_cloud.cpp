@@ -12,7 +12,7 @@
 #include "reaper/cloud_reader/lock_holders.hpp"
 #include "reaper/cloud_reader/sight.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/request_spec/admitted_room.hpp"
 #include "tagging/flavor.hpp"
@@ -161,7 +161,7 @@ Task<void> check_servers(const CloudCheck& check, TaggerInputs tagger_inputs, bo
                    see_hosts);
     else if (projects.size() < 2)
         check.warn("servers of all projects",
-                   detail + ": whether those of other projects would be seen can't be told");
+                   detail + ": whether those of other projects are visible is not known");
     else
         check.ok("servers of all projects", detail, see_hosts);
     if (projects.size() >= 2) co_await check_sight(check, *servers);
@@ -292,7 +292,7 @@ public:
                 some += (i == 0 ? "" : "; ") + lost_[i];
             report_({Verdict::fail, "cells",
                      counted(lost_.size(), "host", "hosts") +
-                         " can't be told the cell of, so that no room is "
+                         " in no known cell, so that no room is "
                          "freed there for servers that are moved (" +
                          some + "); " + how_to_learn});
         }
@@ -362,7 +362,7 @@ Task<void> check_cells(CloudPorts cloud, SchedulerRules scheduler, const Report&
     auto numbers = co_await cloud.compute.host_numbers();
     if (!numbers) {
         report({Verdict::warn, "cells",
-                "whether Nova has several can't be told: " + numbers.error().what});
+                "whether Nova has several is not known: " + numbers.error().what});
         numbers = HostNumbers{};
         if (scheduler.cells.empty()) co_return;
     }
@@ -472,7 +472,7 @@ Task<void> check_protected(const CloudCheck& check, const std::vector<ServerReco
     const ProtectSettings& protect = check.policy.safeguards.protect;
     if (!protect.owners) co_return co_await check_locks(check, servers);
     check.warn("protect.owners",
-               "true: whoever owns a revocable server can refuse its eviction, by a lock, a tag or "
+               "true: the owner of a revocable server can refuse its eviction, by a lock, a tag or "
                "metadata");
     Carriers tags;
     Carriers keys;
@@ -484,7 +484,7 @@ Task<void> check_protected(const CloudCheck& check, const std::vector<ServerReco
     for (const auto& key : protect.metadata) tell_mark(check, "protect.metadata", key, keys);
 }
 
-// How nova-scheduler is set up can't be read: what the reaper takes it to be is told, to be
+// How nova-scheduler is set up can't be read: what the reaper takes it to be is shown, to be
 // compared with its nova.conf, and what in the cloud speaks against it.
 
 namespace {
@@ -537,13 +537,13 @@ void tell_marked(const SchedulerRules& rules, const std::vector<AggregateRecord>
                 "aggregate " + in_quotes(tenants->name) +
                     " has filter_tenant_id, and neither scheduler.tenant_filter nor "
                     "scheduler.own_aggregates is on: if nova-scheduler goes by it, servers are "
-                    "deleted in vain"});
+                    "deleted for nothing"});
     const AggregateRecord* const isolated = marked(aggregates, "trait:", "required");
     if (isolated != nullptr && !rules.trait_isolation)
         report({Verdict::warn, subject,
                 "aggregate " + in_quotes(isolated->name) +
                     " has trait:...=required, and scheduler.trait_isolation is off: if "
-                    "nova-scheduler goes by it, servers are deleted in vain"});
+                    "nova-scheduler goes by it, servers are deleted for nothing"});
 }
 
 /// Flavors whose res-type admits no room: no server of them gets any.

@@ -89,7 +89,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     terminal.progress("asking the broker ...");
     const auto probe = broker_console(settings.broker)->look();
     check_broker(settings.broker, probe, report);
-    // Without a consumer there is nobody to ask.
+    // Without a consumer there is no daemon to ask.
     if (probe && probe->queue && probe->queue->consumers > 0)
         check_activity(activity_of(settings.broker, settings.journal.path), report);
 
@@ -115,7 +115,7 @@ Result<void> check_wishes(const ListOptions& list) {
     return {};
 }
 
-/// As lines, which come as they are found; else the list is told at the end.
+/// As lines, which come as they are found; else the list comes at the end.
 bool as_lines(const ListOptions& list) {
     return list.format == ListFormat::table && list.sort.empty() && list.columns.empty();
 }

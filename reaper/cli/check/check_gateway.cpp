@@ -110,7 +110,7 @@ Task<bool> check_gateway(boost::asio::io_context& io, Clock& clock, CloudSession
                                      "no Placement here"});
         co_return false;
     }
-    // The list of Placement's versions, which it gives to everybody.
+    // The list of Placement's versions, which it gives to all clients.
     url = place + "/";
     const auto versions = co_await get(**client, std::move(url));
     const bool placement =

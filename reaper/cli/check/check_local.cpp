@@ -12,7 +12,7 @@
 #include "reaper/controllers/reservations/project_roles.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/machine.hpp"
 #include "tagging/flavor.hpp"
 
@@ -71,14 +71,15 @@ void check_novas_queues(const BrokerReport& found, const Report& report) {
         if (queue.report.consumers > 0) continue;
         const std::string topic = topic_of(queue);
         const std::string waiting =
-            counted(queue.report.messages, "message waits", "messages wait") + ", nobody reads it";
+            counted(queue.report.messages, "message waits", "messages wait") +
+            ", no client reads it";
         if (queue.report.messages > bound_of_novas_queues)
             report({Verdict::warn, "queue '" + queue.name + "'",
                     waiting + ": it grows with each notification, and takes the broker's memory " +
                         "and disk; give it a bound: " + bound_command(topic)});
         else if (!bounded.contains(topic))
             report({Verdict::warn, "queue '" + queue.name + "'",
-                    waiting + ": without a bound it would grow for ever, and it is not full yet, " +
+                    waiting + ": without a bound it would grow forever, and it is not full yet, " +
                         "so that none can be seen; unless 'rabbitmqctl list_operator_policies -p " +
                         "VHOST' has one, give it: " + bound_command(topic)});
         else
@@ -165,12 +166,12 @@ void check_broker_use(const config::Broker& broker, const BrokerReport& found,
             report({Verdict::ok, what, "used"});
         else if (found.usual_topic_heard)
             report({Verdict::fail, what,
-                    "nobody has published on it, while " + in_quotes(usual) +
+                    "no message has come on it, while " + in_quotes(usual) +
                         " is used: set broker.topics to what [notifications] "
                         "versioned_notifications_topics is in nova.conf"});
         else
             report({Verdict::warn, what,
-                    "nobody has published on it yet: is it what [notifications] "
+                    "no message has come on it yet: is it what [notifications] "
                     "versioned_notifications_topics is in nova.conf?"});
     }
 }
@@ -306,8 +307,8 @@ Task<bool> check_reservations(CloudPorts cloud, const config::Reservations& sett
             counted(reading->reservations.size(), "reservation", "reservations") +
                 " in Placement's register"});
     ProjectRoles roles{cloud, settings};
-    std::set<ProjectId> of_nobody;
-    const auto learned = co_await roles.learn(std::move(of_nobody));
+    std::set<ProjectId> no_projects;
+    const auto learned = co_await roles.learn(std::move(no_projects));
     if (!learned) {
         report({Verdict::fail, "roles", learned.error().what});
         co_return false;
@@ -319,7 +320,7 @@ Task<bool> check_reservations(CloudPorts cloud, const config::Reservations& sett
              "the projects of " + counted(settings.roles.size(), "role", "roles") + " are known"});
     else if (settings.roles.empty() && !settings.roles_by_hierarchy)
         report({Verdict::warn, "roles",
-                "no project has one: nobody may use what is reserved (reservations.roles, "
+                "no project has one: no project may use what is reserved (reservations.roles, "
                 "reservations.roles_by_hierarchy)"});
     co_return roles.not_found().empty();
 }

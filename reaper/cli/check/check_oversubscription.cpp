@@ -11,7 +11,7 @@
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/model/nova_release.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/setup/oversubscription.hpp"
@@ -324,7 +324,7 @@ private:
         if (names.empty())
             tell(Verdict::warn, "revocable flavors",
                  "none asks for " + room_class_.str() +
-                     ": nobody takes the room but who admits it by its res-type; 'reaper setup "
+                     ": only servers that admit the room by their res-type take it; 'reaper setup "
                      "oversubscription --apply' makes two");
         else
             tell(Verdict::ok, "revocable flavors", name_list(names));
@@ -344,7 +344,7 @@ private:
         if (cached) {
             tell(Verdict::warn, "oversubscription.qos_source",
                  "nova: since 2025.2 the uptime of a hypervisor is a row that nova-compute writes "
-                 "once in a while ([DEFAULT] update_resources_interval), not the load of now; "
+                 "once in a while ([DEFAULT] update_resources_interval), not the current load; "
                  "prometheus is fresher");
             co_return;
         }

@@ -26,8 +26,8 @@ namespace reaper::cli {
 enum class Verdict {
     ok,
     info,  ///< could not be tried, but is as it should be by all that is known
-    warn,  ///< works, but is worth knowing, or can't be told from outside
-    fail,  ///< must be mended; the detail says how
+    warn,  ///< works, but is worth knowing, or is not visible from outside
+    fail,  ///< must be fixed; the detail says how
 };
 
 /// A service (`nova`) and one of its policy rules.
@@ -70,7 +70,7 @@ void check_limits(const SafeguardSettings& safeguards, const Report& report);
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
                   const Report& report);
 
-/// What our user may do there, and whether the topics are anybody's.
+/// What our user may do there, and whether any service uses the topics.
 void check_broker_use(const config::Broker& broker, const BrokerReport& found,
                       const Report& report);
 
@@ -143,7 +143,7 @@ Task<void> check_names(const CloudCheck& check);
 Task<void> check_sight(const CloudCheck& check, const std::vector<ServerRecord>& servers);
 
 /// What owners do to servers to have them protected, where that counts: how many are. A spelling
-/// that differs from the configured one in its letters' case alone is told. Where it does not
+/// that differs from the configured one in its letters' case alone is reported. Where it does not
 /// count: who locked those that are locked.
 Task<void> check_protected(const CloudCheck& check, const std::vector<ServerRecord>& servers);
 

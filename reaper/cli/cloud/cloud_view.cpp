@@ -2,16 +2,17 @@
 
 #include <functional>
 #include <memory>
-#include <spdlog/spdlog.h>
 #include <utility>
 
-#include "reaper/cli/cloud/resolved_policy.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/journals.hpp"
 #include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud_reader/cloud_directory.hpp"
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/controllers/freed_room/ledger_journal.hpp"
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
 #include "reaper/controllers/safeguards/server_protections.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/flavor_search.hpp"
 
@@ -73,16 +74,24 @@ std::optional<config::Settings> settings_for_looking(const GlobalOptions& global
 
 std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
                                                        const config::Settings& settings,
-                                                       const Terminal& terminal) {
-    if (const auto wrong = compile_policy(settings.policy); !wrong)
-        return terminal.fail(ExitCode::usage, wrong.error());
+                                                       const Terminal& terminal, bool look_up) {
+    auto policy = compile_policy(settings.policy);
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
     auto cloud = connect_cloud(io, settings);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    auto in_cloud = resolved_policy(io, *cloud, settings.policy);
-    if (!in_cloud) return terminal.fail(in_cloud.error());
-    auto policy = compile_policy(in_cloud->policy);
-    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
-    return CloudToLookAt{std::move(*cloud), std::move(*policy), std::move(in_cloud->remarks)};
+    std::vector<std::string> remarks;
+    if (look_up) {
+        const auto directory =
+            run_task(io, read_directory(cloud->ports(), names_in(settings.policy)));
+        if (!directory) return terminal.fail(directory.error());
+        const ResolvedPolicy resolved = resolve(settings.policy, *directory);
+        for (const auto& finding : resolved.findings)
+            if (finding.level != NameFinding::Level::found)
+                remarks.push_back(finding.what + ": " + finding.detail);
+        policy = compile_policy(resolved.policy);
+        if (!policy) return terminal.fail(ExitCode::usage, policy.error());
+    }
+    return CloudToLookAt{std::move(*cloud), std::move(*policy), std::move(remarks)};
 }
 
 ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
@@ -141,10 +150,7 @@ std::variant<Request, ExitCode> of_named_flavor(boost::asio::io_context& io,
                                                 const Terminal& terminal) {
     auto made = run_task(io, with_flavor(look.cloud.ports().compute, std::move(request), written,
                                          look.policy->scheduler));
-    if (!made)
-        return terminal.fail(
-            made.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-            made.error());
+    if (!made) return terminal.fail(made.error());
     if (const auto* const unknown = std::get_if<UnknownFlavor>(&*made))
         return terminal.fail(ExitCode::unknown, Error{Errc::not_found, unknown->why});
     if (const auto* const refused = std::get_if<Refused>(&*made))

@@ -36,7 +36,7 @@ Safeguards known_safeguards(boost::asio::io_context& io, const config::Settings&
 std::map<std::string, std::string> known_protections(const config::Settings& settings,
                                                      TimePoint now);
 
-/// The configuration; none if it is wrong: then every mistake was told. (`check` tells warnings;
+/// The configuration; none if it is wrong: then every mistake was printed. (`check` tells warnings;
 /// here they would only stand in the way.)
 std::optional<config::Settings> settings_for_looking(const GlobalOptions& global,
                                                      const Terminal& terminal);
@@ -45,14 +45,16 @@ std::optional<config::Settings> settings_for_looking(const GlobalOptions& global
 struct CloudToLookAt {
     Cloud cloud;
     std::shared_ptr<const CompiledPolicy> policy;
-    std::vector<std::string> remarks;  ///< of the policy's names
+    std::vector<std::string> remarks;  ///< names that lead nowhere, and what keeps the daemon back
 };
-/// Else how to end: why was told.
+/// Else how to end: the reason was printed. `look_up`: the cloud is asked for the names in the
+/// policy.
 std::variant<CloudToLookAt, ExitCode> cloud_to_look_at(boost::asio::io_context& io,
                                                        const config::Settings& settings,
-                                                       const Terminal& terminal);
+                                                       const Terminal& terminal,
+                                                       bool look_up = true);
 
-/// What Keystone told; of what it did not, the reason is told, and there are none.
+/// What Keystone returned; where it failed, the reason is printed, and there are none.
 ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
                         const Terminal& terminal);
 
@@ -60,15 +62,15 @@ ProjectNames names_told(boost::asio::io_context& io, NamesOfProjects& names,
 Result<CloudView> cloud_view(boost::asio::io_context& io, const Cloud& cloud,
                              const CompiledPolicy& policy, const Terminal& terminal);
 
-/// The request, of servers of the flavor that is written as its name or id; else how to end: why
-/// was told.
+/// The request, of servers of the flavor that is written as its name or id; else how to end: the
+/// reason was printed.
 std::variant<Request, ExitCode> of_named_flavor(boost::asio::io_context& io,
                                                 const CloudToLookAt& look, Request request,
                                                 const std::string& written,
                                                 const Terminal& terminal);
 
 /// Puts the id in the place of a project's id or name; nothing happens if none is given. How the
-/// command ends, which was told, if Keystone knows none, or can't be asked.
+/// command ends, with the reason printed, if Keystone knows none, or can't be asked.
 std::optional<ExitCode> find_project(boost::asio::io_context& io, const Cloud& cloud,
                                      std::string& project, const Terminal& terminal);
 

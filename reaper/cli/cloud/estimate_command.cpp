@@ -5,10 +5,10 @@
 
 #include "config/values.hpp"
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/estimate_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
@@ -185,10 +185,7 @@ ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& comma
                              Error{Errc::bad_input, "--until: must be later than --since"});
     boost::asio::io_context io{1};
     auto history = measured(io, *settings, terminal, report.span);
-    if (!history)
-        return terminal.fail(
-            history.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-            history.error());
+    if (!history) return terminal.fail(history.error());
     report.history = std::move(*history);
     BacktestRules rules;
     rules.publication = room.publication;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"

@@ -50,7 +50,7 @@ HostHistory history_of(const HostReadings& readings, const HistorySpan& span);
 /// What the hosts used. Where metrics tell servers apart, those of `holders` (they hold
 /// oversubscribed room now) are left out; who held some before is not known, and counts as a
 /// regular server. Long times are asked for in pieces, each small enough for one answer;
-/// `progress`, if there is one, is told how many of how many there are, before each is asked for.
+/// `progress`, if there is one, gets how many of how many there are, before each is asked for.
 ResultTask<MeasuredHistory> read_usage_history(Metrics& metrics, config::Prometheus settings,
                                                std::vector<HostFacts> hosts,
                                                std::set<ServerId> holders, HistorySpan span,

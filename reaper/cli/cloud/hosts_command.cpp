@@ -2,8 +2,6 @@
 #include "reaper/cli/cloud/hosts_command.hpp"
 
 #include <algorithm>
-#include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
@@ -13,7 +11,6 @@
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/offline.hpp"
 #include "reaper/cli/cloud/reading.hpp"
-#include "reaper/cli/cloud/room_command.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
@@ -24,19 +21,12 @@
 #include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/table.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/flavor_search.hpp"
 
 namespace reaper::cli {
 namespace {
-
-bool is_named(const Host& host, const std::string& id) {
-    return id.empty() || host.id.str() == id;
-}
-
-bool in_zone(const Host& host, const std::string& zone) {
-    return zone.empty() || host.availability_zone == zone;
-}
 
 bool is_meant(const Server& server, const HostFilters& filters) {
     if (!filters.project.empty() && server.project.str() != filters.project) return false;
@@ -53,17 +43,6 @@ Result<std::string> host_in(const Snapshot& snapshot, const std::string& written
     const auto found = host_named(hosts, written);
     if (!found) return found.error();
     return (*found)->id.str();
-}
-
-std::optional<std::string> unknown_zone_in(const Snapshot& snapshot, const std::string& zone) {
-    const auto& hosts = snapshot.hosts;
-    if (hosts.empty() || std::any_of(hosts.begin(), hosts.end(),
-                                     [&](const Host& host) { return in_zone(host, zone); }))
-        return std::nullopt;
-    std::set<std::string> zones;
-    for (const Host& host : hosts) zones.insert(host.availability_zone);
-    return "there is no availability zone " + in_quotes(zone) +
-           " with hosts in this cloud; there are: " + name_list(zones);
 }
 
 Result<std::string> project_in(const Snapshot& snapshot, const std::string& written) {
@@ -91,7 +70,8 @@ Snapshot filtered(Snapshot snapshot, const HostFilters& filters, bool servers) {
     const bool of_servers =
         !filters.project.empty() || !filters.flavor.empty() || !filters.type.empty();
     std::erase_if(snapshot.hosts, [&](Host& host) {
-        if (!is_named(host, filters.host) || !in_zone(host, filters.zone)) return true;
+        if (!filters.host.empty() && host.id.str() != filters.host) return true;
+        if (!filters.zone.empty() && host.availability_zone != filters.zone) return true;
         if (!of_servers) return false;
         const auto meant = [&](const Server& server) { return is_meant(server, filters); };
         if (servers) std::erase_if(host.servers, [&](const Server& each) { return !meant(each); });
@@ -116,10 +96,9 @@ ExitCode show(Snapshot whole, const EstimatedRoom& estimated, const HostsCommand
     const auto host = host_in(whole, filters.host);
     if (!host) return not_there(host.error(), terminal);
     filters.host = *host;
-    if (const auto why = unknown_zone_in(whole, filters.zone)) {
-        terminal.complain(*why);
-        return ExitCode::unknown;
-    }
+    if (!filters.zone.empty())
+        if (const auto why = why_unknown_zone(filters.zone, CloudIndex{whole}))
+            return terminal.fail(ExitCode::unknown, Error{Errc::not_found, *why});
     const Snapshot snapshot = filtered(std::move(whole), filters, command.servers);
     if (command.servers)
         return show_list(terminal,
@@ -165,10 +144,8 @@ ExitCode hosts_remotely(const GlobalOptions& global, const HostsCommand& command
     HostsCommand asked = command;
     asked.filters.project = *project;
     if (!has_flavor(cloud->snapshot, asked.filters.flavor)) {
-        if (const auto why = why_no_flavor(*api, asked.filters.flavor)) {
-            terminal.complain(*why);
-            return ExitCode::unknown;
-        }
+        if (const auto why = why_no_flavor(*api, asked.filters.flavor))
+            return terminal.fail(ExitCode::unknown, Error{Errc::not_found, *why});
     }
     const EstimatedRoom estimated = estimated_room(cloud->snapshot, *api);
     return show(std::move(cloud->snapshot), estimated, asked, terminal);
@@ -235,10 +212,7 @@ ExitCode show(const Asked& asked, const CandidatesCommand& command, const Reques
     const std::string& zone = command.zone;
     auto why = why_unknown(request, asked.index);
     if (!why && !zone.empty()) why = why_unknown_zone(zone, asked.index);
-    if (why) {
-        terminal.complain(*why);
-        return ExitCode::unknown;
-    }
+    if (why) return terminal.fail(ExitCode::unknown, Error{Errc::not_found, *why});
     const CullingQuestion question{request, asked.policy.scheduler, asked.index, asked.ledger};
     std::vector<CullingCandidate> candidates;
     for (const std::uint32_t row : asked.index.order()) {
@@ -264,10 +238,8 @@ ExitCode show_file(const GlobalOptions& global, const CandidatesCommand& command
     if (!policy) return ExitCode::usage;
     auto cloud = open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
-    Ledger ledger = cloud->ledger;
-    ledger.expire(cloud->cache.snapshot, cloud->cache.snapshot.taken_at);
     const CloudIndex index{cloud->cache.snapshot};
-    return show({index, ledger, *cloud->policy, cloud->cache.snapshot.taken_at}, command,
+    return show({index, cloud->ledger, *cloud->policy, cloud->cache.snapshot.taken_at}, command,
                 described(command), terminal);
 }
 

@@ -1,7 +1,6 @@
 // `reaper hosts --host ... --project ...`: a part of a cloud.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "reaper/cli/arguments/arguments.hpp"
@@ -13,9 +12,6 @@ namespace reaper::cli {
 /// The id of the host that is written as its id or name, whole or shortened (`host_named` tells
 /// why there is none). Empty stays empty.
 Result<std::string> host_in(const Snapshot& snapshot, const std::string& written);
-
-/// That no host is of the zone; none: one is, or no zone is asked for.
-std::optional<std::string> unknown_zone_in(const Snapshot& snapshot, const std::string& zone);
 
 /// The id of the project that is written as its id or name; `not_found`: neither servers nor names
 /// tell of it; `bad_input`: several have the name. Empty stays empty.

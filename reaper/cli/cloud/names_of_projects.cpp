@@ -6,7 +6,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli {
 

@@ -1,5 +1,5 @@
 // The names of all projects, which Keystone is asked for while a command reads the cloud. They are
-// for people alone: nobody waits long for them.
+// for people alone: no command waits long for them.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,7 +22,7 @@ public:
     /// Keystone is asked as soon as the executor runs. The references must outlive its runs.
     NamesOfProjects(const boost::asio::any_io_executor& executor, Identity& identity, Clock& clock);
 
-    /// Returns when they are told, or when Keystone's time is over: `timeout`.
+    /// Returns when they are known, or when Keystone's time is over: `timeout`.
     ResultTask<ProjectNames> take();
 
 private:

@@ -48,7 +48,7 @@ void tag_again(Snapshot& snapshot, const Taggers& taggers, const TagData& tag_da
 }
 
 /// Only ids lead anywhere: a snapshot has no names of projects. One that leads nowhere protects
-/// nobody here, and is told.
+/// no server here, and is a remark.
 void find_protected(config::Policy& policy, Snapshot& snapshot) {
     std::set<std::string> known;
     for (const Host& host : snapshot.hosts)
@@ -59,7 +59,7 @@ void find_protected(config::Policy& policy, Snapshot& snapshot) {
         if (!known.contains(written))
             snapshot.remarks.push_back("protect.projects: " + in_quotes(written) +
                                        " is the id of no project with servers in the snapshot, "
-                                       "which has no names: it protects nobody here");
+                                       "which has no names: it protects no server here");
     }
 }
 
@@ -74,6 +74,8 @@ std::optional<config::Policy> offline_policy(const GlobalOptions& global,
         complain(config::to_string(error));
     return std::nullopt;
 }
+
+namespace {
 
 Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
                                    bool taggers_configured) {
@@ -94,10 +96,9 @@ Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy pol
     }
     cloud.cache = {std::move(file.snapshot), std::move(file.tag_data)};
     cloud.ledger = std::move(file.ledger);
+    cloud.ledger.expire(cloud.cache.snapshot, cloud.cache.snapshot.taken_at);
     return cloud;
 }
-
-namespace {
 
 Result<std::string> read_whole(const std::string& path) {
     try {

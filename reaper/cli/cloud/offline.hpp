@@ -17,7 +17,7 @@ namespace reaper::cli {
 
 struct OfflineCloud {
     CloudView cache;
-    Ledger ledger;  ///< as the file has it
+    Ledger ledger;  ///< without what is over
     std::shared_ptr<const CompiledPolicy> policy;
 };
 
@@ -26,14 +26,10 @@ struct OfflineCloud {
 std::optional<config::Policy> offline_policy(const GlobalOptions& global,
                                              const std::function<void(std::string)>& complain);
 
-/// `policy` on what the file tells. If its taggers were not configured, the file's word on which
-/// servers are revocable holds, and requesters of the projects that it calls tagged are revocable;
-/// else the taggers decide anew, and `bad_input` says what the file does not tell them.
-Result<OfflineCloud> offline_cloud(report::SnapshotFile file, config::Policy policy,
-                                   bool taggers_configured);
-
-/// The same from the file that a command names (`-` is stdin); `bad_input` too if it is no
-/// snapshot.
+/// `policy` on the file that a command names (`-` is stdin); `bad_input` if it is no snapshot. If
+/// its taggers were not configured, the file's word on which servers are revocable holds, and
+/// requesters of the projects that it calls tagged are revocable; else the taggers decide again,
+/// and `bad_input` says what the file does not tell them.
 Result<OfflineCloud> open_snapshot(const std::string& path, config::Policy policy,
                                    bool taggers_configured);
 

@@ -1,28 +1,26 @@
 // `reaper plan`: the daemon's way from a message to a plan, once, without the deed.
 #include <algorithm>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/cloud/offline.hpp"
 #include "reaper/cli/cloud/planning.hpp"
-#include "reaper/cli/cloud/resolved_policy.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
-#include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/daemon/request_progress.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/report/text.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "reaper/triggers/described_requests.hpp"
 
@@ -116,7 +114,7 @@ ExitCode verdict(const Answers& answers) {
     return ExitCode::ok;
 }
 
-/// What is to be planned for; none if it can't be used: then every mistake was told.
+/// What is to be planned for; none if it can't be used: then every mistake was printed.
 std::optional<Inputs> read_inputs(const PlanCommand& command, const Terminal& terminal) {
     const auto complain = [&](const Error& error) {
         terminal.complain(error.what);
@@ -144,11 +142,6 @@ std::optional<Inputs> read_inputs(const PlanCommand& command, const Terminal& te
     return std::move(*inputs);
 }
 
-ExitCode fail(ExitCode code, const Error& error, const Terminal& terminal) {
-    terminal.complain(error.what);
-    return error.code == Errc::bad_input ? ExitCode::usage : code;
-}
-
 /// Of a doubtful cloud, or a strange file, the first ones tell enough; --json has all.
 void warn_of(const std::vector<std::string>& remarks) {
     constexpr std::size_t most = 100;
@@ -156,15 +149,7 @@ void warn_of(const std::vector<std::string>& remarks) {
     if (remarks.size() > most) spdlog::warn("and {} more remarks", remarks.size() - most);
 }
 
-ExitCode show(const Answers& answers, const Terminal& terminal) {
-    for (const std::string& line : answers.unknown) terminal.complain(line);
-    if (!answers.unknown.empty()) return ExitCode::unknown;
-    warn_of(answers.cloud_remarks);
-    print(answers, terminal);
-    return verdict(answers);
-}
-
-/// The plan in a file; where there is nobody to delete, there is nothing to approve.
+/// The plan in a file; where there is no server to delete, there is nothing to approve.
 ExitCode save(const Answers& answers, const PlanCommand& command, const Terminal& terminal) {
     const Answer& answer = answers.planned.front();
     const auto* const plan = std::get_if<Plan>(&answer.decision);
@@ -177,6 +162,14 @@ ExitCode save(const Answers& answers, const PlanCommand& command, const Terminal
     const auto saved =
         save_plan(command.save_file, command, answer.request, *plan, operator_name());
     return saved ? ExitCode::ok : terminal.fail(ExitCode::failed, saved.error());
+}
+
+ExitCode show(const Answers& answers, const PlanCommand& command, const Terminal& terminal) {
+    for (const std::string& line : answers.unknown) terminal.complain(line);
+    if (!answers.unknown.empty()) return ExitCode::unknown;
+    warn_of(answers.cloud_remarks);
+    print(answers, terminal);
+    return command.save_file.empty() ? verdict(answers) : save(answers, command, terminal);
 }
 
 /// What the daemon answers.
@@ -205,12 +198,13 @@ ExitCode plan_on_file(const GlobalOptions& global, const PlanCommand& command,
             return ExitCode::usage;
         }
     auto effective = effective_policy(std::move(*policy), command);
-    if (!effective) return fail(ExitCode::usage, effective.error(), terminal);
+    if (!effective) return terminal.fail(ExitCode::usage, effective.error());
     const auto cloud =
         open_snapshot(command.snapshot_file, std::move(*effective), global.config_given);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     const auto answers = plan_offline(*cloud, command, std::move(*inputs));
-    return answers ? show(*answers, terminal) : fail(ExitCode::usage, answers.error(), terminal);
+    return answers ? show(*answers, command, terminal)
+                   : terminal.fail(ExitCode::usage, answers.error());
 }
 
 /// By the daemon that --api names: on its cache, by its policy.
@@ -219,8 +213,7 @@ ExitCode plan_remotely(const GlobalOptions& global, const PlanCommand& command,
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     DescribedRequest described = command;
-    if (described.id.empty())
-        described.id = "manual-" + std::to_string(now().time_since_epoch().count());
+    described.id = id_of(described, now()).str();
     ExitCode code{};
     nlohmann::json body = body_of(described);
     if (!command.save_file.empty())
@@ -229,10 +222,8 @@ ExitCode plan_remotely(const GlobalOptions& global, const PlanCommand& command,
                             {"victims", nlohmann::json::array()}};
     const auto said = api->post("/v1/plan", std::move(body), code, ExitCode::unknown);
     if (!said) return code;
-    auto answers = taken(planned_by(*said), *api, terminal, code);
-    if (!answers) return code;
-    code = show(*answers, terminal);
-    return command.save_file.empty() ? code : save(*answers, command, terminal);
+    const auto answers = taken(planned_by(*said), *api, terminal, code);
+    return answers ? show(*answers, command, terminal) : code;
 }
 
 }  // namespace
@@ -247,37 +238,34 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& given,
     auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     auto effective = effective_policy(settings->policy, command);
-    if (!effective) return fail(ExitCode::usage, effective.error(), terminal);
+    if (!effective) return terminal.fail(ExitCode::usage, effective.error());
     settings->policy = std::move(*effective);
     if (auto wrong = compile_policy(settings->policy); !wrong)
-        return fail(ExitCode::usage, wrong.error(), terminal);
+        return terminal.fail(ExitCode::usage, wrong.error());
     auto inputs = read_inputs(command, terminal);
     if (!inputs) return ExitCode::usage;
 
     boost::asio::io_context io{1};
-    auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return fail(ExitCode::usage, cloud.error(), terminal);
+    // Messages that make no request need no cloud.
+    const bool asks =
+        command.notifications.empty() || !inputs->groups.empty() || !inputs->described.empty();
+    const auto reached = cloud_to_look_at(io, *settings, terminal, asks);
+    if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
+    const CloudToLookAt& look = std::get<CloudToLookAt>(reached);
+    settings->policy = look.policy->resolved;
     auto paused = pause_in_force(settings->pause_file);
     std::vector<std::string> remarks = pause_remarks(paused);
-    // Messages that make no request need no cloud.
-    if (command.notifications.empty() || !inputs->groups.empty() || !inputs->described.empty()) {
-        auto in_cloud = resolved_policy(io, *cloud, settings->policy);
-        if (!in_cloud) return terminal.fail(in_cloud.error());
-        settings->policy = std::move(in_cloud->policy);
-        for (auto& remark : in_cloud->remarks) remarks.push_back(std::move(remark));
-    }
-    auto policy = compile_policy(settings->policy);
-    if (!policy) return fail(ExitCode::usage, policy.error(), terminal);
-    Ledger ledger = known_ledger(io, *settings, cloud->clock->now(), "planned");
+    remarks.insert(remarks.end(), look.remarks.begin(), look.remarks.end());
+    Ledger ledger = known_ledger(io, *settings, look.cloud.clock->now(), "planned");
     std::function<void(std::string)> progress = [&](const std::string& what) {
         terminal.progress(what);
     };
-    Safeguards safeguards = known_safeguards(io, *settings, cloud->clock->now(), "planned");
+    Safeguards safeguards = known_safeguards(io, *settings, look.cloud.clock->now(), "planned");
     const auto journal = no_journal();
-    if (!journal) return fail(ExitCode::failed, journal.error(), terminal);
-    PlanningInputs planning{cloud->ports(),
+    if (!journal) return terminal.fail(journal.error());
+    PlanningInputs planning{look.cloud.ports(),
                             command,
-                            *policy,
+                            look.policy,
                             std::move(ledger),
                             std::move(safeguards),
                             std::move(progress),
@@ -288,10 +276,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& given,
     if (!answers) return terminal.fail(answers.error());
     answers->remarks = std::move(remarks);
     answers->paused = std::move(paused);
-    const ExitCode code = show(*answers, terminal);
-    return command.save_file.empty() || !answers->unknown.empty()
-               ? code
-               : save(*answers, command, terminal);
+    return show(*answers, command, terminal);
 }
 
 }  // namespace reaper::cli

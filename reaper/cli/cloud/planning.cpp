@@ -122,25 +122,6 @@ ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group, Sch
     co_return planned;
 }
 
-PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group,
-                                    const SchedulerRules& rules) {
-    const FailureNotice& notice = group.notices.front();
-    PlannedInput planned;
-    RequesterFacts facts;
-    facts.boot_from_volume = !notice.image_id.has_value();
-    const Server* const server = find_server(snapshot, notice.server);
-    if (server != nullptr) {
-        facts.project = server->project;
-        facts.host = server->host;
-        facts.metadata = server->metadata.get();
-    } else {
-        planned.remarks.push_back("the snapshot has no server " + printable(notice.server.str()) +
-                                  " on a host; planned with what the message has");
-    }
-    planned.request = request_of_all(group, facts, rules);
-    return planned;
-}
-
 RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t number) {
     if (!described.id.empty()) return RequestId{described.id};
     const std::string count = number == 0 ? "" : "-" + std::to_string(number);
@@ -162,6 +143,40 @@ ResultTask<std::variant<Request, UnknownName>> described_request(Identity& ident
 }
 
 namespace {
+
+/// As complete_group, from the message and a snapshot alone; of an unknown release, as if it were
+/// the oldest.
+PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group,
+                                    const SchedulerRules& rules) {
+    const FailureNotice& notice = group.notices.front();
+    PlannedInput planned;
+    RequesterFacts facts;
+    facts.boot_from_volume = !notice.image_id.has_value();
+    const Server* const server = find_server(snapshot, notice.server);
+    if (server != nullptr) {
+        facts.project = server->project;
+        facts.host = server->host;
+        facts.metadata = server->metadata.get();
+    } else {
+        planned.remarks.push_back("the snapshot has no server " + printable(notice.server.str()) +
+                                  " on a host; planned with what the message has");
+    }
+    planned.request = request_of_all(group, facts, rules);
+    return planned;
+}
+
+/// The request of messages, with its key; a refused one is ignored.
+void add_completed(const std::string& key, PlannedInput completed, std::vector<Answer>& requests,
+                   Answers& answers) {
+    if (const auto* refused = std::get_if<Refused>(&completed.request)) {
+        answers.ignored.push_back({key, "refused: " + refused->reason});
+        return;
+    }
+    Answer answer;
+    answer.request = std::get<Request>(std::move(completed.request));
+    answer.remarks = std::move(completed.remarks);
+    requests.push_back(std::move(answer));
+}
 
 /// The requests that are described: those of a file, or the command's own.
 std::vector<DescribedRequest> described_by(const PlanCommand& command, const Inputs& inputs) {
@@ -231,7 +246,7 @@ ResultTask<void> decide_on_cloud(PlanningInputs& planning, std::vector<Answer>& 
         answers.cloud_remarks.push_back(std::move(*why));
     if (planning.reservations.enabled && requests.size() > 1)
         answers.cloud_remarks.push_back(
-            "what reservations let go of is told for each request by itself: it may be the same "
+            "what reservations release is shown for each request by itself: it may be the same "
             "room");
     constexpr std::uint64_t any_build = 0;
     const CloudCache& cache = reading.cache();
@@ -289,14 +304,7 @@ ResultTask<std::vector<Answer>> gather(PlanningInputs& planning, Inputs inputs, 
         auto completed =
             co_await complete_group(planning.cloud, std::move(group), std::move(rules));
         if (!completed) co_return completed.error();
-        if (const auto* refused = std::get_if<Refused>(&completed->request)) {
-            answers.ignored.push_back({key, "refused: " + refused->reason});
-            continue;
-        }
-        Answer answer;
-        answer.request = std::get<Request>(std::move(completed->request));
-        answer.remarks = std::move(completed->remarks);
-        requests.push_back(std::move(answer));
+        add_completed(key, std::move(*completed), requests, answers);
     }
     const auto described = described_by(planning.command, inputs);
     const TimePoint now = planning.cloud.clock.now();
@@ -370,14 +378,7 @@ Result<Answers> plan_offline(const OfflineCloud& cloud, const PlanCommand& comma
         const std::string key = group.key.str();
         auto completed =
             complete_group_offline(cache.snapshot, std::move(group), cloud.policy->scheduler);
-        if (const auto* refused = std::get_if<Refused>(&completed.request)) {
-            answers.ignored.push_back({key, "refused: " + refused->reason});
-            continue;
-        }
-        Answer answer;
-        answer.request = std::get<Request>(std::move(completed.request));
-        answer.remarks = std::move(completed.remarks);
-        answers.planned.push_back(std::move(answer));
+        add_completed(key, std::move(completed), answers.planned, answers);
     }
     const auto described = described_by(command, inputs);
     for (std::size_t i = 0; i < described.size(); ++i) {
@@ -395,10 +396,8 @@ Result<Answers> plan_offline(const OfflineCloud& cloud, const PlanCommand& comma
         answers.planned.push_back(std::move(answer));
     }
     if (!answers.unknown.empty()) return answers;
-    Ledger ledger = cloud.ledger;
-    ledger.expire(cache.snapshot, answers.taken_at);
     Safeguards safeguards{cloud.policy->safeguards};  // a snapshot tells nothing of the past
-    decide_in_turn(*cloud.policy, cache, std::move(ledger), safeguards, answers);
+    decide_in_turn(*cloud.policy, cache, cloud.ledger, safeguards, answers);
     return answers;
 }
 

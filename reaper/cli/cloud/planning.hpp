@@ -64,10 +64,6 @@ struct PlannedInput {
 ResultTask<PlannedInput> complete_group(CloudPorts cloud, NoticeGroup group,
                                         SchedulerRules rules = {});
 
-/// The same from the message and a snapshot alone; of an unknown release, as if it were the oldest.
-PlannedInput complete_group_offline(const Snapshot& snapshot, NoticeGroup group,
-                                    const SchedulerRules& rules);
-
 /// Its own id, or one that is made; `number` makes it unique.
 RequestId id_of(const DescribedRequest& described, TimePoint now, std::size_t number = 0);
 /// A name that leads nowhere in this cloud.
@@ -111,7 +107,7 @@ struct PlanningInputs {
     Safeguards safeguards;                      ///< with what is known of the past
     std::function<void(std::string)> progress;  ///< what is being done; may be empty
     const config::Reservations& reservations;
-    Journal& journal;  ///< of nobody: what is told goes with the command
+    Journal& journal;  ///< that stores nothing
 };
 
 /// The command line over the configuration. A strategy of another name than the configured one has
@@ -121,7 +117,7 @@ Result<config::Policy> effective_policy(config::Policy policy, const PlanCommand
 /// Plans for the requests of `inputs`, or for the one that the command describes.
 ResultTask<Answers> plan_requests(PlanningInputs& planning, Inputs inputs);
 
-/// The same on a snapshot, with nobody to ask: a project must be named by its id.
+/// The same on a snapshot, without a service to ask: a project must be named by its id.
 Result<Answers> plan_offline(const OfflineCloud& cloud, const PlanCommand& command, Inputs inputs);
 
 }  // namespace reaper::cli

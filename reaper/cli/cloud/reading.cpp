@@ -8,10 +8,10 @@
 namespace reaper::cli {
 
 ExactReading::ExactReading(boost::asio::io_context& io, const config::Settings& settings,
-                           const CloudToLookAt& reached, std::unique_ptr<Journal> nobodys,
+                           const CloudToLookAt& reached, std::unique_ptr<Journal> without_records,
                            const Terminal& terminal)
     : safeguards(known_safeguards(io, settings, reached.cloud.clock->now(), "answered")),
-      journal(std::move(nobodys)),
+      journal(std::move(without_records)),
       reading(
           io.get_executor(),
           CloudReading::Inputs{reached.cloud.ports(), reached.policy,
@@ -44,7 +44,7 @@ config::Cache without_events() {
 }
 
 constexpr std::uint64_t any_build = 0;
-/// Nothing is kept for anybody by who only reads.
+/// A reader keeps no room for any client.
 constexpr Duration no_promise{};
 
 }  // namespace

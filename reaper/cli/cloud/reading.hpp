@@ -30,7 +30,7 @@ public:
         Ledger ledger;
         Safeguards& safeguards;  ///< with what is known of the past
         const config::Reservations& reservations;
-        Journal& journal;                           ///< of nobody
+        Journal& journal;                           ///< that stores nothing
         std::function<void(std::string)> progress;  ///< what is being read; may be empty
     };
     CloudReading(const boost::asio::any_io_executor& executor, Inputs inputs);
@@ -70,15 +70,15 @@ private:
 /// Neither copied nor moved: its parts refer to each other.
 struct ExactReading {
     ExactReading(boost::asio::io_context& io, const config::Settings& settings,
-                 const CloudToLookAt& reached, std::unique_ptr<Journal> nobodys,
+                 const CloudToLookAt& reached, std::unique_ptr<Journal> without_records,
                  const Terminal& terminal);
 
     Safeguards safeguards;
-    std::unique_ptr<Journal> journal;  ///< of nobody
+    std::unique_ptr<Journal> journal;  ///< that stores nothing
     CloudReading reading;
 };
 
-/// Shows its progress. Else how to end: why was told. The arguments must outlive it.
+/// Shows its progress. Else how to end: the reason was printed. The arguments must outlive it.
 std::variant<std::unique_ptr<ExactReading>, ExitCode> read_exactly(boost::asio::io_context& io,
                                                                    const config::Settings& settings,
                                                                    const CloudToLookAt& reached,

@@ -64,7 +64,7 @@ ExitCode change_reservations(const GlobalOptions& global, const ReserveCommand& 
     const auto said = api->post(command.unreserve ? "/v1/unreserve" : "/v1/reserve",
                                 body_of(command, key), code, ExitCode::unknown);
     if (!said && code == ExitCode::failed && !command.dry_run && api->heard())
-        terminal.warn("it may have been done all the same; with --key " + key +
+        terminal.warn("it may have been done anyway; with --key " + key +
                       " it is done once, however often it is asked for");
     if (!said) return code;
     if (wants_document(terminal)) {

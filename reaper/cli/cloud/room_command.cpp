@@ -1,8 +1,4 @@
 // `reaper room`: how many servers fit now, after which deletions, or why never.
-#include "reaper/cli/cloud/room_command.hpp"
-
-#include <cstdint>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
@@ -12,85 +8,45 @@
 #include "reaper/cli/cloud/offline.hpp"
 #include "reaper/cli/cloud/planning.hpp"
 #include "reaper/cli/cloud/reading.hpp"
-#include "reaper/cli/cloud/resolved_policy.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/resources_text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/room.hpp"
 #include "reaper/report/text.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
-
-EstimatedRoom estimated_room_in(const nlohmann::json& said) {
-    EstimatedRoom room;
-    if (!said.is_object()) return room;
-    const auto name = said.find("class");
-    const auto hosts = said.find("hosts");
-    if (name == said.end() || !name->is_string() || hosts == said.end()) return room;
-    room.of = ResourceClass{name->get<std::string>()};
-    for (const auto& each : *hosts) {
-        if (!each.is_object()) continue;
-        const auto host = each.find("host");
-        const auto wanted = each.find("wanted");
-        if (host != each.end() && host->is_string() && wanted != each.end() &&
-            wanted->is_number_integer())
-            room.wanted.emplace(HostId{host->get<std::string>()}, wanted->get<std::int64_t>());
-    }
-    return room;
-}
-
-EstimatedRoom estimated_room(const Snapshot& snapshot, DaemonApi& api) {
-    if (!any_oversubscribed(snapshot.revocable_classes)) return {};
-    const auto said = api.get_if_there("/v1/oversubscription");
-    if (!said) return {};
-    return estimated_room_in(*said);
-}
-
-EstimatedRoom local_estimated_room(const Snapshot& snapshot, const std::string& socket,
-                                   const Terminal& terminal) {
-    if (socket.empty() || !any_oversubscribed(snapshot.revocable_classes)) return {};
-    DaemonApi api{socket_channel(socket), terminal};
-    return estimated_room(snapshot, api);
-}
-
 namespace {
 
-/// The answer, and what it was asked of.
-struct Answered {
-    RoomAnswer answer;
-    std::vector<std::string> remarks;        ///< for people, above all
-    std::vector<std::string> cloud_remarks;  ///< about the reading
-    TimePoint taken_at{};
-};
-
-/// Why the cloud can't have it at all was told: then how to end.
+/// How to end where the cloud can't have it at all: the reason was printed.
 std::optional<ExitCode> ends_unknown(const Request& request, const CloudIndex& hosts,
                                      const Terminal& terminal) {
     const auto why = why_unknown(request, hosts);
     if (!why) return std::nullopt;
-    terminal.complain(*why);
-    return ExitCode::unknown;
+    return terminal.fail(ExitCode::unknown, Error{Errc::not_found, *why});
 }
 
-ExitCode show(const Request& request, const Answered& told, const Terminal& terminal) {
+/// `cloud_remarks`: about the reading.
+ExitCode show(const report::RoomReport& told, const std::vector<std::string>& cloud_remarks,
+              const Terminal& terminal) {
     if (wants_document(terminal)) {
-        nlohmann::json document = report::room_json(told.answer, request);
+        nlohmann::json document = report::room_json(told.answer, told.request);
         document["version"] = report::json_version;
         document["remarks"] = told.remarks;
-        for (const auto& remark : told.cloud_remarks) document["remarks"].push_back(remark);
+        for (const auto& remark : cloud_remarks) document["remarks"].push_back(remark);
         document["taken_at"] = iso_time(told.taken_at);
         answer_document(terminal, document);
     } else {
         for (const auto& remark : told.remarks)
             terminal.answer("Remark: " + report::safe(remark) + ".\n");
-        for (const auto& remark : told.cloud_remarks) spdlog::warn("{}", remark);
+        for (const auto& remark : cloud_remarks) spdlog::warn("{}", remark);
         terminal.answer(
-            report::render_room(told.answer, request, terminal.render_options(told.taken_at)));
+            report::render_room(told.answer, told.request, terminal.render_options(told.taken_at)));
     }
     switch (told.answer.verdict) {
         case RoomVerdict::fits_now:
@@ -111,31 +67,29 @@ ExitCode show_on_file(const GlobalOptions& global, const RoomCommand& command,
         open_snapshot(command.snapshot_file, std::move(*policy), global.config_given);
     if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     const TimePoint taken_at = cloud->cache.snapshot.taken_at;
-    Ledger ledger = cloud->ledger;
-    ledger.expire(cloud->cache.snapshot, taken_at);
     Safeguards safeguards{cloud->policy->safeguards};
     auto project = project_in_file(cloud->cache, command.project);
     if (!project)
         return terminal.fail(
             project.error().code == Errc::not_found ? ExitCode::unknown : ExitCode::usage,
             project.error());
-    Request request = request_of(command, RequestId{"room"}, std::move(project->id), taken_at);
+    report::RoomReport told;
+    told.taken_at = taken_at;
+    told.request = request_of(command, RequestId{"room"}, std::move(project->id), taken_at);
+    Request& request = told.request;
     const Snapshot& snapshot = cloud->cache.snapshot;
     add_names(snapshot.project_names, request);
     const CloudIndex hosts{snapshot, cloud->policy->protection};
     if (const auto code = ends_unknown(request, hosts, terminal)) return *code;
-    Answered told;
     if (!project->remark.empty()) told.remarks.push_back(std::move(project->remark));
     if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
-    told.answer = room_for(*cloud->policy, request, hosts, cloud->cache.tag_data, ledger, taken_at,
-                           safeguards);
+    told.answer = room_for(*cloud->policy, request, hosts, cloud->cache.tag_data, cloud->ledger,
+                           taken_at, safeguards);
     add_names(snapshot.project_names, told.answer.decision);
-    told.cloud_remarks = snapshot.remarks;
-    told.taken_at = taken_at;
-    return show(request, told, terminal);
+    return show(told, snapshot.remarks, terminal);
 }
 
-/// A request, with its project and flavor looked up; else how to end: why was told.
+/// A request, with its project and flavor looked up; else how to end: the reason was printed.
 using Built = std::variant<Request, ExitCode>;
 
 Built built_of(boost::asio::io_context& io, const CloudToLookAt& look, const RoomCommand& command,
@@ -144,10 +98,7 @@ Built built_of(boost::asio::io_context& io, const CloudToLookAt& look, const Roo
     Request request = request_of(command, RequestId{"room"}, ProjectId{}, now);
     if (!command.project.empty()) {
         auto found = run_task(io, described_request(look.cloud.ports().identity, command, now));
-        if (!found)
-            return terminal.fail(
-                found.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-                found.error());
+        if (!found) return terminal.fail(found.error());
         if (const auto* const unknown = std::get_if<UnknownName>(&*found))
             return terminal.fail(ExitCode::unknown, Error{Errc::not_found, unknown->why});
         request.project = std::get<Request>(*found).project;
@@ -182,15 +133,7 @@ ExitCode room_remotely(const GlobalOptions& global, const RoomCommand& command,
     const auto said = api->get(target, code, ExitCode::unknown);
     if (!said) return code;
     const auto room = taken(report::room_from_json(*said), *api, terminal, code);
-    if (!room) return code;
-    const auto rest =
-        taken(report::read_json(*said, "room",
-                                [](const JsonPlace& in) {
-                                    return std::pair{in["remarks"].texts(), in["taken_at"].time()};
-                                }),
-              *api, terminal, code);
-    if (!rest) return code;
-    return show(room->request, {room->answer, rest->first, {}, rest->second}, terminal);
+    return room ? show(*room, {}, terminal) : code;
 }
 
 }  // namespace
@@ -220,14 +163,14 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
         request_of(command, RequestId{"room"}, ProjectId{}, look.cloud.clock->now());
     for (const Request* const each : {&without_flavor, &request})
         if (const auto code = ends_unknown(*each, hosts, terminal)) return *code;
-    Answered told;
+    report::RoomReport told;
+    told.request = request;
     told.remarks = pause_remarks(pause_in_force(settings->pause_file));
     told.remarks.insert(told.remarks.end(), look.remarks.begin(), look.remarks.end());
     if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
     told.answer = run_task(io, reading.decisions().room_for(look.policy, request));
-    told.cloud_remarks = reading.remarks();
     told.taken_at = reading.cache().ages().built_at;
-    return show(request, told, terminal);
+    return show(told, reading.remarks(), terminal);
 }
 
 }  // namespace reaper::cli

@@ -9,7 +9,7 @@
 #include "reaper/cli/output/whole_file.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {

@@ -1,4 +1,4 @@
-// A plan in a file, for somebody to look at and approve (`reaper plan --save`, `reaper apply`):
+// A plan in a file, for a person to look at and approve (`reaper plan --save`, `reaper apply`):
 //
 //  {format: "reaper-plan", version: 1, planned_at, planned_by, request{...}, decision{...}}
 //
@@ -26,7 +26,7 @@ struct SavedPlan {
 Result<void> save_plan(const std::string& path, const DescribedRequest& described,
                        const Request& request, const Plan& plan, const std::string& planned_by);
 
-/// `-` is stdin. `bad_input` in one line if it is no such file, or there is nobody to delete.
+/// `-` is stdin. `bad_input` in one line if it is no such file, or it deletes no server.
 Result<SavedPlan> read_saved_plan(const std::string& path);
 
 }  // namespace reaper::cli

@@ -1,6 +1,5 @@
 // `reaper snapshot`: one view of the cloud, as a file.
 #include <iostream>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cli/arguments/commands.hpp"
@@ -9,9 +8,10 @@
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/output/whole_file.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/anonymize.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -45,10 +45,7 @@ ExitCode write(const report::SnapshotFile& file, const std::string& path,
     }
     const auto written =
         write_whole_file(path, [&](std::ostream& out) { report::write_snapshot(out, file); });
-    if (!written) {
-        terminal.complain(written.error().what);
-        return ExitCode::failed;
-    }
+    if (!written) return terminal.fail(ExitCode::failed, written.error());
     tell(file, path, terminal);
     return ExitCode::ok;
 }
@@ -63,7 +60,7 @@ ExitCode snapshot_remotely(const GlobalOptions& global, const SnapshotCommand& c
     if (!file) return code;
     terminal.warn(
         "the API tells neither metadata, tags and extra specs of servers nor aggregates: the "
-        "servers are revocable as the daemon says, and a configuration can't tag them anew");
+        "servers are revocable as the daemon says, and a configuration can't tag them again");
     return write(command.anonymous ? report::anonymized(*file) : *file, command.out, terminal);
 }
 
@@ -71,19 +68,15 @@ ExitCode snapshot_remotely(const GlobalOptions& global, const SnapshotCommand& c
 
 ExitCode take_snapshot(const GlobalOptions& global, const SnapshotCommand& command,
                        const Terminal& terminal) {
-    const auto fail = [&](ExitCode code, const Error& error) {
-        terminal.complain(error.what);
-        return code;
-    };
     if (!global.api.url.empty()) return snapshot_remotely(global, command, terminal);
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     const auto policy = compile_policy(settings->policy);
-    if (!policy) return fail(ExitCode::usage, policy.error());
+    if (!policy) return terminal.fail(ExitCode::usage, policy.error());
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return fail(ExitCode::usage, cloud.error());
+    if (!cloud) return terminal.fail(ExitCode::usage, cloud.error());
     report::SnapshotFile file;
     file.ledger = known_ledger(io, *settings, cloud->clock->now(), "written");
     auto cache = cloud_view(io, *cloud, **policy, terminal);

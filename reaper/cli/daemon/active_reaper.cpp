@@ -18,7 +18,7 @@ std::string named(const ActiveReaper& who) {
 Activity no_active_reaper() {
     Activity none;
     none.not_needed = true;
-    none.unknown = "a dry run serves nobody, and has a queue of its own";
+    none.unknown = "a dry run serves no requests, and has a queue of its own";
     return none;
 }
 

@@ -22,9 +22,9 @@ struct Activity {
 /// a daemon that was started before.
 Activity no_active_reaper();
 
-/// Asks the broker; it takes some seconds at most where nobody answers.
+/// Asks the broker; it takes some seconds at most where no broker answers.
 Activity activity_of(const config::Broker& broker, const std::string& journal_path);
-/// The same where the configuration may not tell the broker, or not to who asks.
+/// The same where the configuration may not name the broker, or not for this user.
 Activity activity_of(const config::LocalSettings& settings);
 /// Is it the daemon of this machine and configuration? In a dry run that is also the one which acts
 /// in earnest since before.

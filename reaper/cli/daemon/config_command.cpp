@@ -10,16 +10,16 @@
 #include "config/loader.hpp"
 #include "config/visit.hpp"
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
-#include "reaper/cli/cloud/resolved_policy.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
-#include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/daemon/request_progress.hpp"
+#include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/text.hpp"
@@ -154,7 +154,7 @@ config::Environment without_credentials(const Terminal& terminal, bool& any) {
     return environment;
 }
 
-/// What those would refuse who use the settings, before they ask anybody. `unread`: certificates
+/// What users of the settings would refuse before they ask any service. `unread`: certificates
 /// and secrets of theirs may be for the service alone.
 std::optional<Error> wrong_for_its_users(const config::Settings& settings, bool unread) {
     if (const auto compiled = compile_settings(settings); !compiled) return compiled.error();
@@ -240,7 +240,7 @@ ExitCode show_config(const GlobalOptions& global, const ConfigCommand& command,
         [&] { return config::to_yaml(*settings); });
 }
 
-// `reaper apply`: has the running daemon carry out a plan that somebody looked at.
+// `reaper apply`: has the running daemon carry out a plan that a person looked at.
 
 namespace {
 

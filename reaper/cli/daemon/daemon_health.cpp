@@ -49,7 +49,7 @@ DaemonHealth unanswered(const Error& error) {
     return health;
 }
 
-/// 200 and 503 are answers of a probe; else it is told why not.
+/// 200 and 503 are answers of a probe; else the result says why not.
 DaemonHealth health_in(const http::LocalAnswer& answer, State good, State bad) {
     const json said = json::parse(answer.body, nullptr, false);
     DaemonHealth health;
@@ -138,7 +138,8 @@ DaemonHealth local_health(const config::LocalSettings& settings) {
     if (where.empty()) {
         DaemonHealth health;
         health.why =
-            "the configuration has neither admin.socket nor metrics.listen, so nobody can ask it: "
+            "the configuration has neither admin.socket nor metrics.listen, so no client can ask "
+            "it: "
             "set metrics.listen: 127.0.0.1:9787 (or admin.socket: /run/reaper/admin.sock) and "
             "restart the reaper";
         return health;
@@ -149,7 +150,7 @@ DaemonHealth local_health(const config::LocalSettings& settings) {
         channel->wait_for(patience);
         return health_by(*channel);
     }
-    // The probes ask for no token: none goes to whoever may listen there.
+    // The probes ask for no token: none goes to another program that may listen there.
     ApiOptions options;
     options.url = where;
     config::Environment nothing = config::system_environment();
@@ -167,7 +168,7 @@ namespace {
 
 using State = DaemonHealth::State;
 
-/// None, and told, if nobody can be asked.
+/// None, with the reason printed, if no daemon can be asked.
 std::optional<DaemonHealth> asked(const GlobalOptions& global, const Terminal& terminal) {
     if (global.api.url.empty()) {
         const auto settings = local_settings(global, terminal);

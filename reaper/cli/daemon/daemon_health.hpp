@@ -16,8 +16,8 @@ struct DaemonHealth {
         ready,        ///< a refusal of Nova's would be looked into
         not_ready,    ///< it runs, and would look into none
         failing,      ///< it runs, and only a restart helps
-        silent,       ///< somebody listens, and nobody answers
-        not_running,  ///< nobody listens
+        silent,       ///< a process listens, and does not answer
+        not_running,  ///< no process listens
         unknown,      ///< it can't be asked
     };
     State state = State::unknown;

@@ -1,7 +1,6 @@
 // `reaper gateway`: the gateway alone.
 #include <boost/asio/io_context.hpp>
 #include <csignal>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "reaper/daemon/daemon_shell.hpp"
 #include "reaper/daemon/gateway.hpp"
 #include "reaper/daemon/logging.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::cli {
 

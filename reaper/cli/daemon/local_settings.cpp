@@ -1,8 +1,7 @@
 #include "reaper/cli/daemon/local_settings.hpp"
 
 #include <cerrno>
-#include <cstdlib>
-#include <pwd.h>
+#include <string>
 #include <unistd.h>
 #include <utility>
 #include <variant>
@@ -12,15 +11,6 @@
 
 namespace reaper::cli {
 
-std::string operator_name() {
-    const passwd* const entry = getpwuid(geteuid());
-    const std::string user = entry != nullptr ? entry->pw_name : std::to_string(geteuid());
-    const char* const person = std::getenv("SUDO_USER");
-    return person != nullptr && *person != '\0' && person != user
-               ? std::string{person} + " (as " + user + ")"
-               : user;
-}
-
 namespace {
 
 constexpr const char* state_directory = "/var/lib/reaper";
@@ -28,7 +18,7 @@ constexpr const char* state_directory = "/var/lib/reaper";
 constexpr const char* look_socket = "/run/reaper-look/reaper.sock";
 
 /// The group reaper-look may read the journal, but not the configuration, which carries secrets.
-bool only_looks(const GlobalOptions& global) {
+bool is_read_only(const GlobalOptions& global) {
     const char* const file = global.config_file.c_str();
     return !global.config_given && ::access(file, R_OK) != 0 && errno == EACCES &&
            ::access(state_directory, R_OK | X_OK) == 0;
@@ -57,7 +47,7 @@ std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal) {
     config::Environment environment = config::system_environment();
     environment.open_module = nullptr;  // none of their parts is needed
-    const bool looks = only_looks(global);
+    const bool looks = is_read_only(global);
     const bool may_ask = looks && ::access(look_socket, W_OK) == 0;
     if (looks) {
         std::string taken = std::string{state_directory} + " and the defaults";

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
@@ -11,16 +10,11 @@
 
 namespace reaper::cli {
 
-// Who types a command.
-
-/// The user; behind sudo, the person: `alice (as reaper)`.
-std::string operator_name();
-
 /// Loads the modules of the configuration, where there is one, into the tables of plugins; what is
-/// wrong with them is told.
+/// wrong with them is printed.
 void take_modules(const GlobalOptions& global, const Terminal& terminal);
 
-/// None if these settings are wrong, or the file can't be read: then every mistake was told.
+/// None if these settings are wrong, or the file can't be read: then every mistake was printed.
 std::optional<config::LocalSettings> local_settings(const GlobalOptions& global,
                                                     const Terminal& terminal);
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -27,6 +26,7 @@
 #include "reaper/report/render.hpp"
 #include "reaper/requests/observed_journal.hpp"
 #include "reaper/requests/record_feed.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -127,7 +127,7 @@ ExitCode leave(ExitCode code, const std::string& why) {
 
 ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                     const Terminal& terminal) {
-    std::signal(SIGPIPE, SIG_IGN);  // whoever read our output may leave; the culls go on
+    std::signal(SIGPIPE, SIG_IGN);  // the reader of our output may leave; the culls go on
     auto loaded = read_config(global.config_file, daemon_lines(terminal, spdlog::level::err),
                               daemon_lines(terminal, spdlog::level::warn));
     // What is missing now may be there later: systemd tries again.
@@ -183,7 +183,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     if (command.dry_run) settings->admin = *dry_admin;
     if (dry_run) settings->gateway = {};
     std::optional<Gateway> gateway;
-    ServiceStatus status;  // of the service, as it was told last
+    ServiceStatus status;  // of the service, as it last reported
     const auto tell = [&] {
         ServiceStatus told = status;
         if (gateway) told.beside = gateway->line();

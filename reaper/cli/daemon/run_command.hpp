@@ -19,9 +19,9 @@ struct RecordingDaemon {
         : lock(std::move(taken)), recorder(std::move(settings)) {}
 };
 
-/// A dry run records where nobody said it, too, if it may. Null where nothing is recorded: it is
-/// not wanted, or another reaper records there. `feed` must outlive it, and tell nothing after its
-/// end. `storage` if its directory can't be used.
+/// A dry run records where no setting says so, too, if it may. Null where nothing is recorded: it
+/// is not wanted, or another reaper records there. `feed` must outlive it, and tell nothing after
+/// its end. `storage` if its directory can't be used.
 Result<std::unique_ptr<RecordingDaemon>> recorder_of(const config::Settings& settings,
                                                      RecordFeed& feed, bool dry_run);
 

@@ -9,7 +9,7 @@
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/render_parts.hpp"
@@ -70,6 +70,12 @@ std::optional<PauseNote> pause_in_force(const std::string& pause_file) {
     const Switches switches = make_switches(pause_file);
     auto note = switches.pause->note();
     return note ? note : switches.breaker->note();
+}
+
+std::vector<std::string> pause_remarks(const std::optional<PauseNote>& paused) {
+    if (!paused) return {};
+    return {"the reaper is paused " + printable(paused->line()) +
+            ": the daemon deletes no server until 'reaper resume'"};
 }
 
 std::string resumed_text(const std::string& where, const std::optional<PauseNote>& paused,

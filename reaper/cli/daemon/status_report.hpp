@@ -41,6 +41,9 @@ std::string to_text(const GatewayState& state, const config::Gateway& gateway);
 /// The operator's pause, else the breaker's; none: neither.
 std::optional<PauseNote> pause_in_force(const std::string& pause_file);
 
+/// What an operator who looks at a plan must know of the daemon: that it is paused; none if not.
+std::vector<std::string> pause_remarks(const std::optional<PauseNote>& paused);
+
 /// What resuming ended: the operator's pause, what opened the circuit breaker, both or neither.
 /// `where`: `on this machine (...)`.
 std::string resumed_text(const std::string& where, const std::optional<PauseNote>& paused,
@@ -48,7 +51,7 @@ std::string resumed_text(const std::string& where, const std::optional<PauseNote
 /// Said where neither was, and the breaker is half open.
 extern const char* const half_open_stays;
 
-/// What the journal tells of the last day, and of now.
+/// What the journal tells of the last day and the present.
 struct Recorded {
     JournalTotals totals;
     std::vector<InventoryHold> holds;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/remote_switch.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"
@@ -17,7 +18,7 @@
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 #include "reaper/report/text.hpp"
@@ -67,12 +68,12 @@ bool tries_a_cull(const config::LocalSettings& settings) {
     return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;
 }
 
-/// The pause stands all the same, for a daemon that is no dry run later.
+/// The pause still stands, for a daemon that is no dry run later.
 void warn_of_dry_run(const DaemonHealth& daemon, const Terminal& terminal) {
     if (daemon.dry_run) terminal.warn("the daemon here is a dry run: it deletes no servers anyway");
 }
 
-/// Whoever pauses a reaper that only stands by has paused nothing.
+/// A pause of a reaper that only stands by pauses nothing.
 void warn_if_elsewhere(const Activity& activity, const Terminal& terminal) {
     if (!activity.active || activity.here) return;
     terminal.warn("the active reaper is " + to_text(activity) +
@@ -87,7 +88,7 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
     const auto settings = local_settings(global, terminal);
     if (!settings) {
         terminal.complain(
-            "nothing is paused; until the configuration is mended, make the file of "
+            "nothing is paused; until the configuration is fixed, make the file of "
             "its pause_file by hand (default: touch " +
             config::Settings{}.pause_file + ")");
         return ExitCode::usage;
@@ -95,10 +96,8 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
     const std::string& file = settings->pause_file;
     const auto pause = make_switches(file).pause;
     const auto before = pause->note();
-    if (const auto done = pause->pause(operator_name(), command.reason); !done) {
-        terminal.complain(done.error().what);
-        return ExitCode::failed;
-    }
+    if (const auto done = pause->pause(operator_name(), command.reason); !done)
+        return terminal.fail(ExitCode::failed, done.error());
     const auto after = pause->note();
     // The pause stands; whom it holds for is asked after that.
     const Activity activity = activity_of(*settings);
@@ -125,9 +124,7 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
     const auto opened = switches.breaker->note();
     for (Switch* const each : {switches.pause.get(), switches.breaker.get()}) {
         const auto done = each->resume();
-        if (done) continue;
-        terminal.complain(done.error().what);
-        return ExitCode::failed;
+        if (!done) return terminal.fail(ExitCode::failed, done.error());
     }
     const std::string here = "on this machine (" + machine_name() + ")";
     const nlohmann::json document = {{"version", report::json_version},
@@ -230,8 +227,7 @@ json body_of(const ProtectCommand& command) {
 std::string protection_answer(const ProtectCommand& command, const json& said) {
     const json protection = said.value(command.remove ? "was" : "protection", json::object());
     if (!protection.is_object()) return "it is not protected";
-    if (command.remove)
-        return "no operator protects " + protected_server_text(protection) + " any more";
+    if (command.remove) return "no operator protects " + protected_server_text(protection) + " now";
     const std::string until = text_in(protection, "until");
     return protected_server_text(protection) + " is protected " +
            (until.empty() ? "until 'reaper protect --remove'" : "until " + report::safe(until));

@@ -1,11 +1,11 @@
 #include "reaper/cli/output/error_lines.hpp"
 
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
 #include "reaper/daemon/logging.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::cli {
 namespace {

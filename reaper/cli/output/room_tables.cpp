@@ -87,8 +87,8 @@ report::Cell reservers(const json& each) {
         return report::text_cell(text_in(each, "principal"));
     std::string text;
     for (const auto& [principal, amounts] : at->items())
-        text += (text.empty() ? "" : ", ") + (principal.empty() ? "nobody" : principal) + " (" +
-                pairs_text(amounts) + ")";
+        text += (text.empty() ? "" : ", ") + (principal.empty() ? "no principal" : principal) +
+                " (" + pairs_text(amounts) + ")";
     return report::text_cell(text);
 }
 

@@ -19,7 +19,7 @@ report::Table oversubscription_table(const nlohmann::json& said);
 /// left out.
 report::Table reservations_table(const nlohmann::json& said);
 
-/// Likewise of GET /v1/reapers.
+/// The same for GET /v1/reapers.
 report::Table reapers_table(const nlohmann::json& said);
 
 }  // namespace reaper::cli

@@ -36,7 +36,7 @@ public:
     /// With `usage` for what the configuration or the command line is at fault for, else `failed`.
     ExitCode fail(const Error& error) const;
 
-    /// The same for what works, but should be mended: `reaper: warning: `.
+    /// The same for what works, but should be fixed: `reaper: warning: `.
     void warn(std::string_view line) const;
 
     /// A line that replaces itself while something long goes on; only if stderr is a terminal.

@@ -67,7 +67,7 @@ Result<void> write_whole_file(const std::string& path,
     temporary.kept = true;
     const auto folder = std::filesystem::absolute(path).parent_path();
     sync(folder,
-         O_RDONLY | O_DIRECTORY);  // some file systems can't; the file is there all the same
+         O_RDONLY | O_DIRECTORY);  // some file systems can't; the file is there anyway
     return {};
 }
 

@@ -7,7 +7,7 @@
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/table.hpp"
 

@@ -16,13 +16,14 @@
 
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/arguments/room_arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/channel/follow_events.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/past/journals.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/report/explanation.hpp"
 #include "reaper/report/history_tables.hpp"
@@ -67,7 +68,7 @@ struct Pages {
     /// Remarks that are on stderr already; shared, as followers look again and again.
     std::shared_ptr<std::set<std::string>> told = std::make_shared<std::set<std::string>>();
 
-    /// None: why not was told.
+    /// None: the reason was printed.
     std::optional<std::vector<Line>> take(DaemonApi& api, int limit, const Terminal& terminal,
                                           ExitCode& code) const {
         const auto wanted = static_cast<std::size_t>(std::clamp(limit, 0, most_lines));

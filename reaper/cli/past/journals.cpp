@@ -8,7 +8,7 @@
 #include "reaper/cli/channel/journal_channel.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/run_task.hpp"
@@ -80,12 +80,12 @@ Result<Journals> open_at(const std::string& path) {
     return journals;
 }
 
-/// Of the configuration. Whoever may not read it has no cloud to ask.
+/// Of the configuration. A user who may not read it has no cloud to ask.
 std::function<WhoKnows()> configured_cloud(boost::asio::io_context& io,
                                            const std::string& config_file) {
     return [&io, config_file, cloud = std::shared_ptr<Cloud>{}]() mutable -> WhoKnows {
-        const auto nobody = [](const std::string&) {};
-        const auto settings = load_config(config_file, nobody, nobody);
+        const auto ignored = [](const std::string&) {};
+        const auto settings = load_config(config_file, ignored, ignored);
         if (!settings) return {};
         auto connected = connect_cloud(io, *settings);
         if (!connected) return {};
@@ -190,7 +190,7 @@ void tell_of_other(const config::LocalSettings& settings, const Terminal& termin
 }
 
 void warn_of_followed_alone(const Journals& journals, bool planned, const Terminal& terminal) {
-    // A dry run deletes nobody: its journal has only planned ones.
+    // A dry run deletes no server: its journal has only planned ones.
     if (!journals.other || (!journals.dry_run && !planned)) return;
     terminal.warn(std::string{kind_of_own(journals)} + " alone is followed; the other one is " +
                   kind_of_other(journals) + " (--journal " + journals.other_path + ")");

@@ -14,17 +14,10 @@
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/terminal.hpp"
-#include "reaper/model/time_text.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/report/explanation.hpp"
 
 namespace reaper::cli {
-
-// The time of day for commands that look at the past without a running daemon.
-
-inline TimePoint now() {
-    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-}
 
 /// Both are read only. They post to an io_context, which outlives them.
 struct Journals {
@@ -50,7 +43,7 @@ enum class Reading {
 
 /// The journal of the path `only`; empty: those of the configuration. Where its own is not there
 /// yet, the other one takes its place, with a warning. An other one that can't be read is a
-/// warning. An exit code: why not was told. `io` must outlive it.
+/// warning. An exit code: the reason was printed. `io` must outlive it.
 std::variant<Past, ExitCode> open_past(boost::asio::io_context& io, const GlobalOptions& global,
                                        const std::string& only, Reading how,
                                        const Terminal& terminal);
@@ -81,7 +74,7 @@ struct FoundRecord {
 /// waited. A line on stderr says if the other journal has it alone, or too.
 FoundRecord shown_by(Past& past, const std::string& asked, const Terminal& terminal);
 
-/// What became of a server, by `own` and by what the other journal answers to `target`: the newest
+/// The result for a server, by `own` and by what the other journal answers to `target`: the newest
 /// deletion goes before what was only planned, and of a server that waited the newest request is
 /// shown. A warning says if it is the other journal's. None: neither knows it.
 std::optional<report::Explanation> explained_by(Past& past, const std::string& target,

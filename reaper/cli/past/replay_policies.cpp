@@ -196,10 +196,6 @@ Result<std::vector<config::Override>> overrides_of(const ReplayCommand& command)
     return all;
 }
 
-ExitCode code_of(const Error& error) {
-    return error.code == Errc::bad_input ? ExitCode::usage : ExitCode::failed;
-}
-
 }  // namespace
 
 ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
@@ -219,7 +215,7 @@ ExitCode show_replay(const GlobalOptions& global, const ReplayCommand& command,
         [&](const recording::PolicyLine& line) { return policies.recorded(line); },
         [&](const recording::PolicyLine& line) { return policies.asked(line); },
         {command.since, command.until});
-    if (!replayed) return terminal.fail(code_of(replayed.error()), replayed.error());
+    if (!replayed) return terminal.fail(replayed.error());
     const recording::ReplayTitles titles{command.directory, policies.recorded_title(),
                                          policies.asked_title()};
     if (terminal.list().format == ListFormat::csv) {

@@ -9,16 +9,15 @@
 #include "config/dry_run.hpp"
 #include "reaper/api/server_runs.hpp"
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/arguments/room_arguments.hpp"
-#include "reaper/cli/channel/daemon_api.hpp"
+#include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
-#include "reaper/cli/cloud/room_command.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cli/past/journals.hpp"
 #include "reaper/cli/past/replay_policies.hpp"
 #include "reaper/daemon/composition.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/week.hpp"
 #include "reaper/report/json.hpp"
@@ -176,7 +175,7 @@ Result<recording::WeekInput> by_journal(const config::LocalSettings& settings, T
     return input;
 }
 
-/// One that is there and can't be read is told.
+/// A warning names one that is there and can't be read.
 bool holds_recording(const std::string& directory, const Terminal& terminal) {
     std::error_code unknown;
     if (directory.empty() || !std::filesystem::exists(directory, unknown)) {
@@ -194,13 +193,13 @@ Result<recording::WeekInput> week_input(const GlobalOptions& global, const Repor
                                         TimePoint until) {
     if (!command.directory.empty()) return by_recording(command.directory, since, until);
     const auto settings = local_settings(global, terminal);
-    if (!settings) return Error{Errc::cancelled, ""};  // it was told
+    if (!settings) return Error{Errc::cancelled, ""};  // it was printed
     if (holds_recording(settings->record.directory, terminal))
         return by_recording(settings->record.directory, since, until);
     const std::string of_dry_run =
         config::kept_by_dry_run(settings->journal, settings->record).record.directory;
     if (of_dry_run != settings->record.directory && holds_recording(of_dry_run, terminal))
-        terminal.warn("this is by the journal of the daemon; a dry run is told by 'reaper report " +
+        terminal.warn("this is by the journal of the daemon; for a dry run, see 'reaper report " +
                       of_dry_run + "'");
     return by_journal(*settings, since);
 }
@@ -216,10 +215,7 @@ ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
                              Error{Errc::bad_input, "--until: must be later than --since"});
     auto input = week_input(global, command, terminal, since, until);
     if (!input && input.error().code == Errc::cancelled) return ExitCode::usage;
-    if (!input)
-        return terminal.fail(
-            input.error().code == Errc::bad_input ? ExitCode::usage : ExitCode::failed,
-            input.error());
+    if (!input) return terminal.fail(input.error());
     input->since = since;
     input->until = until;
     const auto week = recording::report_week(std::move(*input));

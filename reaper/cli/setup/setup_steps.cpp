@@ -120,11 +120,6 @@ void tell(const Purpose& purpose, const std::vector<SlotStep>& steps, const Term
 
 }  // namespace
 
-ExitCode failed_setup(const Error& error, const Terminal& terminal) {
-    terminal.complain(error.what);
-    return error.code == Errc::bad_input ? ExitCode::usage : ExitCode::failed;
-}
-
 ExitCode carry_and_tell(boost::asio::io_context& io, Cloud& cloud, std::vector<SlotStep> steps,
                         const Purpose& purpose, const Terminal& terminal) {
     const Setups setup{*cloud.parts.setup, *cloud.parts.flavors};
@@ -140,8 +135,8 @@ ExitCode carry_and_tell(boost::asio::io_context& io, Cloud& cloud, std::vector<S
             tell(purpose, steps, terminal);
             terminal.complain(
                 "stopped there; what is done stays, and the same command does the "
-                "rest when this is mended");
-            return failed_setup(applied.error(), terminal);
+                "rest when this is fixed");
+            return terminal.fail(applied.error());
         }
     }
     tell(purpose, steps, terminal);
@@ -189,7 +184,7 @@ ResultTask<void> remove_provider(PlacementSetup& setup, SlotStep& step) {
     auto removed = co_await setup.remove_provider(step.provider);
     if (removed || removed.error().code != Errc::conflict) co_return removed;
     step.kind = Kind::refuse;
-    step.why = "somebody holds something there by now: " + removed.error().what;
+    step.why = "it is in use by now: " + removed.error().what;
     co_return Result<void>{};
 }
 
@@ -382,12 +377,12 @@ ExitCode set_up_oversubscription(const GlobalOptions& global, const RoomSetupCom
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return failed_setup(cloud.error(), terminal);
+    if (!cloud) return terminal.fail(cloud.error());
     const config::Oversubscription& room = settings->oversubscription;
     terminal.progress("reading hosts, providers and flavors ...");
     auto view = run_task(io, read_room(cloud->ports(), *cloud->parts.setup, room, command));
     terminal.end_progress();
-    if (!view) return failed_setup(view.error(), terminal);
+    if (!view) return terminal.fail(view.error());
     const ResourceClass room_class{room.room_class};
     const Purpose purpose{room_class, command.apply, after_room(room, command.undo), "vCPU"};
     return carry_and_tell(
@@ -416,14 +411,14 @@ ExitCode set_up(const GlobalOptions& global, const SetupCommand& command,
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return failed_setup(cloud.error(), terminal);
+    if (!cloud) return terminal.fail(cloud.error());
     const ResourceClass slot_class{command.slot_class};
     const bool capacities = !command.undo && command.count.fixed == 0;
     terminal.progress("reading hosts and providers ...");
     auto cache = run_task(io, read_slots(cloud->ports(), *cloud->parts.setup,
                                          hosts_named(command.hosts), slot_class, capacities));
     terminal.end_progress();
-    if (!cache) return failed_setup(cache.error(), terminal);
+    if (!cache) return terminal.fail(cache.error());
     std::vector<SlotStep> steps = command.undo ? slots_to_undo(*cache, slot_class)
                                                : slots_to_set_up(*cache, slot_class, command.count);
     const Purpose purpose{slot_class, command.apply, after_slots(command)};
@@ -436,11 +431,11 @@ ExitCode set_up_reservations(const GlobalOptions& global, const ReservationSetup
     if (!settings) return ExitCode::usage;
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings);
-    if (!cloud) return failed_setup(cloud.error(), terminal);
+    if (!cloud) return terminal.fail(cloud.error());
     terminal.progress("reading providers ...");
     auto view = run_task(io, read_register(cloud->ports(), *cloud->parts.setup));
     terminal.end_progress();
-    if (!view) return failed_setup(view.error(), terminal);
+    if (!view) return terminal.fail(view.error());
     const Purpose purpose{ResourceClass{reservation_register::resource_class}, command.apply, ""};
     return carry_and_tell(io, *cloud,
                           command.undo ? register_to_undo(*view) : register_to_set_up(*view),

@@ -1,4 +1,4 @@
-// `reaper setup`: steps are told, or carried out and told.
+// `reaper setup`: steps are shown, or carried out and shown.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -42,8 +42,8 @@ struct Setups {
 };
 
 /// Does the steps in their order, and tells of each what came of it. Ends with the first failure;
-/// those before it are done, and asking for all again does the rest. (That somebody still uses a
-/// class or a provider is no failure: then it stays.)
+/// those before it are done, and asking for all again does the rest. (A class or a provider
+/// that is still in use is no failure: it stays.)
 ResultTask<void> carry_out(Setups setup, std::vector<SlotStep> steps, ResourceClass slot_class,
                            std::function<void(const SlotStep&)> done);
 
@@ -58,8 +58,5 @@ struct Purpose {
 /// Carries the steps out, if it is to be done, and tells them.
 ExitCode carry_and_tell(boost::asio::io_context& io, Cloud& cloud, std::vector<SlotStep> steps,
                         const Purpose& purpose, const Terminal& terminal);
-
-/// Complains.
-ExitCode failed_setup(const Error& error, const Terminal& terminal);
 
 }  // namespace reaper::cli

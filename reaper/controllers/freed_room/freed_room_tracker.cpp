@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cloud_reader/requesters.hpp"
@@ -12,6 +11,7 @@
 #include "reaper/request_spec/waiting.hpp"
 #include "reaper/rooms/room.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {

@@ -23,7 +23,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/cloud_event.hpp"
 #include "reaper/model/request.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/rooms/ledger.hpp"

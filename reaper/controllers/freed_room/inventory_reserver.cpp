@@ -1,11 +1,11 @@
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {

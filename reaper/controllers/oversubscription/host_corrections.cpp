@@ -1,7 +1,6 @@
 #include "reaper/controllers/oversubscription/host_corrections.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/rooms/room.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

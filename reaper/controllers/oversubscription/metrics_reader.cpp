@@ -5,12 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

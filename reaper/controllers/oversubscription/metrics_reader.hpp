@@ -24,7 +24,7 @@
 #include "reaper/controllers/oversubscription/host_figures.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/model/resources.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/measurement.hpp"
 #include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/ports/metrics.hpp"

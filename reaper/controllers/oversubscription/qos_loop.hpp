@@ -20,7 +20,7 @@
 #include "reaper/controllers/oversubscription/host_corrections.hpp"
 #include "reaper/controllers/oversubscription/metrics_reader.hpp"
 #include "reaper/model/ids.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/evicted_servers.hpp"
 #include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/ports/journal.hpp"

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/parameter_text.hpp"
 #include "reaper/runtime/async.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper {

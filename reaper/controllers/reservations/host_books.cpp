@@ -1,24 +1,24 @@
 #include "reaper/controllers/reservations/host_books.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <tuple>
 #include <utility>
 
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
 
 /// Read side by side.
 constexpr std::size_t at_a_time = 8;
-/// So long Nova does not have a host before what is held there is let go of.
+/// Nova does not have a host for this time before what is held there is released.
 constexpr Duration gone_for_good = std::chrono::minutes{1};
 constexpr const char* gone_from_placement =
-    ": somebody deleted it in Placement; it is reserved again";
+    ": another client deleted it in Placement; it is reserved again";
 
 Task<void> read_one(Placement& placement, ServerId id, RegisterReading& into,
                     std::optional<Error>& failed) {
@@ -126,10 +126,10 @@ std::string HostBooks::name_of(const HostId& id) const {
 }
 
 bool HostBooks::is_due(std::uint64_t serving, Duration now) const {
-    // Who looks only is not told of what another one writes.
-    const Duration anew_after =
+    // A read-only reaper gets no news of what another one writes.
+    const Duration due_after =
         dependencies_.is_read_only ? dependencies_.settings.interval : between_readings;
-    if (known_for_ == serving && now - known_at_ < anew_after) return false;
+    if (known_for_ == serving && now - known_at_ < due_after) return false;
     return known_for_ != 0 || now >= look_again_at_;
 }
 
@@ -152,7 +152,7 @@ bool HostBooks::take_register(RegisterReading reading, std::uint64_t serving, Du
     for (const auto& [host, book] : before) {
         to_tell_.insert(host);
         if (book.is_of_use(now)) static_cast<HostNotes&>(books_[host]) = book;
-        // Of what was written meanwhile it may tell of before.
+        // Of what was written meanwhile it may show an earlier state.
         for (const auto& [id, reservation] : book.reservations) {
             const auto record = book.records.find(id);
             if (!written_.contains(id) || record == book.records.end()) continue;
@@ -167,14 +167,14 @@ bool HostBooks::take_register(RegisterReading reading, std::uint64_t serving, Du
         books_[host].records.emplace(id, std::move(found.record));
         to_tell_.insert(host);
     }
-    const bool anew = std::exchange(known_for_, serving) != serving;
+    const bool first = std::exchange(known_for_, serving) != serving;
     known_at_ = now;
-    // Who looks only is not told of what the other one unreserved.
-    if (!anew && !dependencies_.is_read_only) take_deleted(before, reading);
-    return anew;
+    // A read-only reaper gets no news of what the other one unreserved.
+    if (!first && !dependencies_.is_read_only) take_deleted(before, reading);
+    return first;
 }
 
-/// What was there while this reaper served, and is not any more, somebody else deleted.
+/// What was there while this reaper served, and no longer is, another client deleted.
 void HostBooks::take_deleted(const std::map<HostId, HostBook>& before,
                              const RegisterReading& reading) {
     for (const auto& [host, book] : before)
@@ -191,7 +191,7 @@ void HostBooks::take_deleted(const std::map<HostId, HostBook>& before,
         }
 }
 
-/// What of a change the journal is to have: the configuration's are made anew by themselves.
+/// What of a change the journal is to have: the configuration's are made again by themselves.
 void HostBooks::remember(const HostBook& book, const ReservationId& id, const Consumer& wanted) {
     if (wanted.holds.empty()) {
         known_gone_.push_back(id);
@@ -216,7 +216,7 @@ Task<void> HostBooks::journal_known() {
 Task<void> HostBooks::find_lost() {
     auto known = co_await dependencies_.journal.reservations();
     if (!known) {
-        spdlog::warn("reservations: whether all are there can't be told: {}", known.error().what);
+        spdlog::warn("reservations: whether all are there is not known: {}", known.error().what);
         co_return;
     }
     std::map<ReservationId, const KnownReservation*> journaled;
@@ -245,7 +245,7 @@ Task<void> HostBooks::find_lost() {
                        to_string(was->identity, name_of(was->identity.host)) +
                        " were reserved by principal " + in_quotes(was->identity.principal) +
                        " when this reaper knew of them last, at " + iso_time(each->at) +
-                       ", and are not in Placement: if nobody unreserved them, reserve them again");
+                       ", and are not in Placement: unless unreserved, reserve them again");
     }
     for (const std::string& each : lost) {
         remarks_.push_back(each);
@@ -262,7 +262,7 @@ std::optional<Error> HostBooks::why_not_known() const {
         return Error{Errc::unreachable, remarks_.back()};
     return Error{Errc::unreachable,
                  "this reaper does not serve the queue, or has not read the reservations yet; ask "
-                 "the active one, or in a moment"};
+                 "the active one, or try again soon"};
 }
 
 bool HostBooks::may_write() const {
@@ -287,7 +287,7 @@ Task<Role> HostBooks::role_of(ProjectId project, Giving giving) {
         const auto learned = co_await roles_.learn(std::move(projects));
         if (!learned && giving == Giving::write) {
             roles_again_at_ = dependencies_.cloud.clock.steady() + pause_after_failure;
-            spdlog::warn("whether room is reserved for project {} can't be told anew: {}",
+            spdlog::warn("whether room is still reserved for project {} is not known: {}",
                          printable(project.str(), 64), learned.error().what);
         }
     }
@@ -325,7 +325,7 @@ Resources HostBooks::all_left_on(const HostBook& book, const Host& host) const {
     Resources sum;
     for (const HostBook::Left& left : book.left) {
         Resources still = left_on(left, host);
-        // Which is not free for anybody else anyway.
+        // Which is not free for any other request anyway.
         for (const auto* const promise : dependencies_.rooms.ledger().promises_of(left.request))
             if (promise->host == host.id) still -= promise->slot * promise->kept();
         sum += above_none(still);
@@ -353,7 +353,7 @@ HostBook::Left HostBooks::room_left_for(const RoomWish& wish, const HostPlan& pl
     left.borrowed = wish.borrowed;
     if (!wish.borrowed) left.role = wish.request.role;
     left.until = dependencies_.cloud.clock.steady() + dependencies_.promise;
-    // Whoever is waited for already comes besides.
+    // Servers that are waited for already come besides.
     left.used_then = used_by_alike(left, host);
     for (const HostBook::Left& other : books_.at(host.id).left)
         if (other.borrowed == left.borrowed && other.role == left.role &&
@@ -401,8 +401,8 @@ ResultTask<void> HostBooks::read_again(HostId host) {
     co_return co_await learn_roles_on(host);
 }
 
-/// What Placement has is so, whoever wrote it; only room that was taken from a reservation is its
-/// own all the same.
+/// What Placement has counts, for any writer; only room that was taken from a reservation is still
+/// its own.
 void HostBooks::take_in(const HostId& host, const ReservationId& id, Consumer read) {
     HostBook& book = books_[host];
     const auto known = book.records.find(id);
@@ -424,7 +424,7 @@ void HostBooks::take_in(const HostId& host, const ReservationId& id, Consumer re
     const bool as_known = known != book.records.end() && known->second.project == read.project &&
                           known->second.user == read.user;
     if (as_known && known->second.holds != read.holds && !maybe_ours)
-        tell(": somebody changed what it holds in Placement, from " +
+        tell(": another client changed what it holds in Placement, from " +
              amounts_text(sum_of(held_on_host(known->second))) + " to " +
              amounts_text(sum_of(held_on_host(read))));
     if (!as_known) {

@@ -34,14 +34,14 @@ struct ReservationDependencies {
     CacheRefresher& refresher;
     RoomKeeper& rooms;
     Journal& journal;
-    const config::Reservations& settings;  ///< of now: a reload counts at the next step
-    const Duration& promise;  ///< room is kept for a request so long (cull.promise), likewise
+    const config::Reservations& settings;  ///< current: a reload counts at the next step
+    const Duration& promise;  ///< how long room is kept for a request (cull.promise); current
     /// Not 0: this reaper acts, and no other; another number each time that it begins to.
     std::function<std::uint64_t()> serving;
     /// Tenants are to go; they may, some time.
     std::function<void(const EndedLoan&)> take_back;
     const bool& stopping;
-    /// Nothing is written: what is there is known, and told to who decides.
+    /// Nothing is written: the state is known, and reported for decisions.
     bool is_read_only = false;
 };
 
@@ -53,7 +53,7 @@ enum class Giving { write, look };
 
 /// What is known of a host with reservations besides Placement's register. Times are steady.
 struct HostNotes {
-    /// Room for somebody who is not there yet: no reservation takes it.
+    /// Room for a server that is not there yet: no reservation takes it.
     struct Left {
         RequestId request;
         Resources amounts;
@@ -68,7 +68,7 @@ struct HostNotes {
         std::set<ServerId> tenants;
         Duration at{};
     };
-    /// What Placement was told last of a reservation, where it is not known whether it was done.
+    /// What Placement was last asked for a reservation, where it is not known whether it was done.
     enum class Unsure { written, removed };
 
     std::vector<Left> left;
@@ -77,7 +77,7 @@ struct HostNotes {
     HostLoans loans;
     std::map<ReservationId, Unsure> unsure;
     std::string name;   ///< of the host, as it was there last
-    std::string unfit;  ///< why the host serves nobody; told
+    std::string unfit;  ///< why the host serves no requests; reported
     std::optional<Duration> gone_since;
     std::uint64_t gone_build = 0;  ///< the bulk reading that the cache was made of then
 
@@ -96,10 +96,10 @@ struct HostBook : HostNotes {
     GrowingPause pause{first_pause, longest_pause};
     std::string trouble;
     std::string short_of;            ///< as of what is wanted
-    std::vector<std::string> drift;  ///< what somebody else changed, to be told
+    std::vector<std::string> drift;  ///< what another client changed, to be reported
 };
 
-/// What becomes of a host's reservations, and what Placement is told for it.
+/// What becomes of a host's reservations, and what is written to Placement for it.
 struct HostChange {
     HostReservations reservations;
     std::vector<ConsumerChange> changes;
@@ -130,7 +130,7 @@ struct ReservationView {
     std::map<std::string, Resources> reservers{};  ///< how much of it is whose
     std::optional<ReservationName> refines{};      ///< the one that it was taken from
     std::vector<ServerId> tenants{};
-    Duration calm_for{};    ///< so long it is not lent: its role came a while ago
+    Duration calm_for{};    ///< how long it is not lent: its role came a while ago
     std::string trouble{};  ///< why it is not as it should be; or empty
 };
 
@@ -172,9 +172,9 @@ public:
     void reading_begins() { written_.clear(); }
     /// As it was read. True: for the first time since this reaper serves under that number.
     bool take_register(RegisterReading reading, std::uint64_t serving, Duration now);
-    /// What was there when this reaper served last, by the journal, and is not any more: told.
+    /// What was there when this reaper served last, by the journal, and no longer is: reported.
     Task<void> find_lost();
-    /// It is to be read before anything is told.
+    /// It is to be read before anything is reported.
     void forget_register() { known_for_ = 0; }
     /// `serving` when the register was read; 0: it was not, or there is none.
     std::uint64_t known_for() const noexcept { return known_for_; }
@@ -188,7 +188,7 @@ public:
     const ProjectRoles& roles() const noexcept { return roles_; }
     /// The roles of those who have servers there are known then.
     ResultTask<void> learn_roles_on(HostId host);
-    /// Empty: of none, or it can't be told. Whoever only looks keeps nobody else from asking
+    /// Empty: of none, or it is not known. A read-only call keeps no other call from asking
     /// Keystone.
     Task<Role> role_of(ProjectId project, Giving giving);
 
@@ -240,7 +240,7 @@ private:
     Duration known_at_{};
     Duration look_again_at_{};   ///< steady; where there is no register
     Duration roles_again_at_{};  ///< steady; after a failure
-    // To be journaled: dynamic ones as Placement has them, and those that are not there any more.
+    // To be journaled: dynamic ones as Placement has them, and those that are no longer there.
     std::vector<KnownReservation> known_there_;
     std::vector<ReservationId> known_gone_;
     std::set<ReservationId> written_;  ///< since the last reading of the register was begun

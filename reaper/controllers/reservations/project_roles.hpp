@@ -1,6 +1,6 @@
 // Which role each project is of: as the configuration writes it, or by Keystone's hierarchy, where
 // a project of a trusted domain has the role of the path of names that leads to it. Looked up once
-// and again now and then.
+// and again from time to time.
 #pragma once
 
 #include <cstdint>

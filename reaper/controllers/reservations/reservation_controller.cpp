@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <spdlog/spdlog.h>
 #include <tuple>
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
@@ -106,9 +106,9 @@ ResultTask<void> ReservationController::load() {
     auto reading = co_await read_register(dependencies_.cloud.placement);
     if (!reading) co_return reading.error();
     const auto turn = co_await books_.turn();
-    const bool anew = books_.take_register(std::move(*reading), serving, now);
+    const bool first = books_.take_register(std::move(*reading), serving, now);
     configured_at_ = Duration{};
-    if (!anew) co_return Result<void>{};
+    if (!first) co_return Result<void>{};
     if (!dependencies_.is_read_only) co_await books_.find_lost();
     co_await loans_.recall();
     co_return Result<void>{};
@@ -255,7 +255,7 @@ ResultTask<bool> ReservationController::settle(HostId host) {
     }
     auto learned = co_await books_.learn_roles_on(host);
     if (!learned) co_return learned.error();
-    // Whom room was left for is there: nobody else is waited for.
+    // The server that room was left for is there: no other one is waited for.
     if (const Host* const there = books_.in_cache(host)) {
         loans_.note_borrowers(*there);
         std::erase_if(books_[host].left, [&](const HostBook::Left& left) {
@@ -290,8 +290,8 @@ ResultTask<bool> ReservationController::settle(HostId host) {
     co_return changed;
 }
 
-/// Where no events tell what happened, it is read for each look. Else now and then where something
-/// is missing: not all that frees room is told, such as the end of a move on the host that was
+/// Where no events tell what happened, it is read for each look. Else sometimes where something
+/// is missing: not all that frees room has an event, such as the end of a move on the host that was
 /// left.
 bool ReservationController::wants_reading(const HostId& id) const {
     const Host* const host = books_.in_cache(id);
@@ -309,7 +309,7 @@ std::string ReservationController::why_gone(const HostId& id, const HostBook& bo
     std::string why = "host " + printable(id.str(), 64);
     if (!book.name.empty()) why += " (" + printable(book.name, 64) + ")";
     why +=
-        " has reservations and is not there any more: they hold nothing there, are owed, and can "
+        " has reservations and is no longer there: they hold nothing there, are owed, and can "
         "be unreserved";
     for (const Host* const host : dependencies_.refresher.cache().hosts())
         if (!book.name.empty() && host->name == book.name)
@@ -318,7 +318,7 @@ std::string ReservationController::why_gone(const HostId& id, const HostBook& bo
     return why;
 }
 
-/// That a host with reservations serves nobody, or does again, is told once.
+/// That a host with reservations serves no requests, or does again, is reported once.
 Task<void> ReservationController::report_health(HostId id) {
     const Host* const host = books_.in_cache(id);
     HostBook* const book = books_.find(id);

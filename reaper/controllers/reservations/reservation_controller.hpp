@@ -5,13 +5,13 @@
 //
 //   HostBooks          what is reserved, owed and known of each host
 //   ReservationOrders  what operators order
-//   ReservationLoans   idle room for a request, let go of or lent, and what the ledger has of it
+//   ReservationLoans   idle room for a request, released or lent, and what the ledger has of it
 //
 // Here is the rest: what the configuration asks for, and each host with reservations. It is looked
-// at when something happened to it, and now and then: what its role's servers use, what is free,
-// what each reservation holds, and what it is to hold next. Where that differs, the host is read
-// again and all of its reservations are changed in one transaction. One that lacks room waits until
-// room is free; nobody is deleted for it.
+// at when something happened to it, and from time to time: what its role's servers use, what is
+// free, what each reservation holds, and what it is to hold next. Where that differs, the host is
+// read again and all of its reservations are changed in one transaction. One that lacks room waits
+// until room is free; no server is deleted for it.
 //
 // One thread; what it is made with must outlive it.
 #pragma once
@@ -35,10 +35,10 @@ public:
     /// What is reserved is known when it returns, and told to the ledger: for who decides once, on
     /// a cloud that is read.
     ResultTask<void> read_now();
-    /// When what is reserved is known, or can't be told: before a decision, as whoever begins to
-    /// serve has to read it.
+    /// When what is reserved is known, or can't be known: before a decision, as a reaper that
+    /// begins to serve has to read it.
     Task<void> until_known();
-    /// Nothing is written: what it finds is told as what would be decided.
+    /// Nothing is written: what it finds is reported as what would be decided.
     bool is_read_only() const noexcept { return dependencies_.is_read_only; }
     /// Why this reaper can't tell what is reserved; none if it read it as the one that serves.
     std::optional<Error> why_not_known() const { return books_.why_not_known(); }
@@ -100,7 +100,7 @@ private:
     Duration configured_at_{};       ///< steady
     std::size_t readings_left_ = 0;  ///< of this step
     ChangeLog<HostId>::Reader seen_;
-    std::uint64_t awaited_for_ = 0;  ///< `serving` when somebody waited for it first
+    std::uint64_t awaited_for_ = 0;  ///< `serving` when a request waited for it first
     Duration awaited_since_{};       ///< steady
 };
 

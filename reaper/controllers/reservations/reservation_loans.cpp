@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <iterator>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
 namespace {
 
-/// Longer than any calm time lasts that somebody waits for.
+/// Longer than any calm time lasts that a request waits for.
 constexpr Duration remembers_calm = std::chrono::hours{24};
 /// Tenants that did not go are asked for again.
 constexpr Duration ask_back_again = std::chrono::minutes{2};
-/// Of the journal, when it is read for what was told of loans and debts.
+/// Of the journal, when it is read for what was reported of loans and debts.
 constexpr int most_loan_events = 20'000;
 constexpr int max_rounds = 8;
 constexpr int max_writes = 3;
@@ -66,7 +66,7 @@ void ReservationLoans::update_ledger() {
     };
     const bool over = !dependencies_.settings.enabled || dependencies_.serving() == 0;
     if (over) books_.to_tell() = told_;
-    if (!over && books_.why_not_known()) return;  // what was told holds until it is known again
+    if (!over && books_.why_not_known()) return;  // what was reported holds until it is known again
     for (const HostId& host : std::exchange(books_.to_tell(), {})) {
         const HostBook* const book = books_.find(host);
         const Host* const there = books_.in_cache(host);
@@ -191,7 +191,7 @@ Task<ReservationLoans::Release> ReservationLoans::release_for(Request request, S
     if (giving == Giving::look) co_return nothing;
     release_again_at_ = dependencies_.cloud.clock.steady() + pause_after_failure;
     log_about({.request = id}, spdlog::level::warn,
-              "{}: room that is reserved for it can't be let go of, it is served without: {}", id,
+              "{}: room that is reserved for it can't be released, it is served without: {}", id,
               released.error().what);
     co_return nothing;
 }
@@ -264,7 +264,7 @@ Result<ReservationLoans::Giveaway> ReservationLoans::giveaway_for(
         for (auto& [id, holds] : *then) {
             const Reservation& reservation = book.reservations.at(id);
             const Consumer& known = book.records.at(id);
-            all.told.push_back((wish.borrowed ? "lends " : "lets go of ") +
+            all.told.push_back((wish.borrowed ? "lends " : "releases ") +
                                amounts_text(sum_of(held_on_host(known)) - sum_of(holds)) + " of " +
                                to_string(reservation.identity, host->name));
             auto record = record_of(reservation, std::move(holds));
@@ -283,7 +283,7 @@ Result<ReservationLoans::Giveaway> ReservationLoans::giveaway_for(
 ResultTask<ReservationLoans::Release> ReservationLoans::release_room(Wish wish, Search search) {
     const Release nothing;
     const Request& request = wish.request;
-    // Who only looks does so without a pause, and changes nothing.
+    // A read-only call does so without a pause, and changes nothing.
     std::optional<AsyncSemaphore::Permit> turn;
     if (!wish.look) {
         auto permit = co_await books_.turn();
@@ -326,7 +326,7 @@ ResultTask<ReservationLoans::Release> ReservationLoans::release_room(Wish wish, 
         if (!books_.may_write()) co_return nothing;
         std::vector<HostId> hosts;
         for (const auto& each : giveaway->left) hosts.push_back(each.first);
-        // Before it is free, so that nobody takes it back meanwhile.
+        // Before it is free, so that no step takes it back meanwhile.
         for (auto& [host, left] : giveaway->left) {
             books_[host].left.push_back(std::move(left));
             books_.to_tell().insert(host);
@@ -336,7 +336,7 @@ ResultTask<ReservationLoans::Release> ReservationLoans::release_room(Wish wish, 
         ++writes;
         auto done = co_await books_.write(std::move(giveaway->changes));
         if (!done && done.error().code == Errc::conflict) {
-            among.clear();  // somebody was faster: what holds now decides
+            among.clear();  // another client was faster: what holds now decides
             if (promises_nothing) dependencies_.rooms.not_enough(request.id);
             for (const HostId& host : hosts)
                 if (!books_[host].left.empty()) books_[host].left.pop_back();
@@ -469,7 +469,7 @@ Task<void> ReservationLoans::recall() {
     co_await recall_loans();
 }
 
-/// For whom room is promised, and servers go: nobody else tells whose role it is.
+/// For whom room is promised, and servers go: no other source tells whose role it is.
 Task<void> ReservationLoans::recall_roles() {
     std::map<RequestId, ProjectId> known;
     std::map<RequestId, Role> loans;
@@ -509,7 +509,7 @@ Task<void> ReservationLoans::recall_calm() {
     const Duration steady = dependencies_.cloud.clock.steady();
     auto culls = co_await dependencies_.journal.culls_since(now - remembers_calm);
     if (!culls) {
-        spdlog::warn("reservations: which of them are not to be lent yet can't be told: {}",
+        spdlog::warn("reservations: which of them are not to be lent yet is not known: {}",
                      culls.error().what);
         co_return;
     }
@@ -536,7 +536,7 @@ Task<void> ReservationLoans::recall_calm() {
 Task<void> ReservationLoans::recall_loans() {
     const auto events = co_await dependencies_.journal.events(most_loan_events);
     if (!events) {
-        spdlog::warn("reservations: who borrowed before can't be told, and stays: {}",
+        spdlog::warn("reservations: who borrowed before is not known, and stays: {}",
                      events.error().what);
         co_return;
     }

@@ -1,6 +1,6 @@
-// Idle reserved room for a request, before anybody is deleted for it or it is refused: let go of
-// for a request of its role, lent to one of a revocable server. Who borrows, how loans end, and
-// what the ledger has of it: what reservations lack and lend is nobody's but their roles'.
+// Idle reserved room for a request, before a server is deleted for it or it is refused: released
+// for a request of its role, lent to one of a revocable server. The borrowers, how loans end, and
+// what the ledger has of it: what reservations lack and lend is only for their roles.
 #pragma once
 
 #include <functional>
@@ -18,9 +18,9 @@ public:
         /// and only as long. None: all hosts.
         std::function<std::function<bool(const HostId&)>(const Request&)> suitable{};
     };
-    /// Nothing: there is none, or it can't be: the log says why, and nobody waits for it.
+    /// Nothing: there is none, or it can't be: the log says why, and no request waits for it.
     struct Release {
-        std::set<ReservationId> by;     ///< they let go of it
+        std::set<ReservationId> by;     ///< they release it
         std::optional<Decision> would;  ///< where nothing is written: what would be decided then
     };
 
@@ -32,18 +32,18 @@ public:
     /// Service hosts with tenants of reservations that are open to the role.
     std::set<std::string> hosts_lent_by(const Role& role) const;
 
-    /// Room that is held for the request's role is let go of, as much as it lacks, where so many of
+    /// Room that is held for the request's role is released, as much as it lacks, where so many of
     /// its servers as possible fit without a deletion; else where all of them do with at most
-    /// `most_victims`. No reservation takes any of that room, be it let go of or free, within
+    /// `most_victims`. No reservation takes any of that room, be it released or free, within
     /// `promise`, nor while it is promised to the request.
     Task<Release> release_for(Request request, Search search, std::size_t most_victims,
                               Giving giving);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
     /// over.
     Task<Release> lend_to(Request request, Search search, Giving giving);
-    /// The request was told that this room is free for it: the same holds for it.
+    /// The decision was that this room is free for the request: the same holds for it.
     void keep_free_for(const Request& request, const std::vector<HostPlan>& plans);
-    /// The hosts where reservations would let go of something for the request (of its role, or lent
+    /// The hosts where reservations would release something for the request (of its role, or lent
     /// to it if it `borrows`), as they would be without that.
     std::vector<Host> as_if_given(const Request& request) const;
     /// Might any reservation lend anything?
@@ -56,12 +56,12 @@ public:
     void take_back(const HostId& host, const ReservationId& id,
                    const std::optional<Resources>& amounts,
                    const std::optional<TimePoint>& borrowed_by, const std::string& why);
-    /// Those that lasted as long as they may: of servers that borrowed, and of nobody else who is
-    /// in the way.
+    /// Those that lasted as long as they may: of servers that borrowed, and of no other server
+    /// that is in the way.
     void end_loans(const HostId& host);
     /// Revocable servers that came while room that is lent waited for one.
     void note_borrowers(const Host& host);
-    /// Loans that begin or end are told once.
+    /// Loans that begin or end are reported once.
     Task<void> report_loans(HostId host);
     /// Room that others hold and that is a reservation's: who has it, and that it is collected.
     Task<void> report_debts(HostId host);
@@ -69,11 +69,11 @@ public:
     Task<void> recall();
 
 private:
-    /// For whom room is let go of.
+    /// For whom room is released.
     struct Wish : RoomWish {
         bool look = false;  ///< nothing is read or written
     };
-    /// What is let go of for a wish.
+    /// What is released for a wish.
     struct Giveaway {
         HostChanges changes;
         std::map<HostId, HostBook::Left> left;

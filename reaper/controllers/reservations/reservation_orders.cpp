@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {
@@ -130,10 +130,10 @@ ResultTask<std::optional<HostChanges>> ReservationOrders::try_orders(
         } else {
             const UnreserveOrder allowed = as_allowed(std::get<UnreserveOrder>(order), principal);
             done = unreserve(after[host].reservations, uses[host], allowed);
-            UnreserveOrder anybodys = allowed;
-            anybodys.principals.reset();
+            UnreserveOrder unrestricted = allowed;
+            unrestricted.principals.reset();
             HostReservations untouched = after[host].reservations;
-            if (!done && unreserve(untouched, uses[host], anybodys))
+            if (!done && unreserve(untouched, uses[host], unrestricted))
                 co_return Error{Errc::forbidden, "principal " + in_quotes(principal) +
                                                      " may not unreserve what others reserved "
                                                      "(reservations.acl)"};
@@ -182,7 +182,7 @@ ResultTask<OrderState> ReservationOrders::give(std::string key, std::string prin
     record.mark = mark_of_order(record.principal, own_key, record.content);
     auto given = co_await give_new(std::move(orders), record, dry_run);
     if (given) co_return given;
-    // Whether it was done all the same, the records tell when they are read.
+    // Whether it was still done, the records tell when they are read.
     const bool unsure = record.number != 0 && !surely_not_done(given.error().code);
     if (unsure) begun_.push_back(record);
     if (unsure) co_return Error{Errc::unreachable, given.error().what};
@@ -262,7 +262,7 @@ ResultTask<void> ReservationOrders::apply(const std::vector<ReservationOrder>& o
         auto done = co_await books_.write(std::move(**changes));
         if (done) co_return Result<void>{};
         last = done.error();
-        // Somebody was faster: what holds decides.
+        // Another client was faster: what holds decides.
         if (last.code != Errc::conflict) break;
     }
     co_return last;
@@ -279,7 +279,7 @@ UnreserveOrder ReservationOrders::as_allowed(UnreserveOrder order,
     return order;
 }
 
-/// In the journal before Placement is told.
+/// In the journal before it is written to Placement.
 ResultTask<void> ReservationOrders::begin_order(OrderRecord& record, const HostChanges& changes) {
     OrderRecord next = record;
     next.removes.clear();
@@ -348,7 +348,7 @@ Task<void> ReservationOrders::know_orders() {
     const auto turn = co_await ordering_.acquire();
     auto read = co_await dependencies_.journal.orders(static_cast<int>(max_orders));
     if (!read) {
-        spdlog::warn("reservations: what was ordered before can't be told: {}", read.error().what);
+        spdlog::warn("reservations: what was ordered before is not known: {}", read.error().what);
         known_again_at_ = now + HostBook::longest_pause;
         co_return;
     }
@@ -509,7 +509,7 @@ Task<void> ReservationOrders::try_waiting() {
         auto done = co_await apply(idle, each.record, false);
         const bool unsure = !done && !surely_not_done(done.error().code) &&
                             each.record.progress == OrderProgress::begun;
-        // Whether it was done all the same, the records tell before it is tried again.
+        // Whether it was still done, the records tell before it is tried again.
         if (unsure) {
             begun_.push_back(std::move(each.record));
             continue;
@@ -517,7 +517,7 @@ Task<void> ReservationOrders::try_waiting() {
         bool refused =
             !done && done.error().code != Errc::conflict && surely_not_done(done.error().code);
         if (!done && !refused) {
-            // Nobody goes for what does not hold any more when its tenants are gone.
+            // No server goes for what no longer holds when its tenants are gone.
             auto valid = co_await apply(each.orders, each.record, true);
             refused = !valid && surely_not_done(valid.error().code);
             if (refused) done = std::move(valid);

@@ -12,12 +12,12 @@
 
 namespace reaper {
 
-/// What became of orders that were given together.
+/// The result of orders that were given together.
 struct OrderState {
     enum class Kind {
         applied,
         waiting,  ///< for tenants to go
-        failed,   ///< it waited, and does not hold any more
+        failed,   ///< it waited, and no longer holds
         valid,    ///< it would be; nothing was done
     };
     std::int64_t number = 0;  ///< the journal's
@@ -37,10 +37,10 @@ public:
                       ReservationLoans& loans, const ReservationDependencies& dependencies)
         : books_(books), loans_(loans), dependencies_(dependencies), ordering_(executor, 1) {}
 
-    /// All of them or none. `forbidden`, `not_found`, `conflict`, `bad_input`, or why it can't be
-    /// told now (HostBooks::why_not_known). The principal may reserve and unreserve as the ACL
+    /// All of them or none. `forbidden`, `not_found`, `conflict`, `bad_input`, or why that is not
+    /// known now (HostBooks::why_not_known). The principal may reserve and unreserve as the ACL
     /// says. `dry_run`: it is only said whether they would hold. Under a key that the principal
-    /// gave before: what became of that order; `conflict` if it was another one.
+    /// gave before: the result of that order; `conflict` if it was another one.
     ResultTask<OrderState> give(std::string key, std::string principal,
                                 std::vector<ReservationOrder> orders, bool dry_run);
     /// The last ones, the newest first.

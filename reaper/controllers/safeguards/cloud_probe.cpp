@@ -1,10 +1,10 @@
 #include "reaper/controllers/safeguards/cloud_probe.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/cloud_reader/cloud_reader.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

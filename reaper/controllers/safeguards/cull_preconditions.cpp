@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
 #include "reaper/cloud_reader/cloud_directory.hpp"
 #include "reaper/cloud_reader/sight.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

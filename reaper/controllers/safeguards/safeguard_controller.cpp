@@ -1,11 +1,11 @@
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/backoff.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

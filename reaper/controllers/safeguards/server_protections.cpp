@@ -1,11 +1,11 @@
 #include "reaper/controllers/safeguards/server_protections.hpp"
 
-#include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper {
 namespace {

@@ -2,7 +2,7 @@
 #include <cctype>
 
 #include "app/api_house.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::test::api_test {

@@ -344,7 +344,7 @@ TEST_F(ReservationsApiTest, ADryRunCountsWhatIsReservedAndWritesNothing) {
     EXPECT_EQ(list()[0].at("held"), json({{"VCPU", 8}}));
     const Outcome there = fails("one", "eng-project");
     EXPECT_EQ(there.kind, OutcomeKind::already_there);
-    EXPECT_THAT(there.reason, HasSubstr("for that a reservation lets go of 2 VCPU of eng on h1"));
+    EXPECT_THAT(there.reason, HasSubstr("for that a reservation releases 2 VCPU of eng on h1"));
     EXPECT_EQ(fails("again", "eng-project").reason, there.reason)
         << "that Nova refused it says nothing against the host";
     EXPECT_EQ(fails("two", "stranger").kind, OutcomeKind::dry_run) << "a server would go";
@@ -393,7 +393,7 @@ TEST_F(ReservationsApiTest, AQueryShowsReservedRoomAndWritesNothing) {
     };
     const json there = plan_for("eng-project");
     EXPECT_EQ(there.at("decision"), "nothing-to-do");
-    EXPECT_THAT(there.dump(), HasSubstr("for that a reservation lets go of 2 VCPU of eng on h1"));
+    EXPECT_THAT(there.dump(), HasSubstr("for that a reservation releases 2 VCPU of eng on h1"));
     EXPECT_EQ(plan_for("stranger").at("decision"), "plan");
     EXPECT_THAT(plan_for("spot").dump(), HasSubstr("lends 2 VCPU of eng on h1"));
 
@@ -418,7 +418,7 @@ TEST_F(ReservationsApiTest, WhoCantTellWhatIsReservedSaysSo) {
     messages->serves = false;
     run_until([&] { return service().view().has_value(); });
     const HttpResponse said = ask("GET", "/v1/room?resources=VCPU:2");
-    EXPECT_THAT(said.body, HasSubstr("room that reservations would let go of is not counted"));
+    EXPECT_THAT(said.body, HasSubstr("room that reservations would release is not counted"));
 }
 
 TEST_F(ReservationsApiTest, SwitchedOffItSaysSo) {

@@ -3,7 +3,7 @@
 
 #include "app/api_house.hpp"
 #include "reaper/api/server_runs.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::usage_api_test {
@@ -140,7 +140,7 @@ TEST_F(UsageApi, OneIsCountedAtATime) {
     run_until([&] { return first && second; });
     EXPECT_EQ(first->status, 200);
     EXPECT_EQ(second->status, 503);
-    EXPECT_THAT(second->body, HasSubstr("for somebody else"));
+    EXPECT_THAT(second->body, HasSubstr("for another client"));
 }
 
 TEST(ReclaimedRuns, AreReadADayAtATime) {

@@ -7,7 +7,7 @@
 #include "app/cli/program.hpp"
 #include "app/cli/remote_daemon.hpp"
 #include "reaper/cli/channel/remote_switch.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/machine.hpp"
 

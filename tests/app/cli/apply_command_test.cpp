@@ -9,7 +9,7 @@
 #include "app/cli/program.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli::apply_command_test {
 namespace {

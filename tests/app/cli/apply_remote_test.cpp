@@ -6,7 +6,7 @@
 #include "app/cli/program.hpp"
 #include "app/cli/remote_daemon.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/json_status.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/history_arguments.hpp"
-#include "reaper/cli/past/journals.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::cli::arguments_test {
 namespace {

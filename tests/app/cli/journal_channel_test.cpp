@@ -63,7 +63,7 @@ TEST_F(JournalChannelTest, AnswersAsADaemonDoes) {
     EXPECT_EQ(channel->name(), "/j.db");
 }
 
-TEST_F(JournalChannelTest, ATroubleOfTheJournalIsToldAsTheJournalSaysIt) {
+TEST_F(JournalChannelTest, PrintsTheErrorOfTheJournalUnchanged) {
     journal.events_fail = Error{Errc::storage, "the disk is gone"};
     const auto failed = ask("/v1/journal_events");
     ASSERT_FALSE(failed);

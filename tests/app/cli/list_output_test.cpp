@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reaper/cli/cloud/room_command.hpp"
+#include "reaper/cli/channel/remote_cloud.hpp"
 #include "reaper/cli/output/room_tables.hpp"
 #include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/table.hpp"

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "reaper/daemon/logging.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper::cli::log_records_test {

@@ -106,7 +106,7 @@ TEST_F(Planning, RoomThatIsReservedIsForItsRoleAndIsNotTouched) {
     ASSERT_TRUE(answers);
     const auto* there = std::get_if<NothingToDo>(&answers->planned.front().decision);
     ASSERT_NE(there, nullptr);
-    EXPECT_NE(there->reason.find("for that a reservation lets go of 2 VCPU"), std::string::npos)
+    EXPECT_NE(there->reason.find("for that a reservation releases 2 VCPU"), std::string::npos)
         << there->reason;
     EXPECT_NE(there->reason.find("of eng on h3"), std::string::npos) << there->reason;
     EXPECT_EQ(cloud_.consumers, consumers);

@@ -397,7 +397,7 @@ TEST(ProgramHealth, TellsWhetherADaemonRuns) {
     EXPECT_EQ(
         unasked.out,
         "daemon: not known (the configuration has neither admin.socket nor metrics.listen, so "
-        "nobody can ask it: set metrics.listen: 127.0.0.1:9787 (or admin.socket: "
+        "no client can ask it: set metrics.listen: 127.0.0.1:9787 (or admin.socket: "
         "/run/reaper/admin.sock) and restart the reaper)\n");
     const std::string path =
         directory.write("b.yaml", text + "admin: {socket: " + directory.file("admin.sock") + "}\n");
@@ -419,7 +419,7 @@ TEST(ProgramReserve, WhatWasNeverSentIsNotCalledPossiblyDone) {
     const auto unsent =
         switched(path, {"unreserve", "--host", "h", "--role", "r", "--resources", "VCPU=1"});
     EXPECT_EQ(unsent.exit_code, 1) << unsent.err;
-    EXPECT_EQ(unsent.err.find("all the same"), std::string::npos) << unsent.err;
+    EXPECT_EQ(unsent.err.find("done anyway"), std::string::npos) << unsent.err;
 }
 
 TEST(ProgramSwitch, WithoutItsDirectorySaysWhatToDo) {

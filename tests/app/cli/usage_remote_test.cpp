@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "app/cli/remote_daemon.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/usage.hpp"
 
 namespace reaper::cli::usage_remote_test {

@@ -38,8 +38,8 @@ struct Unknown {
     std::vector<std::string> parameters;
     const char* why;
 };
-const char* const forced = "nobody tells a forced host where Placement offered none";
-const char* const no_zone = "before 2.96 Nova tells the zone of such a request to nobody";
+const char* const forced = "no service tells a forced host where Placement offered none";
+const char* const no_zone = "before 2.96 Nova tells the zone of such a request to no client";
 const std::vector<Unknown> unknown{
     {"zone and host", {"in_tree"}, forced},
     {"forced host", {"in_tree"}, forced},

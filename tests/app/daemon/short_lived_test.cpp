@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/full_house.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::test::short_lived_test {
 namespace {

@@ -179,7 +179,7 @@ TEST_F(GatewayKinds, WhoAdmitsNoRoomIsRefusedWhateverItsFlavorsTraitSays) {
     EXPECT_THAT(search_for("req-1", two_cpus_that("REGULAR")), IsEmpty());
 }
 
-TEST_F(GatewayKinds, WhereItMayBeAnybodysHostsAreOfferedInTheEnd) {
+TEST_F(GatewayKinds, WithoutACertainRequesterHostsAreOfferedInTheEnd) {
     full_host();
     oversold_host("host2", 1);
     const ServerId server = booting_that("ANY");

@@ -26,7 +26,7 @@ const std::vector<Trouble> troubles{
     {"standby", "this reaper does not serve the queue: another one does"},
     {"broker_down", "the broker can't be reached"},
     {"stopping", "stopping"},
-    {"nova_down", "Nova does not tell who asks: nova: no route"},
+    {"nova_down", "Nova does not name the requester: nova: no route"},
     {"journal_full", "the journal can't be written: disk full"},
     {"overloaded", "gateway.max_held", 200},  // haproxy would leave those that wait
 };

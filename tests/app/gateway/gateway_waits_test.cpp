@@ -179,7 +179,7 @@ TEST_F(GatewayWaitsTest, AClaimThatHangsHoldsNoOtherHostsUp) {
     EXPECT_EQ(claimed(stuck), 204);
 }
 
-TEST_F(GatewayWaitsTest, BehindACapThereMayBeHostsThatAreNobodysRoom) {
+TEST_F(GatewayWaitsTest, BehindACapThereMayBeHostsWithUnpromisedRoom) {
     full_host("host1");
     booting("new");
     start();

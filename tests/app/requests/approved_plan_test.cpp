@@ -5,7 +5,7 @@
 
 #include "app/api_house.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::test::approved_plan_test {
 namespace {

@@ -160,7 +160,7 @@ TEST_F(ReservationControllerTest, AHostThatIsGoneIsReported) {
     cloud.remove_host("host2");
     step();
     EXPECT_EQ(only().host_name, "");
-    EXPECT_THAT(only().trouble, HasSubstr("is not there any more"));
+    EXPECT_THAT(only().trouble, HasSubstr("is no longer there"));
 }
 
 TEST_F(ReservationControllerTest, PrincipalsMayDoWhatTheAclSays) {

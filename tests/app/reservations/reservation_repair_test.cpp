@@ -33,7 +33,7 @@ TEST_F(ReservationRepairTest, WhatAnotherClientDeletedIsReservedAgainAndReported
     EXPECT_EQ(held("host2"), 2);
     ASSERT_THAT(events("reservation-repaired"), SizeIs(2));
     EXPECT_EQ(events("reservation-repaired")[0],
-              "eng on host1: somebody deleted it in Placement; it is reserved again");
+              "eng on host1: another client deleted it in Placement; it is reserved again");
 }
 
 TEST_F(ReservationRepairTest, WhatTheHourlyReadingMissesIsReservedAgain) {
@@ -68,9 +68,10 @@ TEST_F(ReservationRepairTest, ChangedAmountsAreReported) {
     record().generation = 77;
     step();
     EXPECT_EQ(held(), 6);
-    EXPECT_THAT(events("reservation-repaired"),
-                ElementsAre("eng on host1: somebody changed what it holds in Placement, from 6 "
-                            "VCPU to 2 VCPU"));
+    EXPECT_THAT(
+        events("reservation-repaired"),
+        ElementsAre("eng on host1: another client changed what it holds in Placement, from 6 "
+                    "VCPU to 2 VCPU"));
 }
 
 TEST_F(ReservationRepairTest, WhatAnotherReaperOrderedIsNotOverwritten) {
@@ -168,7 +169,7 @@ TEST_F(ReservationRepairTest, ReservationsOfAHostThatIsGoneAreReleasedAndOwed) {
     EXPECT_EQ(held_at(provider, vcpu), 0) << "Nova may remove the provider";
     EXPECT_THAT(cloud.consumers, SizeIs(1));
     EXPECT_EQ(only().balance.owed, cpus(6));
-    EXPECT_THAT(only().trouble, HasSubstr("(host1) has reservations and is not there any more"));
+    EXPECT_THAT(only().trouble, HasSubstr("(host1) has reservations and is no longer there"));
     begin();
     EXPECT_EQ(only().balance.owed, cpus(6)) << "after a restart, too";
 }
@@ -239,7 +240,7 @@ TEST_F(ReservationRepairTest, ARenamedHostKeepsWhatIsReservedOnIt) {
     EXPECT_EQ(only().trouble, "");
 }
 
-TEST_F(ReservationRepairTest, OnAHostThatShrankNobodysRoomIsTaken) {
+TEST_F(ReservationRepairTest, OnAHostThatShrankNoRoomOfOthersIsTaken) {
     ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
     cloud.add_server("stranger", "host1", "stranger", cpus(8));
     cloud.add_server("own", "host1", "web", cpus(2));

@@ -124,7 +124,7 @@ TEST_F(RefusedMessagesTest, ARefusalSettlesNoMessageOfAnotherServer) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_THAT(record("req-1").request.requesters, ElementsAre(ServerId{uuid_of("requester-1")}));
     ASSERT_FALSE(journal.notes.empty());
-    EXPECT_EQ(journal.notes[0].verdict, "anew");
+    EXPECT_EQ(journal.notes[0].verdict, "retried");
     EXPECT_THAT(journal.notes[0].reason, HasSubstr("is gone"));
     for (const auto& again : {failure(), another("req-1", "no-such")})
         messages->deliver(body_of(again));

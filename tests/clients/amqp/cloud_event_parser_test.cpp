@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
 namespace reaper::cloud_event_parser_test {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "tests/clients/amqp/recorded_messages.hpp"
 
 namespace reaper::nova_notification_test {

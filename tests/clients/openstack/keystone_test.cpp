@@ -210,7 +210,7 @@ TEST_F(KeystoneTest, SaysWhoseTokenItIs) {
                   std::chrono::hours{1});
 }
 
-TEST_F(KeystoneTest, ATokenThatItDoesNotKnowIsNobodys) {
+TEST_F(KeystoneTest, AnUnknownTokenHasNoOwner) {
     cloud.on(token_path, json_reply(404, R"({"error": {"message": "Could not find token"}})"));
     const auto owner = cloud.run(keystone().owner_of("theirs"));
     ASSERT_TRUE(owner) << owner.error().what;

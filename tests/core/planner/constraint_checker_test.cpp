@@ -295,7 +295,7 @@ TEST(ConstraintChecker, AProjectWithAggregatesOfItsOwnStaysInThem) {
     EXPECT_THAT(hosts_of(under(rules, stranger, cloud)), IsEmpty());
 }
 
-TEST(ConstraintChecker, AnAggregateOfSeveralProjectsIsNobodysOwn) {
+TEST(ConstraintChecker, AnAggregateOfSeveralProjectsBelongsToNone) {
     // nova-scheduler's query for Placement looks for the value, its filter for the names in it.
     const auto cloud = with_aggregate({"several", {{"filter_tenant_id", "regular,other"}}});
     SchedulerRules rules;

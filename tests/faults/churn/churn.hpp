@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faults/schedules/plan.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "tests/cloudsim/core/settings.hpp"
 
 namespace reaper::faults {

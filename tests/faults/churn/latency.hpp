@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "tests/cloudsim/core/settings.hpp"
 
 namespace reaper::faults {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 namespace reaper::faults {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 #include "tests/cloudsim/core/settings.hpp"
 
 namespace reaper::faults {

@@ -1,4 +1,4 @@
-// GET /v1/snapshot: the cloud as the daemon has it, host by host, as snapshot files have it.
+// The files that the program carries: GET / is the page, GET /v1/openapi.json the API's document.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,6 @@
 
 namespace reaper::api {
 
-Task<HttpResponse> get_snapshot(const Backend& backend, ApiRequest request);
-
-// What the program carries with it: GET / is the page, GET /v1/openapi.json the API's document.
-
 /// One HTML document with its style and script in it, and a content security policy that lets just
 /// these run, and ask this server alone.
 Task<HttpResponse> get_page(const Backend& backend, ApiRequest request);
@@ -18,7 +14,7 @@ Task<HttpResponse> get_page(const Backend& backend, ApiRequest request);
 /// As it is written in reaper/api/openapi.json.
 Task<HttpResponse> get_openapi(const Backend& backend, ApiRequest request);
 
-/// Built in; what becomes of the files of reaper/api/page (see CMakeLists.txt).
+/// Built in, from the files of reaper/api/page (see CMakeLists.txt).
 namespace embedded {
 extern const std::string_view openapi;
 extern const std::string_view page_html;  ///< with `@style@` and `@script@` where these go

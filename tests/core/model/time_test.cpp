@@ -1,8 +1,8 @@
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 #include <gtest/gtest.h>
 
-namespace reaper::time_text_test {
+namespace reaper::time_test {
 namespace {
 
 using namespace std::chrono;
@@ -90,4 +90,4 @@ TEST(TimeText, DurationsOfSettingsComeBack) {
 }
 
 }  // namespace
-}  // namespace reaper::time_text_test
+}  // namespace reaper::time_test

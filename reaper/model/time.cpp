@@ -1,4 +1,4 @@
-#include "reaper/model/time_text.hpp"
+#include "reaper/model/time.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// Times and durations as text: for JSON, the journal and people. Times are UTC.
+// Points in time and durations, and their text: for JSON, the journal and people. Times are UTC.
 #pragma once
 
 #include <chrono>
