@@ -80,11 +80,13 @@ Task<bool> visit_hosts(const Backend& backend, const std::vector<HostId>& ids, s
                        const HostVisit& visit) {
     const auto executor = co_await boost::asio::this_coro::executor;
     for (std::size_t begin = 0; begin < ids.size(); begin += at_once) {
-        // The cache may have changed since.
-        const auto view = backend.daemon.view();
-        if (!view) co_return false;
-        for (std::size_t i = begin; i < std::min(begin + at_once, ids.size()); ++i)
-            if (const Host* const host = view->cache.find(ids[i])) visit(*host, *view);
+        {
+            // The cache may have changed since; a view is not kept while others run.
+            const auto view = backend.daemon.view();
+            if (!view) co_return false;
+            for (std::size_t i = begin; i < std::min(begin + at_once, ids.size()); ++i)
+                if (const Host* const host = view->cache.find(ids[i])) visit(*host, *view);
+        }
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
     co_return true;

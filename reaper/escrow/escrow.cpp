@@ -50,9 +50,9 @@ namespace reaper {
 // Placement as if each victim held its room until Nova lets it go.
 
 /// Both must outlive it.
-class KeptView final : public Placement {
+class EscrowView final : public Placement {
 public:
-    KeptView(Escrow& rooms, Placement& placement) : rooms_(rooms), placement_(placement) {}
+    EscrowView(Escrow& rooms, Placement& placement) : rooms_(rooms), placement_(placement) {}
 
     ResultTask<std::vector<ProviderRecord>> providers() override { return placement_.providers(); }
     ResultTask<std::set<ResourceClass>> resource_classes() override {
@@ -142,7 +142,7 @@ bool take_from(Allocations& holds, Allocations& asked) {
 
 Escrow::Escrow(Dependencies dependencies)
     : dependencies_(std::move(dependencies)),
-      view_(std::make_unique<KeptView>(*this, dependencies_.cloud.placement)) {}
+      view_(std::make_unique<EscrowView>(*this, dependencies_.cloud.placement)) {}
 
 Escrow::~Escrow() = default;
 
