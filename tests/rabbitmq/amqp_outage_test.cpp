@@ -324,7 +324,9 @@ TEST(AmqpOutage, SurvivesABrokerRestartInMidWork) {
     place.run("stop");
     ASSERT_TRUE(run.until([&] { return !run.consuming(); }));
     place.run("start");
-    ASSERT_TRUE(run.until_told("waiting for exchange")) << "a restart takes the exchange away";
+    // A restart takes it away, but not where Khepri keeps it (RabbitMQ 4.2 and later).
+    BrokerAdmin(place).delete_exchange(settings.exchange);
+    ASSERT_TRUE(run.until_told("waiting for exchange"));
     ASSERT_TRUE(run.until_messages(6));
     for (std::size_t i = 3; i < 6; ++i) EXPECT_TRUE(run.messages[i].redelivered);
     BrokerAdmin admin;
