@@ -208,7 +208,6 @@ Outcome EventSession::set_up() {
         if (auto failed = declare_events_queue(connection_, broker_, queue_)) return failed;
         if (auto failed = start_consuming()) return failed;
     }
-    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
     if (auto failed = bind_queue(connection_, broker_, queue_, binding_keys(broker_, "info")))
         return failed;
     if (!behind_) return {};

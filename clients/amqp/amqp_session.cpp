@@ -76,7 +76,6 @@ Outcome Session::set_up() {
     } else if (const auto refusal = outbox_.token_refusal()) {
         return Failure{{Errc::forbidden, *refusal}, 0, false};
     }
-    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
     return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
 }
 
@@ -88,7 +87,6 @@ Outcome Session::set_up_temporary() {
         dispatcher_.serving();
     }
     if (auto failed = start_consuming()) return failed;
-    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
     return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
 }
 

@@ -149,6 +149,10 @@ std::vector<std::string> binding_keys(const config::Broker& broker, const std::s
 
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
                    const std::vector<std::string>& keys) {
+    // Whether we may bind does not depend on whether we may look.
+    if (auto failed = look_for_exchange(connection, broker);
+        failed && failed->code != access_refused)
+        return failed;
     for (const std::string& key : keys) {
         if (auto failed = connection.open_channel(scratch_channel)) return failed;
         amqp_queue_bind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
