@@ -264,7 +264,7 @@ Outcome EventSession::serve_consume_method(const amqp_method_t& method) {
         case AMQP_BASIC_CANCEL_METHOD:
             consuming_ = false;
             send_batch();  // events before the gap are reported before it
-            topology_monitor_.queue_vanished(queue_);
+            topology_monitor_.consumer_cancelled(queue_);
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;

@@ -210,9 +210,11 @@ Outcome TopologyMonitor::checked(Outcome outcome, bool consuming, const std::str
     return {};
 }
 
-void TopologyMonitor::queue_vanished(const std::string& queue) {
+void TopologyMonitor::consumer_cancelled(const std::string& queue) {
     again_after(missing_backoff_.next(),
-                connection_.name() + ": queue '" + queue + "' was deleted; making it again");
+                connection_.name() + ": the broker took queue '" + queue +
+                    "' from this reaper: it was deleted, its node is lost, or a message was kept "
+                    "for longer than consumer_timeout; declaring and consuming it again");
 }
 
 void TopologyMonitor::channel_closed(const std::string& why) {

@@ -96,8 +96,9 @@ public:
     /// After a check of `queue`: schedules the next one and reports. `outcome` comes back if the
     /// connection is lost. `consuming`: the queue and its consumer were set up.
     Outcome checked(Outcome outcome, bool consuming, const std::string& queue);
-    /// The broker deleted our queue.
-    void queue_vanished(const std::string& queue);
+    /// The broker took the queue from us: it was deleted, its node is lost, or (RabbitMQ 4.3) we
+    /// kept a message for too long, for which earlier ones close the channel.
+    void consumer_cancelled(const std::string& queue);
     /// The broker closed our channel.
     void channel_closed(const std::string& why);
 

@@ -367,12 +367,13 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     config::Broker broker;
     BrokerReport found;
     found.broker = "amqp://h:5672/";
-    found.product = "RabbitMQ 3.10.8";
+    found.product = "RabbitMQ 4.0.5";
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
     check_broker(broker, found, report);
     ASSERT_EQ(findings.size(), 5U);
     EXPECT_EQ(findings[0].verdict, Verdict::ok);
+    EXPECT_EQ(findings[0].detail, "RabbitMQ 4.0.5 at amqp://h:5672/");
     EXPECT_EQ(findings[1].verdict, Verdict::fail) << "no exchange";
     EXPECT_EQ(findings[2].verdict, Verdict::ok) << "no queue yet";
 
