@@ -208,7 +208,6 @@ Outcome EventSession::set_up() {
         if (auto failed = declare_events_queue(connection_, broker_, queue_)) return failed;
         if (auto failed = start_consuming()) return failed;
     }
-    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
     if (auto failed = bind_queue(connection_, broker_, queue_, binding_keys(broker_, "info")))
         return failed;
     if (!behind_) return {};
@@ -265,7 +264,7 @@ Outcome EventSession::serve_consume_method(const amqp_method_t& method) {
         case AMQP_BASIC_CANCEL_METHOD:
             consuming_ = false;
             send_batch();  // events before the gap are reported before it
-            topology_monitor_.queue_vanished(queue_);
+            topology_monitor_.consumer_cancelled(queue_);
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;

@@ -76,7 +76,6 @@ Outcome Session::set_up() {
     } else if (const auto refusal = outbox_.token_refusal()) {
         return Failure{{Errc::forbidden, *refusal}, 0, false};
     }
-    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
     return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
 }
 
@@ -88,7 +87,6 @@ Outcome Session::set_up_temporary() {
         dispatcher_.serving();
     }
     if (auto failed = start_consuming()) return failed;
-    if (auto failed = look_for_exchange(connection_, broker_)) return failed;
     return bind_queue(connection_, broker_, queue_, binding_keys(broker_, "error"));
 }
 
@@ -292,10 +290,9 @@ Outcome Session::serve_consume_method(const amqp_method_t& method) {
             assembler_.start(*static_cast<const amqp_basic_deliver_t*>(method.decoded));
             return {};
         case AMQP_BASIC_CANCEL_METHOD:
-            // The queue was deleted, or its node is lost: when that comes back, what we have here
-            // comes again.
+            // When the queue or its node comes back, what we have here comes again.
             stop_trusting_deliveries();
-            topology_monitor_.queue_vanished(queue_);
+            topology_monitor_.consumer_cancelled(queue_);
             return {};
         case AMQP_CHANNEL_CLOSE_METHOD: {
             std::string why;

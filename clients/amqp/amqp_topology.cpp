@@ -149,6 +149,10 @@ std::vector<std::string> binding_keys(const config::Broker& broker, const std::s
 
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
                    const std::vector<std::string>& keys) {
+    // Whether we may bind does not depend on whether we may look.
+    if (auto failed = look_for_exchange(connection, broker);
+        failed && failed->code != access_refused)
+        return failed;
     for (const std::string& key : keys) {
         if (auto failed = connection.open_channel(scratch_channel)) return failed;
         amqp_queue_bind(connection.raw(), scratch_channel, bytes(name), bytes(broker.exchange),
@@ -206,9 +210,11 @@ Outcome TopologyMonitor::checked(Outcome outcome, bool consuming, const std::str
     return {};
 }
 
-void TopologyMonitor::queue_vanished(const std::string& queue) {
+void TopologyMonitor::consumer_cancelled(const std::string& queue) {
     again_after(missing_backoff_.next(),
-                connection_.name() + ": queue '" + queue + "' was deleted; making it again");
+                connection_.name() + ": the broker took queue '" + queue +
+                    "' from this reaper: it was deleted, its node is lost, or a message was kept "
+                    "for longer than consumer_timeout; declaring and consuming it again");
 }
 
 void TopologyMonitor::channel_closed(const std::string& why) {

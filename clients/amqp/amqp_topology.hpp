@@ -23,6 +23,8 @@ constexpr amqp_channel_t serving_channel = 4;
 constexpr amqp_channel_t token_channel = 5;
 constexpr amqp_channel_t answer_channel = 6;
 
+constexpr int access_refused = 403;  ///< of AMQP: the user lacks a right
+
 /// A durable queue of ours, as it is to be.
 struct QueueShape {
     std::string name;
@@ -54,7 +56,8 @@ std::string losses_of(const std::string& events_queue);
 /// come before the events queue.
 Outcome take_losses(Connection& connection, const std::string& events_queue, bool& lost);
 
-/// A failure of code 404 if it is not there. Declares nothing.
+/// A failure of code 404 if it is not there. Declares nothing. 403: RabbitMQ 4.2.6 and 4.3.0 want
+/// the right `configure` for it, later ones any right, earlier ones none.
 Outcome look_for_exchange(Connection& connection, const config::Broker& broker);
 
 /// `queue.purpose.<something unique>`: for a queue that no other client may meet, not even our own
@@ -63,11 +66,13 @@ std::string unique_name(const std::string& queue, const std::string& purpose);
 
 /// `<topic>.<priority>` of every topic.
 std::vector<std::string> binding_keys(const config::Broker& broker, const std::string& priority);
-/// Binds the queue to Nova's exchange by each key; no effect when it is bound already.
+/// Binds the queue to Nova's exchange by each key; no effect when it is bound already. A failure of
+/// code 404 if there is no exchange.
 Outcome bind_queue(Connection& connection, const config::Broker& broker, const std::string& name,
                    const std::vector<std::string>& keys);
 
-/// Messages and consumers; a failure of code 404 if it is not there. Declares nothing.
+/// Messages and consumers; a failure of code 404 if it is not there, and of 403 as for the
+/// exchange. Declares nothing.
 Outcome look_at_queue(Connection& connection, const std::string& name, QueueCounts& counts);
 
 // When queue, consumer and binding are to be set up or checked, and what is reported about it. They
@@ -91,8 +96,9 @@ public:
     /// After a check of `queue`: schedules the next one and reports. `outcome` comes back if the
     /// connection is lost. `consuming`: the queue and its consumer were set up.
     Outcome checked(Outcome outcome, bool consuming, const std::string& queue);
-    /// The broker deleted our queue.
-    void queue_vanished(const std::string& queue);
+    /// The broker took the queue from us: it was deleted, its node is lost, or (RabbitMQ 4.3) we
+    /// kept a message for too long, for which earlier ones close the channel.
+    void consumer_cancelled(const std::string& queue);
     /// The broker closed our channel.
     void channel_closed(const std::string& why);
 

@@ -29,7 +29,6 @@ Result<std::vector<std::string>> missing_rights(Connection& connection,
 
 namespace {
 
-constexpr int access_refused = 403;
 const std::string key_of_nothing = "reaper.check";
 
 /// Collects refusals; the first loss of the connection ends it.
@@ -139,20 +138,30 @@ Result<std::optional<QueueReport>> look_at(Connection& connection, const std::st
     return std::optional<QueueReport>({counts.messages, counts.consumers});
 }
 
+/// None, too, where we may not look: `missing_rights` says so.
+Result<std::optional<QueueReport>> look_at_own(Connection& connection, const std::string& queue) {
+    auto found = look_at(connection, queue);
+    if (!found && found.error().code == Errc::forbidden) return std::optional<QueueReport>();
+    return found;
+}
+
 /// Those of the topics that we bind to, and of Nova's defaults.
-Result<std::vector<NovasQueue>> look_at_novas_queues(Connection& connection,
-                                                     const config::Broker& broker) {
+std::optional<Error> look_at_novas_queues(Connection& connection, const config::Broker& broker,
+                                          BrokerReport& report) {
     std::set<std::string> topics(broker.topics.begin(), broker.topics.end());
     topics.insert({"notifications", "versioned_notifications"});
-    std::vector<NovasQueue> queues;
     for (const std::string& topic : topics)
         for (const char* priority : {".info", ".warn", ".error"}) {
+            const std::string name = topic + priority;
             amqp::QueueCounts counts;
-            const auto failed = amqp::look_at_queue(connection, topic + priority, counts);
+            const auto failed = amqp::look_at_queue(connection, name, counts);
             if (failed && failed->fatal) return failed->error;
-            if (!failed) queues.push_back({topic + priority, {counts.messages, counts.consumers}});
+            if (!failed)
+                report.novas_queues.push_back({name, {counts.messages, counts.consumers}});
+            else if (failed->code == amqp::access_refused)
+                report.hidden_queues.push_back(name);
         }
-    return queues;
+    return std::nullopt;
 }
 
 /// Has any client published on the topic? None if it can't be determined.
@@ -192,21 +201,20 @@ Result<BrokerReport> AmqpConsole::look() {
     report.product = connection.product();
 
     const auto exchange = amqp::look_for_exchange(connection, broker);
-    if (exchange && exchange->code != 404) return exchange->error;
+    report.exchange_hidden = exchange && exchange->code == amqp::access_refused;
+    if (exchange && exchange->code != 404 && !report.exchange_hidden) return exchange->error;
     report.exchange_exists = !exchange;
 
-    const auto queue = look_at(connection, broker.queue);
+    const auto queue = look_at_own(connection, broker.queue);
     if (!queue) return queue.error();
     report.queue = *queue;
-    const auto dead_letter = look_at(connection, broker.dead_letter_queue);
+    const auto dead_letter = look_at_own(connection, broker.dead_letter_queue);
     if (!dead_letter) return dead_letter.error();
     report.dead_letter = *dead_letter;
-    const auto serving = look_at(connection, amqp::serving_queue(broker).name);
+    const auto serving = look_at_own(connection, amqp::serving_queue(broker).name);
     if (!serving) return serving.error();
     report.serving = *serving;
-    auto novas_queues = look_at_novas_queues(connection, broker);
-    if (!novas_queues) return novas_queues.error();
-    report.novas_queues = std::move(*novas_queues);
+    if (auto failed = look_at_novas_queues(connection, broker, report)) return *failed;
     if (auto failed = look_at_topics(connection, broker, report)) return *failed;
     auto rights = amqp::missing_rights(connection, broker);
     if (!rights) return rights.error();

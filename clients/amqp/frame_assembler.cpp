@@ -9,6 +9,16 @@
 
 namespace reaper::amqp {
 
+namespace {
+
+/// Not what routes a message, and not what the broker adds to each delivery: RabbitMQ 4.3 counts
+/// twice.
+bool is_of_sender(std::string_view key) {
+    return key != "CC" && key != "BCC" && key != "x-delivery-count" && key != "x-acquired-count";
+}
+
+}  // namespace
+
 struct Headers::Kept {
     Kept() { init_amqp_pool(&pool, 1024); }
     ~Kept() { empty_amqp_pool(&pool); }
@@ -26,9 +36,7 @@ Headers::Headers(const amqp_basic_properties_t& raw) {
     if (amqp_table_clone(&raw.headers, &copy, &kept->pool) != AMQP_STATUS_OK)
         throw std::bad_alloc();
     for (int i = 0; i < copy.num_entries; ++i) {
-        const std::string_view key = view(copy.entries[i].key);
-        if (key != "CC" && key != "BCC" && key != "x-delivery-count")
-            kept->entries.push_back(copy.entries[i]);
+        if (is_of_sender(view(copy.entries[i].key))) kept->entries.push_back(copy.entries[i]);
     }
     kept_ = std::move(kept);
 }

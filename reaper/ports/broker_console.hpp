@@ -27,13 +27,17 @@ struct BrokerReport {
     std::string broker;   ///< the one that answered, without user and password
     std::string product;  ///< `RabbitMQ 3.10.8`
     bool exchange_exists = false;
+    bool exchange_hidden = false;            ///< the broker does not let our user look at it
     std::optional<QueueReport> queue;        ///< none: it does not exist yet
     std::optional<QueueReport> dead_letter;  ///< none: it does not exist yet
     /// Of the serving tokens: has a consumer while a reaper runs (a classic one has all of them, of
     /// a quorum queue's the active one counts). None: it does not exist yet.
     std::optional<QueueReport> serving;
-    std::vector<NovasQueue> novas_queues;  ///< those that exist
-    std::vector<std::string> remarks;      ///< brokers of the list that did not answer, and why
+    std::vector<NovasQueue> novas_queues;  ///< those that exist and that our user may look at
+    /// Names, also of queues that do not exist: RabbitMQ since 4.2.6 shows a queue only to a user
+    /// with some right to it.
+    std::vector<std::string> hidden_queues{};
+    std::vector<std::string> remarks;  ///< brokers of the list that did not answer, and why
     std::vector<std::string> missing_rights{};  ///< what our user may not do, and what to do
     /// Configured topics without a message so far, as the queues that oslo.messaging
     /// makes with the first message indicate; and of these, whether Nova's usual topic has been

@@ -225,7 +225,9 @@ TEST(AmqpEvents, FlowAgainAfterABrokerRestart) {
     place.run("stop");
     ASSERT_TRUE(run.until([&] { return !run.flowing(); }));
     place.run("start");
-    ASSERT_TRUE(run.until_told("waiting for exchange")) << "a restart takes the exchange away";
+    // A restart takes it away, but not where Khepri keeps it (RabbitMQ 4.2 and later).
+    BrokerAdmin(place).delete_exchange(run.broker.exchange);
+    ASSERT_TRUE(run.until_told("waiting for exchange"));
     BrokerAdmin admin;
     admin.declare_exchange(run.broker.exchange);
     ASSERT_TRUE(run.until_flowing());

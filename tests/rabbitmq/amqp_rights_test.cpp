@@ -1,4 +1,5 @@
 // What `reaper check` finds out about the rights of its user, without changing anything.
+#include <algorithm>
 #include <gmock/gmock.h>
 
 #include "clients/amqp/amqp_console.hpp"
@@ -93,6 +94,36 @@ TEST(AmqpRights, AnExchangeOfAnotherNameIsNotReadable) {
     settings.exchange = "cinder." + settings.queue;
     admin.declare_exchange(settings.exchange);
     EXPECT_THAT(missing(settings), Contains(HasSubstr("read on exchange '" + settings.exchange)));
+}
+
+TEST(AmqpRights, AnExchangeThatMayNotBeReadIsNamedByTheReaper) {
+    BrokerAdmin admin;
+    config::Broker settings = settings_of("operators");
+    settings.exchange = "cinder." + settings.queue;
+    admin.declare_exchange(settings.exchange);
+    SourceRunner run(settings);
+    run.start();
+    ASSERT_TRUE(run.until_told("read on the exchange (rabbitmqctl set_permissions)"));
+    ASSERT_TRUE(run.stop());
+}
+
+/// Newer brokers do not show a queue to a user without any right to it, older ones do.
+TEST(AmqpRights, ThoseOfTheReadmeAreEnoughToLookAtTheBroker) {
+    BrokerAdmin admin;
+    admin.declare_exchange("nova");
+    config::Broker settings = settings_of("operators");
+    settings.topics = {"topic." + settings.queue};
+    const std::string name = settings.topics.front() + ".error";
+    admin.declare_queue(name, {.max_length = 9, .type = {}});
+    const auto report = AmqpConsole{settings}.look();
+    ASSERT_TRUE(report) << report.error().what;
+    EXPECT_THAT(report->missing_rights, IsEmpty());
+    EXPECT_THAT(report->unheard_topics, IsEmpty());
+    EXPECT_NE(report->exchange_exists, report->exchange_hidden);
+    const auto& seen = report->novas_queues;
+    const auto is_seen = [&](const NovasQueue& queue) { return queue.name == name; };
+    EXPECT_NE(std::any_of(seen.begin(), seen.end(), is_seen),
+              testing::Value(report->hidden_queues, Contains(name)));
 }
 
 TEST(AmqpRights, WithoutTheDefaultExchangeNothingCanBePublished) {

@@ -86,6 +86,17 @@ void check_novas_queues(const BrokerReport& found, const Report& report) {
             report({Verdict::ok, "queue '" + queue.name + "'",
                     waiting + "; the bound of its operator policy holds"});
     }
+    if (!found.hidden_queues.empty())
+        report({Verdict::info, "Nova's queues",
+                "the broker shows them only to a user with rights to them, and the reaper needs "
+                "none: see 'rabbitmqctl list_queues -p VHOST name messages consumers' and "
+                "'rabbitmqctl list_operator_policies -p VHOST'"});
+}
+
+/// Whether the queues of the topic exist, which shows that it is used, can't be seen.
+bool is_hidden(const std::string& topic, const BrokerReport& found) {
+    const auto& hidden = found.hidden_queues;
+    return std::find(hidden.begin(), hidden.end(), topic + ".error") != hidden.end();
 }
 
 void check_dead_letters(const config::Broker& broker, const BrokerReport& found,
@@ -162,7 +173,9 @@ void check_broker_use(const config::Broker& broker, const BrokerReport& found,
         const std::string what = "topic " + in_quotes(topic);
         const bool heard = std::find(found.unheard_topics.begin(), found.unheard_topics.end(),
                                      topic) == found.unheard_topics.end();
-        if (heard)
+        if (is_hidden(topic, found))
+            report({Verdict::info, what, "not seen: the broker does not show Nova's queues"});
+        else if (heard)
             report({Verdict::ok, what, "used"});
         else if (found.usual_topic_heard)
             report({Verdict::fail, what,
@@ -187,6 +200,10 @@ void check_broker(const config::Broker& broker, const Result<BrokerReport>& prob
     const std::string exchange = "exchange '" + broker.exchange + "'";
     if (probe->exchange_exists)
         report({Verdict::ok, exchange, "there"});
+    else if (probe->exchange_hidden)
+        report({Verdict::info, exchange,
+                "the broker does not let this user look at it; the rights that the reaper needs "
+                "on it are tried below"});
     else
         report({Verdict::fail, exchange,
                 "not there: Nova has sent no notification yet; in nova.conf, set driver = "

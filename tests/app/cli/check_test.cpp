@@ -367,12 +367,13 @@ TEST(CheckBroker, TellsWhatIsMissing) {
     config::Broker broker;
     BrokerReport found;
     found.broker = "amqp://h:5672/";
-    found.product = "RabbitMQ 3.10.8";
+    found.product = "RabbitMQ 4.0.5";
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
     check_broker(broker, found, report);
     ASSERT_EQ(findings.size(), 5U);
     EXPECT_EQ(findings[0].verdict, Verdict::ok);
+    EXPECT_EQ(findings[0].detail, "RabbitMQ 4.0.5 at amqp://h:5672/");
     EXPECT_EQ(findings[1].verdict, Verdict::fail) << "no exchange";
     EXPECT_EQ(findings[2].verdict, Verdict::ok) << "no queue yet";
 
@@ -422,6 +423,25 @@ TEST(CheckBroker, AQueueOfNovaWithoutAConsumerIsReported) {
     ASSERT_EQ(findings.size(), 7U);
     EXPECT_EQ(findings[3].verdict, Verdict::ok) << findings[3].detail;
     EXPECT_EQ(findings[4].verdict, Verdict::ok) << findings[4].detail;
+}
+
+/// RabbitMQ since 4.2.6 shows only what the user has a right to.
+TEST(CheckBroker, WhatTheBrokerDoesNotShowIsNoProblem) {
+    config::Broker broker;
+    BrokerReport found;
+    found.exchange_hidden = true;
+    for (const std::string& topic : broker.topics)
+        for (const char* const priority : {".info", ".warn", ".error"})
+            found.hidden_queues.push_back(topic + priority);
+    std::vector<Finding> findings;
+    check_broker(broker, found, [&](Finding finding) { findings.push_back(std::move(finding)); });
+    ASSERT_EQ(findings.size(), 6U);
+    EXPECT_EQ(findings[1].what, "exchange 'nova'");
+    EXPECT_EQ(findings[1].verdict, Verdict::info);
+    EXPECT_EQ(findings[3].what, "Nova's queues");
+    EXPECT_EQ(findings[3].verdict, Verdict::info);
+    EXPECT_NE(findings[3].detail.find("list_operator_policies"), std::string::npos);
+    EXPECT_EQ(findings[5].verdict, Verdict::info) << "a topic that may be used or not";
 }
 
 /// A second policy of the same name would take the place of the first one.
