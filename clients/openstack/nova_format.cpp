@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "clients/openstack/reading.hpp"
 #include "reaper/model/text.hpp"
@@ -316,8 +317,11 @@ Result<MigrationPage> read_migrations(std::string_view body, const std::string& 
             page.last = row.text_or_empty("uuid");
             // A filter that Nova does not allow is passed over.
             if (row["status"].text() != "finished" || page.last.empty()) return;
-            page.resizes.push_back({ServerId{row["instance_uuid"].text()}, ServerId{page.last},
-                                    row["source_compute"].text()});
+            // Since 2025.2 Nova may keep the hosts to itself (os-migrations:index:host).
+            std::string source = row.text_or_empty("source_compute");
+            if (source.empty()) return;
+            page.resizes.push_back(
+                {ServerId{row["instance_uuid"].text()}, ServerId{page.last}, std::move(source)});
         });
         page.more = has_next(top, "migrations_links");
         return page;

@@ -193,6 +193,8 @@ TEST(TriedCalls, EachRuleIsOneOfThoseThatAreNeeded) {
     EXPECT_EQ(rule_of("nova", "/os-hypervisors"), "os_compute_api:os-hypervisors:list");
     EXPECT_EQ(rule_of("nova", "/os-services?binary=nova-compute"),
               "os_compute_api:os-services:list");
+    EXPECT_EQ(rule_of("nova", "/os-migrations?status=finished"),
+              "os_compute_api:os-migrations:index:all_projects");
     EXPECT_EQ(rule_of("nova", "/os-server-groups/g"), "os_compute_api:os-server-groups:show");
     EXPECT_EQ(rule_of("nova", "/flavors/f/os-extra_specs"),
               "os_compute_api:os-flavor-extra-specs:index");

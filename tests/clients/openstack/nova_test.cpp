@@ -771,5 +771,19 @@ TEST_F(NovaTest, AFlavorAsItIsNow) {
     EXPECT_FALSE(cloud.run(nova().flavor("none"))->has_value());
 }
 
+TEST(NovaFormat, AnUnconfirmedResizeOfAHostThatNovaKeepsToItselfIsNotKnown) {
+    json hidden{{"uuid", "m-1"}, {"status", "finished"}, {"instance_uuid", "s-1"}};
+    hidden["source_compute"] = nullptr;
+    json shown = hidden;
+    shown["uuid"] = "m-2";
+    shown["source_compute"] = "host-1";
+    json body;
+    body["migrations"] = json::array({hidden, shown});
+    const auto page = openstack::read_migrations(body.dump(), "GET /os-migrations");
+    ASSERT_TRUE(page) << page.error().what;
+    ASSERT_EQ(page->resizes.size(), 1U);
+    EXPECT_EQ(page->last, "m-2");
+}
+
 }  // namespace
 }  // namespace reaper::nova_test
