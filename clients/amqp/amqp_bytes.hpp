@@ -1,11 +1,12 @@
 // librabbitmq's counted texts and tables, without copying. Internal to clients/amqp.
 #pragma once
 
-#include <amqp.h>
 #include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "clients/amqp/rabbitmq_c.hpp"
 
 namespace reaper::amqp {
 

@@ -1,8 +1,6 @@
 #include "clients/amqp/amqp_connection.hpp"
 
 #include <algorithm>
-#include <amqp_ssl_socket.h>
-#include <amqp_tcp_socket.h>
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>

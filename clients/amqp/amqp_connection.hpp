@@ -2,7 +2,6 @@
 // Internal to clients/amqp.
 #pragma once
 
-#include <amqp.h>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "clients/amqp/rabbitmq_c.hpp"
 #include "config/broker_url.hpp"
 #include "config/settings.hpp"
 #include "reaper/model/error.hpp"

@@ -4,7 +4,6 @@
 // connection's thread.
 #pragma once
 
-#include <amqp.h>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "clients/amqp/outbox.hpp"
+#include "clients/amqp/rabbitmq_c.hpp"
 #include "clients/amqp/serving_token.hpp"
 #include "config/settings.hpp"
 

@@ -2,12 +2,13 @@
 // larger than the limit only the beginning is kept. Internal to clients/amqp.
 #pragma once
 
-#include <amqp.h>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "clients/amqp/rabbitmq_c.hpp"
 
 namespace reaper::amqp {
 

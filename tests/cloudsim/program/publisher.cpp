@@ -1,11 +1,10 @@
 #include "tests/cloudsim/program/publisher.hpp"
 
-#include <amqp.h>
-#include <amqp_tcp_socket.h>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "clients/amqp/rabbitmq_c.hpp"
 #include "tests/cloudsim/api/json_writer.hpp"
 
 namespace reaper::cloudsim {
