@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 #include <gmock/gmock.h>
 
@@ -45,6 +46,18 @@ TEST(TriedReleases, TheConfiguredOneDecidesBetweenTwo) {
         EXPECT_TRUE(line.starts_with(each.tried ? "ok " : "info ")) << line;
     }
     EXPECT_EQ(nova("2.93", NovaRelease::r2025_1), nova("2.93")) << "the API shows that it is not";
+}
+
+TEST(TriedReleases, EachThatItMayBeIsNamed) {
+    for (const ReleaseFacts& each : known_releases()) {
+        const auto same = releases_of_api(each.compute_minor);
+        const bool differ = std::any_of(same.begin(), same.end(), [&](const ReleaseFacts& other) {
+            return other.tried != each.tried;
+        });
+        const std::string of_its_own = each.tried ? ", tried, " : ", not tried, ";
+        EXPECT_THAT(nova(version_of(each)) + " ",
+                    HasSubstr("(" + std::string{each.name} + ")" + (differ ? of_its_own : "")));
+    }
 }
 
 TEST(TriedReleases, PlacementAndTheBrokerToo) {
