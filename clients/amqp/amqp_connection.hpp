@@ -55,7 +55,7 @@ struct ConnectionTuning {
     /// How long `stop` waits for the broker before it cuts the connection.
     std::chrono::milliseconds stop_timeout{5'000};
     /// A larger body is cut, and then can't be understood.
-    std::size_t max_body_bytes = 1024 * 1024;
+    std::size_t max_body_bytes = std::size_t{config::Broker::largest_message_mib} << 20;
 };
 
 }  // namespace reaper

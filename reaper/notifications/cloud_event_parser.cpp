@@ -490,9 +490,10 @@ constexpr std::size_t max_name_bytes = 1020;  // 255 characters, as Nova counts
 /// `live_migration_post.end`, which the source sends after the destination's `post_dest.end` and
 /// with the old host in it; `create.start`, before which the server has no host; `exists`, an audit
 /// of the past; what changes nothing of a server that we look at (snapshots, volumes, interfaces).
-constexpr std::array<std::string_view, 30> server_events{
+constexpr std::array<std::string_view, 31> server_events{
     "update",
     "create.end",
+    "delete.start",  // by default Nova sends no `update` when a deletion begins
     "evacuate",
     "live_migration_abort.end",
     "live_migration_post_dest.end",

@@ -364,6 +364,20 @@ TEST_F(CheckCloud, WhereReservationsAreKeptAndForWhom) {
     EXPECT_NE(find("reservations")->detail.find("setup reservations --apply"), std::string::npos);
 }
 
+TEST(CheckBroker, TellsHowMuchMemoryMessagesMayTake) {
+    const auto said = [](int prefetch) {
+        config::Broker broker;
+        if (prefetch > 0) broker.prefetch = prefetch;
+        std::string detail;
+        check_broker_use(broker, BrokerReport{}, [&](const Finding& finding) {
+            if (finding.what == "broker.prefetch") detail = finding.detail;
+        });
+        return detail;
+    };
+    EXPECT_EQ(said(0), "");
+    EXPECT_NE(said(1'000).find("1000 MiB of memory"), std::string::npos);
+}
+
 TEST(CheckBroker, TellsWhatIsMissing) {
     config::Broker broker;
     BrokerReport found;

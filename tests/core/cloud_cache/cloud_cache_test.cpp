@@ -240,6 +240,15 @@ TEST_F(LivePictureTest, WhoIsMarkedDeletedGoesWithHisRoom) {
     EXPECT_EQ(used("a"), Resources{});
 }
 
+TEST_F(LivePictureTest, RoomOfAServerWhoseDeletionBeginsIsHeldAndOnItsWay) {
+    cache.apply(seen(record("s1", "a"), 1), at(1));
+    ServerRecord going = record("s1", "a");
+    going.server.task_state = "deleting";
+    cache.apply(seen(going, 2), at(2));
+    EXPECT_EQ(used("a"), small);
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
+}
+
 TEST_F(LivePictureTest, WhoVanishesWhileItsHostIsReadIsAskedForAndGoes) {
     cache.apply(reading("a", 1, {record("s1", "a"), record("s2", "a")}));
     auto mixed = reading("a", 5, {record("s1", "a"), record("s2", "a")});
