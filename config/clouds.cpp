@@ -12,8 +12,6 @@
 
 #include "config/checks.hpp"
 #include "config/document.hpp"
-#include "config/environment.hpp"
-#include "config/findings.hpp"
 #include "config/reader.hpp"
 #include "config/values.hpp"
 #include "reaper/model/text.hpp"

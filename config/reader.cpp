@@ -1,19 +1,13 @@
 #include "config/reader.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <vector>
-#include <yaml-cpp/yaml.h>
 
 #include "config/broker_url.hpp"
 #include "config/cells.hpp"
 #include "config/document.hpp"
-#include "config/environment.hpp"
-#include "config/findings.hpp"
-#include "config/keys.hpp"
 #include "config/plugins.hpp"
 #include "config/reservations.hpp"
 #include "config/values.hpp"

@@ -1,6 +1,4 @@
 // cost: the operator's own measure of harm, lexicographic over levels, weighted within a level.
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>

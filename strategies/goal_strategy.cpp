@@ -1,9 +1,7 @@
 #include "strategies/goal_strategy.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "reaper/model/text.hpp"
 #include "strategies/joint.hpp"

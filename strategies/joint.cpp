@@ -1,7 +1,6 @@
 #include "strategies/joint.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 

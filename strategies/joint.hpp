@@ -12,9 +12,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "strategies/offers.hpp"

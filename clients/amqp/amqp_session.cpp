@@ -1,9 +1,7 @@
 #include "clients/amqp/amqp_session.hpp"
 
 #include "clients/amqp/amqp_bytes.hpp"
-#include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/compression.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 
 namespace reaper::amqp {

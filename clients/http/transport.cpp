@@ -8,13 +8,10 @@
 #include <list>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include "clients/http/dial.hpp"
-#include "clients/http/failure.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/wire.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper::http {
 

@@ -4,16 +4,12 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 
-#include "clients/http/socket_stream.hpp"
-#include "clients/http_proxy/message.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/runtime/log.hpp"
 

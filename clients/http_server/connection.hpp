@@ -7,7 +7,6 @@
 #include <boost/beast/http/string_body.hpp>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <sqlite3.h>
 #include <string>
 #include <string_view>

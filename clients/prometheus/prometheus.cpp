@@ -1,10 +1,8 @@
 #include "clients/prometheus/prometheus.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <openssl/evp.h>
 #include <set>
-#include <utility>
 
 #include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"

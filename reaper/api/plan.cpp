@@ -1,9 +1,6 @@
 #include "reaper/api/plan.hpp"
 
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "reaper/api/answers.hpp"

@@ -4,7 +4,6 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/events.hpp"

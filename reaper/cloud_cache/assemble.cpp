@@ -1,7 +1,6 @@
 #include "reaper/cloud_cache/assemble.hpp"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <map>
-#include <set>
 #include <tuple>
-#include <utility>
 
 #include "reaper/cloud_cache/estimate.hpp"
-#include "reaper/cloud_cache/host_parts.hpp"
 
 namespace reaper {
 namespace {

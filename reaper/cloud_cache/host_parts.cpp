@@ -1,9 +1,6 @@
 #include "reaper/cloud_cache/host_parts.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string>
 #include <utility>
 
 #include "reaper/cloud_cache/estimate.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/log.hpp"
 

@@ -4,7 +4,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <memory>
 #include <utility>
 #include <variant>
 

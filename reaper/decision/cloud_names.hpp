@@ -4,7 +4,6 @@
 // Pure: reaper/cloud_reader/cloud_directory.hpp asks the cloud.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>

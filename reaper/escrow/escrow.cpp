@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "reaper/model/escrow_consumer.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
-#include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 

@@ -1,7 +1,6 @@
 #include "reaper/eviction/cull.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "reaper/cloud_reader/cloud_reader.hpp"

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "reaper/gateway/claim_text.hpp"
-#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {

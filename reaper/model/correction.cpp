@@ -1,6 +1,5 @@
 #include "reaper/model/correction.hpp"
 
-#include <string>
 #include <string_view>
 
 namespace reaper {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
-#include <utility>
 
 #include "reaper/decision/budget_usage.hpp"
 #include "reaper/model/resources.hpp"

@@ -9,16 +9,12 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
-#include "reaper/api/health.hpp"
 #include "reaper/model/time.hpp"
-#include "reaper/monitoring/daemon_values.hpp"
-#include "reaper/monitoring/exposition.hpp"
 
 namespace reaper::monitoring {
 

@@ -7,8 +7,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

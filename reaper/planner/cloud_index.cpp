@@ -1,7 +1,6 @@
 #include "reaper/planner/cloud_index.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace reaper {
 namespace {

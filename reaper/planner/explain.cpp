@@ -1,7 +1,6 @@
 #include "reaper/planner/explain.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "reaper/model/text.hpp"

@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/model/plan.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/planner/budgets.hpp"
 #include "reaper/planner/explain.hpp"
 #include "reaper/planner/filter.hpp"
 #include "reaper/planner/host_filter.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <vector>
 
 #include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"

@@ -4,16 +4,9 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "reaper/model/nova_release.hpp"
-#include "reaper/model/request.hpp"
-#include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/wishes.hpp"
 
 namespace reaper {
 

@@ -6,7 +6,6 @@
 // waits until the message comes again. After a reload it plans again.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

@@ -5,16 +5,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_notification.hpp"
-#include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log.hpp"

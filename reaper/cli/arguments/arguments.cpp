@@ -2,25 +2,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <regex>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/completions.hpp"
-#include "reaper/cli/arguments/list_arguments.hpp"
 #include "reaper/cli/arguments/parsed.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/arguments/request_arguments.hpp"
-#include "reaper/model/error.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {

@@ -1,7 +1,5 @@
 #include "reaper/cli/cloud/cloud_view.hpp"
 
-#include <functional>
-#include <memory>
 #include <utility>
 
 #include "reaper/cli/arguments/invocation.hpp"

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/json.hpp"

@@ -1,6 +1,5 @@
 #include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <utility>

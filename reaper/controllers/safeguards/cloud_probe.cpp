@@ -1,7 +1,5 @@
 #include "reaper/controllers/safeguards/cloud_probe.hpp"
 
-#include <utility>
-
 #include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/log.hpp"
