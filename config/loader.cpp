@@ -443,8 +443,4 @@ Policy standard_policy() {
     return policy;
 }
 
-std::string default_config_path() {
-    return "/etc/reaper/reaper.yaml";
-}
-
 }  // namespace reaper::config

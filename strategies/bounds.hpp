@@ -65,7 +65,6 @@ public:
     /// `key` identifies goal and shape. Lives until the next call.
     Table& table(const std::string& key);
     void clear() { tables_.clear(); }
-    std::size_t bytes() const;
 
 private:
     bool has_room(const Table& user);

@@ -16,8 +16,4 @@ RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned
                      std::to_string(number)};
 }
 
-bool is_of_qos(const RequestId& request) {
-    return request.str().starts_with(of_qos);
-}
-
 }  // namespace reaper

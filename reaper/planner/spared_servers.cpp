@@ -89,18 +89,6 @@ void SparedRows::look(const CloudIndex& cloud, std::uint32_t row, const RunTimeF
         spared_[row] = std::make_unique<ReadRow>(cloud.read_under(row, &filter, ledger));
 }
 
-std::size_t SparedRows::bytes() const {
-    std::size_t sum =
-        until_.capacity() * sizeof(Amount) + spared_.capacity() * sizeof(std::unique_ptr<ReadRow>) +
-        young_.capacity() * sizeof(std::vector<std::uint32_t>) + rows_of_workloads_.bytes();
-    for (const auto& read : spared_)
-        if (read)
-            sum += sizeof(ReadRow) + read->classes.capacity() * sizeof(ClassRow) +
-                   read->curves.capacity() * sizeof(WorkCurve);
-    for (const auto& workloads : young_) sum += workloads.capacity() * sizeof(std::uint32_t);
-    return sum;
-}
-
 namespace {
 
 /// Those that the strategy could choose and did not: by id, as candidates are.
