@@ -17,12 +17,6 @@ namespace reaper::config {
 
 // Secrets: in the file itself, in a file of their own, or in a variable.
 
-/// Reads `spelling` (K, K_file or K_env) of a secret key into the draft. A second spelling of the
-/// same secret is a mistake.
-void read_secret(const Key& key, const std::string& section, const std::string& spelling,
-                 const YAML::Node& node, const Environment& environment, Draft& draft,
-                 Findings& findings);
-
 namespace {
 
 enum class Origin { here, file, variable };
@@ -114,8 +108,8 @@ void read_text_here(const Key& key, const std::string& full, const YAML::Node& n
     std::get<Member<Secret>>(key.target)(draft) = Secret{node.Scalar()};
 }
 
-}  // namespace
-
+/// Reads `spelling` (K, K_file or K_env) of a secret key into the draft. A second spelling of the
+/// same secret is a mistake.
 void read_secret(const Key& key, const std::string& section, const std::string& spelling,
                  const YAML::Node& node, const Environment& environment, Draft& draft,
                  Findings& findings) {
@@ -139,8 +133,6 @@ void read_secret(const Key& key, const std::string& section, const std::string& 
     if (urls) return keep_urls(key, full, split_urls(*text, origin), draft, findings);
     std::get<Member<Secret>>(key.target)(draft) = Secret{*text};
 }
-
-namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;

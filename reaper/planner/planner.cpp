@@ -178,8 +178,6 @@ std::string why_not_enough(std::size_t hosts, const std::vector<RejectionCount>&
     return text + ")";
 }
 
-}  // namespace
-
 // Why hosts were not used: the best few in full, all of them counted by reason. In a small cloud
 // every host is listed in full.
 
@@ -210,8 +208,6 @@ private:
     const HostFilter& host_filter_;
     bool small_;
 };
-
-namespace {
 
 bool named_before(const Rejection& a, const Rejection& b) {
     if (natural_less(a.host_name, b.host_name)) return true;

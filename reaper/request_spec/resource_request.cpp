@@ -22,10 +22,6 @@ struct CpuWishes {
     bool pinned() const { return policy == Policy::dedicated; }
 };
 
-/// `bad_input`: Nova would refuse it. Source: nova.virt.hardware, ResourceRequest's
-/// _translate_pinning_policies.
-Result<CpuWishes> cpu_wishes(const Wishes& wishes);
-
 namespace {
 
 constexpr int last_cpu = 65'535;
@@ -159,8 +155,8 @@ Result<Amount> own_of_mixed(const Wishes& wishes, Amount vcpus) {
     return named_by(*mask, vcpus);
 }
 
-}  // namespace
-
+/// `bad_input`: Nova would refuse it. Source: nova.virt.hardware, ResourceRequest's
+/// _translate_pinning_policies.
 Result<CpuWishes> cpu_wishes(const Wishes& wishes) {
     auto policy = policy_of(wishes);
     if (!policy) return policy.error();
@@ -181,8 +177,6 @@ Result<CpuWishes> cpu_wishes(const Wishes& wishes) {
         ++cpus.dedicated;
     return cpus;
 }
-
-namespace {
 
 constexpr std::size_t longest_group = 64;
 
