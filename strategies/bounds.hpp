@@ -57,8 +57,7 @@ public:
     };
 
     explicit BoundTables(std::size_t bytes_per_host = 3'000) : bytes_per_host_{bytes_per_host} {}
-    BoundTables(const BoundTables&) = delete;
-    BoundTables& operator=(const BoundTables&) = delete;
+    BoundTables& operator=(BoundTables&&) = delete;
 
     /// Rows are small numbers, each of one host as long as it is there.
     void changed(std::uint32_t row);

@@ -486,8 +486,7 @@ public:
         asio::co_spawn(shared_->executor, std::move(accepting), asio::detached);
     }
     ~Server() override { Server::stop(); }
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
+    Server& operator=(Server&&) = delete;
 
     std::string address() const override {
         return std::visit([](const auto& endpoint) { return to_string(endpoint); }, here_);

@@ -397,14 +397,6 @@ Resources Escrow::kept_on(const HostId& host, const RequestId& request) const {
     return sum;
 }
 
-Resources Escrow::kept_for_others_on(const HostId& host, const RequestId& request) const {
-    Resources sum;
-    for (const auto& [server, entry] : kept_)
-        if (entry.room.host == host && entry.room.request != request)
-            sum += sum_of(entry.room.holds);
-    return sum;
-}
-
 Resources Escrow::promised_for_others_on(const HostId& host, const RequestId& request) const {
     Resources sum;
     for (const auto& [server, entry] : kept_)

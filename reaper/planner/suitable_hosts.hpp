@@ -40,8 +40,7 @@ public:
     SuitableHosts(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                   const SchedulerRules* rules, std::map<HostId, std::string> in_cooldown = {});
     ~SuitableHosts();
-    SuitableHosts(const SuitableHosts&) = delete;
-    SuitableHosts& operator=(const SuitableHosts&) = delete;
+    SuitableHosts& operator=(SuitableHosts&&) = delete;
 
     bool contains(const HostId& host) const;
 

@@ -33,8 +33,7 @@ constexpr Duration written_within = std::chrono::seconds{3};
 class Counted {
 public:
     explicit Counted(std::size_t& number) : number_(number) { ++number_; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
+    Counted& operator=(Counted&&) = delete;
     ~Counted() { --number_; }
 
 private:

@@ -34,8 +34,7 @@ public:
         std::function<void(std::string)> progress;  ///< what is being read; may be empty
     };
     CloudReading(const boost::asio::any_io_executor& executor, Inputs inputs);
-    CloudReading(const CloudReading&) = delete;
-    CloudReading& operator=(const CloudReading&) = delete;
+    CloudReading& operator=(CloudReading&&) = delete;
 
     /// In bulk, and what is reserved, if anything may be. `exact`: then each host by itself, for
     /// those who look at all of them.

@@ -145,8 +145,7 @@ public:
         : dependencies_(dependencies),
           roles_(dependencies.cloud, dependencies.settings),
           writing_(executor, 1) {}
-    HostBooks(const HostBooks&) = delete;
-    HostBooks& operator=(const HostBooks&) = delete;
+    HostBooks& operator=(HostBooks&&) = delete;
 
     /// Who changes books waits for his turn; one that orders waits for that first.
     Task<AsyncSemaphore::Permit> turn() { return writing_.acquire(); }
