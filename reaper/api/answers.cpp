@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/report/json.hpp"
 

@@ -11,7 +11,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/handlers.hpp"
 #include "reaper/api/settled_query.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/request_record.hpp"

@@ -5,7 +5,7 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/status.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"

@@ -7,7 +7,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/report/snapshot_file.hpp"
 

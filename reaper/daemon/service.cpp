@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 #include "reaper/controllers/freed_room/room_lives.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/planner/cloud_index.hpp"

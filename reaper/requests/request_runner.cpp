@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/cloud_reader/requesters.hpp"
+#include "reaper/cloud/reader/requesters.hpp"
 #include "reaper/eviction/evicting_executor.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"

@@ -12,7 +12,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/journal.hpp"

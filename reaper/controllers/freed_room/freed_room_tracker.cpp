@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "reaper/cloud_reader/requesters.hpp"
+#include "reaper/cloud/reader/requesters.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"

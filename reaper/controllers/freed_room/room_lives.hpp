@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper {

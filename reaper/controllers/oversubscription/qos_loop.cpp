@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/runtime/async.hpp"

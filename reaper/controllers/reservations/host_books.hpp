@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/reservations/project_roles.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/ports/cloud_ports.hpp"

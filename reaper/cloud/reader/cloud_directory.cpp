@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/cloud_directory.hpp"
+#include "reaper/cloud/reader/cloud_directory.hpp"
 
 #include <algorithm>
 #include <utility>

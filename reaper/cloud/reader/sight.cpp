@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/sight.hpp"
+#include "reaper/cloud/reader/sight.hpp"
 
 #include <map>
 

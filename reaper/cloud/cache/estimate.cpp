@@ -1,4 +1,4 @@
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,11 +1,11 @@
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <tuple>
 
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 
 namespace reaper {
 namespace {
