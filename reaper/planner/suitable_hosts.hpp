@@ -31,8 +31,6 @@ bool may_be_victim(const Server& server);
 /// revocable, locked or protected.
 std::optional<std::string> why_no_victim(const Server& server);
 
-class HostFilter;
-
 class SuitableHosts {
 public:
     /// `rules` may be null; hosts `in_cooldown` are left out. Cloud, ledger and rules must outlive

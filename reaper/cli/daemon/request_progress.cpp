@@ -134,8 +134,7 @@ ExitCode show_request(DaemonApi& api, const json& body, const Terminal& terminal
     terminal.complain(
         api.remote()
             ? api.name() +
-                  ": the answer ended before the outcome; the daemon may go on: reaper "
-                  "history"
+                  ": the answer ended before the outcome; the daemon may go on: reaper history"
             : "the daemon ended before the outcome; it goes on at its next start: reaper history");
     return ExitCode::failed;
 }
