@@ -1,6 +1,7 @@
 #include "clients/prometheus/prometheus.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <openssl/evp.h>
 #include <set>
 
