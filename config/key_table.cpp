@@ -638,8 +638,7 @@ const Section reservations{
          reservations_at<&Reservations::roles_by_hierarchy>()},
         {"roles_domains", TextList{}, "[default]",
          "ids of the domains whose projects have roles by their path: who may create projects "
-         "there "
-         "gives roles",
+         "there gives roles",
          reservations_at<&Reservations::roles_domains>()},
         {"static", ReservationList{static_expected}, "[]",
          "room that this file reserves, on each of the hosts (patterns) or of the aggregates' "

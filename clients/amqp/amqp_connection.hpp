@@ -67,8 +67,7 @@ class ConnectionAborter {
 public:
     ConnectionAborter() = default;
     ~ConnectionAborter() { release(); }
-    ConnectionAborter(const ConnectionAborter&) = delete;
-    ConnectionAborter& operator=(const ConnectionAborter&) = delete;
+    ConnectionAborter& operator=(ConnectionAborter&&) = delete;
 
     void hold(int socket);
     void release();
@@ -106,8 +105,7 @@ public:
                                                     milliseconds answer_timeout,
                                                     ConnectionAborter& aborter);
     ~Connection();
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
+    Connection& operator=(Connection&&) = delete;
 
     amqp_connection_state_t raw() const { return state_; }
     const std::string& name() const { return name_; }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <sqlite3.h>
 #include <string>
 #include <string_view>
@@ -30,8 +29,7 @@ Error storage_error(const std::string& path, const DatabaseFailure& failure);
 class Statement {
 public:
     explicit Statement(sqlite3_stmt* prepared) : prepared_(prepared) {}
-    Statement(const Statement&) = delete;
-    Statement& operator=(const Statement&) = delete;
+    Statement& operator=(Statement&&) = delete;
     ~Statement();
 
     /// Bytes as they are, zero bytes too.
@@ -85,8 +83,7 @@ class Transaction {
 public:
     enum class Kind { read, write };
     explicit Transaction(Database& database, Kind kind = Kind::write);
-    Transaction(const Transaction&) = delete;
-    Transaction& operator=(const Transaction&) = delete;
+    Transaction& operator=(Transaction&&) = delete;
     ~Transaction();
     void commit();
 

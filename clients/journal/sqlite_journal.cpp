@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "clients/journal/damage.hpp"
-#include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "clients/journal/worker.hpp"
 #include "reaper/runtime/log.hpp"

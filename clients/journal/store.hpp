@@ -5,7 +5,6 @@
 
 #include <array>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <sys/types.h>

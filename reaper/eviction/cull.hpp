@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cloud_cache/assemble.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/cloud_reader/lock_holders.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/lock_holders.hpp"
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/escrow/escrow.hpp"

@@ -4,7 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <utility>
 
-#include "reaper/cloud_reader/unfinished_deletions.hpp"
+#include "reaper/cloud/reader/unfinished_deletions.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/runtime/log_about.hpp"

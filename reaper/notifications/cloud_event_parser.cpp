@@ -7,8 +7,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,9 +49,6 @@ enum class Pick : std::uint8_t {
     forced_down,
     count_
 };
-
-/// Its path in the message, for people.
-std::string_view path_of(Pick pick);
 
 struct Picked {
     enum class Kind : std::uint8_t { absent, null, text, integer, boolean, other };
@@ -148,6 +143,7 @@ std::optional<Pick> find(const std::array<Name, N>& names, std::string_view key)
 
 }  // namespace
 
+/// Its path in the message, for people.
 std::string_view path_of(Pick pick) {
     static const auto paths = [] {
         std::array<std::string, static_cast<std::size_t>(Pick::count_)> made;

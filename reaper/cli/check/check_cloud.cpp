@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "reaper/cli/check/checks.hpp"
-#include "reaper/cloud_cache/cells_seen.hpp"
-#include "reaper/cloud_cache/host_parts.hpp"
-#include "reaper/cloud_reader/cloud_directory.hpp"
-#include "reaper/cloud_reader/lock_holders.hpp"
-#include "reaper/cloud_reader/sight.hpp"
+#include "reaper/cloud/cache/cells_seen.hpp"
+#include "reaper/cloud/cache/host_parts.hpp"
+#include "reaper/cloud/reader/cloud_directory.hpp"
+#include "reaper/cloud/reader/lock_holders.hpp"
+#include "reaper/cloud/reader/sight.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/cells.hpp"

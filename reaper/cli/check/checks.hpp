@@ -12,7 +12,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/ports/broker_console.hpp"

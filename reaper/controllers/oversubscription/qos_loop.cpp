@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <utility>
-#include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
-#include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log.hpp"
 

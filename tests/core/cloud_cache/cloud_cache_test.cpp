@@ -1,11 +1,11 @@
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
 
 #include "core/cloud_builder.hpp"
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "tagging/taggers.hpp"
 
