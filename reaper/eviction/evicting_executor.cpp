@@ -46,8 +46,10 @@ Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
     // Of a former process, nothing new is sent.
     if (known.empty())
         for (const HostPlan& host : plan.hosts) cull.planned_on.insert(host.host);
-    co_await wait_for_others(cull);
-    if (!cull.stopped) co_await verify_all(cull);
+    do {
+        co_await wait_for_others(cull);
+        if (!cull.stopped) co_await verify_all(cull);
+    } while (!cull.stopped && !cull.pending_releases.empty());
     if (!cull.stopped) co_await hold_room(cull);
     if (!cull.stopped) co_await take_free_room(cull, std::move(plan.hosts));
     if (!cull.stopped) co_await finish_all(cull);
@@ -62,13 +64,25 @@ Task<void> EvictingExecutor::verify(Cull& cull, const Victim& victim) {
     auto look = co_await cull.look.at(victim);
     if (!look) {
         cull.fail(look.error());
-    } else if (look->verdict.kind == Kind::unfit) {
-        co_await skip(cull, victim, look->verdict.reason);
-    } else if (look->verdict.kind == Kind::vanished) {
-        co_await record(cull, victim, Step::vanished, look->verdict.reason);
-        cull.state(victim) = Cull::State::gone;
-    } else if (look->verdict.kind == Kind::fit) {
-        cull.looks.insert_or_assign(victim.server, std::move(*look));
+        co_return;
+    }
+    const std::string reason = look->verdict.reason;
+    switch (look->verdict.kind) {
+        case Kind::fit: cull.looks.insert_or_assign(victim.server, std::move(*look)); break;
+        case Kind::unfit:
+        case Kind::soft_deleted: co_await skip(cull, victim, reason); break;
+        case Kind::going:
+            if (!look->held.empty()) {
+                log_about(about(cull, victim), spdlog::level::info, "{}: victim {}: {}",
+                          cull.request.id.str(), label(victim), reason);
+                cull.pending_releases.push_back(victim.server);
+                break;
+            }
+            [[fallthrough]];
+        case Kind::vanished:
+            co_await record(cull, victim, Step::vanished, reason);
+            cull.state(victim) = Cull::State::gone;
+            break;
     }
 }
 
@@ -422,9 +436,10 @@ Task<void> EvictingExecutor::wait_for_all(Cull& cull) {
 
 /// All or nothing: what others delete must be gone before the rest is deleted.
 Task<void> EvictingExecutor::wait_for_others(Cull& cull) {
-    if (cull.pending_releases.empty()) co_return;
+    const auto others = std::exchange(cull.pending_releases, {});
+    if (others.empty()) co_return;
     std::vector<Task<void>> waits;
-    for (const auto& server : cull.pending_releases) waits.push_back(wait_for_other(cull, server));
+    for (const auto& server : others) waits.push_back(wait_for_other(cull, server));
     co_await run_all(std::move(waits));
     if (cull.overdue > 0) cull.stopped = true;
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;
