@@ -141,7 +141,8 @@ TEST_F(StillOursTest, AVictimThatItsUserDeletesSoftlyStopsThePlanBeforeAnyOtherI
     full_host();
     requester();
     start();
-    before("server host1", [&] { cloud.server_at("host1b").record.server.status = "SOFT_DELETED"; });
+    before("server host1",
+           [&] { cloud.server_at("host1b").record.server.status = "SOFT_DELETED"; });
     messages->deliver(body_of(failure(6)));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 3U);
