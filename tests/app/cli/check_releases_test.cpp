@@ -18,7 +18,7 @@ std::string nova(std::string_view newest, std::optional<NovaRelease> configured 
 /// What does not fit, a line each.
 std::string misfit(std::string_view newest, const SchedulerRules& rules) {
     std::string text;
-    for (const Finding& finding : misfits(newest, rules)) text += to_line(finding, false) + "\n";
+    for (const Finding& finding : misfits(newest, rules)) text += to_line(finding, false);
     return text;
 }
 
@@ -27,7 +27,7 @@ std::string version_of(const ReleaseFacts& release) {
 }
 
 TEST(TriedReleases, NovaIsKnownByItsApi) {
-    EXPECT_EQ(nova("2.93"), "ok   release: Nova 26 (zed), as its API ends at 2.93: tried");
+    EXPECT_EQ(nova("2.93"), "ok   release: Nova 26 (zed), as its API ends at 2.93: tried\n");
     EXPECT_THAT(nova("2.96"),
                 HasSubstr("Nova 29 (2024.1) or Nova 30 (2024.2), as its API ends at 2.96: not "
                           "tried (tried: Nova 26 (zed)"));
@@ -64,13 +64,13 @@ TEST(TriedReleases, PlacementAndTheBrokerToo) {
     const auto placement = [](std::string_view newest) {
         return to_line(placement_tried(newest), false);
     };
-    EXPECT_EQ(placement("1.39"), "ok   release: Placement 1.39: tried");
-    EXPECT_EQ(placement("1.36"), "info release: Placement 1.36: not tried (tried: 1.39)");
-    EXPECT_EQ(placement("1.40"), "info release: Placement 1.40: not tried (tried: 1.39)");
+    EXPECT_EQ(placement("1.39"), "ok   release: Placement 1.39: tried\n");
+    EXPECT_EQ(placement("1.36"), "info release: Placement 1.36: not tried (tried: 1.39)\n");
+    EXPECT_EQ(placement("1.40"), "info release: Placement 1.40: not tried (tried: 1.39)\n");
     const auto broker = [](std::string_view product) {
         return to_line(broker_tried(product), false);
     };
-    EXPECT_EQ(broker("RabbitMQ 3.10.8"), "ok   release: RabbitMQ 3.10.8: tried");
+    EXPECT_EQ(broker("RabbitMQ 3.10.8"), "ok   release: RabbitMQ 3.10.8: tried\n");
     for (const auto* const other :
          {"RabbitMQ 3.1.5", "RabbitMQ 99.1.0", "Another 3.10.8", "RabbitMQ", "unknown broker"})
         EXPECT_THAT(broker(other), HasSubstr(std::string{"info release: "} + other +
