@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .place import Place
+from .releases import installed
 
 Description = dict[str, Any]
 
@@ -245,7 +246,7 @@ rabbit_retry_interval = 1
 rabbit_retry_backoff = 1
 rabbit_interval_max = 2
 kombu_reconnect_delay = 0.5
-[notifications]
+{installed().oslo_rabbit}[notifications]
 notification_format = versioned
 [quota]
 instances = -1
