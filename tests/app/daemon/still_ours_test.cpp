@@ -136,7 +136,7 @@ TEST_F(StillOursTest, AVictimThatItsUserDeletesIsGoneBeforeAnyOtherIsDeleted) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-/// Its user may want it back, so that the others would die for nothing.
+/// Its user may want it back, so that the others would be deleted for nothing.
 TEST_F(StillOursTest, AVictimThatItsUserDeletesSoftlyStopsThePlanBeforeAnyOtherIsDeleted) {
     full_host();
     requester();
