@@ -159,7 +159,7 @@ TEST_F(StillOursTest, AVictimThatTurnsOutToBeDeletedSoftlyCostsNoDeadline) {
     run_until([&] { return cloud.count("server host1b") >= 2; });
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     auto& kept = cloud.server_at("host1b").record.server;
-    kept.task_state.clear();
+    kept.task_state = "";
     kept.status = "SOFT_DELETED";
     const TimePoint then = clock.now();
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
