@@ -495,7 +495,9 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
             cull.state(victim) = Cull::State::gone;
             if (cull.ours.contains(victim.server))
                 safeguards_.on_deletion(cull.request.id, victim.server, true);
-            co_await record(cull, victim, Step::gone, "");
+            const bool by_others = cull.leaving.contains(victim.server);
+            const Step how = by_others ? Step::vanished : Step::gone;
+            co_await record(cull, victim, how, by_others ? "another client deleted it" : "");
             co_return;
         }
         seen = held.has_value();
