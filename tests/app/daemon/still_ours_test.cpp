@@ -144,6 +144,8 @@ TEST_F(StillOursTest, AVictimThatItsUserDeletesSoftlyStopsThePlanBeforeAnyOtherI
     before("server host1",
            [&] { cloud.server_at("host1b").record.server.status = "SOFT_DELETED"; });
     messages->deliver(body_of(failure(6)));
+    run_until([&] { return cloud.count("DELETE") > 0; });
+    EXPECT_EQ(record("req-1").plans.size(), 2U);
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 3U);
     EXPECT_TRUE(cloud.exists("host1b"));
