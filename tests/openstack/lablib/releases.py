@@ -62,6 +62,13 @@ class Installed:
         """Up to 2025.2 Nova patches Python for eventlet, which does not go with threads of uwsgi."""
         return 1 if self.nova < 33 else 4
 
+    # Glance --------------------------------------------------------------------
+
+    @property
+    def image_api(self) -> str | None:
+        """As above; None if Glance is a server of its own, up to 2026.1."""
+        return "glance.wsgi.api:application" if self._numbers("Glance")[0] >= 33 else None
+
     # RabbitMQ ------------------------------------------------------------------
 
     @property

@@ -50,7 +50,7 @@ def placement(place: Place) -> None:
 
 def glance(place: Place) -> None:
     place.path("home", "images").mkdir()
-    _manage(place, "glance", [["--config-file", str(place.path("etc", "glance.conf")), "db", "sync"]])
+    _manage(place, "glance", [["--config-file", str(place.path("etc", "glance-api.conf")), "db", "sync"]])
 
 
 def nova(place: Place, lab: Description) -> None:

@@ -211,14 +211,18 @@ def _wsgi(
         "--disable-logging",
         "--procname", f"lab-{name}",
     ]  # fmt: skip
-    env = {**env, "REAPER_LAB_API": name, "REAPER_LAB_APPLICATION": application}
-    env["REAPER_LAB_ACCESS_LOG"] = str(place.access_log)
-    return Service(name, argv, lambda: _answers_http(port, path), env)
+    own = {"REAPER_LAB_API": name, "REAPER_LAB_APPLICATION": application}
+    own["REAPER_LAB_ACCESS_LOG"] = str(place.access_log)
+    return Service(name, argv, lambda: _answers_http(port, path), own | env)
 
 
 def _glance(place: Place, lab: Description) -> Service:
+    """Without a record of requests, however it runs."""
+    if application := installed().image_api:
+        env = {"OS_GLANCE_CONFIG_DIR": str(place.path("etc")), "REAPER_LAB_ACCESS_LOG": os.devnull}
+        return _wsgi(place, lab, "glance", "/versions", application, env)
     port = lab["ports"]["glance"]
-    argv = _python("glance.cmd.api", place.path("etc", "glance.conf"))
+    argv = _python("glance.cmd.api", place.path("etc", "glance-api.conf"))
     return Service("glance", argv, lambda: _answers_http(port, "/versions"), {})
 
 

@@ -32,7 +32,7 @@ def write_all(place: Place, lab: Description) -> None:
         "stunnel.conf": _stunnel(lab),
         "keystone.conf": _keystone(place, lab),
         "placement.conf": _placement(place, lab),
-        "glance.conf": _glance(place, lab),
+        "glance-api.conf": _glance(place, lab),
         "glance-paste.ini": GLANCE_PASTE,
         "nova.conf": _nova(place, lab),
         "nova-api.conf": "",
