@@ -160,6 +160,7 @@ struct Cull {
     std::set<ServerId> not_out;     ///< of the unheard ones: those of which nothing was written yet
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
+    std::set<ServerId> leaving;     ///< others delete them since the plan was made
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
     AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
     Duration asked_at{};            ///< steady: when one asked last

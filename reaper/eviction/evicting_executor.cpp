@@ -46,10 +46,8 @@ Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
     // Of a former process, nothing new is sent.
     if (known.empty())
         for (const HostPlan& host : plan.hosts) cull.planned_on.insert(host.host);
-    do {
-        co_await wait_for_others(cull);
-        if (!cull.stopped) co_await verify_all(cull);
-    } while (!cull.stopped && !cull.pending_releases.empty());
+    co_await wait_for_others(cull);
+    if (!cull.stopped) co_await verify_all(cull);
     if (!cull.stopped) co_await hold_room(cull);
     if (!cull.stopped) co_await take_free_room(cull, std::move(plan.hosts));
     if (!cull.stopped) co_await finish_all(cull);
@@ -72,13 +70,10 @@ Task<void> EvictingExecutor::verify(Cull& cull, const Victim& victim) {
         case Kind::unfit:
         case Kind::soft_deleted: co_await skip(cull, victim, reason); break;
         case Kind::going:
-            if (!look->held.empty()) {
-                log_about(about(cull, victim), spdlog::level::info, "{}: victim {}: {}",
-                          cull.request.id.str(), label(victim), reason);
-                cull.pending_releases.push_back(victim.server);
-                break;
-            }
-            [[fallthrough]];
+            log_about(about(cull, victim), spdlog::level::info, "{}: victim {}: {}",
+                      cull.request.id.str(), label(victim), reason);
+            cull.leaving.insert(victim.server);
+            break;
         case Kind::vanished:
             co_await record(cull, victim, Step::vanished, reason);
             cull.state(victim) = Cull::State::gone;
@@ -410,20 +405,23 @@ Task<Duration> EvictingExecutor::pause_for(ServerId server, Duration interval, b
     co_return std::min(interval * 3 / 2, settings_.cull.poll_interval * 10);
 }
 
-/// What a reaper deleted softly and left. All or nothing: it is gone before any other server is
-/// deleted.
+/// What a reaper deleted softly and left, and what others delete since the plan was made. All or
+/// nothing: it is gone before any other server is deleted.
 Task<void> EvictingExecutor::finish_all(Cull& cull) {
     std::vector<Task<void>> waits;
     for (const auto& victim : cull.victims) {
-        if (cull.state(victim) != Cull::State::unfinished) continue;
+        const bool leaves = cull.leaving.contains(victim.server);
+        if (!leaves && cull.state(victim) != Cull::State::unfinished) continue;
         cull.state(victim) = Cull::State::sent;
         waits.push_back(wait_until_gone(cull, victim));
     }
     if (waits.empty()) co_return;
     co_await run_all(std::move(waits));
-    for (const auto& victim : cull.victims)
-        if (cull.unfinished.contains(victim.server) && cull.state(victim) != Cull::State::gone)
-            cull.stopped = true;
+    for (const auto& victim : cull.victims) {
+        const bool first =
+            cull.unfinished.contains(victim.server) || cull.leaving.contains(victim.server);
+        if (first && cull.state(victim) != Cull::State::gone) cull.stopped = true;
+    }
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;
 }
 
@@ -436,10 +434,9 @@ Task<void> EvictingExecutor::wait_for_all(Cull& cull) {
 
 /// All or nothing: what others delete must be gone before the rest is deleted.
 Task<void> EvictingExecutor::wait_for_others(Cull& cull) {
-    const auto others = std::exchange(cull.pending_releases, {});
-    if (others.empty()) co_return;
+    if (cull.pending_releases.empty()) co_return;
     std::vector<Task<void>> waits;
-    for (const auto& server : others) waits.push_back(wait_for_other(cull, server));
+    for (const auto& server : cull.pending_releases) waits.push_back(wait_for_other(cull, server));
     co_await run_all(std::move(waits));
     if (cull.overdue > 0) cull.stopped = true;
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;

@@ -294,7 +294,7 @@ def test_a_busy_host_sheds_what_is_too_much(
     exporter[one].pressure(0)
     seller.stop()
     change(seller, qos=load, qos_source="nova")
-    source = "oversubscription.qos_source: nova: release zed asks the host for its load"
+    source = "oversubscription.qos_source: nova: it asks the host for its load"
     checked = seller.command("check")
     assert checked.returncode != 0 and f"FAIL {source}; 0 of 3 hosts" in checked.stdout, checked.stdout
     try:

@@ -124,8 +124,8 @@ std::vector<Finding> misfits(std::string_view newest, const SchedulerRules& rule
         const bool older = releases.empty() || *rules.release < releases.front().release;
         if (older)
             tell(differs +
-                 "right during an upgrade alone, as the reaper does not know what Nova asks for "
-                 "besides; then set auto");
+                 "keep it only while an upgrade runs; then set auto, or the reaper misses what the "
+                 "new Nova asks for");
         else if (*rules.release > by_api)
             tell(differs + "the reaper requires what Nova does not ask for; set auto");
     }

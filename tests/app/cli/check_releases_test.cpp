@@ -89,9 +89,9 @@ TEST(Misfits, AConfiguredReleaseOfAnotherApiIsReported) {
     EXPECT_EQ(misfit("2.100", rules),
               "warn scheduler: nova_release is 2026.1, but the API ends at 2.100 (2025.1 or "
               "2025.2): the reaper requires what Nova does not ask for; set auto\n");
-    EXPECT_THAT(misfit("2.104", rules), HasSubstr("(2026.2): right during an upgrade alone"));
+    EXPECT_THAT(misfit("2.104", rules), HasSubstr("(2026.2): keep it only while an upgrade"));
     rules.release = NovaRelease::r2026_2;
-    EXPECT_THAT(misfit("2.999", rules), HasSubstr("(newer than 2026.2): right during an upgrade"));
+    EXPECT_THAT(misfit("2.999", rules), HasSubstr("(newer than 2026.2): keep it only while an"));
     rules.release = NovaRelease::zed;
     EXPECT_THAT(misfit("2.53", rules), IsEmpty()) << "and what came before";
 }

@@ -116,7 +116,7 @@ TEST_F(StillOursTest, WhatAnotherReaperDeletesIsWaitedForAndNotRepeated) {
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
 }
 
-/// The plan knows nothing of it yet. All or nothing holds for it as well.
+/// The plan knows nothing of it yet: all or nothing holds for it, too.
 TEST_F(StillOursTest, AVictimThatItsUserDeletesIsGoneBeforeAnyOtherIsDeleted) {
     full_host();
     requester();
@@ -146,6 +146,24 @@ TEST_F(StillOursTest, AVictimThatItsUserDeletesSoftlyStopsThePlanBeforeAnyOtherI
     messages->deliver(body_of(failure(6)));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 3U);
+    EXPECT_TRUE(cloud.exists("host1b"));
+}
+
+TEST_F(StillOursTest, AVictimThatTurnsOutToBeDeletedSoftlyCostsNoDeadline) {
+    full_host();
+    requester();
+    start();
+    before("server host1",
+           [&] { cloud.server_at("host1b").record.server.task_state = "soft-deleting"; });
+    messages->deliver(body_of(failure(6)));
+    run_until([&] { return cloud.count("server host1b") >= 2; });
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    auto& kept = cloud.server_at("host1b").record.server;
+    kept.task_state = "";
+    kept.status = "SOFT_DELETED";
+    const TimePoint then = clock.now();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_LT(clock.now() - then, settings.cull.deadline / 2);
     EXPECT_TRUE(cloud.exists("host1b"));
 }
 
