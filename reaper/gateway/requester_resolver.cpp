@@ -512,8 +512,10 @@ ResultTask<RequesterResolver::Built> RequesterResolver::built(
     std::optional<Result<ImageProperties>> image;
     if (!read_alone) {
         std::optional<Result<std::optional<ServerRecord>>> read;
+        std::optional<Result<NovaRelease>> release;  // the rest needs it, and finds it known
         std::vector<Task<void>> parts;
         parts.push_back(keep(cloud_.compute.server(notice.server), read));
+        parts.push_back(keep(cloud_.compute.release(), release));
         if (!first.image.empty())
             parts.push_back(keep(read_image(cloud_, notice.request_id, first.image), image));
         co_await run_all(std::move(parts));
