@@ -247,16 +247,18 @@ def test_freed_room_is_offered_to_no_other_request(cloud: Cloud, gateway: Reaper
     bypassed: list[int] = []
 
     def boot_spot() -> None:
+        # As many as Nova gets through: it is not to be slow for the regular ones.
         while not stop.is_set():
-            others.extend(cloud.ask("small", project="spot"))
-            time.sleep(0.05)
+            asked = cloud.ask("small", project="spot")
+            others.extend(asked)
+            cloud.wait_for(asked, "ERROR")
 
     def claim_directly() -> None:
         while not stop.is_set():
             bypassed.append(cloud.claim_directly(cloud.hosts[0], {"VCPU": 1}))
 
     mark = cloud.mark()
-    crowd = [threading.Thread(target=boot_spot), threading.Thread(target=claim_directly)]
+    crowd = [threading.Thread(target=each) for each in (boot_spot, boot_spot, claim_directly)]
     for each in crowd:
         each.start()
     try:
@@ -364,8 +366,10 @@ def test_a_gateway_that_dies_in_the_middle_of_it(cloud: Cloud, gateway: Reaper, 
         eventually("a victim is chosen", lambda: cloud.reaper_deletions(mark))
         gateway.kill()
         cloud.wait_for([server], "ERROR")  # Placement itself is asked again, and has no room
+        cloud.failure_messages(1)  # sent after that, and not to come beside the next request
     gateway.start()
     gateway.wait_outcome(server.request)
+    gateway.wait_acknowledged()
     wait_until_asked(listen.front)
     [again] = cloud.ask("small")
     cloud.wait_for([again], "ACTIVE")
