@@ -459,6 +459,7 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
     for (auto& record : *unfinished) {
         InFlight& request = in_flight_[record.request.id];
         request.approved = record.request.approved;
+        request.source = record.request.source;
         auto lease = lease_of(record.request.source);
         request.whole = lease || !record.plans.empty();
         if (lease) request.leases.add(std::move(lease));

@@ -103,6 +103,28 @@ TEST_F(GatewayTest, TheMessageOfARequestWhoseSchedulerLeftIsServed) {
     EXPECT_EQ(record("req-1").request.source, RequestSource::nova_failure);
 }
 
+TEST_F(GatewayTest, TheMessageOfARequestOfAFormerProcessIsServed) {
+    full_host();
+    booting("requester-1");
+    start();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("DELETE")) return std::nullopt;
+        return Error{Errc::server_error, "nova: 503"};
+    };
+    search("req-1");
+    run_until([&] { return cloud.count("DELETE") > 0; });
+    crash();
+    start();
+    requester();  // it is in ERROR now
+    messages->deliver(body_of(failure()));
+    run_until([&] { return record("req-1").outcome.has_value(); });
+    EXPECT_EQ(record("req-1").request.source, RequestSource::gateway);
+    cloud.on_call = {};
+    run_until([&] { return all_acknowledged(1); });
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(record("req-1").request.source, RequestSource::nova_failure);
+}
+
 TEST_F(GatewayTest, NorDoesItUnderAnotherId) {
     full_host();
     cloud.deletion_takes = std::chrono::seconds{30};
