@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clients/journal/copy.hpp"
 #include "clients/journal/damage.hpp"
 #include "clients/journal/file_lease.hpp"
 #include "clients/journal/schema.hpp"
@@ -62,23 +63,40 @@ Result<void> prepare_for_writing(SqliteDatabase& database, const std::string& pa
 }
 
 /// Throws Damage if the file is not what was written.
-Result<std::unique_ptr<Store>> open_store(const std::string& path,
-                                          std::unique_ptr<FileLease>& lease,
-                                          JournalOptions options) {
+Result<std::unique_ptr<SqliteDatabase>> open_to_write(const std::string& path, FileLease* lease) {
     if (path != in_memory) journal::check_log(path);
-    if (lease)
+    if (lease != nullptr)
         if (const auto locked = lease->lock_file(); !locked) return locked.error();
     try {
         auto database =
             std::make_unique<SqliteDatabase>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
         if (const auto prepared = prepare_for_writing(*database, path); !prepared)
             return prepared.error();
-        if (lease) lease->remember_files();
-        return std::make_unique<Store>(path, std::move(database), std::move(lease), options);
+        if (lease != nullptr) lease->remember_files();
+        return database;
     } catch (const DatabaseFailure& failure) {
         if (!journal::indicates_damage(failure)) throw;
         throw journal::Damage{failure.message};
     }
+}
+
+/// Throws Damage too.
+Result<std::unique_ptr<Store>> open_store(const std::string& path,
+                                          std::unique_ptr<FileLease>& lease,
+                                          JournalOptions options) {
+    auto database = open_to_write(path, lease.get());
+    if (!database) return database.error();
+    return std::make_unique<Store>(path, std::move(*database), std::move(lease), options);
+}
+
+/// The lock of the file that `path` names, with its path as it is known to all.
+Result<std::pair<std::string, std::unique_ptr<FileLease>>> lock_path(const std::string& path) {
+    // The same file by another name must have the same lock.
+    const std::string real = std::filesystem::weakly_canonical(path).string();
+    if (const auto good = check_directory(real); !good) return good.error();
+    auto lease = FileLease::take(real);
+    if (!lease) return lease.error();
+    return std::pair{real, std::make_unique<FileLease>(std::move(*lease))};
 }
 
 TimePoint now() {
@@ -137,6 +155,24 @@ std::unique_ptr<SqliteDatabase> open_read_only(const std::string& path) {
 
 }  // namespace
 
+namespace journal {
+
+Result<OwnedDatabase> own_file(const std::string& path) {
+    return guarded<OwnedDatabase>(path, [&]() -> Result<OwnedDatabase> {
+        auto locked = lock_path(path);
+        if (!locked) return locked.error();
+        try {
+            auto database = open_to_write(locked->first, locked->second.get());
+            if (!database) return database.error();
+            return OwnedDatabase{path, std::move(locked->second), std::move(*database)};
+        } catch (const Damage& damage) {
+            return refused(path, "is damaged (" + damage.what + ")");
+        }
+    });
+}
+
+}  // namespace journal
+
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOptions options) {
     using Opened = std::unique_ptr<Journal>;
     return guarded<Opened>(path, [&]() -> Result<Opened> {
@@ -146,13 +182,9 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path, JournalOp
         };
         std::unique_ptr<FileLease> held;
         if (path == in_memory) return journal_on(open_store(path, held, options));
-        // The same file by another name must have the same lock.
-        const std::string real = std::filesystem::weakly_canonical(path).string();
-        if (const auto good = check_directory(real); !good) return good.error();
-        auto lease = FileLease::take(real);
-        if (!lease) return lease.error();
-        held = std::make_unique<FileLease>(std::move(*lease));
-        return journal_on(open_or_replace(real, std::move(held), options));
+        auto locked = lock_path(path);
+        if (!locked) return locked.error();
+        return journal_on(open_or_replace(locked->first, std::move(locked->second), options));
     });
 }
 
