@@ -5,7 +5,7 @@ namespace reaper::journal {
 Error storage_error(const std::string& path, const DatabaseFailure& failure) {
     std::string line = "journal " + path + ": " + failure.message;
     if (!failure.advice.empty()) line += "; " + failure.advice;
-    return Error{Errc::storage, line};
+    return Error{failure.displaced ? Errc::conflict : Errc::storage, line};
 }
 
 std::int64_t Database::ask_number(const std::string& sql) {

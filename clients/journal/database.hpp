@@ -19,11 +19,12 @@ namespace reaper::journal {
 struct DatabaseFailure {
     int code = 0;  ///< the engine's own; SQLite: the extended result code
     std::string message;
-    std::string advice{};  ///< what to do about it, where there is something
-    bool again = false;    ///< nothing of the transaction is there, and the next try may succeed
+    std::string advice{};    ///< what to do about it, where there is something
+    bool again = false;      ///< nothing of the transaction is there, and the next try may succeed
+    bool displaced = false;  ///< another reaper writes the journal now
 };
 
-/// One line with the path and what to do.
+/// One line with the path and what to do: `conflict` if another reaper writes the journal now.
 Error storage_error(const std::string& path, const DatabaseFailure& failure);
 
 /// A statement that an engine has prepared.

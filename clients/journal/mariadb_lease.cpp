@@ -55,7 +55,7 @@ void MariadbLease::renew() {
         const std::string other = look.step() ? look.text(0) : "unknown";
         throw DatabaseFailure{0, "another reaper (" + other + ") has taken its lease",
                               "this one writes nothing more, and deletes nothing; restart it",
-                              false};
+                              false, true};
     }
     renewed_at_ = std::chrono::steady_clock::now();
 }

@@ -146,6 +146,7 @@ private:
     std::optional<TimePoint> credential_expires_;
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
+    std::optional<Error> displaced_;            ///< another reaper has our journal: we end
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
     ServiceStatus told_;     ///< the last reported one

@@ -405,6 +405,43 @@ circuit breaker opened, the clock stepped.)",
   reaper history events --since 7d --limit 5
 )"};
 
+const Text journal{
+    "The journal's database: makes its tables, copies",
+    R"(For a journal in a MariaDB database (journal.url), which reapers that stand by for each other share.
+A journal in a file (journal.path) needs none of this.)",
+    R"(Examples:
+  reaper journal migrate --dry-run
+  reaper journal copy --from /var/lib/reaper/journal.db
+)"};
+
+const Text journal_migrate{
+    "Makes the tables that the database lacks",
+    R"(Makes the tables of the journal in the database of journal.url. The daemon makes none, and refuses
+tables of another version. It may run again: existing tables stay. The daemon's user needs SELECT,
+INSERT, UPDATE and DELETE only; --url names another user of the same database, who may also CREATE
+and has REFERENCES and INDEX.)",
+    R"(Examples:
+  reaper journal migrate --dry-run
+  reaper journal migrate
+  reaper journal migrate --url mysql://root@db1/reaper --password-file /root/db-password
+  reaper journal migrate --dry-run | mariadb reaper
+
+Exit codes: 0 the tables are there; 2 the configuration has no journal.url; 1 anything else.
+)"};
+
+const Text journal_copy{
+    "Copies a file's journal into the database, or back",
+    R"(Copies all rows between a journal's file and the database of journal.url, and compares both by
+SHA-256 afterwards. No reaper may use either of them: stop it first. What an interrupted copy has
+written stays, and the next one goes on behind it. A target with other rows is refused.)",
+    R"(Examples:
+  reaper journal copy --from /var/lib/reaper/journal.db
+  reaper journal copy --to /var/lib/reaper/journal.db
+
+Exit codes: 0 both are the same; 2 the command line, or the configuration has no journal.url; 1
+anything else.
+)"};
+
 const Text dead_letters{
     "Messages that were not understood: list, show, retry",
     R"(Messages that the reaper did not understand, or could not read. Copies of them wait in the queue

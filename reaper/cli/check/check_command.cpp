@@ -91,7 +91,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     check_broker(settings.broker, probe, report);
     // Without a consumer there is no daemon to ask.
     if (probe && probe->queue && probe->queue->consumers > 0)
-        check_activity(activity_of(settings.broker, settings.journal.path), report);
+        check_activity(activity_of(settings.broker, settings.journal.place()), report);
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, settings, calls.observer());

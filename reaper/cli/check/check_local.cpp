@@ -111,9 +111,15 @@ void check_dead_letters(const config::Broker& broker, const BrokerReport& found,
 
 }  // namespace
 
-void check_journal(const config::JournalFile& journal, const Report& report) {
+void check_journal(const config::JournalSettings& journal, const Report& report) {
     namespace fs = std::filesystem;
-    const std::string what = "journal " + journal.path;
+    const std::string what = "journal " + journal.place();
+    if (!journal.in_file()) {
+        const auto opened = journal_to_read(journal);
+        report({opened ? Verdict::ok : Verdict::fail, what,
+                opened ? "answers, and has its tables" : opened.error().what});
+        return;
+    }
     const fs::path folder = fs::absolute(journal.path).parent_path();
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
@@ -133,7 +139,7 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
                 "not there yet; user " + user_name() + " may make it in " + folder.string()});
         return;
     }
-    if (auto opened = journal_to_read(journal.path); !opened)
+    if (auto opened = journal_to_read(journal); !opened)
         report({Verdict::fail, what, opened.error().what});
     else if (access(journal.path.c_str(), W_OK) != 0)
         report({Verdict::fail, what,

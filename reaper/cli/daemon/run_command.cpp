@@ -202,7 +202,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
-    KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock,
+    KnownReapers reapers{settings->broker, settings->journal.place(), *messages, *cloud->clock,
                          dry_run};
     const CloudPorts of_cloud = cloud->ports();
     monitor.watch([&service] { return service->state(); });

@@ -39,7 +39,7 @@ void answer(const Terminal& terminal, const nlohmann::json& document, const std:
 std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeguards& safeguards,
                                     const Terminal& terminal) {
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = journal_to_read(settings.journal.path);
+    auto journal = journal_to_read(settings.journal);
     if (!journal) {
         terminal.warn(journal.error().what);
         return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeg
 /// Is the circuit breaker half open, for all that the journal tells? It has no file then.
 bool tries_a_cull(const config::LocalSettings& settings) {
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = journal_to_read(settings.journal.path);
+    auto journal = journal_to_read(settings.journal);
     if (!journal) return false;
     const auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
     return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;

@@ -6,8 +6,8 @@
 #include "clients/journal/mariadb_journal.hpp"
 #include "clients/journal/sqlite_database.hpp"
 #include "clients/journal/sqlite_journal.hpp"
-#include "tests/clients/journal/mariadb_server.hpp"
 #include "tests/clients/journal/stories.hpp"
+#include "tests/support/mariadb_server.hpp"
 
 namespace reaper::journal::test {
 namespace {

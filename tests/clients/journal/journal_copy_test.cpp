@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "clients/journal/copy.hpp"
-#include "tests/clients/journal/mariadb_server.hpp"
 #include "tests/clients/journal/stories.hpp"
+#include "tests/support/mariadb_server.hpp"
 
 namespace reaper::journal::test::journal_copy_test {
 namespace {
@@ -86,7 +86,7 @@ TEST_F(JournalCopy, IsWholeThereAndBack) {
     }
 }
 
-TEST_F(JournalCopy, GoesOnBehindWhatIsThere) {
+TEST_F(JournalCopy, GoesOnBehindWhatWasCopied) {
     auto journal = open_journal(folder.path()).value();
     fill(*journal, 3);
     journal.reset();

@@ -8,8 +8,8 @@
 #include "clients/journal/dialect.hpp"
 #include "clients/journal/mariadb_schema.hpp"
 #include "clients/journal/sqlite_database.hpp"
-#include "tests/clients/journal/mariadb_server.hpp"
 #include "tests/clients/journal/stories.hpp"
+#include "tests/support/mariadb_server.hpp"
 
 namespace reaper::journal::test::mariadb_journal_test {
 namespace {
@@ -131,6 +131,7 @@ TEST_F(MariadbJournal, WritesNothingOnceItsLeaseIsAnothers) {
     const StepEntry sent{ServerId{"victim-1"}, Step::delete_sent, "", noon(1)};
     const auto refused = wait(frozen->add_step(RequestId{"req-1"}, sent));
     ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::conflict);
     EXPECT_THAT(refused.error().what,
                 AllOf(HasSubstr("another reaper (controller-2) has taken its lease"),
                       HasSubstr("deletes nothing")));

@@ -1,4 +1,4 @@
-#include "tests/clients/journal/mariadb_server.hpp"
+#include "tests/support/mariadb_server.hpp"
 
 #include <array>
 #include <chrono>
