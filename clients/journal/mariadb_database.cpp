@@ -1,6 +1,7 @@
 #include "clients/journal/mariadb_database.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -420,6 +421,9 @@ private:
                        "mysql_native_password,client_ed25519,caching_sha2_password");
         const my_bool off = 0;
         mysql_options(handle, MYSQL_OPT_RECONNECT, &off);
+        // Newer connectors verify by default.
+        mysql_options(handle, MYSQL_OPT_SSL_ENFORCE, &off);
+        mysql_options(handle, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &off);
         if (!address_.socket.empty()) return;
         const unsigned tcp = MYSQL_PROTOCOL_TCP;  // also to "localhost"
         mysql_options(handle, MYSQL_OPT_PROTOCOL, &tcp);

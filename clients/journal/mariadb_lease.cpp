@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/text.hpp"
+
 namespace reaper::journal {
 namespace {
 
@@ -67,6 +69,15 @@ Result<void> MariadbLease::check() {
     Transaction transaction{database_};
     transaction.commit();
     return {};
+}
+
+Result<void> MariadbLease::may_delete() {
+    auto look = database_.statement(
+        "SELECT paused_at, paused_by, paused_reason FROM lease WHERE id = 1 FOR UPDATE");
+    if (!look.step() || look.null(0)) return {};
+    const PauseNote note{printable(look.text(1), 255), printable(look.text(2), 1024), look.time(0)};
+    return Error{Errc::storage, "journal " + url_ + ": paused " + note.line() +
+                                    "; no deletion is written until 'reaper resume'"};
 }
 
 void MariadbLease::release() noexcept {

@@ -26,6 +26,8 @@ public:
                                                       const std::string& holder);
 
     Result<void> check() override;
+    /// Are deletions paused? The row is locked by `renew`, so it stays as it is until the commit.
+    Result<void> may_delete() override;
     Result<void> read_back(std::int64_t, const ServerId&) override { return {}; }
     void release() noexcept override;
 

@@ -11,17 +11,22 @@ constexpr const char* mariadb_tables[] = {
     R"sql(CREATE TABLE IF NOT EXISTS reaper_schema (
     version BIGINT PRIMARY KEY
 ))sql",
-    // One row: who writes the journal, and until when no other may. `number` grows with each that
-    // takes it; `writes` with each transaction, so that two nodes of a cluster can't both commit.
+    // One row: who writes the journal, until when no other may, and whether deletions are paused.
+    // `number` grows with each that takes it; `writes` with each transaction, so that two nodes of
+    // a cluster can't both commit.
     R"sql(CREATE TABLE IF NOT EXISTS lease (
     id       TINYINT PRIMARY KEY,
     number   BIGINT NOT NULL,
     holder   VARBINARY(512) NOT NULL,
     taken_at BIGINT NOT NULL,
     ends_at  BIGINT NOT NULL,
-    writes   BIGINT NOT NULL
+    writes   BIGINT NOT NULL,
+    paused_at     BIGINT,
+    paused_by     VARBINARY(255) NOT NULL DEFAULT '',
+    paused_reason VARBINARY(1024) NOT NULL DEFAULT ''
 ))sql",
-    "INSERT IGNORE INTO lease VALUES (1, 0, '', 0, 0, 0)",
+    "INSERT IGNORE INTO lease (id, number, holder, taken_at, ends_at, writes) "
+    "VALUES (1, 0, '', 0, 0, 0)",
     R"sql(CREATE TABLE IF NOT EXISTS request (
     seq               BIGINT AUTO_INCREMENT PRIMARY KEY,
     id                VARBINARY(1024) NOT NULL,

@@ -141,7 +141,10 @@ void Store::note_chosen(std::int64_t request, const Plan& plan) {
 }
 
 Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
+    const bool deletes = step.step == Step::delete_sent || step.step == Step::force_delete_sent;
     Transaction transaction{database_};
+    if (ownership_ && deletes)
+        if (const auto may = ownership_->may_delete(); !may) return may.error();
     const auto request = must_find(id);
     if (!request) return request.error();
     auto insert = database_.statement(
@@ -151,7 +154,6 @@ Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     insert.run();
     const std::int64_t row = database_.last_row();
     transaction.commit();
-    const bool deletes = step.step == Step::delete_sent || step.step == Step::force_delete_sent;
     return ownership_ && deletes ? ownership_->read_back(row, step.server) : Result<void>{};
 }
 

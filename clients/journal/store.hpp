@@ -23,6 +23,8 @@ public:
     virtual ~Ownership() = default;
     /// Before each call: an error if it is no longer ours, or no longer where it was.
     virtual Result<void> check() = 0;
+    /// In the transaction that writes the step of a deletion: an error if it is not to be sent.
+    virtual Result<void> may_delete() { return {}; }
     /// The step of a deletion is durable: can others read it?
     virtual Result<void> read_back(std::int64_t step, const ServerId& server) = 0;
     /// While the connection is still there: another may have it at once.

@@ -17,6 +17,7 @@
 #include "clients/http_server/server.hpp"
 #include "clients/journal/copy.hpp"
 #include "clients/journal/mariadb_journal.hpp"
+#include "clients/journal/mariadb_switch.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "clients/pause/pause_file.hpp"
@@ -154,9 +155,21 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
     return no_journal();
 }
 
-Switches make_switches(const std::string& pause_file) {
-    return {std::make_unique<PauseFile>(pause_file),
-            std::make_unique<PauseFile>(breaker_file(pause_file))};
+Switches make_switches(const std::string& pause_file, const config::JournalSettings& journal,
+                       bool watched) {
+    Switches switches{std::make_unique<PauseFile>(pause_file),
+                      std::make_unique<PauseFile>(breaker_file(pause_file))};
+    if (journal.in_file()) return switches;
+    // Its URL was checked when it was read.
+    const MariadbAddress address = address_of(journal).value();
+    switches.pause = make_shared_switch(address, std::move(switches.pause),
+                                        watched ? SwitchUse::watched : SwitchUse::once);
+    return switches;
+}
+
+std::string reach_of_switch(const config::JournalSettings& journal) {
+    return journal.in_file() ? "on this machine (" + machine_name() + ")"
+                             : "for all reapers of " + journal.url;
 }
 
 std::unique_ptr<BrokerConsole> broker_console(const config::Broker& broker) {

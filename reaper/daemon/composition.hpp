@@ -90,7 +90,12 @@ struct Switches {
     std::unique_ptr<Switch> pause;    ///< the operator
     std::unique_ptr<Switch> breaker;  ///< the circuit breaker, while it is open
 };
-Switches make_switches(const std::string& pause_file);
+/// A journal in a database has the operator's switch for all its reapers, with which the file still
+/// pauses this machine; `watched`: asked in the background, for a daemon.
+Switches make_switches(const std::string& pause_file, const config::JournalSettings& journal,
+                       bool watched = false);
+/// Where that switch pauses: `on this machine (ctl-1)`.
+std::string reach_of_switch(const config::JournalSettings& journal);
 
 std::unique_ptr<BrokerConsole> broker_console(const config::Broker& broker);
 

@@ -619,6 +619,9 @@ which this command names if it is another. Deletions that Nova was
 asked for already go on; no further one is sent, not even of a plan that is being carried out.
 Requests that come meanwhile are refused with the reason, and stand in the history.
 
+With a journal in a database (journal.url), the pause is in that database and holds for all its
+reapers, from any machine; the file then pauses this machine alone.
+
 A pause that is in force already stays as it is, with its reason. The circuit breaker stops the
 reaper in the same way, by a file beside it, and tries again by itself.)",
     R"(Examples:
@@ -629,7 +632,7 @@ reaper in the same way, by a file beside it, and tries again by itself.)",
 
 const Text resume{
     "Ends a pause; closes the circuit breaker too",
-    R"(Ends whatever pause is in force on this machine, closes its circuit breaker, and says what it was.
+    R"(Ends whatever pause is in force on this machine (and in the database of journal.url), closes its circuit breaker, and says what it was.
 What went unused before counts no more, for projects and shapes that are left alone, too. Look into
 "reaper history" first if the breaker opened: it did so for a reason.)",
     R"(Example:

@@ -84,7 +84,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
                     std::to_string((*policy)->alternatives)});
     }
     check_journal(settings.journal, report);
-    check_switch(settings.pause_file, report);
+    check_switch(settings.pause_file, settings.journal, report);
     check_limits(settings.policy.safeguards, report);
     terminal.progress("asking the broker ...");
     const auto probe = broker_console(settings.broker)->look();

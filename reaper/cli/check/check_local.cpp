@@ -149,13 +149,17 @@ void check_journal(const config::JournalSettings& journal, const Report& report)
         report({Verdict::ok, what, "readable, and user " + user_name() + " may write it"});
 }
 
-void check_switch(const std::string& pause_file, const Report& report) {
-    const Switches switches = make_switches(pause_file);
+void check_switch(const std::string& pause_file, const config::JournalSettings& journal,
+                  const Report& report) {
+    const Switches switches = make_switches(pause_file, journal);
     const auto paused = switches.pause->paused();
     const std::string here = "on this machine (" + machine_name() + ")";
+    const std::string reach = reach_of_switch(journal);
     report({paused ? Verdict::warn : Verdict::ok, "switch",
-            paused ? *paused + ", " + here + ": its reaper deletes no servers until 'reaper resume'"
-                   : "not paused " + here});
+            paused ? *paused + ", " + reach +
+                         (journal.in_file() ? ": its reaper deletes" : ": they delete") +
+                         " no servers until 'reaper resume'"
+                   : "not paused " + reach});
     if (const auto open = switches.breaker->paused())
         report({Verdict::warn, "circuit breaker", *open + ", " + here});
     const auto folder = std::filesystem::path{pause_file}.parent_path();

@@ -61,7 +61,8 @@ using Report = std::function<void(Finding)>;
 void check_journal(const config::JournalSettings& journal, const Report& report);
 
 /// Is the reaper of this machine paused?
-void check_switch(const std::string& pause_file, const Report& report);
+void check_switch(const std::string& pause_file, const config::JournalSettings& journal,
+                  const Report& report);
 
 /// What the limits leave, and whether harm has a price.
 void check_limits(const SafeguardSettings& safeguards, const Report& report);

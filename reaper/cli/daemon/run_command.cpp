@@ -169,7 +169,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
 
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
     DaemonShell shell(io, *settings, std::move(reload));
-    const Switches switches = make_switches(settings->pause_file);
+    const Switches switches = make_switches(settings->pause_file, settings->journal, true);
     const ServicePorts ports{cloud->ports(),
                              *journal,
                              *messages,

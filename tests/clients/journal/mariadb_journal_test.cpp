@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
+#include <thread>
 
 #include "clients/journal/dialect.hpp"
 #include "clients/journal/mariadb_schema.hpp"
+#include "clients/journal/mariadb_switch.hpp"
 #include "clients/journal/sqlite_database.hpp"
 #include "tests/clients/journal/stories.hpp"
 #include "tests/support/mariadb_server.hpp"
@@ -158,6 +160,83 @@ TEST_F(MariadbJournal, GoesOnWhenItsConnectionWasCut) {
         EXPECT_TRUE(admitted->first);
     }
     EXPECT_EQ(wait(journal->list(10)).value().size(), 2U);
+}
+
+/// A switch of this machine, in memory.
+class LocalSwitch final : public Switch {
+public:
+    std::optional<std::string> paused() const override {
+        return note_ ? std::optional{"paused " + note_->line()} : std::nullopt;
+    }
+    std::optional<PauseNote> note() const override { return note_; }
+    Result<void> pause(std::string by, std::string reason) override {
+        note_ = PauseNote{std::move(by), std::move(reason), noon()};
+        return {};
+    }
+    Result<void> resume() override {
+        note_.reset();
+        return {};
+    }
+
+private:
+    std::optional<PauseNote> note_;
+};
+
+TEST_F(MariadbJournal, WritesNoDeletionWhilePaused) {
+    migrate();
+    auto journal = open_mariadb_journal(address, "active").value();
+    wait(journal->admit(request("req-1"), noon())).value();
+    const auto pause =
+        make_shared_switch(address, std::make_unique<LocalSwitch>(), SwitchUse::once);
+    EXPECT_FALSE(pause->paused());
+    ASSERT_TRUE(pause->pause("alice", "upgrade"));
+    ASSERT_TRUE(pause->pause("bob", "later")) << "what is in force stays";
+    EXPECT_THAT(pause->paused().value(),
+                AllOf(HasSubstr("paused by alice since"), HasSubstr(": upgrade")));
+    const auto step = [&](Step kind) {
+        return wait(journal->add_step(RequestId{"req-1"},
+                                      StepEntry{ServerId{"victim-1"}, kind, "", noon(1)}));
+    };
+    for (const Step kind : {Step::delete_sent, Step::force_delete_sent}) {
+        const auto refused = step(kind);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, Errc::storage) << "the lease is ours still";
+        EXPECT_THAT(refused.error().what, HasSubstr("paused by alice since"));
+    }
+    EXPECT_TRUE(step(Step::gone)) << "what happened is written";
+    EXPECT_EQ(wait(journal->record(RequestId{"req-1"})).value()->steps.size(), 1U);
+    ASSERT_TRUE(pause->resume());
+    EXPECT_FALSE(pause->paused());
+    EXPECT_TRUE(step(Step::delete_sent));
+}
+
+TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
+    migrate();
+    const auto here =
+        make_shared_switch(address, std::make_unique<LocalSwitch>(), SwitchUse::watched);
+    auto file = std::make_unique<LocalSwitch>();
+    LocalSwitch& of_there = *file;
+    const auto there = make_shared_switch(address, std::move(file), SwitchUse::once);
+    ASSERT_TRUE(here->pause("alice", ""));
+    EXPECT_TRUE(here->paused()) << "at once";
+    EXPECT_TRUE(there->paused());
+    ASSERT_TRUE(there->resume());
+    EXPECT_FALSE(there->paused());
+    while (here->paused()) std::this_thread::yield();
+    ASSERT_TRUE(of_there.pause("bob", "this machine alone"));
+    EXPECT_THAT(there->paused().value(), HasSubstr("this machine alone"));
+    EXPECT_FALSE(here->paused());
+    ASSERT_TRUE(there->resume());
+    EXPECT_FALSE(there->paused());
+}
+
+TEST_F(MariadbJournal, IsPausedWhereItsSwitchCantBeRead) {
+    const auto none = make_shared_switch(address, std::make_unique<LocalSwitch>(), SwitchUse::once);
+    EXPECT_THAT(none->paused().value(), HasSubstr("can't be read"));
+    EXPECT_THAT(none->note().value().trouble, HasSubstr("run: reaper journal migrate"));
+    EXPECT_FALSE(none->pause("alice", ""));
+    migrate();
+    EXPECT_FALSE(none->paused());
 }
 
 TEST(MariadbJournalServer, IsAnErrorWhileItIsDownAndGoesOnAfterwards) {
