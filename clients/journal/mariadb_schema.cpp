@@ -25,8 +25,8 @@ constexpr const char* mariadb_tables[] = {
     paused_by     VARBINARY(255) NOT NULL DEFAULT '',
     paused_reason VARBINARY(1024) NOT NULL DEFAULT ''
 ))sql",
-    "INSERT IGNORE INTO lease (id, number, holder, taken_at, ends_at, writes) "
-    "VALUES (1, 0, '', 0, 0, 0)",
+    R"sql(INSERT IGNORE INTO lease (id, number, holder, taken_at, ends_at, writes)
+VALUES (1, 0, '', 0, 0, 0))sql",
     R"sql(CREATE TABLE IF NOT EXISTS request (
     seq               BIGINT AUTO_INCREMENT PRIMARY KEY,
     id                VARBINARY(1024) NOT NULL,
