@@ -12,8 +12,6 @@
 
 #include "config/checks.hpp"
 #include "config/document.hpp"
-#include "config/environment.hpp"
-#include "config/findings.hpp"
 #include "config/reader.hpp"
 #include "config/values.hpp"
 #include "reaper/model/text.hpp"
@@ -33,12 +31,6 @@ enum class CloudKeyUse {
     unknown,  ///< to OpenStack's tools too, as far as is known here: it is reported
 };
 
-/// `name`: with `_` for `-`, of what is in `auth` as `auth.NAME`.
-CloudKeyUse use_of_cloud_key(std::string_view name);
-
-/// For messages: the key that was meant, or what is expected.
-std::string meant_cloud_key(std::string_view name);
-
 // One cloud as flat entries (`auth.auth_url`, `region_name`, ...), each with where it was found.
 
 struct CloudEntry {
@@ -48,17 +40,6 @@ struct CloudEntry {
     std::string key;  ///< for messages
 };
 using CloudEntries = std::map<std::string, CloudEntry>;
-
-/// The cloud `name` of clouds.yaml, secure.yaml laid over, and below both the profile of
-/// clouds-public.yaml that it names; `clouds_file` replaces the search if not empty. What belongs
-/// into `auth` is there, and `region_name` is the region. `asked_by` is the key or variable that
-/// named the cloud. None, with an error, if there is none.
-std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::string& clouds_file,
-                                          const ConfigError& asked_by,
-                                          const Environment& environment, Findings& findings);
-
-/// What the OS_* variables say.
-CloudEntries cloud_of_variables(const Environment& environment);
 
 namespace {
 
@@ -145,8 +126,7 @@ bool ends_with_one_of(const Endings& endings, std::string_view name) {
     });
 }
 
-}  // namespace
-
+/// `name`: with `_` for `-`, of what is in `auth` as `auth.NAME`.
 CloudKeyUse use_of_cloud_key(std::string_view name) {
     constexpr std::string_view of_auth = "auth.";
     if (name.starts_with(of_auth))
@@ -160,6 +140,7 @@ CloudKeyUse use_of_cloud_key(std::string_view name) {
     return has(unused_keys, name) ? CloudKeyUse::unused : CloudKeyUse::unknown;
 }
 
+/// For messages: the key that was meant, or what is expected.
 std::string meant_cloud_key(std::string_view name) {
     const std::string_view last = name.substr(name.rfind('.') + 1);
     std::vector<std::string> known(auth_keys.begin(), auth_keys.end());
@@ -167,8 +148,6 @@ std::string meant_cloud_key(std::string_view name) {
     const auto near = nearest(last, known);
     return near ? *near : "a key that OpenStack's own tools know";
 }
-
-namespace {
 
 constexpr std::array<std::pair<const char*, const char*>, 29> variables{{
     {"OS_AUTH_TYPE", "auth_type"},
@@ -440,8 +419,10 @@ void move_into_auth(CloudEntries& entries) {
     }
 }
 
-}  // namespace
-
+/// The cloud `name` of clouds.yaml, secure.yaml laid over, and below both the profile of
+/// clouds-public.yaml that it names; `clouds_file` replaces the search if not empty. What belongs
+/// into `auth` is there, and `region_name` is the region. `asked_by` is the key or variable that
+/// named the cloud. None, with an error, if there is none.
 std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::string& clouds_file,
                                           const ConfigError& asked_by,
                                           const Environment& environment, Findings& findings) {
@@ -480,6 +461,7 @@ std::optional<CloudEntries> cloud_of_file(const std::string& name, const std::st
     return std::move(layers.entries);
 }
 
+/// What the OS_* variables say.
 CloudEntries cloud_of_variables(const Environment& environment) {
     CloudEntries entries;
     for (const auto& [variable, entry] : variables)
@@ -487,8 +469,6 @@ CloudEntries cloud_of_variables(const Environment& environment) {
             entries.emplace(entry, CloudEntry{*value, "environment", 0, variable});
     return entries;
 }
-
-namespace {
 
 struct Texts {
     const char* entry;

@@ -27,8 +27,7 @@ bool folder_is_open(const std::string& path) {
 /// Closes the descriptor at the end of its scope.
 struct Descriptor {
     explicit Descriptor(int number) : fd(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
+    Descriptor& operator=(Descriptor&&) = delete;
     ~Descriptor() {
         if (fd >= 0) ::close(fd);
     }

@@ -231,7 +231,8 @@ const Section broker{
         {"events_max_length", WholeNumber{1, 100'000'000}, "50000",
          "messages on changes of the cloud; the oldest are dropped first",
          broker_at<&Broker::events_max_length>()},
-        {"prefetch", WholeNumber{1, 65535}, "1024", "messages taken and not yet acknowledged",
+        {"prefetch", WholeNumber{1, 65535}, "256",
+         "messages taken and not yet acknowledged; each may take 1 MiB of memory",
          broker_at<&Broker::prefetch>()},
         {"heartbeat", Span{1s, 1h, 1s}, "5s",
          "whole seconds; another reaper takes over from a silent one after 2 to 3 of them",
@@ -648,8 +649,7 @@ const Section reservations{
          reservations_at<&Reservations::roles_by_hierarchy>()},
         {"roles_domains", TextList{}, "[default]",
          "ids of the domains whose projects have roles by their path: who may create projects "
-         "there "
-         "gives roles",
+         "there gives roles",
          reservations_at<&Reservations::roles_domains>()},
         {"static", ReservationList{static_expected}, "[]",
          "room that this file reserves, on each of the hosts (patterns) or of the aggregates' "

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <type_traits>
-#include <yaml-cpp/yaml.h>
 
 #include "config/checks.hpp"
 #include "config/clouds.hpp"
 #include "config/document.hpp"
 #include "config/dry_run.hpp"
-#include "config/findings.hpp"
-#include "config/keys.hpp"
 #include "config/oversubscription.hpp"
 #include "config/plugins.hpp"
 #include "config/reader.hpp"
@@ -443,10 +440,6 @@ Policy standard_policy() {
     policy.taggers = {standard_tagger()};
     policy.strategy = standard_strategy();
     return policy;
-}
-
-std::string default_config_path() {
-    return "/etc/reaper/reaper.yaml";
 }
 
 }  // namespace reaper::config

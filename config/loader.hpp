@@ -118,9 +118,6 @@ std::variant<Cloud, std::vector<ConfigError>> load_cloud_of_environment(
 /// What holds when no file says anything.
 Policy standard_policy();
 
-/// The default place of the file: /etc/reaper/reaper.yaml
-std::string default_config_path();
-
 /// The settings as a file would say them, every key with its value; secrets as `***`. For
 /// `reaper check` and debugging.
 std::string to_yaml(const Settings& settings);

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "config/checks.hpp"
-#include "config/keys.hpp"
 #include "config/values.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"

@@ -1,19 +1,13 @@
 #include "config/reader.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <vector>
-#include <yaml-cpp/yaml.h>
 
 #include "config/broker_url.hpp"
 #include "config/cells.hpp"
 #include "config/document.hpp"
-#include "config/environment.hpp"
-#include "config/findings.hpp"
-#include "config/keys.hpp"
 #include "config/plugins.hpp"
 #include "config/reservations.hpp"
 #include "config/values.hpp"
@@ -22,12 +16,6 @@
 namespace reaper::config {
 
 // Secrets: in the file itself, in a file of their own, or in a variable.
-
-/// Reads `spelling` (K, K_file or K_env) of a secret key into the draft. A second spelling of the
-/// same secret is a mistake.
-void read_secret(const Key& key, const std::string& section, const std::string& spelling,
-                 const YAML::Node& node, const Environment& environment, Draft& draft,
-                 Findings& findings);
 
 namespace {
 
@@ -120,8 +108,8 @@ void read_text_here(const Key& key, const std::string& full, const YAML::Node& n
     std::get<Member<Secret>>(key.target)(draft) = Secret{node.Scalar()};
 }
 
-}  // namespace
-
+/// Reads `spelling` (K, K_file or K_env) of a secret key into the draft. A second spelling of the
+/// same secret is a mistake.
 void read_secret(const Key& key, const std::string& section, const std::string& spelling,
                  const YAML::Node& node, const Environment& environment, Draft& draft,
                  Findings& findings) {
@@ -145,8 +133,6 @@ void read_secret(const Key& key, const std::string& section, const std::string& 
     if (urls) return keep_urls(key, full, split_urls(*text, origin), draft, findings);
     std::get<Member<Secret>>(key.target)(draft) = Secret{*text};
 }
-
-namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;

@@ -1,6 +1,5 @@
 #include "config/request_list.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "config/document.hpp"

@@ -1,6 +1,5 @@
 #include "config/reservations.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>

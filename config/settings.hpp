@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,7 +70,10 @@ struct Broker {
     std::int64_t queue_max_length = 100'000;  ///< messages; the oldest go first
     std::int64_t dead_letter_max_length = 10'000;
     std::int64_t events_max_length = 50'000;  ///< messages on changes of the cloud; as above
-    int prefetch = 1024;                      ///< unacknowledged messages at most
+    /// Unacknowledged messages at most: each may be as large as `largest_message_mib`, so they take
+    /// a quarter of a GiB.
+    int prefetch = 256;
+    static constexpr int largest_message_mib = 1;
     /// A dead or frozen reaper is replaced after 2 to 3 of these. Shorter than 5 s, a busy broker
     /// takes a live one for dead.
     std::chrono::seconds heartbeat{5};

@@ -6,7 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "config/document.hpp"

@@ -14,8 +14,7 @@ namespace reaper::config {
 class YamlWriter {
 public:
     YamlWriter();
-    YamlWriter(const YamlWriter&) = delete;
-    YamlWriter& operator=(const YamlWriter&) = delete;
+    YamlWriter& operator=(YamlWriter&&) = delete;
     ~YamlWriter();
 
     void begin_map();

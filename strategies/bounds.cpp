@@ -67,15 +67,6 @@ bool BoundTables::has_room(const Table& user) {
     return used() <= most;
 }
 
-std::size_t BoundTables::bytes() const {
-    std::size_t sum = versions_.capacity() * sizeof(std::uint32_t);
-    for (const auto& table : tables_) {
-        sum += table.entries.size() * entry_bytes + table.entries.bucket_count() * sizeof(void*);
-        for (const auto& bits : table.bits) sum += bits.capacity() * sizeof(std::uint64_t);
-    }
-    return sum;
-}
-
 namespace {
 
 __extension__ using Wide = __int128;

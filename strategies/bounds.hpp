@@ -57,15 +57,13 @@ public:
     };
 
     explicit BoundTables(std::size_t bytes_per_host = 3'000) : bytes_per_host_{bytes_per_host} {}
-    BoundTables(const BoundTables&) = delete;
-    BoundTables& operator=(const BoundTables&) = delete;
+    BoundTables& operator=(BoundTables&&) = delete;
 
     /// Rows are small numbers, each of one host as long as it is there.
     void changed(std::uint32_t row);
     /// `key` identifies goal and shape. Lives until the next call.
     Table& table(const std::string& key);
     void clear() { tables_.clear(); }
-    std::size_t bytes() const;
 
 private:
     bool has_room(const Table& user);

@@ -1,6 +1,4 @@
 // cost: the operator's own measure of harm, lexicographic over levels, weighted within a level.
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -155,13 +153,10 @@ std::vector<ParameterSpec> cost_specs() {
          Texts{"priority", "lost_work + 60 victims", "waste"},
          "levels, the first difference decides; each a sum like \"lost_work + 60 victims\" of: "
          "victims (their number), lost_work (size times running time, in minutes; none of a "
-         "stopped "
-         "server), waste:CLASS "
-         "(free + victims - requested, in units of the class), waste (alone: a level for each "
-         "class), priority, restarts, share (of its project's revocable servers that a victim is, "
-         "in millionths: spreads the harm over projects), age (minutes since creation), start "
-         "(minutes "
-         "UTC: the oldest first)"},
+         "stopped server), waste:CLASS (free + victims - requested, in units of the class), waste "
+         "(alone: a level for each class), priority, restarts, share (of its project's revocable "
+         "servers that a victim is, in millionths: spreads the harm over projects), age (minutes "
+         "since creation), start (minutes UTC: the oldest first)"},
         {"waste_order", ParameterKind::text_list, Texts{"MEMORY_MB", "VCPU", "DISK_GB"},
          "resource classes whose waste counts first, second, ...; the request's other classes "
          "follow by name"},
@@ -169,16 +164,14 @@ std::vector<ParameterSpec> cost_specs() {
          "the resource class that lost work is measured in; CPU is VCPU and PCPU together"},
         {"priorities", ParameterKind::text_list, Texts{},
          "what one server of a project (by id, name or DOMAIN/NAME) or flavor (by name) is worth, "
-         "as "
-         "name=number, 0 to 1000000; the larger of both counts"},
+         "as name=number, 0 to 1000000; the larger of both counts"},
         {"standard_priority", ParameterKind::integer, std::int64_t{0},
          "what any other server is worth, 0 to 1000000"},
         {"restarts_key", ParameterKind::text, std::string{"reaper:restarts"},
          "the key of the server metadata that counts how often it was evicted already"},
         {"ties", ParameterKind::text, std::string{"newest"},
          "which of equally good ways goes: newest (the least sum of the victims' ages), oldest "
-         "(the "
-         "least sum of their creation times) or id"},
+         "(the least sum of their creation times) or id"},
         {"max_victims", ParameterKind::integer, std::int64_t{0},
          "budget: servers that one plan may take; 0 is no limit. Alternatives are given up first; "
          "if the requested slots cost more, no servers deleted"},

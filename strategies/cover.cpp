@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <numeric>
 #include <optional>
-#include <vector>
 
 #include "reaper/model/resources.hpp"
 

@@ -15,7 +15,7 @@ namespace reaper {
 // A host's victims are found again for each number of slots (slots on one host share victims and
 // room), so its costs are not convex. One slot: hosts are searched in the order of their bounds
 // (offers.hpp), until the first had been searched. Several: how they are shared out over the hosts
-// is a knapsack (joint.hpp).
+// is a knapsack (shares.hpp).
 //
 // Exact, unless the steps run out: then the best found, and the note shows the gap to the bound.
 // Ties: the victims' places in the tie rule's order, then host name, then id.

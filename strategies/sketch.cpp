@@ -1,6 +1,5 @@
 #include "strategies/sketch.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <span>
 #include <utility>

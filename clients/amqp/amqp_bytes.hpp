@@ -23,8 +23,7 @@ inline std::string_view view(amqp_bytes_t raw) {
 class Table {
 public:
     Table() = default;
-    Table(const Table&) = delete;
-    Table& operator=(const Table&) = delete;
+    Table& operator=(Table&&) = delete;
 
     void add(std::string key, std::string text);
     void add(std::string key, bool value);

@@ -55,7 +55,7 @@ struct ConnectionTuning {
     /// How long `stop` waits for the broker before it cuts the connection.
     std::chrono::milliseconds stop_timeout{5'000};
     /// A larger body is cut, and then can't be understood.
-    std::size_t max_body_bytes = 1024 * 1024;
+    std::size_t max_body_bytes = std::size_t{config::Broker::largest_message_mib} << 20;
 };
 
 }  // namespace reaper
@@ -67,8 +67,7 @@ class ConnectionAborter {
 public:
     ConnectionAborter() = default;
     ~ConnectionAborter() { release(); }
-    ConnectionAborter(const ConnectionAborter&) = delete;
-    ConnectionAborter& operator=(const ConnectionAborter&) = delete;
+    ConnectionAborter& operator=(ConnectionAborter&&) = delete;
 
     void hold(int socket);
     void release();
@@ -106,8 +105,7 @@ public:
                                                     milliseconds answer_timeout,
                                                     ConnectionAborter& aborter);
     ~Connection();
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
+    Connection& operator=(Connection&&) = delete;
 
     amqp_connection_state_t raw() const { return state_; }
     const std::string& name() const { return name_; }

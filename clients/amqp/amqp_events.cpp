@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "clients/amqp/amqp_bytes.hpp"
-#include "clients/amqp/amqp_connection.hpp"
 #include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/amqp_worker.hpp"
 #include "clients/amqp/compression.hpp"
@@ -19,7 +17,6 @@
 #include "clients/amqp/executor_bridge.hpp"
 #include "clients/amqp/frame_assembler.hpp"
 #include "reaper/notifications/cloud_event_parser.hpp"
-#include "reaper/ports/message_source.hpp"
 #include "reaper/runtime/log.hpp"
 
 namespace reaper::amqp {

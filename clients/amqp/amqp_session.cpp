@@ -1,9 +1,7 @@
 #include "clients/amqp/amqp_session.hpp"
 
 #include "clients/amqp/amqp_bytes.hpp"
-#include "clients/amqp/amqp_topology.hpp"
 #include "clients/amqp/compression.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 
 namespace reaper::amqp {
@@ -150,8 +148,7 @@ Outcome Session::follow_token() {
 Outcome Session::stop_serving() {
     if (std::exchange(serves_, false))
         spdlog::warn(
-            "{}: this reaper no longer serves queue '{}': the broker did not confirm it for "
-            "{} s",
+            "{}: this reaper no longer serves queue '{}': the broker did not confirm it for {} s",
             connection_.name(), queue_,
             std::chrono::duration_cast<std::chrono::seconds>(token_.lease()).count());
     stop_trusting_deliveries();
@@ -201,8 +198,7 @@ void Session::set_aside(Command command) {
     copy.reason = std::move(*command.set_aside_because);
     if (original.full_size > original.handed_out) {
         copy.reason = fmt::format(
-            "the message has {} bytes, more than the {} that are taken; {} "
-            "are kept; {}",
+            "the message has {} bytes, more than the {} that are taken; {} are kept; {}",
             original.full_size, tuning_.max_body_bytes, original.handed_out, copy.reason);
     }
     outbox_.store(std::move(copy));

@@ -22,11 +22,6 @@ namespace reaper::amqp {
 // also refused after the check. A binding that does not exist is removed, and a message goes to a
 // queue that does not exist. Internal to clients/amqp.
 
-/// What may not be done, one line each with what to do; empty: all of it may. An error if the
-/// connection is lost.
-Result<std::vector<std::string>> missing_rights(Connection& connection,
-                                                const config::Broker& broker);
-
 namespace {
 
 const std::string key_of_nothing = "reaper.check";
@@ -117,6 +112,8 @@ private:
 
 }  // namespace
 
+/// What may not be done, one line each with what to do; empty: all of it may. An error if the
+/// connection is lost.
 Result<std::vector<std::string>> missing_rights(Connection& connection,
                                                 const config::Broker& broker) {
     return Trial{connection, broker}.run();

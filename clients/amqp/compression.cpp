@@ -1,13 +1,11 @@
 #include "clients/amqp/compression.hpp"
 
-#include <algorithm>
 #include <brotli/decode.h>
 #include <bzlib.h>
 #include <cstdint>
 #include <functional>
 #include <lzma.h>
 #include <memory>
-#include <optional>
 #include <zlib.h>
 #include <zstd.h>
 

@@ -23,8 +23,7 @@ public:
     /// Ends a thread that still runs, at once; one that is stuck in name resolution, which nothing
     /// can cut, is left to itself.
     ~ConnectionThread();
-    ConnectionThread(const ConnectionThread&) = delete;
-    ConnectionThread& operator=(const ConnectionThread&) = delete;
+    ConnectionThread& operator=(ConnectionThread&&) = delete;
 
     /// To be called by the gate when the thread has finished.
     std::function<void()> on_finished();

@@ -4,9 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <openssl/evp.h>
-#include <optional>
 #include <utility>
 
 #include "clients/amqp/amqp_bytes.hpp"

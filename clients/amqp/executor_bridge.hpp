@@ -24,8 +24,7 @@ class Wakeup {
 public:
     Wakeup();
     ~Wakeup();
-    Wakeup(const Wakeup&) = delete;
-    Wakeup& operator=(const Wakeup&) = delete;
+    Wakeup& operator=(Wakeup&&) = delete;
 
     void wake() const;
     /// The thread has seen the wake-up.
@@ -75,8 +74,7 @@ class ExecutorBridge : public std::enable_shared_from_this<ExecutorBridge> {
 public:
     ExecutorBridge(boost::asio::any_io_executor executor, std::function<void()> on_finished);
     virtual ~ExecutorBridge() = default;
-    ExecutorBridge(const ExecutorBridge&) = delete;
-    ExecutorBridge& operator=(const ExecutorBridge&) = delete;
+    ExecutorBridge& operator=(ExecutorBridge&&) = delete;
 
     /// The thread has nothing more to do.
     void finished();

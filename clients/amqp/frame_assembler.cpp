@@ -22,8 +22,7 @@ bool is_of_sender(std::string_view key) {
 struct Headers::Kept {
     Kept() { init_amqp_pool(&pool, 1024); }
     ~Kept() { empty_amqp_pool(&pool); }
-    Kept(const Kept&) = delete;
-    Kept& operator=(const Kept&) = delete;
+    Kept& operator=(Kept&&) = delete;
 
     amqp_pool_t pool{};
     std::vector<amqp_table_entry_t> entries;  // what they point to is in the pool

@@ -6,7 +6,6 @@
 // Internal to clients/amqp.
 #pragma once
 
-#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <optional>

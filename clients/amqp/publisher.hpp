@@ -25,8 +25,7 @@ public:
                 Outbox& outbox);
     /// What is on its way goes back into the outbox.
     ~DeadLetters();
-    DeadLetters(const DeadLetters&) = delete;
-    DeadLetters& operator=(const DeadLetters&) = delete;
+    DeadLetters& operator=(DeadLetters&&) = delete;
 
     /// The broker takes no messages at present (its memory or disk is full), or does again.
     void set_blocked(bool blocked);
@@ -66,8 +65,7 @@ public:
     PublisherSession(Connection& connection, const config::Broker& broker, const AmqpTuning& tuning,
                      Outbox& outbox);
     ~PublisherSession();
-    PublisherSession(const PublisherSession&) = delete;
-    PublisherSession& operator=(const PublisherSession&) = delete;
+    PublisherSession& operator=(PublisherSession&&) = delete;
 
     /// Why the connection was lost; none after a stop.
     std::optional<Error> run();

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "clients/amqp/amqp_bytes.hpp"
-#include "reaper/model/text.hpp"
 
 namespace reaper::amqp {
 namespace {

@@ -5,10 +5,8 @@
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <random>
-#include <string>
 #include <utility>
 
 #include "clients/http/failure.hpp"

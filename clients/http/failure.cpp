@@ -7,7 +7,6 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <openssl/err.h>
 #include <openssl/ssl.h>

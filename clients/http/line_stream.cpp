@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include "clients/http/client.hpp"
 #include "clients/http/dial.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/wire.hpp"

@@ -9,7 +9,6 @@
 #include <openssl/x509v3.h>
 
 #include "reaper/model/text.hpp"
-#include "reaper/ports/url.hpp"
 
 namespace reaper::http {
 

@@ -4,7 +4,6 @@
 #include <boost/asio/ssl/context.hpp>
 #include <memory>
 #include <openssl/ssl.h>
-#include <string>
 
 #include "clients/http/client.hpp"
 #include "clients/http/failure.hpp"

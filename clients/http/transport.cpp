@@ -8,13 +8,10 @@
 #include <list>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include "clients/http/dial.hpp"
-#include "clients/http/failure.hpp"
 #include "clients/http/tls.hpp"
 #include "clients/http/wire.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper::http {
 
@@ -212,8 +209,7 @@ class Pool::Place {
 public:
     Place(Pool& pool, Waiter& waiter)
         : pool_(pool), waiter_(waiter), at_(pool.waiting_.insert(pool.waiting_.end(), &waiter)) {}
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    Place& operator=(Place&&) = delete;
     ~Place() {
         if (!waiter_.granted)
             pool_.waiting_.erase(at_);

@@ -4,16 +4,12 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 
-#include "clients/http/socket_stream.hpp"
-#include "clients/http_proxy/message.hpp"
 #include "reaper/ports/proxy_handler.hpp"
 #include "reaper/runtime/log.hpp"
 
@@ -29,8 +25,7 @@ public:
     /// watch.
     ClientWatch(http::SocketStream& stream, std::function<void()> on_left);
     ~ClientWatch();
-    ClientWatch(const ClientWatch&) = delete;
-    ClientWatch& operator=(const ClientWatch&) = delete;
+    ClientWatch& operator=(ClientWatch&&) = delete;
 
 private:
     struct State;
@@ -120,8 +115,7 @@ struct Upload {
 class UploadInProgress {
 public:
     explicit UploadInProgress(std::shared_ptr<Upload> upload) : upload_(std::move(upload)) {}
-    UploadInProgress(const UploadInProgress&) = delete;
-    UploadInProgress& operator=(const UploadInProgress&) = delete;
+    UploadInProgress& operator=(UploadInProgress&&) = delete;
     ~UploadInProgress() {
         upload_->abandoned = true;
         upload_->watch.reset();
@@ -137,8 +131,7 @@ private:
 class ClientCall final : public ProxyCall {
 public:
     ClientCall(Shared& shared, CallGuard& guard) : shared_(shared), guard_(guard) {}
-    ClientCall(const ClientCall&) = delete;
-    ClientCall& operator=(const ClientCall&) = delete;
+    ClientCall& operator=(ClientCall&&) = delete;
     ~ClientCall() override { guard_.forget(); }
 
     ResultTask<std::unique_ptr<UpstreamAnswer>> ask(HttpRequest request) override;
@@ -161,8 +154,7 @@ public:
         : list_(&list), at_(list.insert(list.end(), &connection)) {
         connection.shared_->room.cancel();
     }
-    GivesWay(const GivesWay&) = delete;
-    GivesWay& operator=(const GivesWay&) = delete;
+    GivesWay& operator=(GivesWay&&) = delete;
     ~GivesWay() { list_->erase(at_); }
     void move_to(std::list<ClientConnection*>& other) {
         other.splice(other.end(), *list_, at_);

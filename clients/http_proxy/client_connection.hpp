@@ -47,8 +47,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
 public:
     ClientConnection(std::shared_ptr<Shared> shared, boost::asio::ip::tcp::socket socket);
     ~ClientConnection();
-    ClientConnection(const ClientConnection&) = delete;
-    ClientConnection& operator=(const ClientConnection&) = delete;
+    ClientConnection& operator=(ClientConnection&&) = delete;
 
     /// Until the client leaves, says nothing in time, or is closed.
     Task<void> serve();

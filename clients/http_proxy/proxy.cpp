@@ -91,8 +91,7 @@ public:
         asio::co_spawn(shared_->executor, std::move(accepting), asio::detached);
     }
     ~Proxy() override { Proxy::stop(); }
-    Proxy(const Proxy&) = delete;
-    Proxy& operator=(const Proxy&) = delete;
+    Proxy& operator=(Proxy&&) = delete;
 
     std::string address() const override { return to_string(here_); }
     std::uint16_t port() const override { return here_.port(); }

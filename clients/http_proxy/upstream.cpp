@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/error.hpp>
-#include <utility>
 
 #include "clients/http/dial.hpp"
 #include "reaper/runtime/log.hpp"

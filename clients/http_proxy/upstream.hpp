@@ -90,8 +90,7 @@ public:
                  std::unique_ptr<AnswerReader> reader);
     /// A connection whose answer was read to its end goes back.
     ~AnswerStream() override;
-    AnswerStream(const AnswerStream&) = delete;
-    AnswerStream& operator=(const AnswerStream&) = delete;
+    AnswerStream& operator=(AnswerStream&&) = delete;
 
     int status() const override { return reader_->head().status; }
     const std::string& reason() const override { return reader_->head().reason; }

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <utility>
 
 #include "reaper/runtime/log.hpp"
 

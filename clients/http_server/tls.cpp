@@ -8,7 +8,6 @@
 #include <openssl/x509.h>
 #include <utility>
 
-#include "reaper/model/time.hpp"
 #include "reaper/runtime/log.hpp"
 
 namespace reaper {

@@ -4,7 +4,6 @@
 #include <array>
 #include <boost/asio/ssl/context.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <sys/stat.h>
 

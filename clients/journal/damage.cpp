@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "clients/journal/schema.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper::journal {
 namespace {

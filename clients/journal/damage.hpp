@@ -1,7 +1,6 @@
 // What a damaged journal looks like, and putting it out of the way.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "clients/journal/sqlite_database.hpp"

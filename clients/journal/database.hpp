@@ -46,8 +46,7 @@ public:
 class Statement {
 public:
     explicit Statement(Prepared& prepared) : prepared_(prepared) {}
-    Statement(const Statement&) = delete;
-    Statement& operator=(const Statement&) = delete;
+    Statement& operator=(Statement&&) = delete;
     ~Statement() { prepared_.reset(); }
 
     /// Bytes as they are, zero bytes too. What is not bound is NULL.
@@ -125,8 +124,7 @@ class Transaction {
 public:
     enum class Kind { read, write };
     explicit Transaction(Database& database, Kind kind = Kind::write);
-    Transaction(const Transaction&) = delete;
-    Transaction& operator=(const Transaction&) = delete;
+    Transaction& operator=(Transaction&&) = delete;
     ~Transaction();
     void commit();
 

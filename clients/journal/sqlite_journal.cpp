@@ -10,7 +10,6 @@
 #include "clients/journal/copy.hpp"
 #include "clients/journal/damage.hpp"
 #include "clients/journal/file_lease.hpp"
-#include "clients/journal/schema.hpp"
 #include "clients/journal/sqlite_database.hpp"
 #include "clients/journal/store.hpp"
 #include "clients/journal/stored_journal.hpp"

@@ -41,8 +41,7 @@ class Worker {
 public:
     explicit Worker(int max_waiting, Group group = {})
         : group_(std::move(group)), max_waiting_(max_waiting) {}
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
+    Worker& operator=(Worker&&) = delete;
     /// Waits for the jobs that were handed in.
     ~Worker() { thread_.join(); }
 

@@ -23,16 +23,12 @@
 
 namespace reaper::openstack {
 
-/// All flavors by id, all pages; those that are not public too, where we may see them.
-ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> nova);
-
 namespace {
 
 constexpr int flavors_on_a_page = 1000;
 constexpr int max_flavor_pages = 1000;
 
-}  // namespace
-
+/// All flavors by id, all pages; those that are not public too, where we may see them.
 ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> nova) {
     std::map<std::string, Flavor> flavors;
     std::string marker;
@@ -54,8 +50,6 @@ ResultTask<std::map<std::string, Flavor>> list_flavors(std::shared_ptr<Service> 
     }
     co_return Error{Errc::bad_answer, "nova: the list of flavors does not end"};
 }
-
-namespace {
 
 constexpr int page_size = 1000;  // Nova's own usual maximum
 constexpr int max_pages = 10'000;

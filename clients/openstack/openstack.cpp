@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "clients/http/client.hpp"
 #include "clients/http/transport.hpp"
 #include "clients/openstack/credentials.hpp"
 #include "clients/openstack/glance.hpp"

@@ -69,8 +69,7 @@ struct Session::Flight {
 class Session::Landing {
 public:
     explicit Landing(Session& session) : session_(session), flight_(session.flight_) {}
-    Landing(const Landing&) = delete;
-    Landing& operator=(const Landing&) = delete;
+    Landing& operator=(Landing&&) = delete;
     ~Landing() {
         session_.flight_.reset();
         flight_->over = true;

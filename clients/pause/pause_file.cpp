@@ -21,8 +21,7 @@ constexpr std::size_t max_bytes = 64 * 1024;
 class File {
 public:
     explicit File(int descriptor) : descriptor_(descriptor) {}
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
+    File& operator=(File&&) = delete;
     ~File() {
         if (descriptor_ >= 0) ::close(descriptor_);
     }

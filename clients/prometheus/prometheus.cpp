@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <openssl/evp.h>
 #include <set>
-#include <utility>
 
 #include "clients/http/failure.hpp"
 #include "clients/http/transport.hpp"

@@ -1,6 +1,5 @@
 #include "reaper/api/answers.hpp"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -9,9 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/project_names.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::api {

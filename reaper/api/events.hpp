@@ -6,13 +6,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "reaper/api/routes.hpp"
 #include "reaper/requests/record_feed.hpp"

@@ -11,7 +11,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/handlers.hpp"
 #include "reaper/api/settled_query.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/request_record.hpp"
@@ -25,25 +25,12 @@ namespace reaper::api {
 
 // What is asked of the journal over the API, and where a page of it begins.
 
-/// `since`: a time, or how long ago; none: from the beginning. `bad_input` for anything else.
-Result<std::optional<TimePoint>> since_of(const Query& query, Clock* clock);
-
-/// The filters that are there: outcome, project, flavor, host, server, since, until. `bad_input`
-/// names the one that is not understood.
-Result<JournalQuery> journal_query_of(const Query& query, Clock* clock);
-
 /// Where a page of entries without an id of their own begins: `seen` of those at that time were on
 /// the pages before, as was all that is later. What is written meanwhile moves no page.
 struct TimeMarker {
     std::optional<TimePoint> at;  ///< none: the first page
     std::size_t seen = 0;
 };
-/// `2024-05-01T12:00:00.000Z~2`; empty: the first page. `bad_input` for anything else.
-Result<TimeMarker> time_marker_of(const std::string& text);
-std::string to_string(const TimeMarker& marker);
-
-/// Only what the marker leaves.
-void narrow(JournalQuery& query, const TimeMarker& marker);
 
 /// After these lines of a page, newest first and at least one, which `former` began.
 template <class Lines>
@@ -65,6 +52,7 @@ Error bad(const std::string& why) {
 
 }  // namespace
 
+/// `since`: a time, or how long ago; none: from the beginning. `bad_input` for anything else.
 Result<std::optional<TimePoint>> since_of(const Query& query, Clock* clock) {
     const std::string& since = query.text("since");
     if (since.empty()) return std::optional<TimePoint>{};
@@ -76,6 +64,8 @@ Result<std::optional<TimePoint>> since_of(const Query& query, Clock* clock) {
                in_quotes(since));
 }
 
+/// The filters that are there: outcome, project, flavor, host, server, since, until. `bad_input`
+/// names the one that is not understood.
 Result<JournalQuery> journal_query_of(const Query& query, Clock* clock) {
     JournalQuery asked;
     asked.project = query.text("project");
@@ -109,6 +99,7 @@ Result<JournalQuery> journal_query_of(const Query& query, Clock* clock) {
     return asked;
 }
 
+/// `2024-05-01T12:00:00.000Z~2`; empty: the first page. `bad_input` for anything else.
 Result<TimeMarker> time_marker_of(const std::string& text) {
     if (text.empty()) return TimeMarker{};
     const std::size_t mark = text.find('~');
@@ -127,6 +118,7 @@ std::string to_string(const TimeMarker& marker) {
     return marker.at ? iso_time(*marker.at) + "~" + std::to_string(marker.seen) : std::string{};
 }
 
+/// Only what the marker leaves.
 void narrow(JournalQuery& query, const TimeMarker& marker) {
     if (!marker.at) return;
     const TimePoint before = *marker.at + Duration{1};

@@ -5,7 +5,7 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/handlers.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/cloud.hpp"

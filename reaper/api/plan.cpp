@@ -1,14 +1,11 @@
 #include "reaper/api/plan.hpp"
 
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/status.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"

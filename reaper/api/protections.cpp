@@ -2,7 +2,7 @@
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/handlers.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/controllers/safeguards/server_protections.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"

@@ -10,7 +10,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/controllers/oversubscription/room_publisher.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/json/fields.hpp"

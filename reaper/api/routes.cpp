@@ -4,7 +4,6 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "reaper/api/answers.hpp"
 #include "reaper/api/events.hpp"
@@ -66,8 +65,7 @@ constexpr Route table[] = {
      Access::look, get_snapshot},
     {"GET", "/v1/requests",
      "?limit=N&marker=ID&outcome=freed&project=ID&host=NAME&flavor=NAME&server=ID&since=2h&until="
-     "TIME "
-     "- requests, newest first",
+     "TIME - requests, newest first",
      Access::look, list_requests},
     {"GET", "/v1/victims",
      "?limit=N&marker=M&outcome=freed&project=ID&host=NAME&flavor=NAME&server=ID&since=2h&until="
@@ -87,8 +85,7 @@ constexpr Route table[] = {
      Access::look, get_totals},
     {"GET", "/v1/usage",
      "?since=168h&until=TIME&project=NAME - server-hours and resource-hours of each project, "
-     "regular "
-     "and revocable apart (since: none is the month of until)",
+     "regular and revocable apart (since: none is the month of until)",
      Access::look, get_usage},
     {"GET", "/v1/explain/{server}",
      "why a server was deleted, or skipped, by its id or name, or a request's id", Access::look,
@@ -101,8 +98,7 @@ constexpr Route table[] = {
      Access::look, post_plan},
     {"GET", "/v1/room",
      "?flavor=NAME|resources=VCPU:1,...&count=N&zone=Z&project=P&traits=CUSTOM_A=required,... - "
-     "how "
-     "many such servers fit now, after which deletions, or why never",
+     "how many such servers fit now, after which deletions, or why never",
      Access::look, get_room},
     {"GET", "/v1/reapers", "this reaper, and the one that serves the queue", Access::look,
      get_reapers},
@@ -124,20 +120,16 @@ constexpr Route table[] = {
      Access::look, culling_candidates},
     {"POST", "/v1/requests",
      "{project, flavor, resources, groups, group_policy, slots, zone, traits, res_type, id} - "
-     "frees "
-     "room; "
-     "answers with a line of JSON for each thing that happens, the outcome last (for who may act)",
+     "frees room; answers with a line of JSON for each thing that happens, the outcome last (for "
+     "who may act)",
      Access::act, post_request},
     {"GET", "/v1/reservations",
      "?limit=N&marker=ID&role=R&host=H - room that is kept for roles: what each is to have, and "
-     "what of that is "
-     "used, "
-     "held, lent and owed",
+     "what of that is used, held, lent and owed",
      Access::look, get_reservations},
     {"GET", "/v1/oversubscription",
      "?limit=N&marker=ID - oversubscribed room on each host: what is published and used of it, "
-     "what the estimate allows "
-     "(null: it is not known), and why",
+     "what the estimate allows (null: it is not known), and why",
      Access::look, get_oversubscription},
     {"POST", "/v1/reserve",
      "{key, principal, dry_run, reservations: [{host, role, labels, resources, refines, lending}]} "

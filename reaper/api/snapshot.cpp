@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,9 +7,7 @@
 #include "reaper/api/answers.hpp"
 #include "reaper/api/handlers.hpp"
 #include "reaper/api/plan.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/model/project_names.hpp"
-#include "reaper/model/text.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/report/snapshot_file.hpp"
 

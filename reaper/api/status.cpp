@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "reaper/api/answers.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/json/json_place.hpp"
 #include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"

@@ -33,8 +33,7 @@ class Counting {
 public:
     explicit Counting(std::shared_ptr<bool> now) : now_(std::move(now)) { *now_ = true; }
     ~Counting() { *now_ = false; }
-    Counting(const Counting&) = delete;
-    Counting& operator=(const Counting&) = delete;
+    Counting& operator=(Counting&&) = delete;
 
 private:
     std::shared_ptr<bool> now_;

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <exception>
 #include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 

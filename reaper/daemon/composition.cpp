@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "clients/amqp/amqp_console.hpp"
 #include "clients/amqp/amqp_events.hpp"

@@ -1,7 +1,6 @@
 #include "reaper/daemon/daemon_shell.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <systemd/sd-daemon.h>

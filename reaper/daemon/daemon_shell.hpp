@@ -6,7 +6,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

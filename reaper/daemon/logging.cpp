@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <spdlog/pattern_formatter.h>

@@ -31,8 +31,8 @@ public:
         const bool& stopping;
     };
     explicit OversubscriptionParts(Dependencies dependencies);
-    OversubscriptionParts(const OversubscriptionParts&) = delete;  // its parts know each other
-    OversubscriptionParts& operator=(const OversubscriptionParts&) = delete;
+    OversubscriptionParts& operator=(OversubscriptionParts&&) =
+        delete;  // its parts know each other
 
     /// They do nothing while nothing is to be sold.
     std::vector<PeriodicTask> tasks();

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "reaper/api/daemon.hpp"
 #include "reaper/daemon/daemon_shell.hpp"

@@ -1,10 +1,9 @@
 // What the configuration names in the cloud: projects, flavors, aggregates, resource classes, tags.
 // An unknown name protects no server and chooses nothing, although it looks right. So every name is
 // looked up when the reaper starts, when it reads its configuration again, and by `reaper check`.
-// Pure: reaper/cloud_reader/cloud_directory.hpp asks the cloud.
+// Pure: reaper/cloud/reader/cloud_directory.hpp asks the cloud.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>

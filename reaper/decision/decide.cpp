@@ -1,12 +1,6 @@
 #include "reaper/decision/decide.hpp"
 
-#include <algorithm>
 #include <functional>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "reaper/decision/budget_usage.hpp"
 #include "reaper/decision/requester_class.hpp"
@@ -15,11 +9,8 @@
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/constraint_checker.hpp"
 #include "reaper/planner/correction_plan.hpp"
-#include "reaper/planner/planner.hpp"
 #include "reaper/planner/revocable_room.hpp"
 #include "reaper/safeguards/protection.hpp"
-#include "reaper/safeguards/safeguards.hpp"
-#include "reaper/safeguards/settings.hpp"
 
 namespace reaper {
 

@@ -6,10 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/planner/cloud_index.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/rooms/ledger.hpp"

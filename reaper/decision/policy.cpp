@@ -1,13 +1,10 @@
 #include "reaper/decision/policy.hpp"
 
-#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
-#include "config/settings.hpp"
 #include "reaper/decision/cloud_names.hpp"
-#include "reaper/model/error.hpp"
 #include "reaper/model/parameters.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 

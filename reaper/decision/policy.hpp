@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/settings.hpp"
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"

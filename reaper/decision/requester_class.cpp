@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/cells.hpp"
 

@@ -183,8 +183,7 @@ std::optional<std::string> zone_remark(const Request& request, const CloudIndex&
             if (is_zone(aggregate.metadata, zone)) return std::nullopt;
     return "no aggregate makes the availability zone " + in_quotes(zone) +
            ": Nova without its AvailabilityZoneFilter boots such servers anywhere; only hosts in "
-           "no "
-           "other zone are counted";
+           "no other zone are counted";
 }
 
 std::optional<std::string> why_unknown_zone(const std::string& zone, const CloudIndex& hosts) {

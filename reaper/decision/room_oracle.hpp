@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/room_answer.hpp"
 #include "reaper/planner/cloud_index.hpp"

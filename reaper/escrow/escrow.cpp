@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "reaper/model/escrow_consumer.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
-#include "reaper/runtime/clock.hpp"
 #include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
@@ -397,14 +393,6 @@ Resources Escrow::kept_on(const HostId& host, const RequestId& request) const {
     Resources sum;
     for (const auto& [server, entry] : kept_)
         if (entry.room.host == host && entry.room.request == request)
-            sum += sum_of(entry.room.holds);
-    return sum;
-}
-
-Resources Escrow::kept_for_others_on(const HostId& host, const RequestId& request) const {
-    Resources sum;
-    for (const auto& [server, entry] : kept_)
-        if (entry.room.host == host && entry.room.request != request)
             sum += sum_of(entry.room.holds);
     return sum;
 }

@@ -59,8 +59,7 @@ public:
     };
     explicit Escrow(Dependencies dependencies);
     ~Escrow();
-    Escrow(const Escrow&) = delete;  // its view knows its place
-    Escrow& operator=(const Escrow&) = delete;
+    Escrow& operator=(Escrow&&) = delete;  // its view knows its place
 
     /// Placement for all others; lives as long as this.
     Placement& view();
@@ -93,12 +92,11 @@ public:
     std::vector<EscrowedRoom> kept_for(const RequestId& request) const;
     bool keeps_for(const RequestId& request) const;
     bool keeps(const ServerId& server) const { return kept_.contains(server); }
-    /// What is kept on a host, gone or not: for the request, or for all others.
+    /// What is kept on a host for the request, gone or not.
     Resources kept_on(const HostId& host, const RequestId& request) const;
     /// The former, without what was free already.
     Resources of_victims_on(const HostId& host, const RequestId& request) const;
-    Resources kept_for_others_on(const HostId& host, const RequestId& request) const;
-    /// Of the latter, without what is about to be released.
+    /// What is kept there for all others, without what is about to be released.
     Resources promised_for_others_on(const HostId& host, const RequestId& request) const;
     /// What is kept for one request is for another one from now on, which is about to be decided.
     void reassign(const RequestId& from, const RequestId& to);

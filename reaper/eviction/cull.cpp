@@ -1,10 +1,9 @@
 #include "reaper/eviction/cull.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/suitable_hosts.hpp"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cloud_cache/assemble.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/cloud_reader/lock_holders.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/lock_holders.hpp"
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/escrow/escrow.hpp"
@@ -160,6 +160,7 @@ struct Cull {
     std::set<ServerId> not_out;     ///< of the unheard ones: those of which nothing was written yet
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
+    std::set<ServerId> leaving;     ///< others delete them since the plan was made
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
     AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
     Duration asked_at{};            ///< steady: when one asked last

@@ -4,7 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <utility>
 
-#include "reaper/cloud_reader/unfinished_deletions.hpp"
+#include "reaper/cloud/reader/unfinished_deletions.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/runtime/log_about.hpp"
@@ -62,13 +62,22 @@ Task<void> EvictingExecutor::verify(Cull& cull, const Victim& victim) {
     auto look = co_await cull.look.at(victim);
     if (!look) {
         cull.fail(look.error());
-    } else if (look->verdict.kind == Kind::unfit) {
-        co_await skip(cull, victim, look->verdict.reason);
-    } else if (look->verdict.kind == Kind::vanished) {
-        co_await record(cull, victim, Step::vanished, look->verdict.reason);
-        cull.state(victim) = Cull::State::gone;
-    } else if (look->verdict.kind == Kind::fit) {
-        cull.looks.insert_or_assign(victim.server, std::move(*look));
+        co_return;
+    }
+    const std::string reason = look->verdict.reason;
+    switch (look->verdict.kind) {
+        case Kind::fit: cull.looks.insert_or_assign(victim.server, std::move(*look)); break;
+        case Kind::unfit:
+        case Kind::soft_deleted: co_await skip(cull, victim, reason); break;
+        case Kind::going:
+            log_about(about(cull, victim), spdlog::level::info, "{}: victim {}: {}",
+                      cull.request.id.str(), label(victim), reason);
+            cull.leaving.insert(victim.server);
+            break;
+        case Kind::vanished:
+            co_await record(cull, victim, Step::vanished, reason);
+            cull.state(victim) = Cull::State::gone;
+            break;
     }
 }
 
@@ -396,20 +405,23 @@ Task<Duration> EvictingExecutor::pause_for(ServerId server, Duration interval, b
     co_return std::min(interval * 3 / 2, settings_.cull.poll_interval * 10);
 }
 
-/// What a reaper deleted softly and left. All or nothing: it is gone before any other server is
-/// deleted.
+/// What a reaper deleted softly and left, and what others delete since the plan was made. All or
+/// nothing: it is gone before any other server is deleted.
 Task<void> EvictingExecutor::finish_all(Cull& cull) {
     std::vector<Task<void>> waits;
     for (const auto& victim : cull.victims) {
-        if (cull.state(victim) != Cull::State::unfinished) continue;
+        const bool leaves = cull.leaving.contains(victim.server);
+        if (!leaves && cull.state(victim) != Cull::State::unfinished) continue;
         cull.state(victim) = Cull::State::sent;
         waits.push_back(wait_until_gone(cull, victim));
     }
     if (waits.empty()) co_return;
     co_await run_all(std::move(waits));
-    for (const auto& victim : cull.victims)
-        if (cull.unfinished.contains(victim.server) && cull.state(victim) != Cull::State::gone)
-            cull.stopped = true;
+    for (const auto& victim : cull.victims) {
+        const bool first =
+            cull.unfinished.contains(victim.server) || cull.leaving.contains(victim.server);
+        if (first && cull.state(victim) != Cull::State::gone) cull.stopped = true;
+    }
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;
 }
 
@@ -483,7 +495,9 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
             cull.state(victim) = Cull::State::gone;
             if (cull.ours.contains(victim.server))
                 safeguards_.on_deletion(cull.request.id, victim.server, true);
-            co_await record(cull, victim, Step::gone, "");
+            const bool by_others = cull.leaving.contains(victim.server);
+            const Step how = by_others ? Step::vanished : Step::gone;
+            co_await record(cull, victim, how, by_others ? "another client deleted it" : "");
             co_return;
         }
         seen = held.has_value();

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/cloud.hpp"

@@ -5,8 +5,6 @@
 #include <boost/url/parse_query.hpp>
 #include <boost/url/url.hpp>
 #include <charconv>
-#include <string>
-#include <utility>
 
 namespace reaper {
 

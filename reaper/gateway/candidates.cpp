@@ -1,7 +1,6 @@
 #include "reaper/gateway/candidates.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "reaper/json/json_place.hpp"

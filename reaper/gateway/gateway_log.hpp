@@ -30,8 +30,7 @@ class Counted {
 public:
     explicit Counted(int& count) : count_(count) { ++count_; }
     ~Counted() { --count_; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
+    Counted& operator=(Counted&&) = delete;
 
 private:
     int& count_;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "config/settings.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/escrow/escrow.hpp"

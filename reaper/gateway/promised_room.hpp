@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/escrow/escrow.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/rooms/ledger.hpp"

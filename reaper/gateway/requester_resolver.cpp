@@ -1,7 +1,6 @@
 #include "reaper/gateway/requester_resolver.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "reaper/gateway/who_fits.hpp"
 #include "reaper/model/text.hpp"

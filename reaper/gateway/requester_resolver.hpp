@@ -135,8 +135,7 @@ class RequesterResolver {
 public:
     /// `ports` must outlive it.
     explicit RequesterResolver(const GatewayPorts& ports);
-    RequesterResolver(const RequesterResolver&) = delete;  // its lists know its place
-    RequesterResolver& operator=(const RequesterResolver&) = delete;
+    RequesterResolver& operator=(RequesterResolver&&) = delete;  // its lists know its place
 
     /// While it lives, a call of this request waits for its answer.
     class Waiting {
@@ -145,8 +144,7 @@ public:
             who_.calls_.began(call_);
         }
         ~Waiting() { who_.calls_.ended(call_); }
-        Waiting(const Waiting&) = delete;
-        Waiting& operator=(const Waiting&) = delete;
+        Waiting& operator=(Waiting&&) = delete;
 
     private:
         RequesterResolver& who_;

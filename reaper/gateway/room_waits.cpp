@@ -4,7 +4,6 @@
 #include <set>
 
 #include "reaper/gateway/claim_text.hpp"
-#include "reaper/model/text.hpp"
 
 namespace reaper {
 namespace {
@@ -82,8 +81,7 @@ class RoomWaits::Teller {
 public:
     explicit Teller(WaitingPointer waiting) : waiting_(std::move(waiting)) {}
     ~Teller() { waiting_->given_up = true; }
-    Teller(const Teller&) = delete;
-    Teller& operator=(const Teller&) = delete;
+    Teller& operator=(Teller&&) = delete;
     void tell(const Outcome& outcome) { waiting_->outcome = outcome; }
 
 private:

@@ -17,8 +17,7 @@ public:
     ~Turn() {
         for (const Id& id : mine_) taken_.erase(id);
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Turn& operator=(Turn&&) = delete;
 
 private:
     std::set<Id>& taken_;

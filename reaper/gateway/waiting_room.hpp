@@ -58,8 +58,7 @@ public:
     public:
         Place(WaitingRoom& room, WaitingCall call);
         ~Place();
-        Place(const Place&) = delete;
-        Place& operator=(const Place&) = delete;
+        Place& operator=(Place&&) = delete;
 
         /// From now on, in place of what was known.
         void waits_for(std::map<HostId, std::string> hosts);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/model/placement_constraints.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/model/request.hpp"

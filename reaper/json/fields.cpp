@@ -1,7 +1,5 @@
 #include "reaper/json/fields.hpp"
 
-#include "reaper/model/time.hpp"
-
 namespace reaper {
 
 nlohmann::json PlainJson::write(const std::string& text) {

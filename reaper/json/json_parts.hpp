@@ -7,10 +7,8 @@
 #include <cstddef>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "reaper/json/json_place.hpp"
 

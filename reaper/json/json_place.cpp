@@ -1,7 +1,6 @@
 #include "reaper/json/json_place.hpp"
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -1,6 +1,5 @@
 #include "reaper/model/correction.hpp"
 
-#include <string>
 #include <string_view>
 
 namespace reaper {
@@ -15,10 +14,6 @@ RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned
     const std::string_view prefix = source == CorrectionSource::qos ? of_qos : of_estimator;
     return RequestId{std::string{prefix} + std::to_string(now.time_since_epoch().count()) + "-" +
                      std::to_string(number)};
-}
-
-bool is_of_qos(const RequestId& request) {
-    return request.str().starts_with(of_qos);
 }
 
 }  // namespace reaper

@@ -1,7 +1,6 @@
 // Gives their names to the projects of requests and of what is recorded of them.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

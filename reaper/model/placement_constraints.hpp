@@ -3,7 +3,6 @@
 // `select_destinations.start` (reaper/triggers/requester.hpp).
 #pragma once
 
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>

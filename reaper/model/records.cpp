@@ -1,7 +1,6 @@
 #include "reaper/model/records.hpp"
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -6,7 +6,6 @@
 
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

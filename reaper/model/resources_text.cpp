@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <string>
 #include <utility>
 
 #include "reaper/model/text.hpp"

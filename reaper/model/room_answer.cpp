@@ -49,14 +49,6 @@ std::vector<Victim> RoomAnswer::victims() const {
     return plan == nullptr ? std::vector<Victim>{} : plan->victims();
 }
 
-const std::vector<RejectionCount>& RoomAnswer::rejected_counts() const {
-    static const std::vector<RejectionCount> none;
-    if (const auto* const plan = std::get_if<Plan>(&decision)) return plan->rejected_counts;
-    if (const auto* const not_enough = std::get_if<NotEnough>(&decision))
-        return not_enough->rejected_counts;
-    return none;
-}
-
 std::string summary(const RoomAnswer& answer, int slots) {
     const std::string now =
         answer.fits_now == 0 ? "none fits now" : "room now for " + such_servers(answer.fits_now);

@@ -41,8 +41,6 @@ struct RoomAnswer {
 
     /// Those of the decision; empty unless it is a plan.
     std::vector<Victim> victims() const;
-    /// Hosts that can't take one, by reason.
-    const std::vector<RejectionCount>& rejected_counts() const;
 };
 
 /// One line for people.

@@ -20,9 +20,6 @@ namespace reaper {
 // controller corrects nothing. A call that takes long is logged too; a crash or an endless loop
 // ends the program (systemd's watchdog starts it again).
 
-/// Each of them with the module's title, and with what it makes guarded.
-void guard(ModuleParts& parts, const std::string& title);
-
 namespace {
 
 /// Nothing else runs in the meantime.
@@ -295,6 +292,7 @@ void guard_project_ids(StrategyInfo& info, const std::string& title) {
 
 }  // namespace
 
+/// Each of them with the module's title, and with what it makes guarded.
 void guard(ModuleParts& parts, const std::string& title) {
     for (auto& info : parts.strategies) {
         guard_make<StrategyInfo, Strategy>(

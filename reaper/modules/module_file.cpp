@@ -46,8 +46,7 @@ Result<void> check_owners(const std::string& path) {
 
 struct Descriptor {
     explicit Descriptor(int number) : fd(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
+    Descriptor& operator=(Descriptor&&) = delete;
     ~Descriptor() {
         if (fd >= 0) ::close(fd);
     }

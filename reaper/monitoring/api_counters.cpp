@@ -5,7 +5,6 @@
 #include <prometheus/family.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
-#include <string>
 #include <utility>
 
 #include "reaper/monitoring/exposition.hpp"

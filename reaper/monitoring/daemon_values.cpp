@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
-#include <utility>
 
 #include "reaper/decision/budget_usage.hpp"
 #include "reaper/model/resources.hpp"
@@ -67,8 +65,7 @@ void add_broker(const DaemonState& state, Values& values) {
                  number(state.broker.consuming));
     values.gauge("reaper_serving",
                  "1: this reaper holds the serving token; of several reapers on one queue one "
-                 "does. A dry run "
-                 "serves no requests: 0.",
+                 "does. A dry run serves no requests: 0.",
                  number(!state.settings.dry_run && state.messages.serving() != 0));
     if (state.events == nullptr) return;
     values.gauge("reaper_notifications_flowing", "1: Nova's INFO notifications come in.",

@@ -1,7 +1,6 @@
 // What the daemon knows now, as values for Prometheus.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

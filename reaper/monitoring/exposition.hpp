@@ -11,8 +11,6 @@
 
 namespace reaper::monitoring {
 
-inline constexpr const char* text_format = "text/plain; version=0.0.4; charset=utf-8";
-
 using Families = std::vector<prometheus::MetricFamily>;
 using prometheus::Labels;
 

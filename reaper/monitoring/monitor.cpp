@@ -9,30 +9,16 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
-#include "reaper/api/health.hpp"
 #include "reaper/model/time.hpp"
-#include "reaper/monitoring/daemon_values.hpp"
-#include "reaper/monitoring/exposition.hpp"
 
 namespace reaper::monitoring {
 
-// The process itself, under the names that Prometheus' clients have in all languages.
-
-/// What the system does not report is left out. `started_at`: of the process.
-void add_process(TimePoint started_at, Values& values);
-
 // Is the daemon alive, and could it help? The one place that defines both.
-
-/// `state`: none before the service runs. `write_trouble`: why the journal's last write failed;
-/// none if it did not.
-api::Health health_of(const std::optional<DaemonState>& state,
-                      const std::optional<std::string>& write_trouble);
 
 /// What is done every second was done within this time, or the daemon is not alive.
 inline constexpr Duration longest_step{60'000};
@@ -72,8 +58,8 @@ void add_files(Values& values) {
                      static_cast<double>(limit.rlim_cur));
 }
 
-}  // namespace
-
+/// The process itself, under the names that Prometheus' clients have in all languages. What the
+/// system does not report is left out. `started_at`: of the process.
 void add_process(TimePoint started_at, Values& values) {
     values.gauge("process_start_time_seconds", "When the process started, since the epoch.",
                  std::chrono::duration<double>(started_at.time_since_epoch()).count());
@@ -81,8 +67,6 @@ void add_process(TimePoint started_at, Values& values) {
     add_memory(values);
     add_files(values);
 }
-
-namespace {
 
 using api::HealthCheck;
 
@@ -159,8 +143,8 @@ std::vector<HealthCheck> notes_of(const DaemonState& state) {
     return notes;
 }
 
-}  // namespace
-
+/// `state`: none before the service runs. `write_trouble`: why the journal's last write failed;
+/// none if it did not.
 api::Health health_of(const std::optional<DaemonState>& state,
                       const std::optional<std::string>& write_trouble) {
     api::Health health;
@@ -185,8 +169,6 @@ api::Health health_of(const std::optional<DaemonState>& state,
     health.ready.push_back(preconditions_of(*state));
     return health;
 }
-
-namespace {
 
 /// Hosts that are looked at before others run again: less than a millisecond.
 constexpr std::size_t hosts_at_a_time = 50;

@@ -27,8 +27,7 @@ public:
         bool per_host = false;   ///< the room of each host too
     };
     explicit Monitor(About about);
-    Monitor(const Monitor&) = delete;  // counters know the registry's place
-    Monitor& operator=(const Monitor&) = delete;
+    Monitor& operator=(Monitor&&) = delete;  // counters know the registry's place
 
     /// For an observed journal.
     JournalCounters& journal() noexcept { return journal_; }

@@ -7,8 +7,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,9 +49,6 @@ enum class Pick : std::uint8_t {
     forced_down,
     count_
 };
-
-/// Its path in the message, for people.
-std::string_view path_of(Pick pick);
 
 struct Picked {
     enum class Kind : std::uint8_t { absent, null, text, integer, boolean, other };
@@ -148,6 +143,7 @@ std::optional<Pick> find(const std::array<Name, N>& names, std::string_view key)
 
 }  // namespace
 
+/// Its path in the message, for people.
 std::string_view path_of(Pick pick) {
     static const auto paths = [] {
         std::array<std::string, static_cast<std::size_t>(Pick::count_)> made;
@@ -490,9 +486,10 @@ constexpr std::size_t max_name_bytes = 1020;  // 255 characters, as Nova counts
 /// `live_migration_post.end`, which the source sends after the destination's `post_dest.end` and
 /// with the old host in it; `create.start`, before which the server has no host; `exists`, an audit
 /// of the past; what changes nothing of a server that we look at (snapshots, volumes, interfaces).
-constexpr std::array<std::string_view, 30> server_events{
+constexpr std::array<std::string_view, 31> server_events{
     "update",
     "create.end",
+    "delete.start",  // by default Nova sends no `update` when a deletion begins
     "evacuate",
     "live_migration_abort.end",
     "live_migration_post_dest.end",

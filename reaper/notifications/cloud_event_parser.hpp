@@ -48,8 +48,7 @@ class CloudEventParser {
 public:
     CloudEventParser();
     ~CloudEventParser();
-    CloudEventParser(const CloudEventParser&) = delete;
-    CloudEventParser& operator=(const CloudEventParser&) = delete;
+    CloudEventParser& operator=(CloudEventParser&&) = delete;
 
     /// Never throws and never trusts: any bytes give one of the three. Reads no further than it
     /// must, so what follows the payload and the time of a message may be anything.

@@ -1,7 +1,6 @@
 #include "reaper/notifications/nova_notification.hpp"
 
 #include <array>
-#include <limits>
 
 #include "reaper/model/text.hpp"
 #include "reaper/notifications/nova_json.hpp"

@@ -1,9 +1,7 @@
 #include "reaper/oversubscription/correction.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <compare>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>

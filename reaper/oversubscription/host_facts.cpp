@@ -1,8 +1,6 @@
 #include "reaper/oversubscription/host_facts.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "reaper/model/text.hpp"
 

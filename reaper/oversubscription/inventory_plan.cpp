@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "reaper/model/text.hpp"
 #include "reaper/setup/slots.hpp"
 
 namespace reaper {

@@ -5,7 +5,6 @@
 // nothing new fits, whatever server leaves. Pure.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reaper/model/time.hpp"
-
 namespace reaper {
 namespace {
 

@@ -10,7 +10,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/resources.hpp"

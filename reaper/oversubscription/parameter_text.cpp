@@ -4,8 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "reaper/model/time.hpp"
-
 namespace reaper {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper {

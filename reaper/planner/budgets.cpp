@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
-#include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
 #include "strategies/goal_strategy.hpp"
 

@@ -1,7 +1,6 @@
 #include "reaper/planner/cloud_index.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace reaper {
 namespace {
@@ -129,13 +128,6 @@ void LedgerRows::read(std::uint32_t row, const CloudIndex& cloud, const Ledger& 
     candidates_[row] = read.candidates;
 }
 
-std::size_t LedgerRows::bytes() const {
-    return consumers_.bytes() + classes_.capacity() * sizeof(ClassRow) +
-           curves_.capacity() * sizeof(WorkCurve) +
-           candidates_.capacity() * sizeof(CandidateSketch) + marked_.capacity() +
-           touched_.capacity() + to_read_.capacity() * sizeof(std::uint32_t);
-}
-
 namespace {
 
 /// Is anything on the host otherwise for the role than for requests without one?
@@ -207,17 +199,6 @@ void RoleRows::read(std::uint32_t row, const CloudIndex& cloud, const Ledger& le
 void RoleRows::drop(std::uint32_t row) {
     if (!touched(row)) return;
     free_.push_back(std::exchange(place_[row], nowhere));
-}
-
-std::size_t RoleRows::bytes() const {
-    std::size_t sum =
-        marked_.capacity() +
-        (to_read_.capacity() + place_.capacity() + free_.capacity()) * sizeof(std::uint32_t) +
-        read_.capacity() * sizeof(ReadRow);
-    for (const ReadRow& row : read_)
-        sum +=
-            row.classes.capacity() * sizeof(ClassRow) + row.curves.capacity() * sizeof(WorkCurve);
-    return sum;
 }
 
 namespace {
@@ -441,24 +422,6 @@ const std::map<ProjectId, Amount>& CloudIndex::fleets() const {
         fleets_are_old_ = false;
     }
     return fleets_;
-}
-
-std::size_t CloudIndex::bytes() const {
-    constexpr std::size_t node = 64;  // of a map, about, without its strings
-    std::size_t sum =
-        rows_.capacity() * sizeof(HostRow) + classes_.capacity() * sizeof(ClassRow) +
-        curves_.capacity() * sizeof(WorkCurve) + candidates_.capacity() * sizeof(CandidateSketch) +
-        (order_.capacity() + profiles_.capacity()) * sizeof(std::uint32_t) +
-        newest_.capacity() * sizeof(Amount) + place_.capacity() * sizeof(place_[0]) +
-        tables_->bytes() + under_ledger_->bytes() + spared_.bytes() + thrashing_spared_.bytes();
-    for (const RoleRows& rows : roles_) sum += rows.bytes();
-    for (const auto& row : rows_)
-        sum += (row.consumers.capacity() + row.projects.capacity()) * sizeof(std::uint32_t);
-    for (const auto& [key, row] : by_name_)
-        sum += 2 * node + sizeof(key) + key.first.capacity() + 2 * key.second.str().capacity();
-    sum += by_id_.bucket_count() * sizeof(void*);
-    for (const auto& project : names_.projects()) sum += 3 * (node + project.str().capacity());
-    return sum;
 }
 
 }  // namespace reaper

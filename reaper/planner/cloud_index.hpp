@@ -64,7 +64,6 @@ public:
         build_consumers(cloud);
         consumers_.each(hash_of_consumer(server), visit);
     }
-    std::size_t bytes() const;
 
 private:
     void build_consumers(const CloudIndex& cloud);
@@ -115,7 +114,6 @@ public:
 
     /// When it was last requested, and the role that it serves.
     std::uint64_t used = 0;
-    std::size_t bytes() const;
 
 private:
     static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
@@ -160,9 +158,6 @@ public:
 
     /// Drops what earlier decisions found out, and frees its memory.
     void forget();
-
-    /// What the index takes, the hosts themselves aside.
-    std::size_t bytes() const;
 
     // For the planner.
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
 #include "reaper/model/aggregate_rules.hpp"
 #include "reaper/model/project_names.hpp"

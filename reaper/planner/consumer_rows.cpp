@@ -58,11 +58,4 @@ void ConsumerRows::erase(std::uint32_t hash, std::uint32_t row) {
     --there_;
 }
 
-std::size_t ConsumerRows::bytes() const {
-    constexpr std::size_t node = 48;
-    std::size_t sum = places_.capacity() * sizeof(Place);
-    for (const auto& [hash, rows] : common_) sum += 2 * node + rows.size() * node;
-    return sum;
-}
-
 }  // namespace reaper

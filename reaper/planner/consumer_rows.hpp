@@ -25,7 +25,6 @@ public:
         for (std::size_t at = first(hash); places_[at].row != unused; at = next(at))
             if (places_[at].hash == hash && places_[at].row != erased) visit(places_[at].row);
     }
-    std::size_t bytes() const;
 
 private:
     static constexpr std::uint32_t unused = 0xffffffff;

@@ -47,8 +47,7 @@ public:
     /// Cloud and ledger need not outlive it.
     CullingQuestion(Request request, SchedulerRules rules, const CloudIndex& cloud,
                     const Ledger& ledger);
-    CullingQuestion(const CullingQuestion&) = delete;
-    CullingQuestion& operator=(const CullingQuestion&) = delete;
+    CullingQuestion& operator=(CullingQuestion&&) = delete;
     ~CullingQuestion();
 
     /// None if such a server would not fit, even without all revocable ones. Amounts of 0 or less

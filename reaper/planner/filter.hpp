@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"

@@ -1,7 +1,5 @@
 #include "reaper/planner/host_row.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
 #include <numeric>

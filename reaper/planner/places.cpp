@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 #include <variant>
 
-#include "reaper/planner/constraint_checker.hpp"
 #include "reaper/planner/filter.hpp"
 #include "reaper/planner/host_filter.hpp"
 #include "reaper/planner/pending_releases.hpp"

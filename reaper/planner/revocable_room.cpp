@@ -1,7 +1,6 @@
 #include "reaper/planner/revocable_room.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 

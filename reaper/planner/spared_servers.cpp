@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <vector>
 
 #include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
@@ -88,18 +87,6 @@ void SparedRows::look(const CloudIndex& cloud, std::uint32_t row, const RunTimeF
     for (const std::uint32_t workload : young_[row]) rows_of_workloads_.add(workload, row);
     if (until_[row] != forever)
         spared_[row] = std::make_unique<ReadRow>(cloud.read_under(row, &filter, ledger));
-}
-
-std::size_t SparedRows::bytes() const {
-    std::size_t sum =
-        until_.capacity() * sizeof(Amount) + spared_.capacity() * sizeof(std::unique_ptr<ReadRow>) +
-        young_.capacity() * sizeof(std::vector<std::uint32_t>) + rows_of_workloads_.bytes();
-    for (const auto& read : spared_)
-        if (read)
-            sum += sizeof(ReadRow) + read->classes.capacity() * sizeof(ClassRow) +
-                   read->curves.capacity() * sizeof(WorkCurve);
-    for (const auto& workloads : young_) sum += workloads.capacity() * sizeof(std::uint32_t);
-    return sum;
 }
 
 namespace {

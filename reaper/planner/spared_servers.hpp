@@ -51,7 +51,6 @@ public:
         return spared_[row].get();
     }
     void clear();
-    std::size_t bytes() const;
 
 private:
     static constexpr Amount unknown = std::numeric_limits<Amount>::min();

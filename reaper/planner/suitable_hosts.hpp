@@ -31,8 +31,6 @@ bool may_be_victim(const Server& server);
 /// revocable, locked or protected.
 std::optional<std::string> why_no_victim(const Server& server);
 
-class HostFilter;
-
 class SuitableHosts {
 public:
     /// `rules` may be null; hosts `in_cooldown` are left out. Cloud, ledger and rules must outlive
@@ -40,8 +38,7 @@ public:
     SuitableHosts(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                   const SchedulerRules* rules, std::map<HostId, std::string> in_cooldown = {});
     ~SuitableHosts();
-    SuitableHosts(const SuitableHosts&) = delete;
-    SuitableHosts& operator=(const SuitableHosts&) = delete;
+    SuitableHosts& operator=(SuitableHosts&&) = delete;
 
     bool contains(const HostId& host) const;
 

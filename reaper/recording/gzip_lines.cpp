@@ -57,8 +57,7 @@ public:
     ~Inflater() {
         if (ready_) inflateEnd(&stream_);
     }
-    Inflater(const Inflater&) = delete;
-    Inflater& operator=(const Inflater&) = delete;
+    Inflater& operator=(Inflater&&) = delete;
 
     enum class End { more, damaged, stopped };
 
@@ -66,7 +65,8 @@ public:
         if (!ready_) return End::damaged;
         stream_.next_in = data;
         stream_.avail_in = static_cast<unsigned>(size);
-        while (stream_.avail_in > 0) {
+        // Without input as long as the last call had no place for all that it made.
+        while (stream_.avail_in > 0 || (!between_members_ && stream_.avail_out == 0)) {
             between_members_ = false;
             std::array<unsigned char, chunk> out;  // NOLINT: filled before it is read
             stream_.next_out = out.data();
@@ -84,31 +84,11 @@ public:
                 return End::damaged;
             }
         }
-        return drain(lines);
+        return End::more;
     }
     bool between_members() const { return between_members_; }
 
 private:
-    /// What the last call had no place for.
-    End drain(LineSplitter& lines) {
-        while (!between_members_ && stream_.avail_out == 0) {
-            std::array<unsigned char, chunk> out;  // NOLINT: the same
-            stream_.next_out = out.data();
-            stream_.avail_out = static_cast<unsigned>(out.size());
-            const int result = inflate(&stream_, Z_NO_FLUSH);
-            const std::size_t made = out.size() - stream_.avail_out;
-            if (!lines.feed({reinterpret_cast<const char*>(out.data()), made}))
-                return lines.too_long() ? End::damaged : End::stopped;
-            if (result == Z_STREAM_END) {
-                if (inflateReset2(&stream_, gzip_window) != Z_OK) return End::damaged;
-                between_members_ = true;
-            } else if (result != Z_OK && result != Z_BUF_ERROR) {
-                return End::damaged;
-            }
-        }
-        return End::more;
-    }
-
     z_stream stream_{};
     bool ready_ = false;
     bool between_members_ = true;

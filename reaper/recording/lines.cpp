@@ -6,7 +6,6 @@
 
 #include "reaper/json/fields.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/name_changer.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::recording {

@@ -8,24 +8,19 @@
 #include <ctime>
 #include <fcntl.h>
 #include <filesystem>
-#include <memory>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <random>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 #include "reaper/model/time.hpp"
 #include "reaper/recording/gzip_lines.hpp"
-#include "reaper/recording/lines.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/name_changer.hpp"
 #include "reaper/runtime/log.hpp"
 
 namespace reaper::recording {

@@ -55,8 +55,7 @@ public:
     /// None if another process, or this one, holds it.
     static std::unique_ptr<DirectoryLock> take(const std::string& directory);
     ~DirectoryLock();
-    DirectoryLock(const DirectoryLock&) = delete;
-    DirectoryLock& operator=(const DirectoryLock&) = delete;
+    DirectoryLock& operator=(DirectoryLock&&) = delete;
 
 private:
     explicit DirectoryLock(int file) : file_(file) {}
@@ -82,8 +81,7 @@ public:
     RecordingWriter(std::string directory, Limits limits);
     /// Writes what was submitted.
     ~RecordingWriter();
-    RecordingWriter(const RecordingWriter&) = delete;
-    RecordingWriter& operator=(const RecordingWriter&) = delete;
+    RecordingWriter& operator=(RecordingWriter&&) = delete;
 
     /// False if there is no place for it: then what follows makes no sense without a new base.
     bool submit(std::vector<Item> items);

@@ -1,15 +1,10 @@
 #include "reaper/recording/replay.hpp"
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <optional>
 #include <ratio>
 #include <set>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "reaper/decision/decide.hpp"
 #include "reaper/model/named_records.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -7,7 +7,6 @@
 
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/safeguards/safeguards.hpp"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 

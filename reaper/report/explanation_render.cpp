@@ -1,5 +1,4 @@
 // The explanation as people read it.
-#include <algorithm>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"

@@ -1,7 +1,6 @@
 #include "reaper/report/hosts_tables.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "reaper/model/res_type.hpp"

@@ -3,10 +3,8 @@
 #include <algorithm>
 
 #include "reaper/json/fields.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/host_label.hpp"
-#include "reaper/planner/oversubscribed_room.hpp"
 #include "reaper/report/name_changer.hpp"
 
 namespace reaper::report {

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/report/render_parts.hpp"
 
 namespace reaper::report {

@@ -1,7 +1,6 @@
 #include "reaper/report/room.hpp"
 
 #include "reaper/json/fields.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <new>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,7 +11,6 @@
 
 #include "reaper/json/fields.hpp"
 #include "reaper/json/json_parts.hpp"
-#include "reaper/json/json_place.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"

@@ -10,9 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
-
 namespace reaper::report {
 namespace {
 

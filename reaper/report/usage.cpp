@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "reaper/json/fields.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/report/hosts_tables.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/render_parts.hpp"

@@ -1,8 +1,6 @@
 #include "reaper/request_spec/believed.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <set>
-#include <string_view>
-#include <utility>
 
 #include "reaper/model/aggregate_rules.hpp"
 #include "reaper/model/res_type.hpp"

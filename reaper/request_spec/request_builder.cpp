@@ -1,8 +1,6 @@
 #include "reaper/request_spec/request_builder.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -10,7 +8,6 @@
 #include "reaper/request_spec/admitted_room.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/request_spec/res_type_query.hpp"
-#include "reaper/request_spec/resource_request.hpp"
 
 namespace reaper {
 namespace {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
-#include "reaper/model/res_type.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
 

@@ -4,16 +4,9 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "reaper/model/nova_release.hpp"
-#include "reaper/model/request.hpp"
-#include "reaper/model/resources.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/request_spec/wishes.hpp"
 
 namespace reaper {
 
@@ -28,10 +21,6 @@ struct CpuWishes {
 
     bool pinned() const { return policy == Policy::dedicated; }
 };
-
-/// `bad_input`: Nova would refuse it. Source: nova.virt.hardware, ResourceRequest's
-/// _translate_pinning_policies.
-Result<CpuWishes> cpu_wishes(const Wishes& wishes);
 
 namespace {
 
@@ -166,8 +155,8 @@ Result<Amount> own_of_mixed(const Wishes& wishes, Amount vcpus) {
     return named_by(*mask, vcpus);
 }
 
-}  // namespace
-
+/// `bad_input`: Nova would refuse it. Source: nova.virt.hardware, ResourceRequest's
+/// _translate_pinning_policies.
 Result<CpuWishes> cpu_wishes(const Wishes& wishes) {
     auto policy = policy_of(wishes);
     if (!policy) return policy.error();
@@ -188,8 +177,6 @@ Result<CpuWishes> cpu_wishes(const Wishes& wishes) {
         ++cpus.dedicated;
     return cpus;
 }
-
-namespace {
 
 constexpr std::size_t longest_group = 64;
 

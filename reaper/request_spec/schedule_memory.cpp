@@ -1,7 +1,5 @@
 #include "reaper/request_spec/schedule_memory.hpp"
 
-#include <utility>
-
 namespace reaper {
 
 void ScheduleMemory::note(Schedule schedule, TimePoint arrived) {

@@ -1,6 +1,5 @@
 #include "reaper/request_spec/waiting.hpp"
 
-#include <array>
 #include <string_view>
 
 #include "reaper/model/text.hpp"

@@ -1,7 +1,6 @@
 #include "reaper/request_spec/wishes.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "reaper/model/text.hpp"

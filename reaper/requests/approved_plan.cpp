@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

@@ -8,7 +8,6 @@
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/believed.hpp"
 #include "reaper/requests/time_left.hpp"
-#include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {

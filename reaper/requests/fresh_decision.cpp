@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "reaper/decision/decide.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"

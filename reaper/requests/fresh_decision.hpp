@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/decision/decision_observer.hpp"

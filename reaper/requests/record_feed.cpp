@@ -1,7 +1,5 @@
 #include "reaper/requests/record_feed.hpp"
 
-#include <utility>
-
 namespace reaper {
 namespace {
 

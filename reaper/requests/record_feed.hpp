@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -73,8 +72,7 @@ class RecordFeed::Subscription {
 public:
     explicit Subscription(std::function<void()> end) : end_(std::move(end)) {}
     ~Subscription() { end_(); }
-    Subscription(const Subscription&) = delete;
-    Subscription& operator=(const Subscription&) = delete;
+    Subscription& operator=(Subscription&&) = delete;
 
 private:
     std::function<void()> end_;

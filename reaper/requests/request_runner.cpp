@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "reaper/cloud_reader/requesters.hpp"
+#include "reaper/cloud/reader/requesters.hpp"
 #include "reaper/eviction/evicting_executor.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"

@@ -6,7 +6,6 @@
 // waits until the message comes again. After a reload it plans again.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,8 +32,7 @@ struct Arrival {
 class RequestRunner final : private EvictionGuard {
 public:
     RequestRunner(RunnerDependencies dependencies, Request request, Arrival arrival = {});
-    RequestRunner(const RequestRunner&) = delete;  // the executor knows its place
-    RequestRunner& operator=(const RequestRunner&) = delete;
+    RequestRunner& operator=(RequestRunner&&) = delete;  // the executor knows its place
 
     /// Decides and acts until there is an outcome. None: the reaper is stopping and nothing was
     /// deleted; the request stays unfinished in the journal.

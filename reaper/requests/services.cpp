@@ -1,7 +1,6 @@
 #include "reaper/requests/services.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"

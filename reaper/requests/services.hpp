@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"

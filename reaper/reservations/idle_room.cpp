@@ -1,7 +1,6 @@
 #include "reaper/reservations/idle_room.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "reaper/reservations/reservation_record.hpp"

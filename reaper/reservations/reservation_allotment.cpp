@@ -1,7 +1,6 @@
 #include "reaper/reservations/reservation_allotment.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "reaper/rooms/room.hpp"

@@ -1,7 +1,6 @@
 #include "reaper/reservations/reservation_balance.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace reaper {
 namespace {

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <map>
-#include <vector>
 
 #include "reaper/reservations/reservation.hpp"
 

@@ -5,10 +5,8 @@
 #include <boost/uuid/uuid.hpp>
 #include <boost/uuid/uuid_io.hpp>
 #include <charconv>
-#include <set>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"

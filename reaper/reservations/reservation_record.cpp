@@ -1,10 +1,7 @@
 #include "reaper/reservations/reservation_record.hpp"
 
 #include <charconv>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/text.hpp"

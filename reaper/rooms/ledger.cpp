@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <tuple>
-#include <utility>
 
 namespace reaper {
 namespace {

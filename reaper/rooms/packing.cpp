@@ -2,13 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <set>
-#include <utility>
-
-#include "reaper/model/resources.hpp"
 
 namespace reaper {
 namespace {

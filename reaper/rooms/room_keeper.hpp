@@ -94,8 +94,7 @@ public:
             asked_.id = request.id;
             if (own_) rooms_.admits(request);
         }
-        Question(const Question&) = delete;
-        Question& operator=(const Question&) = delete;
+        Question& operator=(Question&&) = delete;
         ~Question() {
             if (own_) rooms_.admits(asked_);
         }

@@ -64,8 +64,7 @@ public:
             trouble_.why_ = std::move(why);
         }
         ~Wait() { --trouble_.waiting_; }
-        Wait(const Wait&) = delete;
-        Wait& operator=(const Wait&) = delete;
+        Wait& operator=(Wait&&) = delete;
 
     private:
         JournalTrouble& trouble_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper {
 

@@ -1,11 +1,9 @@
 #include "reaper/safeguards/hanging_deletions.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 
 namespace reaper {
 namespace {

@@ -3,7 +3,7 @@
 // rule for the planner and for the fresh read before a deletion.
 //
 // An administrator's lock always protects. It is not handled here: only Nova's record of its
-// actions shows which user locked a server (reaper/cloud_reader/lock_holders.hpp).
+// actions shows which user locked a server (reaper/cloud/reader/lock_holders.hpp).
 //
 // A protected project that is unknown (not looked up yet, or there is none of that name) protects
 // all servers, as it is unknown which ones must be kept.

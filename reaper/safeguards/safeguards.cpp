@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
-#include "reaper/safeguards/short_lives.hpp"
 
 namespace reaper {
 namespace {

@@ -1,7 +1,5 @@
 #include "reaper/safeguards/unproven_culls.hpp"
 
-#include <utility>
-
 namespace reaper {
 
 void UnprovenCulls::add(const RequestId& request, Cull cull) {

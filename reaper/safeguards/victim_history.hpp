@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "reaper/model/ids.hpp"
 #include "reaper/model/time.hpp"

@@ -1,7 +1,6 @@
 #include "reaper/setup/slots.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace reaper {
 namespace {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "reaper/model/correction.hpp"
 #include "reaper/ports/message_source.hpp"

@@ -5,16 +5,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/notifications/nova_notification.hpp"
-#include "reaper/request_spec/request_builder.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log.hpp"
@@ -39,8 +33,7 @@ constexpr Duration written_within = std::chrono::seconds{3};
 class Counted {
 public:
     explicit Counted(std::size_t& number) : number_(number) { ++number_; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
+    Counted& operator=(Counted&&) = delete;
     ~Counted() { --number_; }
 
 private:

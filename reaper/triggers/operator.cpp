@@ -1,8 +1,5 @@
 #include "reaper/triggers/operator.hpp"
 
-#include <memory>
-#include <utility>
-
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"

@@ -1,6 +1,5 @@
 #include "reaper/triggers/requester.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "reaper/model/text.hpp"

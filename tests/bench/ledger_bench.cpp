@@ -221,8 +221,6 @@ void decide(benchmark::State& state, int outstanding, int slots, int alternative
     if (outstanding == 0) with_none()[slots] = part(0.99);
     if (const auto none = with_none().find(slots); none != with_none().end())
         state.counters["p99/none"] = part(0.99) / none->second;
-    state.counters["B/host"] =
-        static_cast<double>(world.index.bytes()) / static_cast<double>(world.index.size());
 }
 
 const bool registered = [] {

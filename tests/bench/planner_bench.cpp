@@ -145,8 +145,6 @@ void decide(benchmark::State& state, CloudSpec spec, const std::string& objectiv
     state.counters["victims"] =
         static_cast<double>(victims) / static_cast<double>(watch.measured());
     state.counters["cut_short"] = notes;
-    state.counters["B/host"] =
-        static_cast<double>(world.index.bytes()) / static_cast<double>(world.index.size());
 }
 
 /// As a reading makes it: its servers' ids are new texts, in the cache like all that was just read.

@@ -1,7 +1,8 @@
-"""A fresh Debian 12 in a directory: unpacked, entered, and booted with its own systemd."""
+"""A fresh Debian of this machine's release in a directory: unpacked, entered, and booted with its own systemd."""
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+SUITE = platform.freedesktop_os_release().get("VERSION_CODENAME", "")  # the package is for this one
 DEADLINE_S = 1800  # only to give up: the machine may be busy
 # What the package's scripts and these tests need beside the essential packages.
 BESIDE = ("systemd", "systemd-sysv", "dbus", "ca-certificates", "procps")
@@ -24,10 +26,10 @@ def run(*command: str, check: bool = True, **options) -> subprocess.CompletedPro
 
 
 def package_sources() -> list[str]:
-    """Where this machine gets Debian 12 from."""
+    """Where this machine gets its Debian from."""
     places = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
     found = [place for place in places if place.suffix in (".list", ".sources") and place.is_file()]
-    return [str(place) for place in found if re.search(r"\bbookworm\b", place.read_text())]
+    return [str(place) for place in found if re.search(rf"\b{SUITE}\b", place.read_text())]
 
 
 def dependencies(package: Path) -> set[str]:
@@ -45,7 +47,7 @@ def archive(cache: Path, packages: set[str]) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         part = made.with_suffix(".part.tar")
         options = ("--quiet", "--variant=minbase", f"--include={wanted}")
-        run("mmdebstrap", *options, "bookworm", str(part), *package_sources())
+        run("mmdebstrap", *options, SUITE, str(part), *package_sources())
         part.rename(made)
     return made
 

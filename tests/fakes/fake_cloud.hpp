@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fakes/fake_clock.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/placement.hpp"

@@ -37,6 +37,7 @@ from lab_cloud import LabCloud  # noqa: E402
 from lablib import catalog, lifecycle  # noqa: E402
 from lablib.guard import guarded  # noqa: E402
 from lablib.place import Place  # noqa: E402
+from lablib.releases import installed  # noqa: E402
 from openstack_cloud import OpenStackCloud  # noqa: E402
 from reaper_process import Reaper  # noqa: E402
 from sim_cloud import SimCloud  # noqa: E402
@@ -128,6 +129,8 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if "lab" in clouds_of(config):
+        terminalreporter.write_line(str(installed()))
     traces = config.stash.get(TRACES, None)
     if traces is not None and (traces.compared or "lab" in clouds_of(config)):
         left = traces.alone - traces.compared

@@ -194,7 +194,7 @@ def test_no_server_is_deleted_for_a_requester_that_its_user_deletes(cloud: Cloud
         wait_held(gate, reaper, refused, mark)
         cloud.delete_without_waiting(refused)
         eventually("it is gone", lambda: cloud.look(refused).gone)
-        gate.let_pass()
+        gate.let_pass(after=LOOK_IS_OLD)
         outcome = reaper.wait_outcome(refused.request)
         reaper.wait_messages_done()
     assert_none_deleted(fleet, mark)

@@ -15,7 +15,7 @@ CORE = (
     "reaper/setup/",
     "reaper/oversubscription/",
     "reaper/planner/",
-    "reaper/cloud_cache/",
+    "reaper/cloud/cache/",
     "reaper/decision/",
     "strategies/",
     "tagging/",

@@ -35,7 +35,7 @@ PLANTED = {
     "YAML, by macro": ("reaper/decision/a.cpp", "#define Y <yaml-cpp/yaml.h>\n#include Y\n", "yaml-cpp"),
     "SQLite": ("reaper/rooms/a.cpp", "#include <sqlite3.h>\n", "SQLite"),
     "spdlog": ("strategies/a.cpp", "#include <spdlog/spdlog.h>\n", "spdlog"),
-    "librabbitmq": ("reaper/cloud_cache/a.cpp", "#include <amqp.h>\n", "librabbitmq"),
+    "librabbitmq": ("reaper/cloud/cache/a.cpp", "#include <amqp.h>\n", "librabbitmq"),
     "a clock": ("strategies/a.cpp", "#include <chrono>\nauto a = std::chrono::steady_clock::now();\n", "a clock"),
     "C's clock": ("strategies/a.cpp", "#include <chrono>\nlong a = time(nullptr);\n", "a clock"),
     "chance": ("strategies/a.cpp", "#include <random>\nstd::random_device a;\n", "unseeded chance"),

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "config/loader.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/decision/decide.hpp"
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/recorder.hpp"

@@ -35,6 +35,10 @@ TARGETS = {"release": ("programs",)}
 WIDEST_LINE = 240
 SCHEDULES = r"^faults\.(schedules|replay)(_gateway|_reservations|_oversubscription)?$"
 CLANG = (PYTHON, "-B", "tests/runner/clang.py")
+# What the lab ran on, in its own words.
+VERSIONS = ("OpenStack Zed: ", "OpenStack 20", "OpenStack of Nova")
+# What tests/in-debian keeps.
+ROOTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "openstack-reaper"
 CODE_FOLDERS = ("reaper", "config", "clients", "strategies", "tagging", "tests")
 
 
@@ -139,7 +143,9 @@ class Runner:
 
     def scenarios(self, stage: str, cloud: str) -> Counts:
         options = ("--cloud", cloud, "--traces", str(self.traces))
-        return self.pytest(stage, "tests/openstack", *options)
+        found = self.pytest(stage, "tests/openstack", *options)
+        self.show_line(stage, *VERSIONS)
+        return found
 
     def pytest(self, stage: str, folder: str, *options: str) -> Counts:
         report = self.logs / f"{stage}.xml"
@@ -409,6 +415,24 @@ def lab(run: Runner) -> Counts:
     return run.scenarios("lab", "lab" if (run.traces / "sim").exists() else "both")
 
 
+def lab_on(debian: str) -> Callable[[Runner], Counts]:
+    """The stage `lab` in a root directory of another release of Debian, with its OpenStack; it builds there."""
+
+    def elsewhere(run: Runner) -> Counts:
+        stage = f"lab-on-debian-{debian}"
+        report = ROOTS / f"debian-{debian}" / "built" / "test-logs" / "lab.xml"
+        report.unlink(missing_ok=True)
+        command = ("tests/in-debian", debian, "lab", "tests/run", "lab")
+        good = run.run(f"run the lab on Debian {debian}", stage, SOAK_DEADLINE_S, *command)
+        if not good:
+            run.show_tail(stage)
+        for words in (VERSIONS, (" passed, ",)):
+            run.show_line(stage, *words)
+        return run.consistent(stage, good, counts.from_junit(report, stage))
+
+    return elsewhere
+
+
 def each(run: Runner) -> Counts:
     """Unity builds hide what a source lacks by itself."""
     return sanitized(run, "each")
@@ -549,6 +573,8 @@ SOAK = (
     Stage("bench", "the benchmarks run, and are as good as when their figures were kept", bench),
     Stage("package", "the package in a fresh Debian: lintian, upgrade in use, systemd, purge", package),
     Stage("story", "an operator's way from the package to trust, each step against cloudsim's record", story),
+    Stage("lab-2025.1", "the same scenarios on the OpenStack of Debian 13, built there", lab_on("13")),
+    Stage("lab-2026.1", "the same scenarios on the OpenStack of Debian testing, built there", lab_on("testing")),
     Stage("queries", "what Nova asks of Placement is what was recorded", queries),
 )
 

@@ -2,39 +2,21 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <regex>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/completions.hpp"
-#include "reaper/cli/arguments/list_arguments.hpp"
 #include "reaper/cli/arguments/parsed.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/arguments/request_arguments.hpp"
-#include "reaper/model/error.hpp"
 #include "reaper/model/resources_text.hpp"
 #include "reaper/model/role.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::cli {
-
-// The options of `setup`.
-
-void add_setup(CLI::App& app, Parsed& parsed);
-/// `app`: `setup`, with what is to be set up; `resource-tagging`. `bad_input` names the option.
-Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed);
-
-// What is wrong with a command line that CLI11 refused.
-
-/// One line: the unknown word and what was meant, or what is missing.
-std::string why_wrong(const CLI::App& app, const CLI::ParseError& error);
 
 const help::Text help::apply{
     "Carry out a plan that 'reaper plan --save' wrote, or nothing",
@@ -115,6 +97,7 @@ void add_setup(CLI::App& app, Parsed& parsed) {
     room.add_flag("--undo", parsed.room_setup.undo, "Take it away again");
 }
 
+/// `app`: `setup`, with what is to be set up; `resource-tagging`. `bad_input` names the option.
 Result<SetupCommand> finish_setup(const CLI::App& app, const Parsed& parsed) {
     const CLI::App& slots = *app.get_subcommands().front();
     const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
@@ -224,8 +207,7 @@ std::string unexpected_word(const CLI::App& app, const std::string& word) {
     return line + "; " + see_help(where);
 }
 
-}  // namespace
-
+/// One line: the unknown word and what was meant, or what is missing.
 std::string why_wrong(const CLI::App& app, const CLI::ParseError& error) {
     const auto left = app.remaining(true);
     if (app.get_subcommands().empty() && !left.empty() && is_list_option(left.front()))
@@ -237,8 +219,6 @@ std::string why_wrong(const CLI::App& app, const CLI::ParseError& error) {
     const std::string said = about_value(error.what()).value_or(error.what());
     return said + "; " + see_help(innermost(app));
 }
-
-namespace {
 
 Leave no_command(const CLI::App& parent, const std::string& path, const std::string& word) {
     std::vector<std::string> names;

@@ -1,6 +1,5 @@
 #include "reaper/cli/arguments/command_table.hpp"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace reaper::cli {

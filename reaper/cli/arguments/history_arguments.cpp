@@ -6,7 +6,6 @@
 
 #include "reaper/cli/arguments/command_table.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
-#include "reaper/model/text.hpp"
 
 namespace reaper::cli {
 namespace {

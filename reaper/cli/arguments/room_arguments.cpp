@@ -1,7 +1,6 @@
 #include "reaper/cli/arguments/room_arguments.hpp"
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <sstream>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "reaper/cli/channel/daemon_api.hpp"
 
 #include "reaper/cli/daemon/local_settings.hpp"
-#include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/report/json.hpp"
 

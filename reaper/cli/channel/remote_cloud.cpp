@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "reaper/report/json.hpp"
-#include "reaper/report/snapshot_file.hpp"
 
 namespace reaper::cli {
 namespace {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "reaper/cli/check/checks.hpp"
-#include "reaper/cloud_cache/cells_seen.hpp"
-#include "reaper/cloud_cache/host_parts.hpp"
-#include "reaper/cloud_reader/cloud_directory.hpp"
-#include "reaper/cloud_reader/lock_holders.hpp"
-#include "reaper/cloud_reader/sight.hpp"
+#include "reaper/cloud/cache/cells_seen.hpp"
+#include "reaper/cloud/cache/host_parts.hpp"
+#include "reaper/cloud/reader/cloud_directory.hpp"
+#include "reaper/cloud/reader/lock_holders.hpp"
+#include "reaper/cloud/reader/sight.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/cells.hpp"
@@ -65,6 +65,7 @@ Task<bool> check_endpoint(const CloudCheck& check, CloudService service) {
     if (!found->service_version.empty() && found->service_version != found->version)
         detail += " (it has " + found->service_version + ")";
     check.ok(what, detail);
+    if (service == CloudService::placement) check.report(placement_tried(found->service_version));
     co_return true;
 }
 
@@ -563,28 +564,33 @@ Task<void> tell_flavors(CloudPorts cloud, const SchedulerRules& rules, const Rep
     }
 }
 
-Task<void> tell_release(CloudPorts cloud, CloudSession& session, const Report& report) {
-    auto release = co_await cloud.compute.release();
-    if (!release) {
-        report({Verdict::fail, subject, release.error().what});
-        co_return;
-    }
+Task<void> tell_release(CloudPorts cloud, CloudSession& session, SchedulerRules rules,
+                        const Report& report) {
     auto endpoint = co_await session.endpoint(CloudService::compute);
     const std::string version = endpoint ? endpoint->service_version : "an unknown version";
-    report({Verdict::ok, subject,
-            "Nova " + std::string{to_string(*release)} + ", as its API has " + version +
-                "; if it is another release, set scheduler.nova_release"});
+    if (rules.release) {
+        report({Verdict::ok, subject,
+                "Nova " + std::string{to_string(*rules.release)} + ", as configured"});
+    } else {
+        auto release = co_await cloud.compute.release();
+        if (!release) {
+            report({Verdict::fail, subject, release.error().what});
+            co_return;
+        }
+        report({Verdict::ok, subject,
+                "Nova " + std::string{to_string(*release)} + ", as its API has " + version +
+                    "; if it is another release, set scheduler.nova_release"});
+    }
+    report(nova_tried(version, rules.release));
+    for (Finding& finding : misfits(version, rules)) report(std::move(finding));
 }
 
 }  // namespace
 
 Task<void> check_scheduler(CloudPorts cloud, CloudSession& session, SchedulerRules rules,
                            const Report& report) {
-    if (rules.release)
-        report({Verdict::ok, subject,
-                "Nova " + std::string{to_string(*rules.release)} + ", as configured"});
-    else
-        co_await tell_release(cloud, session, report);
+    SchedulerRules told = rules;
+    co_await tell_release(cloud, session, std::move(told), report);
     report(
         {Verdict::ok, subject, options_of(rules) + ": compare with nova.conf of nova-scheduler"});
     auto aggregates = co_await cloud.compute.aggregates();

@@ -89,6 +89,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     terminal.progress("asking the broker ...");
     const auto probe = broker_console(settings.broker)->look();
     check_broker(settings.broker, probe, report);
+    if (probe) report(broker_tried(probe->product));
     // Without a consumer there is no daemon to ask.
     if (probe && probe->queue && probe->queue->consumers > 0)
         check_activity(activity_of(settings.broker, settings.journal.place()), report);

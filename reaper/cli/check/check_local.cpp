@@ -178,6 +178,12 @@ void check_broker_use(const config::Broker& broker, const BrokerReport& found,
     if (found.missing_rights.empty())
         report({Verdict::ok, "rights on the broker",
                 "the user may declare, bind and read its queues, and publish to them"});
+    if (broker.prefetch > config::Broker{}.prefetch)
+        report({Verdict::warn, "broker.prefetch",
+                "messages that wait for their outcome may take " +
+                    std::to_string(broker.prefetch * config::Broker::largest_message_mib) +
+                    " MiB of memory: " + std::to_string(config::Broker{}.prefetch) +
+                    " are enough for most clouds"});
     const std::string usual = config::Broker{}.topics.front();
     for (const std::string& topic : broker.topics) {
         const std::string what = "topic " + in_quotes(topic);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "reaper/cli/check/checks.hpp"
-#include "reaper/model/nova_release.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
@@ -335,19 +334,6 @@ private:
     }
 
     Task<void> check_uptime() {
-        auto release = co_await cloud_.compute.release();
-        if (!release) {
-            tell(Verdict::fail, "oversubscription.qos_source", release.error().what);
-            co_return;
-        }
-        const bool cached = *release >= NovaRelease::r2025_2;
-        if (cached) {
-            tell(Verdict::warn, "oversubscription.qos_source",
-                 "nova: since 2025.2 the uptime of a hypervisor is a row that nova-compute writes "
-                 "once in a while ([DEFAULT] update_resources_interval), not the current load; "
-                 "prometheus is fresher");
-            co_return;
-        }
         std::set<std::string> without;
         const std::size_t asked = std::min(hosts_.size(), most_uptimes);
         for (std::size_t i = 0; i < asked; ++i) {
@@ -359,8 +345,7 @@ private:
             }
             if (!*averages) without.insert(hosts_[i].name);
         }
-        const std::string told = "nova: release " + std::string{to_string(*release)} +
-                                 " asks the host for its load; " +
+        const std::string told = "nova: it asks the host for its load; " +
                                  std::to_string(asked - without.size()) + " of " +
                                  reaper::counted(asked, "host") + " that were tried told it";
         if (without.empty())

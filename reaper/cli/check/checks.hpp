@@ -6,12 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "config/settings.hpp"
 #include "reaper/cli/daemon/active_reaper.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/records.hpp"
 #include "reaper/ports/broker_console.hpp"
@@ -110,6 +111,19 @@ Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, 
 /// How nova-scheduler is taken to be set up.
 Task<void> check_scheduler(CloudPorts cloud, CloudSession& session, SchedulerRules rules,
                            const Report& report);
+
+// What the cloud is, by the newest version that an API has, and whether the reaper was tried with
+// it (reaper/model/nova_release.hpp): ok if it was, info if not, warn if it is newer than all
+// known.
+
+/// `newest`: `2.93`. `configured` decides where several releases have the same.
+Finding nova_tried(std::string_view newest, std::optional<NovaRelease> configured);
+/// `newest`: `1.39`.
+Finding placement_tried(std::string_view newest);
+/// `product`: `RabbitMQ 3.10.8`.
+Finding broker_tried(std::string_view product);
+/// Which settings of the scheduler do not fit this Nova.
+std::vector<Finding> misfits(std::string_view newest, const SchedulerRules& rules);
 
 /// Whether Nova seems to have several cells, and whether the configuration tells them.
 Task<void> check_cells(CloudPorts cloud, SchedulerRules scheduler, const Report& report);

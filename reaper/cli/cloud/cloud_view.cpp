@@ -1,14 +1,12 @@
 #include "reaper/cli/cloud/cloud_view.hpp"
 
-#include <functional>
-#include <memory>
 #include <utility>
 
 #include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/past/journals.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
-#include "reaper/cloud_reader/cloud_directory.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cloud_directory.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/controllers/freed_room/ledger_journal.hpp"
 #include "reaper/controllers/safeguards/safeguards_journal.hpp"
 #include "reaper/controllers/safeguards/server_protections.hpp"

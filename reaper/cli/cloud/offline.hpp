@@ -8,7 +8,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/cli/arguments/arguments.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/report/snapshot_file.hpp"
 #include "reaper/rooms/ledger.hpp"

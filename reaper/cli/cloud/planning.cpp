@@ -4,7 +4,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <set>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +11,7 @@
 
 #include "reaper/cli/arguments/arguments.hpp"
 #include "reaper/cli/cloud/offline.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"

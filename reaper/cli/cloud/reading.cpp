@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {

@@ -12,7 +12,7 @@
 
 #include "config/settings.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/reservations/reservation_controller.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/journal.hpp"
@@ -34,8 +34,7 @@ public:
         std::function<void(std::string)> progress;  ///< what is being read; may be empty
     };
     CloudReading(const boost::asio::any_io_executor& executor, Inputs inputs);
-    CloudReading(const CloudReading&) = delete;
-    CloudReading& operator=(const CloudReading&) = delete;
+    CloudReading& operator=(CloudReading&&) = delete;
 
     /// In bulk, and what is reserved, if anything may be. `exact`: then each host by itself, for
     /// those who look at all of them.

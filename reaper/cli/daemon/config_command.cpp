@@ -3,7 +3,6 @@
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "config/broker_url.hpp"

@@ -139,8 +139,7 @@ DaemonHealth local_health(const config::LocalSettings& settings) {
         DaemonHealth health;
         health.why =
             "the configuration has neither admin.socket nor metrics.listen, so no client can ask "
-            "it: "
-            "set metrics.listen: 127.0.0.1:9787 (or admin.socket: /run/reaper/admin.sock) and "
+            "it: set metrics.listen: 127.0.0.1:9787 (or admin.socket: /run/reaper/admin.sock) and "
             "restart the reaper";
         return health;
     }

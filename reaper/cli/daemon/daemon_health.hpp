@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/arguments.hpp"

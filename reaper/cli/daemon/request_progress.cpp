@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "reaper/cli/arguments/commands.hpp"
-#include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/json.hpp"
@@ -135,8 +134,7 @@ ExitCode show_request(DaemonApi& api, const json& body, const Terminal& terminal
     terminal.complain(
         api.remote()
             ? api.name() +
-                  ": the answer ended before the outcome; the daemon may go on: reaper "
-                  "history"
+                  ": the answer ended before the outcome; the daemon may go on: reaper history"
             : "the daemon ended before the outcome; it goes on at its next start: reaper history");
     return ExitCode::failed;
 }

@@ -25,7 +25,6 @@
 #include "reaper/report/json.hpp"
 #include "reaper/report/render.hpp"
 #include "reaper/requests/observed_journal.hpp"
-#include "reaper/requests/record_feed.hpp"
 #include "reaper/runtime/log.hpp"
 
 namespace reaper::cli {

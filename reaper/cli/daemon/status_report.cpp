@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "reaper/cli/output/list_output.hpp"

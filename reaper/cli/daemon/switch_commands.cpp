@@ -4,7 +4,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/arguments/invocation.hpp"

@@ -5,7 +5,6 @@
 
 #include "reaper/cli/output/yaml_text.hpp"
 #include "reaper/report/json.hpp"
-#include "reaper/report/table.hpp"
 
 namespace reaper::cli {
 namespace {

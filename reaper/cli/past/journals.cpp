@@ -1,8 +1,6 @@
 #include "reaper/cli/past/journals.hpp"
 
-#include <algorithm>
 #include <functional>
-#include <memory>
 #include <utility>
 
 #include "reaper/cli/channel/journal_channel.hpp"

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "config/loader.hpp"
 #include "reaper/cli/arguments/arguments.hpp"

@@ -8,8 +8,6 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/cloud/cloud_view.hpp"
 #include "reaper/cli/output/list_output.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
-#include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/report/json.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reaper/cli/output/terminal.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/exit_code.hpp"
 #include "reaper/ports/setup_ports.hpp"

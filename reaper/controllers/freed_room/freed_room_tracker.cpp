@@ -1,11 +1,10 @@
 #include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <utility>
 
-#include "reaper/cloud_reader/requesters.hpp"
+#include "reaper/cloud/reader/requesters.hpp"
 #include "reaper/model/likeness.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"

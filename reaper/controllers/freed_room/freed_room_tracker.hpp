@@ -18,7 +18,7 @@
 #include <set>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/cloud_event.hpp"

@@ -30,8 +30,7 @@ ResultTask<void> InventoryReserver::restore() {
     if (!left) co_return left.error();
     for (auto& hold : *left) {
         spdlog::info(
-            "a previous process holds {} for {}: it is given back when no room is promised "
-            "there",
+            "a previous process holds {} for {}: it is given back when no room is promised there",
             label(hold), hold.request.str());
         const Key key{hold.provider, hold.resource_class};
         kept_[key].hold = std::move(hold);
@@ -149,9 +148,8 @@ Task<void> InventoryReserver::give_all_back() {
     }
     for (const auto& [key, kept] : kept_)
         spdlog::error(
-            "{} stays reserved: the next start of the reaper gives it back; by hand: "
-            "openstack resource provider inventory set {} --amend --resource "
-            "{}:reserved={}",
+            "{} stays reserved: the next start of the reaper gives it back; by hand: openstack "
+            "resource provider inventory set {} --amend --resource {}:reserved={}",
             label(kept.hold), key.first.str(), key.second.str(), kept.hold.before);
 }
 

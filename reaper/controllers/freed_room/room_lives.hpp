@@ -10,10 +10,9 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/ports/journal.hpp"
 
 namespace reaper {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/model/request_record.hpp"
 #include "reaper/oversubscription/correction.hpp"

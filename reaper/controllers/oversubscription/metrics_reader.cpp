@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log.hpp"
 

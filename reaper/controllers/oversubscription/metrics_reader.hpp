@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/oversubscription/host_figures.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/model/resources.hpp"

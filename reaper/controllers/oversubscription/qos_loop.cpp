@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <utility>
-#include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/model/text.hpp"
-#include "reaper/model/time.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
-#include "reaper/oversubscription/qos_controller.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log.hpp"
 
@@ -127,23 +123,17 @@ std::optional<double> cores_of(const Host* host) {
     return static_cast<double>(at->second.total);
 }
 
-/// Of these hosts, each asked for by itself. A host that does not report it, or can't be asked, is
-/// not known. None is since 2025.2: Nova no longer says how old its report is. Stolen time and
-/// pressure are never known. An error: the release could not be asked for.
-ResultTask<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud,
-                                                     const CacheRefresher& refresher,
-                                                     std::vector<HostId> hosts) {
-    auto release = co_await cloud.compute.release();
-    if (!release) co_return release.error();
+/// Of these hosts, each asked for by itself: up to microversion 2.87, which is what the call uses,
+/// every release of Nova asks nova-compute. A host that does not report it, or can't be asked, is
+/// not known. Stolen time and pressure are never known.
+Task<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud, const CacheRefresher& refresher,
+                                               std::vector<HostId> hosts) {
     std::map<HostId, HostLoad> loads;
     for (const HostId& id : hosts) {
         HostLoad& load = loads[id];
         load.host = id;
         load.cores = cores_of(refresher.cache().find(id));
-        if (*release >= NovaRelease::r2025_2)
-            load.why_unknown = "since 2025.2 Nova does not say how old the reported load is";
     }
-    if (*release >= NovaRelease::r2025_2) co_return loads;
     for (std::size_t from = 0; from < hosts.size(); from += asked_at_a_time) {
         std::vector<Task<void>> some;
         for (std::size_t i = from; i < std::min(from + asked_at_a_time, hosts.size()); ++i)
@@ -255,9 +245,11 @@ void QosLoop::interrupt() {
 
 ResultTask<std::map<HostId, HostLoad>> QosLoop::loads(const OversubscriptionPolicy& policy,
                                                       std::vector<HostId> hosts) {
-    if (policy.configured.qos_source == "nova")
-        co_return co_await loads_by_nova(dependencies_.cloud, dependencies_.refresher,
-                                         std::move(hosts));
+    if (policy.configured.qos_source == "nova") {
+        auto asked =
+            co_await loads_by_nova(dependencies_.cloud, dependencies_.refresher, std::move(hosts));
+        co_return std::move(asked);
+    }
     if (dependencies_.metrics == nullptr)
         co_return Error{Errc::bad_input,
                         "nothing is measured: there is no oversubscription.prometheus.url"};

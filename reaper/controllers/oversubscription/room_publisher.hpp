@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/oversubscription/host_corrections.hpp"
 #include "reaper/controllers/oversubscription/metrics_reader.hpp"
 #include "reaper/decision/policy.hpp"

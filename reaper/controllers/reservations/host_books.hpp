@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/controllers/reservations/project_roles.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/ports/cloud_ports.hpp"
@@ -145,8 +145,7 @@ public:
         : dependencies_(dependencies),
           roles_(dependencies.cloud, dependencies.settings),
           writing_(executor, 1) {}
-    HostBooks(const HostBooks&) = delete;
-    HostBooks& operator=(const HostBooks&) = delete;
+    HostBooks& operator=(HostBooks&&) = delete;
 
     /// Who changes books waits for his turn; one that orders waits for that first.
     Task<AsyncSemaphore::Permit> turn() { return writing_.acquire(); }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "reaper/model/text.hpp"
-
 namespace reaper {
 
 ResultTask<void> ProjectRoles::learn(std::set<ProjectId> projects) {

@@ -1,8 +1,6 @@
 #include "reaper/controllers/safeguards/cloud_probe.hpp"
 
-#include <utility>
-
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/log.hpp"
 

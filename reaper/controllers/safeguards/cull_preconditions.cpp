@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/cloud_reader/cloud_directory.hpp"
-#include "reaper/cloud_reader/sight.hpp"
+#include "reaper/cloud/reader/cloud_directory.hpp"
+#include "reaper/cloud/reader/sight.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 

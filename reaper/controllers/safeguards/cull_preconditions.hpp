@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/decision/cloud_names.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/cloud_ports.hpp"

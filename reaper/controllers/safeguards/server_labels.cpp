@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/runtime/log_about.hpp"

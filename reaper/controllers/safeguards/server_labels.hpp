@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/model/ids.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "app/reaper_under_test.hpp"
 #include "reaper/api/routes.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 
 namespace reaper::test::admin_test {
 namespace {

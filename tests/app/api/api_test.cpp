@@ -87,10 +87,11 @@ TEST_F(ApiTest, TheLineOfARouteNamesAllThatItTakes) {
         const json::json_pointer body{"/requestBody/content/application~1json/schema"};
         if (operation.contains(body)) members_of(operation.at(body), names);
         for (const std::string& name : names)
-            if (name != "approved")  // of saved plans, for the command alone
+            if (name != "approved") {  // of saved plans, for the command alone
                 EXPECT_THAT(std::string{route.help},
                             testing::ContainsRegex("[^a-z_]" + name + "[^a-z_]"))
                     << route.method << " " << route.path;
+            }
     }
 }
 

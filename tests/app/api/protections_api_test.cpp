@@ -116,8 +116,8 @@ TEST_F(ProtectionsApi, AnOperatorEndsItByIdOrName) {
     EXPECT_EQ(list()[0].at("name"), "db");
     EXPECT_EQ(list()[0].at("by"), "bob");
     EXPECT_EQ(list()[0].at("until"), nullptr);
-    const json ended = answer(200, "POST /v1/unprotect", "/v1/unprotect", R"({"server": "db"})");
-    EXPECT_EQ(ended.at("was").at("server"), "host1b");
+    const json done = answer(200, "POST /v1/unprotect", "/v1/unprotect", R"({"server": "db"})");
+    EXPECT_EQ(done.at("was").at("server"), "host1b");
     EXPECT_THAT(list(), IsEmpty());
     EXPECT_TRUE(journal.protected_servers.empty());
     answer(404, "POST /v1/unprotect", "/v1/unprotect", R"({"server": "db"})");

@@ -160,8 +160,8 @@ TEST_F(ReservationsApiTest, InvalidJsonIsReportedWithItsPlace) {
           R"({"type": "RESERVE_RESOURCES", "reserve_resources": {}})"}) {
         EXPECT_THAT(said(other), HasSubstr(R"(as {"reservations": [{"host": )")) << other;
     }
-    HttpRequest pause{"POST", "/v1/pause", {}, R"({"reason": "a", "reason": "b"})"};
-    const HttpResponse twice = ApiHouse::ask(std::move(pause), {api::Access::act});
+    HttpRequest doubled{"POST", "/v1/pause", {}, R"({"reason": "a", "reason": "b"})"};
+    const HttpResponse twice = ApiHouse::ask(std::move(doubled), {api::Access::act});
     EXPECT_EQ(twice.status, 400);
     EXPECT_THAT(twice.body, HasSubstr("is there twice"));
     EXPECT_THAT(list(), IsEmpty());

@@ -125,8 +125,8 @@ TEST_F(RoomApi, AFlavorIsFoundByIdBeforeItsName) {
 
 TEST_F(RoomApi, APlanTakesAFlavorToo) {
     start_and_read_the_cloud();
-    const auto plan = [&](int status, const std::string& body) {
-        return answer(status, "POST /v1/plan", "/v1/plan", body);
+    const auto plan = [&](int expected, const std::string& body) {
+        return answer(expected, "POST /v1/plan", "/v1/plan", body);
     };
     const json asked = plan(200, R"({"project": "regular", "flavor": "m1.two", "slots": 2})");
     EXPECT_EQ(asked.at("request").at("flavor"), "m1.two");

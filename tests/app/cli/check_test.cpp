@@ -13,6 +13,7 @@ namespace {
 class FakeSession final : public CloudSession {
 public:
     std::vector<std::string> roles{"admin", "member"};
+    std::string newest_compute{"2.93"};
     std::optional<Error> refused;
 
     ResultTask<AuthInfo> authenticate() override {
@@ -28,7 +29,7 @@ public:
         EndpointInfo info;
         info.url = "http://" + std::string(to_string(service));
         info.version = "1.39";
-        info.service_version = "1.39";
+        info.service_version = service == CloudService::compute ? newest_compute : "1.39";
         co_return info;
     }
 };
@@ -363,6 +364,20 @@ TEST_F(CheckCloud, WhereReservationsAreKeptAndForWhom) {
     EXPECT_NE(find("reservations")->detail.find("setup reservations --apply"), std::string::npos);
 }
 
+TEST(CheckBroker, TellsHowMuchMemoryMessagesMayTake) {
+    const auto said = [](int prefetch) {
+        config::Broker broker;
+        if (prefetch > 0) broker.prefetch = prefetch;
+        std::string detail;
+        check_broker_use(broker, BrokerReport{}, [&](const Finding& finding) {
+            if (finding.what == "broker.prefetch") detail = finding.detail;
+        });
+        return detail;
+    };
+    EXPECT_EQ(said(0), "");
+    EXPECT_NE(said(1'000).find("1000 MiB of memory"), std::string::npos);
+}
+
 TEST(CheckBroker, TellsWhatIsMissing) {
     config::Broker broker;
     BrokerReport found;
@@ -488,6 +503,7 @@ TEST(CheckBroker, MissingRightsAndStrangeTopicsAreReported) {
 
 TEST_F(CheckCloud, TheAssumedSchedulerSettingsAreReported) {
     cloud_.nova_release = NovaRelease::r2024_2;
+    session_.newest_compute = "2.96";
     run();
     const auto details = [&] {
         std::string text;
@@ -495,7 +511,7 @@ TEST_F(CheckCloud, TheAssumedSchedulerSettingsAreReported) {
             if (finding.what == "scheduler") text += to_line(finding, false);
         return text;
     };
-    EXPECT_NE(details().find("ok   scheduler: Nova 2024.2, as its API has 1.39"), std::string::npos)
+    EXPECT_NE(details().find("ok   scheduler: Nova 2024.2, as its API has 2.96"), std::string::npos)
         << details();
     EXPECT_NE(details().find("own_aggregates off, tenant_filter off"), std::string::npos);
     EXPECT_NE(details().find("pcpu_fallback off"), std::string::npos);
@@ -511,6 +527,10 @@ TEST_F(CheckCloud, TheAssumedSchedulerSettingsAreReported) {
     EXPECT_NE(details().find("warn scheduler: aggregate 'fast' has trait:"), std::string::npos);
     policy_.scheduler.tenant_filter = policy_.scheduler.trait_isolation = true;
     policy_.scheduler.nova_release = "2025.1";
+    findings_.clear();
+    run();
+    EXPECT_NE(details().find("warn scheduler: nova_release is 2025.1, but"), std::string::npos);
+    session_.newest_compute = "2.100";
     findings_.clear();
     run();
     EXPECT_EQ(details().find("warn"), std::string::npos) << details();

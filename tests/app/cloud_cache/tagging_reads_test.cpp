@@ -5,8 +5,8 @@
 #include <set>
 
 #include "app/reaper_under_test.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 #include "reaper/runtime/run_task.hpp"
 
 namespace reaper::test::tagging_reads_test {

@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>

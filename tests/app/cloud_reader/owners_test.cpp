@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/full_house.hpp"
-#include "reaper/cloud_reader/lock_holders.hpp"
+#include "reaper/cloud/reader/lock_holders.hpp"
 
 namespace reaper::test::owners_test {
 namespace {

@@ -1,5 +1,5 @@
 // How the servers that ask are read: few calls for many of them, and none is missed.
-#include "reaper/cloud_reader/requesters.hpp"
+#include "reaper/cloud/reader/requesters.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>

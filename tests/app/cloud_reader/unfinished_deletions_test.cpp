@@ -1,7 +1,7 @@
 // Where Nova defers deletions, a reaper that dies or loses the broker between its DELETE and its
 // forceDelete leaves a soft-deleted server that keeps its room. The next reaper finishes it, and
 // deletes no other server for that room.
-#include "reaper/cloud_reader/unfinished_deletions.hpp"
+#include "reaper/cloud/reader/unfinished_deletions.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -116,6 +116,59 @@ TEST_F(StillOursTest, WhatAnotherReaperDeletesIsWaitedForAndNotRepeated) {
     EXPECT_TRUE(small.fits_in(cloud.free_on("host1")));
 }
 
+/// The plan knows nothing of it yet: all or nothing holds for it, too.
+TEST_F(StillOursTest, AVictimThatItsUserDeletesIsGoneBeforeAnyOtherIsDeleted) {
+    full_host();
+    requester();
+    start();
+    before("server host1", [&] {
+        for (const char* const leaving : {"host1a", "host1b"}) {
+            auto& server = cloud.server_at(leaving);
+            server.record.server.task_state = "deleting";
+            server.gone_at = clock.now() + seconds{20};
+        }
+    });
+    messages->deliver(body_of(failure(6)));
+    run_until([&] { return cloud.count("DELETE") > 0; });
+    EXPECT_FALSE(cloud.exists("host1a"));
+    EXPECT_FALSE(cloud.exists("host1b"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+/// Its user may want it back, so that the others would be deleted for nothing.
+TEST_F(StillOursTest, AVictimThatItsUserDeletesSoftlyStopsThePlanBeforeAnyOtherIsDeleted) {
+    full_host();
+    requester();
+    start();
+    before("server host1",
+           [&] { cloud.server_at("host1b").record.server.status = "SOFT_DELETED"; });
+    messages->deliver(body_of(failure(6)));
+    run_until([&] { return cloud.count("DELETE") > 0; });
+    EXPECT_EQ(record("req-1").plans.size(), 2U);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 3U);
+    EXPECT_TRUE(cloud.exists("host1b"));
+}
+
+TEST_F(StillOursTest, AVictimThatTurnsOutToBeDeletedSoftlyCostsNoDeadline) {
+    full_host();
+    requester();
+    start();
+    before("server host1",
+           [&] { cloud.server_at("host1b").record.server.task_state = "soft-deleting"; });
+    messages->deliver(body_of(failure(6)));
+    run_until([&] { return cloud.count("server host1b") >= 2; });
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    auto& kept = cloud.server_at("host1b").record.server;
+    kept.task_state = "";
+    kept.status = "SOFT_DELETED";
+    const TimePoint then = clock.now();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_LT(clock.now() - then, settings.cull.deadline / 2);
+    EXPECT_TRUE(cloud.exists("host1b"));
+}
+
 TEST_F(StillOursTest, ADeletionOfOthersThatNeverEndsIsGivenUpAndAnotherServerTaken) {
     full_host();
     requester();

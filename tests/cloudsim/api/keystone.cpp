@@ -60,7 +60,8 @@ const User* by_password(const Identity& identity, const Json& part) {
 
 const ApplicationCredential* by_credential(const Identity& identity, const Json& said) {
     for (const auto& each : identity.credentials) {
-        if (said.contains("id") ? each->id != said.value("id", std::string()) : each->name != said.value("name", ""))
+        if (said.contains("id") ? each->id != said.value("id", std::string())
+                                : each->name != said.value("name", ""))
             continue;
         if (said.contains("user")) {
             const User* user = find_user(identity, said["user"]);

@@ -231,10 +231,8 @@ bool is_place(World& world, const Placing& placing, const Host& host) {
     const CandidateQuery query = query_for(world, placing);
     if (is_refused(query, *placing.flavor) || !suits(world, placing, host)) return false;
     std::vector<Provider*> tree{host.provider};
-    for (std::size_t at = 0; at < tree.size(); ++at) {
-        const auto& children = tree[at]->children;
-        tree.insert(tree.end(), children.begin(), children.end());
-    }
+    for (std::size_t at = 0; at < tree.size(); ++at)
+        for (Provider* child : tree[at]->children) tree.push_back(child);
     return std::all_of(query.groups.begin(), query.groups.end(), [&](const auto& group) {
         return would_serve(tree, group.second, !group.first.empty());
     });

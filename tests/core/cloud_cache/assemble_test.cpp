@@ -1,4 +1,4 @@
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>

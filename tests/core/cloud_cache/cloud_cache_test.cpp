@@ -1,11 +1,11 @@
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
 
 #include "core/cloud_builder.hpp"
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "tagging/taggers.hpp"
 
@@ -238,6 +238,15 @@ TEST_F(LivePictureTest, WhoIsMarkedDeletedGoesWithHisRoom) {
     cache.apply(reading("a", 9, {}));
     EXPECT_THAT(on("a"), IsEmpty());
     EXPECT_EQ(used("a"), Resources{});
+}
+
+TEST_F(LivePictureTest, RoomOfAServerWhoseDeletionBeginsIsHeldAndOnItsWay) {
+    cache.apply(seen(record("s1", "a"), 1), at(1));
+    ServerRecord going = record("s1", "a");
+    going.server.task_state = "deleting";
+    cache.apply(seen(going, 2), at(2));
+    EXPECT_EQ(used("a"), small);
+    EXPECT_TRUE(cache.find(HostId{"a"})->servers.front().being_deleted());
 }
 
 TEST_F(LivePictureTest, WhoVanishesWhileItsHostIsReadIsAskedForAndGoes) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 
 namespace reaper::event_memory_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/cloud_builder.hpp"
-#include "reaper/cloud_cache/cells_seen.hpp"
+#include "reaper/cloud/cache/cells_seen.hpp"
 #include "reaper/decision/decide.hpp"
 
 namespace reaper::cells_test {

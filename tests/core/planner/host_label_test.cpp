@@ -6,8 +6,8 @@
 
 #include "core/cloud_builder.hpp"
 #include "core/seeded.hpp"
-#include "reaper/cloud_cache/assemble.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 #include "reaper/request_spec/request_builder.hpp"
 #include "tagging/taggers.hpp"
 

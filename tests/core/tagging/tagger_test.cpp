@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/cloud_builder.hpp"
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 #include "tagging/taggers.hpp"
 
 namespace reaper::tagger_test {

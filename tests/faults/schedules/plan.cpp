@@ -128,6 +128,8 @@ private:
         cloud.projects["spot2"] = {"preemptible"};
         cloud.projects["regular2"] = {};
         cloud.log_limit = 1'000;
+        // Nova's default is false. Of its own, so that the rest stays the same.
+        cloud.state_changes = Chance{plan_.seed ^ 0x5a7ec4U}.percent(50);
         if (cloud.hosts >= 2 && rng_.percent(25)) cloud.zones["east"] = {"host-1", "host-2"};
         plan_.soft_delete = rng_.percent(10);
         cloud.soft_region_reclaim = seconds{rng_.between(10, 600)};
@@ -433,7 +435,8 @@ std::string describe(const SchedulePlan& plan) {
         "seed " + std::to_string(plan.seed) + ": " + std::to_string(plan.cloud.hosts) +
         " hosts, strategy " + plan.policy.strategy.name + ", alternatives " +
         std::to_string(plan.policy.alternatives) +
-        (plan.cache.events ? ", events" : ", no events") + (plan.dry_run ? ", dry run" : "") +
+        (plan.cache.events ? ", events" : ", no events") +
+        (plan.cloud.state_changes ? "" : ", no updates") + (plan.dry_run ? ", dry run" : "") +
         (plan.soft_delete ? ", soft delete" : "") + ", deadline " +
         seconds_text(plan.cull.deadline) + ", promise " + seconds_text(plan.cull.promise) +
         ", max age " + seconds_text(plan.trigger.max_age) + ", " +

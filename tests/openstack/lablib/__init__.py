@@ -8,6 +8,7 @@ run as ordinary processes on loopback, with all their state in one directory.
     processes  start, find and end processes, by pid only
     steps      run the steps of a start in parallel and tell about them
     pki        the private certificate authority
+    releases   what differs between the releases that are installed
     settings   the configuration files of the services
     services   how each service is started and when it is ready
     schemas    the databases' schemas, Nova's cells, Keystone's first user

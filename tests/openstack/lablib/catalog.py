@@ -141,12 +141,12 @@ def make_image(lab: Description) -> None:
 
 
 def wait_for_hosts(lab: Description, timeout: float = DEADLINE) -> None:
-    """Waits until every nova-compute has reported its host to Placement."""
+    """Waits until every nova-compute has reported its host to Placement, and what there is on it."""
     placement = client(lab, "placement", default_microversion="1.36", service_type="placement")
     deadline = time.monotonic() + timeout
     while True:
-        known = {host["name"] for host in placement.get("/resource_providers").json()["resource_providers"]}
-        missing = set(lab["hosts"]) - known
+        ready = placement.get("/resource_providers?resources=VCPU:1").json()["resource_providers"]
+        missing = set(lab["hosts"]) - {host["name"] for host in ready}
         if not missing:
             return
         if time.monotonic() > deadline:

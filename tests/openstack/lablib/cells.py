@@ -116,6 +116,8 @@ def _register(
     processes.stop(place, [compute])
     [found] = nova.get(f"/os-services?binary=nova-compute&host={host}").json()["services"]
     nova.delete(f"/os-services/{found['id']}")
+    # Its identity, which Nova keeps as of 2023.1.
+    place.path("nova", host, "compute_id").unlink(missing_ok=True)
     place.path("etc", f"nova-{host}.conf").write_text(nova_host(place, lab, host, transport))
     services.start(place, lab, compute)
 

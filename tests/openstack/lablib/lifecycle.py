@@ -9,6 +9,7 @@ from keystoneauth1.exceptions import ClientException
 
 from . import catalog, pki, ports, processes, schemas, services, settings
 from .place import LabError, Place
+from .releases import installed
 from .steps import Progress, Step, run_steps
 
 PORTS = [
@@ -36,6 +37,7 @@ def up(directory: str | Path, hosts: int, quiet: bool = False) -> dict[str, Any]
     schemas.check_programs()
     place = Place(directory)
     progress = Progress(quiet)
+    progress.say(str(installed()))
     with place.locked():
         place.claim()
         try:
@@ -93,6 +95,7 @@ def _describe(place: Place, hosts: int) -> dict[str, Any]:
         users[name] = {"name": name, "password": secrets.token_hex(12), "project": project}
     return {
         "directory": str(place.root),
+        "versions": installed().versions,
         "hosts": [f"host-{number}" for number in range(1, hosts + 1)],
         "ports": port,
         "broker": broker,

@@ -8,24 +8,20 @@ from pathlib import Path
 
 from . import processes
 from .place import LabError, Place
+from .releases import INSTALL, installed
 from .services import HERE, PYTHON, mariadbd
 from .settings import Description, database_url
 
 
-# What mysql_install_db feeds to a new server. Not by that script, which, run by
-# root, changes the owner of a directory of the system's MariaDB.
-MARIADB_SQL = Path("/usr/share/mysql")
-MARIADB_SYSTEM = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"]
-
-
 def install_mariadb(place: Place) -> None:
     """A data directory for a private server, whose root needs no password: it
-    listens on a socket in the lab's directory alone."""
+    listens on a socket in the lab's directory alone. Not by mariadb-install-db, which,
+    run by root, changes the owner of a directory of the system's MariaDB."""
     data = place.path("home", "mariadb")
     data.mkdir()
     place.path("home", "mariadb-tmp").mkdir()
     statements = ["CREATE DATABASE mysql;", "USE mysql;", "SET @auth_root_socket = NULL;"]
-    statements += [MARIADB_SQL.joinpath(name).read_text() for name in MARIADB_SYSTEM]
+    statements += [path.read_text() for path in installed().system_tables]
     script = place.path("etc", "mariadb-system.sql")
     script.write_text("\n".join(statements))
     argv = [*mariadbd(place), "--bootstrap", "--log-warnings=0", "--enforce-storage-engine="]
@@ -54,7 +50,7 @@ def placement(place: Place) -> None:
 
 def glance(place: Place) -> None:
     place.path("home", "images").mkdir()
-    _manage(place, "glance", [["--config-file", str(place.path("etc", "glance.conf")), "db", "sync"]])
+    _manage(place, "glance", [["--config-file", str(place.path("etc", "glance-api.conf")), "db", "sync"]])
 
 
 def nova(place: Place, lab: Description) -> None:
@@ -91,7 +87,7 @@ def check_programs() -> None:
     )
     if found.returncode != 0:
         reason = found.stderr.strip().splitlines()[-1]
-        raise LabError(f"{reason}: run deploy/install-dependencies lab")
+        raise LabError(f"{reason}: run {INSTALL}")
 
 
 def _manage(place: Place, name: str, *groups: list[list[str]], env: dict[str, str] | None = None) -> None:

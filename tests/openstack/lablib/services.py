@@ -1,6 +1,5 @@
 """How each service of the lab is started, and how one sees that it is ready."""
 
-import glob
 import http.client
 import os
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Callable
 
 from . import ports, processes
 from .place import LabError, Place
+from .releases import MARIADB, installed, rabbitmq_script
 from .settings import Description
 
 PYTHON = "/usr/bin/python3"
@@ -61,9 +61,17 @@ def table(place: Place, lab: Description) -> dict[str, Service]:
             lab,
             "keystone",
             "/v3",
+            "keystone.server.wsgi:initialize_public_application",
             {"OS_KEYSTONE_CONFIG_FILES": str(place.path("etc", "keystone.conf"))},
         ),
-        _wsgi(place, lab, "placement", "/", {"OS_PLACEMENT_CONFIG_DIR": str(place.path("etc"))}),
+        _wsgi(
+            place,
+            lab,
+            "placement",
+            "/",
+            "placement.wsgi:init_application",
+            {"OS_PLACEMENT_CONFIG_DIR": str(place.path("etc"))},
+        ),
         _glance(place, lab),
         nova_daemon(place, "nova-conductor", "conductor"),
         nova_daemon(place, "nova-scheduler", "scheduler"),
@@ -122,11 +130,6 @@ def _epmd(lab: Description) -> Service:
 
 
 def _rabbitmq(place: Place, lab: Description) -> Service:
-    # The script itself, not Debian's wrapper of it, which wants to be root and
-    # changes to the user rabbitmq.
-    scripts = glob.glob("/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server")
-    if not scripts:
-        raise LabError("rabbitmq-server is not installed: deploy/install-dependencies lab")
     home = place.path("home", "rabbitmq")
     env = {
         **erlang_env(lab),
@@ -146,14 +149,14 @@ def _rabbitmq(place: Place, lab: Description) -> Service:
         "RUNNING_UNDER_SYSTEMD": "true",
     }
     ready = _logged(place, "rabbitmq", "Server startup complete")
-    return Service("rabbitmq", [scripts[0]], ready, env)
+    return Service("rabbitmq", [rabbitmq_script()], ready, env)
 
 
 def mariadbd(place: Place) -> list[str]:
     """The database server, without regard to the machine's configuration, and
     careless of a loss of power."""
     argv = [
-        "/usr/sbin/mariadbd",
+        MARIADB,
         "--no-defaults",
         f"--datadir={place.path('home', 'mariadb')}",
         # A server removes what it takes for the leavings of another one there.
@@ -187,6 +190,7 @@ def _wsgi(
     lab: Description,
     name: str,
     path: str,
+    application: str,
     env: dict[str, str],
     workers: int = 1,
     threads: int = 4,
@@ -207,19 +211,24 @@ def _wsgi(
         "--disable-logging",
         "--procname", f"lab-{name}",
     ]  # fmt: skip
-    env = {**env, "REAPER_LAB_API": name, "REAPER_LAB_ACCESS_LOG": str(place.access_log)}
-    return Service(name, argv, lambda: _answers_http(port, path), env)
+    own = {"REAPER_LAB_API": name, "REAPER_LAB_APPLICATION": application}
+    own["REAPER_LAB_ACCESS_LOG"] = str(place.access_log)
+    return Service(name, argv, lambda: _answers_http(port, path), own | env)
 
 
 def _glance(place: Place, lab: Description) -> Service:
+    """Without a record of requests, however it runs."""
+    if application := installed().image_api:
+        env = {"OS_GLANCE_CONFIG_DIR": str(place.path("etc")), "REAPER_LAB_ACCESS_LOG": os.devnull}
+        return _wsgi(place, lab, "glance", "/versions", application, env)
     port = lab["ports"]["glance"]
-    argv = _python("glance.cmd.api", place.path("etc", "glance.conf"))
+    argv = _python("glance.cmd.api", place.path("etc", "glance-api.conf"))
     return Service("glance", argv, lambda: _answers_http(port, "/versions"), {})
 
 
 def nova_daemon(place: Place, name: str, module: str, overlay: str | None = None) -> Service:
     files = [place.path("etc", "nova.conf"), place.path("etc", f"{overlay or name}.conf")]
-    first = HERE / "host_uptime.py" if module == "compute" else None
+    first = HERE / "fake_host.py" if module == "compute" else None
     argv = _python(f"nova.cmd.{module}", *files, first=first)
     return Service(name, argv, _logged(place, name, f"Starting {module} node"), {})
 
@@ -229,8 +238,8 @@ def _nova_api(place: Place, lab: Description, name: str) -> Service:
         "OS_NOVA_CONFIG_DIR": str(place.path("etc")),
         "OS_NOVA_CONFIG_FILES": f"nova-paste.ini;nova.conf;{name}.conf",
     }
-    # Nova patches Python for eventlet, which does not go with threads of uwsgi.
-    return _wsgi(place, lab, name, "/", env, workers=2 if name == "nova-api" else 1, threads=1)
+    workers, release = 2 if name == "nova-api" else 1, installed()
+    return _wsgi(place, lab, name, "/", release.compute_api, env, workers, release.compute_api_threads)
 
 
 def _python(module: str, *config_files: Path, first: Path | None = None) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .place import Place
+from .releases import installed
 
 Description = dict[str, Any]
 
@@ -31,7 +32,7 @@ def write_all(place: Place, lab: Description) -> None:
         "stunnel.conf": _stunnel(lab),
         "keystone.conf": _keystone(place, lab),
         "placement.conf": _placement(place, lab),
-        "glance.conf": _glance(place, lab),
+        "glance-api.conf": _glance(place, lab),
         "glance-paste.ini": GLANCE_PASTE,
         "nova.conf": _nova(place, lab),
         "nova-api.conf": "",
@@ -245,7 +246,7 @@ rabbit_retry_interval = 1
 rabbit_retry_backoff = 1
 rabbit_interval_max = 2
 kombu_reconnect_delay = 0.5
-[notifications]
+{installed().oslo_rabbit}[notifications]
 notification_format = versioned
 [quota]
 instances = -1

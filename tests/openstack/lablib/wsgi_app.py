@@ -1,10 +1,12 @@
 """What uwsgi loads: an API of OpenStack, with a record of every request.
 
-REAPER_LAB_API names the API. Each request becomes a line in DIR/log/access.jsonl,
-written before the client has the answer, so that a test that has seen the effect
-of a request also finds it in the record. See access_log for reading it.
+REAPER_LAB_API names the API, REAPER_LAB_APPLICATION its module and what is in it. Each
+request becomes a line in DIR/log/access.jsonl, written before the client has the answer,
+so that a test that has seen the effect of a request also finds it in the record. See
+access_log for reading it.
 """
 
+import importlib
 import io
 import json
 import os
@@ -17,13 +19,10 @@ RECORD = os.open(os.environ["REAPER_LAB_ACCESS_LOG"], os.O_WRONLY | os.O_APPEND 
 
 
 def load():
-    if API == "keystone":
-        from keystone.server.wsgi import initialize_public_application as load_api
-    elif API == "placement":
-        from placement.wsgi import init_application as load_api
-    else:
-        from nova.api.openstack.compute.wsgi import init_application as load_api
-    return load_api()
+    """The application itself, or what makes it."""
+    module, _, name = os.environ["REAPER_LAB_APPLICATION"].partition(":")
+    found = getattr(importlib.import_module(module), name)
+    return found if name == "application" else found()
 
 
 def action_of(environ) -> str | None:
@@ -99,5 +98,7 @@ def recorded(application):
     return wrapped
 
 
+# First of all the API, which may patch Python.
+loaded = load()
 record_rules()
-application = recorded(load())
+application = recorded(loaded)

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/records.hpp"
 

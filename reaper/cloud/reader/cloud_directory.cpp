@@ -1,7 +1,6 @@
-#include "reaper/cloud_reader/cloud_directory.hpp"
+#include "reaper/cloud/reader/cloud_directory.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace reaper {

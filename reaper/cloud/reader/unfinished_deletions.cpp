@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/unfinished_deletions.hpp"
+#include "reaper/cloud/reader/unfinished_deletions.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,11 +1,10 @@
-#include "reaper/cloud_cache/assemble.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
-#include "reaper/cloud_cache/host_parts.hpp"
+#include "reaper/cloud/cache/host_parts.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/reservations/reservation_record.hpp"
 

@@ -3,8 +3,6 @@
 // itself, answers that.
 #pragma once
 
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
-#include "reaper/cloud_reader/sight.hpp"
+#include "reaper/cloud/reader/sight.hpp"
 
 #include <map>
-#include <utility>
 
 namespace reaper {
 namespace {

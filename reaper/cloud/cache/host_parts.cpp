@@ -1,12 +1,9 @@
-#include "reaper/cloud_cache/host_parts.hpp"
+#include "reaper/cloud/cache/host_parts.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string>
 #include <utility>
 
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper {

@@ -1,11 +1,9 @@
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "reaper/request_spec/resource_request.hpp"
 

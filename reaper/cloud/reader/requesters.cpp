@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/requesters.hpp"
+#include "reaper/cloud/reader/requesters.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "reaper/cloud_cache/cells_seen.hpp"
+#include "reaper/cloud/cache/cells_seen.hpp"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/lock_holders.hpp"
+#include "reaper/cloud/reader/lock_holders.hpp"
 
 #include <algorithm>
 #include <utility>

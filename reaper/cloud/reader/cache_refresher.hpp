@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "reaper/cloud_cache/cloud_cache.hpp"
-#include "reaper/cloud_reader/cloud_reader.hpp"
-#include "reaper/cloud_reader/lock_holders.hpp"
-#include "reaper/cloud_reader/unfinished_deletions.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/lock_holders.hpp"
+#include "reaper/cloud/reader/unfinished_deletions.hpp"
 #include "reaper/decision/policy.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/message_source.hpp"

@@ -1,4 +1,4 @@
-#include "reaper/cloud_reader/cloud_reader.hpp"
+#include "reaper/cloud/reader/cloud_reader.hpp"
 
 #include <boost/asio/this_coro.hpp>
 #include <map>
@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "reaper/cloud_cache/cells_seen.hpp"
-#include "reaper/cloud_cache/estimate.hpp"
+#include "reaper/cloud/cache/cells_seen.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log.hpp"
 

@@ -1,15 +1,11 @@
-#include "reaper/cloud_cache/cloud_cache.hpp"
+#include "reaper/cloud/cache/cloud_cache.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <map>
-#include <set>
 #include <tuple>
-#include <utility>
 
-#include "reaper/cloud_cache/estimate.hpp"
-#include "reaper/cloud_cache/host_parts.hpp"
+#include "reaper/cloud/cache/estimate.hpp"
 
 namespace reaper {
 namespace {

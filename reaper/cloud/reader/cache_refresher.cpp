@@ -1,10 +1,9 @@
-#include "reaper/cloud_reader/cache_refresher.hpp"
+#include "reaper/cloud/reader/cache_refresher.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "reaper/cloud_reader/cloud_reader.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/runtime/log.hpp"
 

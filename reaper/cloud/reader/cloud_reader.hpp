@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "reaper/cloud_cache/assemble.hpp"
-#include "reaper/cloud_cache/host_parts.hpp"
-#include "reaper/cloud_reader/unfinished_deletions.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
+#include "reaper/cloud/cache/host_parts.hpp"
+#include "reaper/cloud/reader/unfinished_deletions.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 
 namespace reaper {

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "reaper/cloud_cache/assemble.hpp"
-#include "reaper/cloud_cache/host_parts.hpp"
+#include "reaper/cloud/cache/assemble.hpp"
+#include "reaper/cloud/cache/host_parts.hpp"
 #include "reaper/model/cloud_event.hpp"
 #include "reaper/model/ids.hpp"
 #include "reaper/model/interner.hpp"

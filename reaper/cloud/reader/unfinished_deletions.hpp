@@ -6,7 +6,6 @@
 // was: what a user deleted, the user may want back.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
