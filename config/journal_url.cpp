@@ -10,7 +10,7 @@
 namespace reaper::config {
 namespace {
 
-constexpr std::string_view scheme = "mysql://";
+constexpr std::string_view url_scheme = "mysql://";
 constexpr std::string_view socket_key = "unix_socket=";
 
 Error bad_journal_url(std::string_view why) {
@@ -57,8 +57,8 @@ Result<void> read_database_hosts(std::string_view text, JournalUrl& url) {
 }  // namespace
 
 Result<JournalUrl> parse_journal_url(std::string_view text) {
-    if (!text.starts_with(scheme)) return bad_journal_url("does not begin with mysql://");
-    text.remove_prefix(scheme.size());
+    if (!text.starts_with(url_scheme)) return bad_journal_url("does not begin with mysql://");
+    text.remove_prefix(url_scheme.size());
     JournalUrl url;
     if (const auto question = text.find('?'); question != std::string_view::npos) {
         std::string_view query = text.substr(question + 1);
