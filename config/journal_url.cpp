@@ -18,7 +18,7 @@ Error bad_journal_url(std::string_view why) {
 }
 
 /// Of a user or a database: no escape is needed for what both may be called here.
-bool is_plain(std::string_view name) {
+bool is_plain_name(std::string_view name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_' || c == '-' || c == '.' || c == '$';
@@ -74,13 +74,13 @@ Result<JournalUrl> parse_journal_url(std::string_view text) {
     const std::string_view user = text.substr(0, at);
     if (user.find(':') != std::string_view::npos)
         return bad_journal_url("has a password in it: write it to a file, for password_file");
-    if (!is_plain(user)) return bad_journal_url("its user is not of letters, digits, _ - . $");
+    if (!is_plain_name(user)) return bad_journal_url("its user is not of letters, digits, _ - . $");
     url.user = user;
     text.remove_prefix(at + 1);
     const auto slash = text.find('/');
     const std::string_view database =
         slash == std::string_view::npos ? std::string_view{} : text.substr(slash + 1);
-    if (!is_plain(database))
+    if (!is_plain_name(database))
         return bad_journal_url("names no database, of letters, digits, _ - . $");
     url.database = database;
     if (const auto read = read_database_hosts(text.substr(0, slash), url); !read)
