@@ -1,6 +1,7 @@
 // librabbitmq's counted texts and tables, without copying. Internal to clients/amqp.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>

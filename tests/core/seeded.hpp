@@ -11,7 +11,7 @@ namespace reaper::testing {
 
 /// RapidCheck reads RC_PARAMS once; the standard seed makes runs repeatable.
 inline void print_seed() {
-    setenv("RC_PARAMS", "seed=20261120 max_success=300", 0);
+    setenv("RC_PARAMS", "seed=20261120 max_success=100", 0);
     std::cout << "RC_PARAMS=\"" << std::getenv("RC_PARAMS") << "\"\n";
 }
 

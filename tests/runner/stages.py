@@ -498,9 +498,10 @@ def built_too(run: Runner, stage: str, *targets: str) -> bool:
 
 
 def optimised(run: Runner) -> Counts:
-    """What compilers make of a mistake that sanitizers pass over."""
+    """What compilers make of a mistake that sanitizers pass over; and ten times the random cases."""
     if not built_too(run, "optimised"):
         return needs_build("release", "optimised")
+    os.environ.setdefault("RC_PARAMS", "max_success=1000")
     return unit_tests(run, "release")
 
 

@@ -125,8 +125,9 @@ TEST_F(ServerMarksTest, AMarkThatWasRefusedIsTriedAgainOnceAnHourAndAfterAReload
     start();
     run_until([&] { return cloud.count("MARK host1a") == 5; });
     const TimePoint given_up = clock.now();
+    run_until([&] { return clock.now() - given_up >= std::chrono::minutes{59}; });
+    EXPECT_EQ(cloud.count("MARK host1a"), 5U);
     run_until([&] { return cloud.count("MARK host1a") == 6; });
-    EXPECT_GE(clock.now() - given_up, std::chrono::minutes{59});
     some_time();
     EXPECT_EQ(cloud.count("MARK host1a"), 6U) << "one try an hour";
     may = true;

@@ -195,7 +195,7 @@ TEST(ConstraintProperty, APatternAdmitsWhatItMatchesAndItsOppositeTheRest) {
         }
         ++seen[some ? one ? "one" : "both" : "none"];
     });
-    for (const char* const kind : {"one", "both", "none"}) EXPECT_GT(seen[kind], 10) << kind;
+    for (const char* const kind : {"one", "both", "none"}) EXPECT_GT(seen[kind], 3) << kind;
 }
 
 TEST(ConstraintProperty, NoTextIsTooStrange) {
