@@ -4,6 +4,7 @@
 #include <optional>
 #include <sstream>
 
+#include "config/journal_url.hpp"
 #include "config/values.hpp"
 
 namespace reaper::config {
@@ -252,6 +253,25 @@ void check_order(const std::string& small, milliseconds less, const std::string&
                    at_large ? "at least as much" : "at most as much");
 }
 
+/// Of a database, and of a file.
+void check_journal(const JournalSettings& journal, Findings& findings) {
+    check_absolute("journal.path", journal.path, findings);
+    if (journal.in_file()) {
+        for (const char* const key : {"journal.password_file", "journal.ca_file"})
+            if (findings.has(key))
+                findings.error(key, "is given without journal.url", "both, or neither");
+        return;
+    }
+    const std::string example = "mysql://reaper@db1,db2,db3/reaper";
+    if (findings.has("journal.path"))
+        findings.error("journal.path", "is given with journal.url", "one of the two");
+    const auto url = parse_journal_url(journal.url);
+    if (!url) return findings.error("journal.url", url.error().what, "such as " + example);
+    if (!journal.tls && url->socket.empty())
+        findings.warn("journal.tls", "what is written goes over the network in clear",
+                      "true, and the CA in ca_file if it is a private one");
+}
+
 void check_settings(const Draft& draft, Findings& findings) {
     const Settings& settings = draft.settings;
     const Http& http = settings.http;
@@ -281,7 +301,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_queues(broker, findings);
     check_topics(broker, findings);
     check_absolute("pause_file", settings.pause_file, findings);
-    check_absolute("journal.path", settings.journal.path, findings);
+    check_journal(settings.journal, findings);
     // Who dies follows from it: it is written, never assumed.
     if (!findings.has("taggers"))
         findings.error("taggers", "is missing: nothing says which servers are revocable",

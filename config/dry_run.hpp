@@ -7,12 +7,12 @@ namespace reaper::config {
 
 /// Beside the daemon's own, so that neither takes the other's for its past.
 struct KeptByDryRun {
-    JournalFile journal;
+    JournalSettings journal;
     Record record;
 };
 
 /// `dry-run.db` in the directory of the journal, and, where `record` names no directory, `dry-run`
 /// there. Of what it gave, it gives the same again.
-KeptByDryRun kept_by_dry_run(const JournalFile& journal, const Record& record);
+KeptByDryRun kept_by_dry_run(const JournalSettings& journal, const Record& record);
 
 }  // namespace reaper::config

@@ -514,7 +514,18 @@ const Section journal{
     "the durable record",
     {
         {"path", Text{4096}, "/var/lib/reaper/journal.db", "its directory must be writable",
-         at<&Settings::journal, &JournalFile::path>()},
+         at<&Settings::journal, &JournalSettings::path>()},
+        {"url", Text{4096}, "",
+         "a MariaDB database instead: mysql://USER@HOST1,HOST2:PORT/DATABASE",
+         at<&Settings::journal, &JournalSettings::url>()},
+        {"password_file", ReadableFile{true}, "", "with the password of the URL's user",
+         at<&Settings::journal, &JournalSettings::password_file>()},
+        {"ca_file", ReadableFile{}, "", "PEM; default: the system's certificates",
+         at<&Settings::journal, &JournalSettings::ca_file>()},
+        {"tls", Flag{}, "true", "to the database's hosts, with verified certificates",
+         at<&Settings::journal, &JournalSettings::tls>()},
+        {"timeout", Span{1s, 60s, 1s}, "5s", "of a connection or statement of the database",
+         at<&Settings::journal, &JournalSettings::timeout>()},
     }};
 
 const Section record{

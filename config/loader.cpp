@@ -388,12 +388,11 @@ std::variant<LocalSettings, std::vector<ConfigError>> load_local(const std::stri
     auto loaded = load_part(path, environment, not_local);
     if (auto* const draft = std::get_if<Draft>(&loaded)) {
         Settings& settings = draft->settings;
-        const std::string configured = settings.journal.path;
-        const std::string of_dry_run =
-            kept_by_dry_run(settings.journal, settings.record).journal.path;
+        JournalSettings configured = settings.journal;
+        JournalSettings of_dry_run = kept_by_dry_run(settings.journal, settings.record).journal;
         keep_apart(settings);
-        std::string other = settings.dry_run ? configured : of_dry_run;
-        if (other == settings.journal.path) other.clear();
+        JournalSettings other = settings.dry_run ? std::move(configured) : std::move(of_dry_run);
+        if (other.place() == settings.journal.place()) other = JournalSettings{""};
         return LocalSettings{settings.dry_run,
                              std::move(settings.journal),
                              std::move(settings.pause_file),

@@ -78,7 +78,7 @@ std::vector<KeyOrigin> origins(const std::string& path, const Environment& envir
 /// What the commands on this machine need: the journal, the pause file, the daemon's socket.
 struct LocalSettings {
     bool dry_run = false;
-    JournalFile journal;  ///< in a dry run, the one that it keeps
+    JournalSettings journal;  ///< in a dry run, the one that it keeps
     std::string pause_file;
     Admin admin;
     SafeguardSettings safeguards;  ///< the defaults where something is wrong in them
@@ -88,8 +88,8 @@ struct LocalSettings {
     Record record;
     MetricsPage metrics;  ///< where a daemon without a socket can be asked how it is
     /// Where a run in the other mode keeps its journal: in a dry run the daemon's, else a dry
-    /// run's. Empty: there can be none.
-    std::string other_journal{};
+    /// run's. Nowhere: there can be none.
+    JournalSettings other_journal{""};
 };
 
 /// These alone, for what must work whatever else is wrong or can't be read by the caller: no secret

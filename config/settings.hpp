@@ -301,8 +301,19 @@ struct Oversubscription {
 };
 
 /// `journal:` the durable record.
-struct JournalFile {
+struct JournalSettings {
     std::string path = "/var/lib/reaper/journal.db";
+    /// A database instead of the file: config/journal_url.hpp. Empty: the file.
+    std::string url{};
+    std::string password_file{};  ///< of the URL's user
+    std::string ca_file{};        ///< PEM; empty: the system's
+    bool tls = true;              ///< to hosts, with verified certificates
+    std::chrono::seconds timeout{5};
+
+    bool in_file() const { return url.empty(); }
+    /// Its path or its URL, which is the same for all reapers of a journal.
+    const std::string& place() const { return in_file() ? path : url; }
+    bool nowhere() const { return place().empty(); }
 };
 
 /// `record:` what decisions saw, to be decided again (reaper/recording).
@@ -331,7 +342,7 @@ struct Settings {
     Cull cull;
     Cache cache;
     Labels labels;
-    JournalFile journal;
+    JournalSettings journal;
     Record record;
     Log log;
     Admin admin;

@@ -91,7 +91,7 @@ bool indicates_damage(const DatabaseFailure& failure) {
     return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
 }
 
-void check_whole(Database& database) {
+void check_whole(SqliteDatabase& database) {
     const std::string found = database.ask("PRAGMA integrity_check(1)");
     if (found != "ok") throw Damage{found};
     const std::string orphan =

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "clients/journal/database.hpp"
+#include "clients/journal/sqlite_database.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/time.hpp"
 
@@ -29,7 +29,7 @@ bool indicates_damage(const DatabaseFailure& failure);
 void check_log(const std::string& path);
 
 /// Throws Damage unless the whole file holds together: pages, tables, indexes, references.
-void check_whole(Database& database);
+void check_whole(SqliteDatabase& database);
 
 /// Has this file been a journal of ours, as far as a damaged one shows? Any other file is not ours
 /// to move.

@@ -1,5 +1,7 @@
 #include "clients/journal/schema.hpp"
 
+#include "clients/journal/sqlite_database.hpp"
+
 namespace reaper::journal {
 namespace {
 
@@ -193,7 +195,7 @@ bool has_our_tables(Database& database) {
     const std::string found =
         "SELECT group_concat(type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, ''), "
         "char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
-    Database fresh{":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    SqliteDatabase fresh{":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
     fresh.execute(tables);
     return database.ask(found) == fresh.ask(found);
 }

@@ -1,110 +1,12 @@
 #include "clients/journal/store.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
+#include "clients/journal/dialect.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::journal {
-namespace {
-
-/// The process that wrote its number into the lock file; empty if it can't be determined.
-std::string holder(int file) {
-    char text[32] = {};
-    const ssize_t size = ::pread(file, text, sizeof text - 1, 0);
-    std::string digits;
-    for (ssize_t i = 0; i < size && text[i] >= '0' && text[i] <= '9'; ++i) digits += text[i];
-    return digits.empty() ? "" : " (process " + digits + ")";
-}
-
-Error another_writes(const std::string& path, int lock) {
-    return Error{Errc::storage, "journal " + path + ": another reaper" + holder(lock) +
-                                    " writes to it; stop that one, or give this one a " +
-                                    "journal.path of its own"};
-}
-
-constexpr std::array<const char*, 2> endings{"", "-wal"};
-
-}  // namespace
-
-Result<Lease> Lease::take(const std::string& path) {
-    const std::string name = path + "-lock";
-    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
-    if (file < 0)
-        return Error{Errc::storage, "journal " + path + ": can't open its lock file " + name +
-                                        " (" + std::strerror(errno) +
-                                        "); give the directory to the reaper's user"};
-    Lease lease{file, path};
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) return another_writes(path, file);
-        return Error{Errc::storage, "journal " + path + ": can't lock " + name + " (" +
-                                        std::strerror(errno) + ")"};
-    }
-    // Only for the message above; the lock itself is the kernel's.
-    const std::string self = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(file, 0) != 0 ||
-        ::pwrite(file, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size()))
-        return Error{Errc::storage, "journal " + path + ": can't write " + name + " (" +
-                                        std::strerror(errno) + ")"};
-    return lease;
-}
-
-Lease::Lease(Lease&& other) noexcept
-    : lock_(std::exchange(other.lock_, -1)),
-      file_(std::exchange(other.file_, -1)),
-      path_(std::move(other.path_)),
-      files_(other.files_) {}
-
-Lease& Lease::operator=(Lease&& other) noexcept {
-    std::swap(lock_, other.lock_);
-    std::swap(file_, other.file_);
-    std::swap(path_, other.path_);
-    std::swap(files_, other.files_);
-    return *this;
-}
-
-Lease::~Lease() {
-    if (file_ >= 0) ::close(file_);
-    if (lock_ >= 0) ::close(lock_);
-}
-
-// What can't be opened, SQLite names with the reason. (No waiting for the other end of a pipe.)
-Result<void> Lease::lock_file() {
-    if (file_ >= 0) ::close(file_);
-    file_ = ::open(path_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
-    if (file_ < 0 || ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
-    // The lock file that named its holder may be gone.
-    return another_writes(path_, -1);
-}
-
-std::optional<Lease::Identity> Lease::identity_of(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-    return Identity{status.st_dev, status.st_ino};
-}
-
-void Lease::remember_files() {
-    for (std::size_t i = 0; i < endings.size(); ++i) files_[i] = identity_of(path_ + endings[i]);
-}
-
-Result<void> Lease::check_files() const {
-    for (std::size_t i = 0; i < endings.size(); ++i) {
-        const std::string name = path_ + endings[i];
-        if (!files_[i] || identity_of(name) == files_[i]) continue;
-        return Error{Errc::storage,
-                     "journal " + path_ + ": " + name +
-                         " was removed or replaced while the reaper writes to it, and nothing " +
-                         "is deleted without a record; put the file back, or restart the reaper"};
-    }
-    return {};
-}
-
 namespace {
 
 constexpr int messages_between_prunes = 1'000;  // and new requests
@@ -230,7 +132,7 @@ Result<void> Store::add_plan(const RequestId& id, const PlanEntry& plan) {
 void Store::note_chosen(std::int64_t request, const Plan& plan) {
     for (const auto& victim : plan.victims()) {
         auto insert = database_.statement(
-            "INSERT OR REPLACE INTO chosen (request, server, name, project, host, "
+            "REPLACE INTO chosen (request, server, name, project, host, "
             "project_name) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
         insert.bind(1, request).bind(2, victim.server.str()).bind(3, victim.name);
         insert.bind(4, victim.project.str()).bind(5, victim.host);
@@ -239,7 +141,10 @@ void Store::note_chosen(std::int64_t request, const Plan& plan) {
 }
 
 Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
+    const bool deletes = step.step == Step::delete_sent || step.step == Step::force_delete_sent;
     Transaction transaction{database_};
+    if (ownership_ && deletes)
+        if (const auto may = ownership_->may_delete(); !may) return may.error();
     const auto request = must_find(id);
     if (!request) return request.error();
     auto insert = database_.statement(
@@ -249,18 +154,7 @@ Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     insert.run();
     const std::int64_t row = database_.last_row();
     transaction.commit();
-    const bool deletes = step.step == Step::delete_sent || step.step == Step::force_delete_sent;
-    return lease_ && deletes ? read_back(row, step) : Result<void>{};
-}
-
-// By a connection of its own: ours would answer from a file that has no name any longer.
-Result<void> Store::read_back(std::int64_t step, const StepEntry& written) const {
-    Database others{path_, SQLITE_OPEN_READONLY};
-    auto look = others.statement("SELECT 1 FROM step WHERE rowid = ?1 AND server = ?2");
-    look.bind(1, step).bind(2, written.server.str());
-    if (look.step()) return check_files();
-    return Error{Errc::storage, "journal " + path_ + ": a deletion was written and is not there; " +
-                                    "restart the reaper"};
+    return ownership_ && deletes ? ownership_->read_back(row, step.server) : Result<void>{};
 }
 
 Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {
@@ -295,19 +189,23 @@ Result<void> Store::note_freed_room(const RequestId& id, const FreedRoomResult& 
 
 Result<void> Store::note_message(const MessageEntry& message) {
     prune_for_a_row(message.at);
+    Transaction transaction{database_};
     auto insert = database_.statement(
         "INSERT INTO message (message_id, event_type, request, verdict, reason, at) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
     insert.bind(1, message.message_id).bind(2, message.event_type).bind(3, message.request.str());
     insert.bind(4, message.verdict).bind(5, message.reason).bind(6, message.at);
     insert.run();
+    transaction.commit();
     return {};
 }
 
 Result<void> Store::note_event(const JournalEvent& event) {
     prune(event.at);
+    Transaction transaction{database_};
     auto insert = database_.statement("INSERT INTO event (kind, reason, at) VALUES (?1, ?2, ?3)");
     insert.bind(1, event.kind).bind(2, event.reason).bind(3, event.at).run();
+    transaction.commit();
     return {};
 }
 
@@ -344,7 +242,7 @@ void Store::prune(TimePoint now) {
             "(changed_at < ?1 OR seq <= (SELECT max(seq) FROM reservation_order) - ?2) "
             "AND seq <= (SELECT max(seq) FROM reservation_order) - ?3");
         orders.bind(1, oldest).bind(2, options_.max_rows).bind(3, options_.newest_kept).run();
-        while (bytes_used() > options_.max_bytes && forget_idle() > 0) {
+        while (database_.bytes_used() > options_.max_bytes && forget_idle() > 0) {
         }
         transaction.commit();
     } catch (const DatabaseFailure&) {
@@ -352,18 +250,13 @@ void Store::prune(TimePoint now) {
     }
 }
 
-std::int64_t Store::bytes_used() {
-    const std::int64_t pages =
-        database_.ask_number("PRAGMA page_count") - database_.ask_number("PRAGMA freelist_count");
-    return pages * database_.ask_number("PRAGMA page_size");
-}
-
-int Store::forget_idle() {
+std::int64_t Store::forget_idle() {
     constexpr std::int64_t at_once = 100;
     auto idle = database_.statement(
-        "DELETE FROM request WHERE seq IN (SELECT seq FROM request WHERE finished_at IS NOT NULL "
-        "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
-        "(SELECT 1 FROM step WHERE step.request = request.seq) ORDER BY seq LIMIT ?2)");
+        "DELETE FROM request WHERE seq IN (SELECT seq FROM (SELECT seq FROM request "
+        "WHERE finished_at IS NOT NULL AND seq <= (SELECT max(seq) FROM request) - ?1 "
+        "AND NOT EXISTS (SELECT 1 FROM step WHERE step.request = request.seq) "
+        "ORDER BY seq LIMIT ?2) AS oldest)");
     idle.bind(1, options_.newest_kept).bind(2, at_once).run();
     return database_.changes();
 }
@@ -371,20 +264,23 @@ int Store::forget_idle() {
 // The store's holds: inventories whose `reserved` was raised.
 
 Result<void> Store::add_hold(const InventoryHold& hold) {
+    Transaction transaction{database_};
     auto insert = database_.statement(
-        "INSERT INTO hold (provider, class, host, host_name, before, raised, request, since) "
+        "INSERT INTO hold (provider, class, host, host_name, \"before\", raised, request, since) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING");
     insert.bind(1, hold.provider.str()).bind(2, hold.resource_class.str());
     insert.bind(3, hold.host.str()).bind(4, hold.host_name);
     insert.bind(5, hold.before).bind(6, hold.set).bind(7, hold.request.str());
     insert.bind(8, hold.since);
     insert.run();
+    transaction.commit();
     return {};
 }
 
 Result<void> Store::end_hold(const ProviderId& provider, const ResourceClass& resource_class,
                              const InventoryHoldEnd& end) {
     prune(end.at);
+    Transaction transaction{database_};
     auto update = database_.statement(
         "UPDATE hold SET how = ?3, reason = ?4, ended_at = ?5 "
         "WHERE provider = ?1 AND class = ?2 AND ended_at IS NULL");
@@ -392,13 +288,14 @@ Result<void> Store::end_hold(const ProviderId& provider, const ResourceClass& re
     update.bind(3, to_string(end.kind)).bind(4, end.reason);
     update.bind(5, end.at);
     update.run();
+    transaction.commit();
     return {};
 }
 
 Result<std::vector<InventoryHold>> Store::holds() {
     std::vector<InventoryHold> holds;
     auto select = database_.statement(
-        "SELECT provider, class, host, host_name, before, raised, request, since FROM hold "
+        "SELECT provider, class, host, host_name, \"before\", raised, request, since FROM hold "
         "WHERE ended_at IS NULL ORDER BY seq");
     while (select.step()) {
         InventoryHold hold;
@@ -433,10 +330,7 @@ constexpr const char* host_sql = "SELECT EXISTS (SELECT 1 FROM chosen WHERE host
 
 constexpr const char* flavor_sql =
     "SELECT EXISTS (SELECT 1 FROM request_search WHERE flavor = ?1) "
-    "OR EXISTS (SELECT 1 FROM plan, "
-    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') "
-    "AS host, json_each(host.value, '$.victims') AS victim "
-    "WHERE victim.value ->> 'flavor' = ?1)";
+    "OR EXISTS (SELECT 1 FROM plan, " VICTIMS_OF_PLAN " WHERE " VICTIM_FLAVOR " = ?1)";
 
 bool has_row(Database& database, const char* sql, const std::string& value) {
     auto select = database.statement(sql);
@@ -465,8 +359,8 @@ Result<KnownValues> Store::known_values(const JournalQuery& query) {
 
 namespace {
 
-#define SELECT_ORDERS                                                                          \
-    "SELECT seq, key, principal, content, mark, removes, state, reason, given_at, changed_at " \
+#define SELECT_ORDERS                                                                              \
+    "SELECT seq, \"key\", principal, content, mark, removes, state, reason, given_at, changed_at " \
     "FROM reservation_order "
 
 OrderRecord order_of(const Statement& row) {
@@ -488,27 +382,32 @@ OrderRecord order_of(const Statement& row) {
 
 Result<std::int64_t> Store::note_order(const OrderRecord& order) {
     if (order.number != 0) {
+        Transaction transaction{database_};
         auto update = database_.statement(
             "UPDATE reservation_order SET removes = ?2, state = ?3, reason = ?4, changed_at = ?5 "
             "WHERE seq = ?1");
         update.bind(1, order.number).bind(2, order.removes).bind(3, to_string(order.progress));
         update.bind(4, order.reason).bind(5, order.changed_at).run();
+        transaction.commit();
         return order.number;
     }
     prune(order.given_at);
+    Transaction transaction{database_};
     auto insert = database_.statement(
-        "INSERT INTO reservation_order (key, principal, content, mark, removes, state, reason, "
+        "INSERT INTO reservation_order (\"key\", principal, content, mark, removes, state, reason, "
         "given_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
     insert.bind(1, order.key).bind(2, order.principal).bind(3, order.content);
     insert.bind(4, order.mark).bind(5, order.removes).bind(6, to_string(order.progress));
     insert.bind(7, order.reason).bind(8, order.given_at).bind(9, order.changed_at).run();
-    return database_.last_row();
+    const std::int64_t number = database_.last_row();
+    transaction.commit();
+    return number;
 }
 
 Result<std::optional<OrderRecord>> Store::order(const std::string& principal,
                                                 const std::string& key) {
     auto select = database_.statement(SELECT_ORDERS
-                                      "WHERE principal = ?1 AND key = ?2 AND key <> '' "
+                                      "WHERE principal = ?1 AND \"key\" = ?2 AND \"key\" <> '' "
                                       "ORDER BY seq DESC LIMIT 1");
     select.bind(1, principal).bind(2, key);
     std::optional<OrderRecord> found;
@@ -517,11 +416,12 @@ Result<std::optional<OrderRecord>> Store::order(const std::string& principal,
 }
 
 Result<std::vector<OrderRecord>> Store::orders(int limit) {
-    auto select = database_.statement(
-        SELECT_ORDERS
-        "WHERE state IN ('begun', 'waiting') OR seq IN "
-        "(SELECT seq FROM reservation_order ORDER BY seq DESC LIMIT ?1) ORDER BY seq DESC");
-    select.bind(1, std::int64_t{limit});
+    auto select = database_.statement(SELECT_ORDERS
+                                      "WHERE state IN ('begun', 'waiting') OR seq IN "
+                                      "(SELECT seq FROM (SELECT seq FROM reservation_order ORDER "
+                                      "BY seq DESC LIMIT ?1) AS newest) "
+                                      "ORDER BY seq DESC");
+    select.bind(1, std::int64_t{std::clamp(limit, 0, max_rows_listed)});
     std::vector<OrderRecord> orders;
     while (select.step()) orders.push_back(order_of(select));
     return orders;
@@ -532,7 +432,7 @@ Result<void> Store::note_reservations(const std::vector<KnownReservation>& there
     Transaction transaction{database_};
     for (const KnownReservation& each : there) {
         auto insert = database_.statement(
-            "INSERT OR REPLACE INTO reservation (id, project, user, at) VALUES (?1, ?2, ?3, ?4)");
+            "REPLACE INTO reservation (id, project, user, at) VALUES (?1, ?2, ?3, ?4)");
         insert.bind(1, each.id.str()).bind(2, each.project).bind(3, each.user).bind(4, each.at);
         insert.run();
     }
@@ -559,20 +459,22 @@ Result<std::vector<KnownReservation>> Store::reservations() {
 // The store's protections: servers that an operator protects.
 
 Result<void> Store::note_protection(const ServerProtection& protection) {
+    Transaction transaction{database_};
     auto insert = database_.statement(
-        "INSERT OR REPLACE INTO protection (server, name, since, until, author, reason) "
+        "REPLACE INTO protection (server, name, since, until, author, reason) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
     insert.bind(1, protection.server.str()).bind(2, protection.name).bind(3, protection.since);
     if (protection.until) insert.bind(4, *protection.until);
     insert.bind(5, protection.by).bind(6, protection.reason);
     insert.run();
+    transaction.commit();
     return {};
 }
 
 Result<void> Store::end_protection(const ServerId& server) {
-    auto remove = database_.statement("DELETE FROM protection WHERE server = ?1");
-    remove.bind(1, server.str());
-    remove.run();
+    Transaction transaction{database_};
+    database_.statement("DELETE FROM protection WHERE server = ?1").bind(1, server.str()).run();
+    transaction.commit();
     return {};
 }
 

@@ -1,13 +1,12 @@
-// The journal's calls, blocking, on one connection. Used by one thread (see sqlite_journal.cpp).
-// Failures of SQLite come out as DatabaseFailure; what the caller or the file got wrong, as
+// The journal's calls, blocking, on one connection. Used by one thread (see stored_journal.hpp).
+// Failures of the engine come out as DatabaseFailure; what the caller or the file got wrong, as
 // results.
 #pragma once
 
-#include <array>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "clients/journal/database.hpp"
@@ -17,42 +16,32 @@
 
 namespace reaper::journal {
 
-// One writer for one journal: a lock on a file beside it and one on the file itself, which the
-// kernel drops with its process; and whether the file is still where it was.
-
-class Lease {
+/// What makes this process the one that writes the journal.
+class Ownership {
 public:
-    /// Takes the lock of the journal at `path`, or says which process has it.
-    static Result<Lease> take(const std::string& path);
+    virtual ~Ownership() = default;
+    /// Before each call: an error if it is no longer ours, or no longer where it was.
+    virtual Result<void> check() = 0;
+    /// In the transaction that writes the step of a deletion: an error if it is not to be sent.
+    virtual Result<void> may_delete() { return {}; }
+    /// The step of a deletion is durable: can others read it?
+    virtual Result<void> read_back(std::int64_t step, const ServerId& server) = 0;
+    /// While the connection is still there: another may have it at once.
+    virtual void release() noexcept {}
+};
 
-    Lease(Lease&& other) noexcept;
-    Lease& operator=(Lease&& other) noexcept;
-    ~Lease();
-
-    /// Creates the journal's file if there is none, and locks it too: removing the lock file
-    /// lets no second reaper in. Again after the file was set aside. Close no connection to the
-    /// database after the lease: closing a file drops what SQLite has locked in it.
-    Result<void> lock_file();
-    /// Call it when the database is open: remembers which files these are.
-    void remember_files();
-    /// Are the file and its write-ahead log those that were opened, by device and inode? A few
-    /// microseconds. What is written to a removed or replaced file is lost.
-    Result<void> check_files() const;
+/// Pauses between the tries of one call: they grow, and end when it took too long.
+class Retries {
+public:
+    explicit Retries(std::chrono::milliseconds longest) : longest_(longest) {}
+    /// Sleeps; false: no more.
+    bool wait();
 
 private:
-    struct Identity {
-        dev_t device{};
-        ino_t inode{};
-        bool operator==(const Identity&) const = default;
-    };
-    static std::optional<Identity> identity_of(const std::string& path);
-
-    Lease(int lock, std::string path) : lock_(lock), path_(std::move(path)) {}
-
-    int lock_;
-    int file_ = -1;
-    std::string path_;
-    std::array<std::optional<Identity>, 2> files_{};  ///< the file, its log
+    static constexpr std::chrono::milliseconds longest_pause{500};
+    std::chrono::milliseconds longest_;
+    std::chrono::milliseconds pause_{10};
+    std::chrono::steady_clock::time_point end_{};  ///< from the first pause on
 };
 
 /// A list of more is cut there.
@@ -60,22 +49,30 @@ inline constexpr int max_rows_listed = 100'000;
 
 class Store {
 public:
-    /// `lease` is held as long as the store lives; none for readers and memory.
-    Store(std::string path, Database database, std::optional<Lease> lease, JournalOptions options)
+    /// `ownership` lives as long as the store; none for readers and memory.
+    Store(std::string path, std::unique_ptr<Database> database,
+          std::unique_ptr<Ownership> ownership, JournalOptions options)
         : path_(std::move(path)),
-          lease_(std::move(lease)),
-          database_(std::move(database)),
+          ownership_(std::move(ownership)),
+          connection_(std::move(database)),
+          database_(*connection_),
           options_(options) {}
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+    ~Store() {
+        if (ownership_) ownership_->release();
+    }
 
-    /// Are the files those that were opened? Of readers and memory, nothing is asked.
-    Result<void> check_files() const { return lease_ ? lease_->check_files() : Result<void>{}; }
+    /// Of readers and memory, nothing is asked.
+    Result<void> check_ownership() { return ownership_ ? ownership_->check() : Result<void>{}; }
 
     /// What is called until `end_group` is one transaction: nothing of it is durable before.
     /// Throws.
     void begin_group() { group_.emplace(database_); }
     /// Throws if nothing of it is there.
     void end_group();
-    /// False: SQLite undid it (full disk, I/O error).
+    bool has_group() const { return group_.has_value(); }
+    /// False: the engine undid it (full disk, I/O error, lost connection).
     bool in_group() const { return group_ && database_.in_transaction(); }
 
     Result<Admission> admit(const Request& request, TimePoint now);
@@ -118,6 +115,8 @@ public:
     Result<std::vector<KnownReservation>> reservations();
 
     const std::string& path() const noexcept { return path_; }
+    /// How a call that the engine undid is tried again.
+    Retries retries() const { return Retries{options_.retry_for}; }
 
 private:
     /// A row of `request`.
@@ -145,8 +144,6 @@ private:
     void settle_unreadable(const Row& row, const Error& error);
     Result<std::vector<PlanEntry>> plans_of(const Row& row);
     Result<std::vector<StepEntry>> steps_of(const Row& row);
-    /// Reads a step of a deletion from the file as others see it; an error if it is not there.
-    Result<void> read_back(std::int64_t step, const StepEntry& written) const;
     Error unreadable(const std::string& id, const std::string& why) const;
 
     /// Whom the plan chose, for victims_since.
@@ -159,13 +156,13 @@ private:
 
     /// Drops what is past the retention, once a day by the time that calls bring.
     void prune(TimePoint now);
-    std::int64_t bytes_used();
     /// Some of the oldest requests without deletions; how many.
-    int forget_idle();
+    std::int64_t forget_idle();
 
     std::string path_;
-    std::optional<Lease> lease_;  // outlives the connection
-    Database database_;
+    std::unique_ptr<Ownership> ownership_;  // outlives the connection
+    std::unique_ptr<Database> connection_;
+    Database& database_;
     std::optional<Transaction> group_;
     JournalOptions options_;
     std::optional<TimePoint> pruned_at_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "clients/journal/dialect.hpp"
 #include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
 #include "reaper/model/text.hpp"
@@ -134,8 +135,9 @@ void Store::settle_unreadable(const Row& row, const Error& error) {
     const std::int64_t sent = select.step() ? select.number(0) : 0;
     const TimePoint last = sent > 0 ? select.time(1) : row.received_at;
     if (sent == 0) {
-        auto drop = database_.statement("DELETE FROM request WHERE seq = ?1");
-        drop.bind(1, row.seq).run();
+        Transaction transaction{database_};
+        database_.statement("DELETE FROM request WHERE seq = ?1").bind(1, row.seq).run();
+        transaction.commit();
         spdlog::error("{}; nothing was deleted for it, and it is dropped: its message comes again",
                       error.what);
         return;
@@ -152,7 +154,7 @@ Result<std::vector<RequestRecord>> Store::records_of(const std::vector<Row>& row
         auto record = record_of(row);
         if (record)
             records.push_back(std::move(*record));
-        else if (!row.outcome && lease_)
+        else if (!row.outcome && ownership_)
             settle_unreadable(row, record.error());
         else
             spdlog::error("{}; it is left out", record.error().what);
@@ -226,7 +228,6 @@ namespace {
 // `none`: it has none yet), ?8 limit, ?9 skip, ?10 the row before which requests are. An empty text
 // leaves nothing out. What is not JSON is left out by the conditions that read JSON, and breaks
 // nothing.
-#define REQUEST_JSON "CASE WHEN json_valid(request.request) THEN request.request ELSE '{}' END"
 #define OUTCOME_FITS \
     "(?7 = '' OR (?7 = 'none' AND request.outcome IS NULL) OR request.outcome = ?7)"
 
@@ -252,11 +253,10 @@ namespace {
         "))"                                                                                \
         " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq " \
         "AND (chosen.server = ?6 OR chosen.name = ?6)) "                                    \
-        "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON                                  \
-        ", '$.requesters') AS waiting "                                                     \
-        "WHERE waiting.value = ?6) "                                                        \
-        "OR EXISTS (SELECT 1 FROM json_each(" REQUEST_JSON                                  \
-        ", '$.requester_names') AS named WHERE named.value = ?6) "                          \
+        "OR EXISTS (SELECT 1 FROM " REQUESTERS                                              \
+        " AS waiting WHERE waiting.value = ?6) "                                            \
+        "OR EXISTS (SELECT 1 FROM " REQUESTER_NAMES                                         \
+        " AS named WHERE named.value = ?6) "                                                \
         "OR (?6 LIKE 'req-________%' AND substr(id, 1, length(?6)) = ?6))"                  \
         " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
 
@@ -270,22 +270,22 @@ constexpr const char* requests_of_flavor_sql = REQUESTS(
     "seq IN (SELECT known.request FROM request_search AS known WHERE known.flavor = ?5) AND ");
 
 // A deletion counts from its first sending that no skipping took back, as in victims_since.
-#define VICTIMS(FROM, FIRST)                                                                      \
-    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "         \
-    "chosen.project_name FROM " FROM " WHERE " FIRST                                              \
-    "sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 "       \
-    "AND " NOT_TAKEN_BACK                                                                         \
-    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request "        \
-    "AND earlier.server = sent.server AND earlier.step IN " SENDS                                 \
-    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "               \
-    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "                \
-    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq)) AND " OUTCOME_FITS        \
-    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                     \
-    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"                                      \
-    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "                                               \
-    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') " \
-    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = sent.request "    \
-    "AND victim.value ->> 'server' = sent.server AND victim.value ->> 'flavor' = ?5))"            \
+#define VICTIMS(FROM, FIRST)                                                                \
+    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "   \
+    "chosen.project_name FROM " FROM " WHERE " FIRST                                        \
+    "sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 " \
+    "AND " NOT_TAKEN_BACK                                                                   \
+    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request "  \
+    "AND earlier.server = sent.server AND earlier.step IN " SENDS                           \
+    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "         \
+    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "          \
+    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq)) AND " OUTCOME_FITS  \
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"               \
+    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"                                \
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, " VICTIMS_OF_PLAN                         \
+    " WHERE plan.request = sent.request "                                                   \
+    "AND " VICTIM_SERVER " = sent.server AND " VICTIM_FLAVOR                                \
+    " = ?5))"                                                                               \
     " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8 OFFSET ?9"
 
 // The newest deletions first, until enough fit.
@@ -301,18 +301,18 @@ constexpr const char* victims_of_host_sql = VICTIMS(CHOSEN_FIRST, "chosen.host =
 constexpr const char* victims_of_project_sql = VICTIMS(CHOSEN_FIRST, "chosen.project = ?3 AND ");
 
 // What dry runs planned, by when they ended.
-#define PLANNED(FROM, FIRST)                                                                      \
-    "SELECT request.finished_at, request.id, "                                                    \
-    "chosen.server, chosen.name, chosen.project, chosen.host, chosen.project_name FROM " FROM     \
-    " WHERE " FIRST                                                                               \
-    "request.outcome = 'dry-run' AND request.finished_at >= ?1 "                                  \
-    "AND request.finished_at < ?2 AND " OUTCOME_FITS                                              \
-    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                     \
-    " AND (?6 = '' OR chosen.server = ?6 OR chosen.name = ?6)"                                    \
-    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, "                                               \
-    "json_each(CASE WHEN json_valid(plan.decision) THEN plan.decision ELSE '{}' END, '$.hosts') " \
-    "AS host, json_each(host.value, '$.victims') AS victim WHERE plan.request = chosen.request "  \
-    "AND victim.value ->> 'server' = chosen.server AND victim.value ->> 'flavor' = ?5))"          \
+#define PLANNED(FROM, FIRST)                                                                  \
+    "SELECT request.finished_at, request.id, "                                                \
+    "chosen.server, chosen.name, chosen.project, chosen.host, chosen.project_name FROM " FROM \
+    " WHERE " FIRST                                                                           \
+    "request.outcome = 'dry-run' AND request.finished_at >= ?1 "                              \
+    "AND request.finished_at < ?2 AND " OUTCOME_FITS                                          \
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"                 \
+    " AND (?6 = '' OR chosen.server = ?6 OR chosen.name = ?6)"                                \
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, " VICTIMS_OF_PLAN                           \
+    " WHERE plan.request = chosen.request "                                                   \
+    "AND " VICTIM_SERVER " = chosen.server AND " VICTIM_FLAVOR                                \
+    " = ?5))"                                                                                 \
     " ORDER BY request.finished_at DESC, request.seq DESC, chosen.server LIMIT ?8 OFFSET ?9"
 
 // CROSS: in this order.
@@ -326,9 +326,9 @@ constexpr const char* planned_of_project_sql = PLANNED(CHOSEN_BY, "chosen.projec
 /// of the newest deletions are theirs.
 constexpr std::int64_t few = 2000;
 constexpr const char* chosen_of_host_sql =
-    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE host = ?1 LIMIT ?2)";
+    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE host = ?1 LIMIT ?2) AS some";
 constexpr const char* chosen_of_project_sql =
-    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE project = ?1 LIMIT ?2)";
+    "SELECT count(*) FROM (SELECT 1 FROM chosen WHERE project = ?1 LIMIT ?2) AS some";
 
 bool are_few(Database& database, const char* sql, const std::string& value) {
     if (value.empty()) return false;
@@ -456,7 +456,6 @@ Result<std::vector<ChosenServer>> Store::chosen(const std::string& server, int l
     return found;
 }
 
-#undef REQUEST_JSON
 #undef OUTCOME_FITS
 #undef SENDS
 #undef NOT_TAKEN_BACK

@@ -59,6 +59,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return show_explanation(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, DeadLettersCommand>)
                 return handle_dead_letters(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, JournalCommand>)
+                return handle_journal(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, UsageCommand>)
                 return show_usage(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, EstimateCommand>)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -13,14 +14,19 @@
 #include "clients/http/client.hpp"
 #include "clients/http_server/address.hpp"
 #include "clients/http_server/server.hpp"
+#include "clients/journal/copy.hpp"
+#include "clients/journal/mariadb_journal.hpp"
+#include "clients/journal/mariadb_switch.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/openstack/openstack.hpp"
 #include "clients/pause/pause_file.hpp"
 #include "config/dry_run.hpp"
+#include "config/journal_url.hpp"
 #include "config/loader.hpp"
 #include "reaper/api/routes.hpp"
 #include "reaper/daemon/metrics_source.hpp"
 #include "reaper/runtime/log.hpp"
+#include "reaper/runtime/machine.hpp"
 #include "reaper/runtime/system_clock.hpp"
 
 namespace reaper {
@@ -68,8 +74,59 @@ Result<std::unique_ptr<Journal>> no_journal() {
     return open_journal(":memory:");
 }
 
-Result<std::unique_ptr<JournalReader>> journal_to_read(const std::string& path) {
-    return open_journal_for_reading(path);
+namespace {
+
+/// The URL was checked when it was read.
+Result<MariadbAddress> address_of(const config::JournalSettings& journal) {
+    auto url = config::parse_journal_url(journal.url);
+    if (!url) return Error{Errc::bad_input, "journal.url: " + url.error().what};
+    MariadbAddress address;
+    for (auto& host : url->hosts) address.hosts.push_back({std::move(host.name), host.port});
+    address.socket = std::move(url->socket);
+    address.user = std::move(url->user);
+    address.database = std::move(url->database);
+    address.password_file = journal.password_file;
+    address.ca_file = journal.ca_file;
+    address.tls = journal.tls;
+    address.timeout = journal.timeout;
+    return address;
+}
+
+Result<JournalPlace> place_of(const config::JournalSettings& journal) {
+    if (journal.in_file()) return JournalPlace{journal.path};
+    auto address = address_of(journal);
+    if (!address) return address.error();
+    return JournalPlace{std::move(*address)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JournalReader>> journal_to_read(const config::JournalSettings& journal) {
+    if (journal.in_file()) return open_journal_for_reading(journal.path);
+    const auto address = address_of(journal);
+    if (!address) return address.error();
+    return open_mariadb_journal_for_reading(*address);
+}
+
+Result<std::vector<std::string>> migrate_journal(const config::JournalSettings& journal,
+                                                 bool dry_run) {
+    const auto address = address_of(journal);
+    if (!address) return address.error();
+    return migrate_mariadb_journal(*address, dry_run);
+}
+
+Result<std::vector<CopiedRows>> copy_journal_rows(const config::JournalSettings& from,
+                                                  const config::JournalSettings& to) {
+    const auto source = place_of(from);
+    if (!source) return source.error();
+    const auto target = place_of(to);
+    if (!target) return target.error();
+    auto copied = copy_journal(*source, *target);
+    if (!copied) return copied.error();
+    std::vector<CopiedRows> rows;
+    for (CopiedTable& table : *copied)
+        rows.push_back({std::move(table.name), table.rows, std::move(table.digest)});
+    return rows;
 }
 
 bool may_keep_at(const std::string& path) {
@@ -79,6 +136,12 @@ bool may_keep_at(const std::string& path) {
 }
 
 Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool asked) {
+    if (!asked && !settings.journal.in_file()) {
+        const auto address = address_of(settings.journal);
+        if (!address) return address.error();
+        return open_mariadb_journal(*address,
+                                    machine_name() + ", process " + std::to_string(::getpid()));
+    }
     if (!asked) return open_journal(settings.journal.path);
     const std::string path = config::kept_by_dry_run(settings.journal, {}).journal.path;
     std::string why_not = "the directory of " + path + " is another user's";
@@ -91,9 +154,21 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
     return no_journal();
 }
 
-Switches make_switches(const std::string& pause_file) {
-    return {std::make_unique<PauseFile>(pause_file),
-            std::make_unique<PauseFile>(breaker_file(pause_file))};
+Switches make_switches(const std::string& pause_file, const config::JournalSettings& journal,
+                       bool watched) {
+    Switches switches{std::make_unique<PauseFile>(pause_file),
+                      std::make_unique<PauseFile>(breaker_file(pause_file))};
+    if (journal.in_file()) return switches;
+    // Its URL was checked when it was read.
+    const MariadbAddress address = address_of(journal).value();
+    switches.pause = make_shared_switch(address, std::move(switches.pause),
+                                        watched ? SwitchUse::watched : SwitchUse::once);
+    return switches;
+}
+
+std::string reach_of_switch(const config::JournalSettings& journal) {
+    return journal.in_file() ? "on this machine (" + machine_name() + ")"
+                             : "for all reapers of " + journal.url;
 }
 
 std::unique_ptr<BrokerConsole> broker_console(const config::Broker& broker) {
@@ -133,7 +208,7 @@ std::unique_ptr<MessageSource> daemon_messages(boost::asio::io_context& io,
                                                const config::Settings& settings, bool dry_run) {
     config::Broker broker = settings.broker;
     broker.temporary_queue = dry_run;
-    broker.journal = settings.journal.path;
+    broker.journal = settings.journal.place();
     return make_amqp_source(io.get_executor(), broker);
 }
 

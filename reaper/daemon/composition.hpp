@@ -66,7 +66,21 @@ Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings
 Result<std::unique_ptr<Journal>> no_journal();
 /// One that is there, also while a daemon writes it; `not_found`: it is not there yet. Destroy it
 /// before the io_context of its calls.
-Result<std::unique_ptr<JournalReader>> journal_to_read(const std::string& path);
+Result<std::unique_ptr<JournalReader>> journal_to_read(const config::JournalSettings& journal);
+
+/// The statements that a database's tables lack; runs them unless `dry_run`.
+Result<std::vector<std::string>> migrate_journal(const config::JournalSettings& journal,
+                                                 bool dry_run);
+
+struct CopiedRows {
+    std::string table;
+    std::int64_t rows = 0;
+    std::string digest;  ///< SHA-256, the same in both
+};
+
+/// All rows from one journal to another (clients/journal/copy.hpp).
+Result<std::vector<CopiedRows>> copy_journal_rows(const config::JournalSettings& from,
+                                                  const config::JournalSettings& to);
 /// Does its directory belong to this user? What another one leaves there, such as root, the
 /// service can't open.
 bool may_keep_at(const std::string& path);
@@ -76,7 +90,12 @@ struct Switches {
     std::unique_ptr<Switch> pause;    ///< the operator
     std::unique_ptr<Switch> breaker;  ///< the circuit breaker, while it is open
 };
-Switches make_switches(const std::string& pause_file);
+/// A journal in a database has the operator's switch for all its reapers, with which the file still
+/// pauses this machine; `watched`: asked in the background, for a daemon.
+Switches make_switches(const std::string& pause_file, const config::JournalSettings& journal,
+                       bool watched = false);
+/// Where that switch pauses: `on this machine (ctl-1)`.
+std::string reach_of_switch(const config::JournalSettings& journal);
 
 std::unique_ptr<BrokerConsole> broker_console(const config::Broker& broker);
 

@@ -157,6 +157,7 @@ private:
     std::optional<TimePoint> credential_expires_;
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
+    std::optional<Error> displaced_;            ///< another reaper has our journal: we end
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
     ServiceStatus told_;     ///< the last reported one
@@ -351,6 +352,12 @@ ResultTask<void> RunningService::run() {
                                [this](const Error& why) { return handle_refusal(why); }));
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+    if (displaced_) {
+        // Its journal has what we hold in Placement, and it gives that back.
+        co_await ports_.messages.stop();
+        if (ports_.events != nullptr) co_await ports_.events->stop();
+        co_return *displaced_;
+    }
     co_await wait_for_claims();
     report_searches();
     co_await parts_->reserver.give_all_back();
@@ -874,6 +881,11 @@ ResultTask<void> RunningService::check_journal() {
     auto read = co_await ports_.journal.holds();
     journal_gone_.reset();
     if (!read) journal_gone_ = read.error().what;
+    if (!read && read.error().code == Errc::conflict && !displaced_) {
+        spdlog::critical("{}", read.error().what);
+        displaced_ = read.error();
+        stop();
+    }
     if (!read) co_return read.error();
     co_return Result<void>{};
 }

@@ -61,7 +61,8 @@ public:
     virtual ResultTask<std::vector<KnownReservation>> reservations() = 0;
 };
 
-/// Every write is durable on return.
+/// Every write is durable on return. `conflict`: another reaper has taken the journal; this process
+/// no longer writes to it.
 class JournalWriter {
 public:
     virtual ~JournalWriter() = default;

@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"UnknownKeyNearAnother", "http:\n  max_retrys: 3\n",
                 "reaper.yaml:10: http.max_retrys: unknown key; expected max_retries"},
         Mistake{"UnknownKeyFarFromAll", "journal: {banana: 3}\n",
-                "reaper.yaml:9: journal.banana: unknown key; expected one of path"},
+                "reaper.yaml:9: journal.banana: unknown key; expected one of path, url, "
+                "password_file, ca_file, tls, timeout"},
         Mistake{"UnknownSection", "brokr: {}\n",
                 "reaper.yaml:9: brokr: unknown key; expected broker"},
         Mistake{"PathAsKey", "http.max_retries: 3\n",

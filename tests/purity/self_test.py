@@ -44,6 +44,7 @@ PLANTED = {
     "the environment": ("tagging/a.cpp", '#include <cstdlib>\nauto a = getenv("A");\n', "the environment"),
     "output": ("tagging/a.cpp", "#include <iostream>\nvoid a() { std::cout << 1; }\n", "output"),
     "YAML outside of config": ("reaper/cli/a.cpp", "#include <yaml-cpp/yaml.h>\n", "yaml-cpp (<yaml-cpp/yaml.h>) belongs in"),
+    "MariaDB outside of the journal": ("clients/a.cpp", "#include <mysql.h>\n", "libmariadb (<mysql.h>) belongs in"),
     "SQLite outside of the journal": ("clients/a.cpp", "#include <sqlite3.h>\n", "SQLite (<sqlite3.h>) belongs in"),
 }
 

@@ -356,6 +356,38 @@ Result<Command> finish_dead_letters(const CLI::App& chosen, const Parsed& parsed
     return Command{std::move(letters)};
 }
 
+void add_journal(CLI::App& app, Parsed& parsed) {
+    CLI::App& journal = *add_command(app, "journal", help::journal);
+    journal.require_subcommand(1);
+    CLI::App& migrate = *add_command(journal, "migrate", help::journal_migrate);
+    migrate.add_flag("--dry-run", parsed.journal.dry_run, "Only prints the SQL");
+    migrate
+        .add_option("--url", parsed.journal.database_url,
+                    "The same database with another user, who may create tables")
+        ->type_name("URL");
+    migrate.add_option("--password-file", parsed.journal.password_file, "Of that user")
+        ->type_name("FILE");
+    CLI::App& copy = *add_command(journal, "copy", help::journal_copy);
+    copy.add_option("--from", parsed.journal.from, "A journal's file, into the database")
+        ->type_name("FILE");
+    copy.add_option("--to", parsed.journal.to, "A journal's file, new or empty, from the database")
+        ->type_name("FILE");
+}
+
+Result<Command> finish_journal(const CLI::App& chosen, const Parsed& parsed) {
+    JournalCommand journal = parsed.journal;
+    if (chosen.get_subcommands().front()->get_name() != "copy") {
+        if (!journal.password_file.empty() && journal.database_url.empty())
+            return Error{Errc::bad_input, "--password-file goes with --url"};
+        return Command{std::move(journal)};
+    }
+    journal.what = JournalCommand::What::copy;
+    if (journal.from.empty() == journal.to.empty())
+        return Error{Errc::bad_input,
+                     "copy: --from FILE into the database, or --to FILE out of it"};
+    return Command{std::move(journal)};
+}
+
 void add_protect(CLI::App& app, Parsed& parsed) {
     CLI::App& protect = *add_command(app, "protect", help::protect);
     protect
@@ -456,6 +488,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_history(app, parsed);
     add_explain(app, parsed);
     add_dead_letters(app, parsed);
+    add_journal(app, parsed);
     add_usage(app, parsed);
     add_estimate(app, parsed);
     add_replay(app, parsed);
@@ -497,6 +530,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     }
     if (name == "explain") return Command{parsed.explain};
     if (name == "dead-letters") return finish_dead_letters(chosen, parsed);
+    if (name == "journal") return finish_journal(chosen, parsed);
     if (name == "candidates") {
         Result<CandidatesCommand> candidates = finish_candidates(parsed);
         return candidates ? Result<Command>{std::move(*candidates)} : candidates.error();

@@ -217,6 +217,15 @@ struct PauseCommand {
 };
 struct ResumeCommand {};
 
+/// The journal's database.
+struct JournalCommand {
+    enum class What { migrate, copy } what = What::migrate;
+    bool dry_run = false;       // of migrate, as the rest:
+    std::string database_url;   ///< with another user than the daemon's; empty: the configured
+    std::string password_file;  ///< of that user
+    std::string from, to;       ///< of copy: a file, one of the two
+};
+
 /// Messages that were not understood.
 struct DeadLettersCommand {
     enum class What { list, show, retry } what = What::list;
@@ -250,7 +259,7 @@ using Command =
                  ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, ProtectCommand,
                  StatusCommand, HealthCommand, ReapersCommand, OversubscriptionCommand,
                  StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand,
-                 DeadLettersCommand, ConfigCommand>;
+                 DeadLettersCommand, JournalCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

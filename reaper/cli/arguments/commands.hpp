@@ -40,6 +40,8 @@ ExitCode show_explanation(const GlobalOptions& global, const ExplainCommand& com
                           const Terminal& terminal);
 ExitCode handle_dead_letters(const GlobalOptions& global, const DeadLettersCommand& command,
                              const Terminal& terminal);
+ExitCode handle_journal(const GlobalOptions& global, const JournalCommand& command,
+                        const Terminal& terminal);
 ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal);
 ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& command,

@@ -405,6 +405,43 @@ circuit breaker opened, the clock stepped.)",
   reaper history events --since 7d --limit 5
 )"};
 
+const Text journal{
+    "The journal's database: makes its tables, copies",
+    R"(For a journal in a MariaDB database (journal.url), which reapers that stand by for each other share.
+A journal in a file (journal.path) needs none of this.)",
+    R"(Examples:
+  reaper journal migrate --dry-run
+  reaper journal copy --from /var/lib/reaper/journal.db
+)"};
+
+const Text journal_migrate{
+    "Makes the tables that the database lacks",
+    R"(Makes the tables of the journal in the database of journal.url. The daemon makes none, and refuses
+tables of another version. It may run again: existing tables stay. The daemon's user needs SELECT,
+INSERT, UPDATE and DELETE only; --url names another user of the same database, who may also CREATE
+and has REFERENCES and INDEX.)",
+    R"(Examples:
+  reaper journal migrate --dry-run
+  reaper journal migrate
+  reaper journal migrate --url mysql://root@db1/reaper --password-file /root/db-password
+  reaper journal migrate --dry-run | mariadb reaper
+
+Exit codes: 0 the tables are there; 2 the configuration has no journal.url; 1 anything else.
+)"};
+
+const Text journal_copy{
+    "Copies a file's journal into the database, or back",
+    R"(Copies all rows between a journal's file and the database of journal.url, and compares both by
+SHA-256 afterwards. No reaper may use either of them: stop it first. What an interrupted copy has
+written stays, and the next one goes on behind it. A target with other rows is refused.)",
+    R"(Examples:
+  reaper journal copy --from /var/lib/reaper/journal.db
+  reaper journal copy --to /var/lib/reaper/journal.db
+
+Exit codes: 0 both are the same; 2 the command line, or the configuration has no journal.url; 1
+anything else.
+)"};
+
 const Text dead_letters{
     "Messages that were not understood: list, show, retry",
     R"(Messages that the reaper did not understand, or could not read. Copies of them wait in the queue
@@ -582,6 +619,9 @@ which this command names if it is another. Deletions that Nova was
 asked for already go on; no further one is sent, not even of a plan that is being carried out.
 Requests that come meanwhile are refused with the reason, and stand in the history.
 
+With a journal in a database (journal.url), the pause is in that database and holds for all its
+reapers, from any machine; the file then pauses this machine alone.
+
 A pause that is in force already stays as it is, with its reason. The circuit breaker stops the
 reaper in the same way, by a file beside it, and tries again by itself.)",
     R"(Examples:
@@ -592,7 +632,7 @@ reaper in the same way, by a file beside it, and tries again by itself.)",
 
 const Text resume{
     "Ends a pause; closes the circuit breaker too",
-    R"(Ends whatever pause is in force on this machine, closes its circuit breaker, and says what it was.
+    R"(Ends whatever pause is in force on this machine (and in the database of journal.url), closes its circuit breaker, and says what it was.
 What went unused before counts no more, for projects and shapes that are left alone, too. Look into
 "reaper history" first if the breaker opened: it did so for a reason.)",
     R"(Example:

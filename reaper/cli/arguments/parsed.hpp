@@ -45,6 +45,7 @@ struct Parsed {
     std::string shown;
     ExplainCommand explain;
     DeadLettersCommand letters;
+    JournalCommand journal;
     std::string from, to;
     UsageCommand usage;
     EstimateTexts estimate;

@@ -26,6 +26,7 @@ struct Scope {
     Why operator()(const ReservationSetupCommand&) const { return only_here("'reaper setup'"); }
     Why operator()(const RoomSetupCommand&) const { return only_here("'reaper setup'"); }
     Why operator()(const DeadLettersCommand&) const { return only_here("'reaper dead-letters'"); }
+    Why operator()(const JournalCommand&) const { return only_here("'reaper journal'"); }
     Why operator()(const CheckCommand&) const { return only_here("'reaper check'"); }
     Why operator()(const EstimateCommand&) const { return only_here("'reaper estimate'"); }
     Why operator()(const ReportCommand&) const { return only_here("'reaper report'"); }

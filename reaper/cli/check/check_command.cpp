@@ -84,7 +84,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
                     std::to_string((*policy)->alternatives)});
     }
     check_journal(settings.journal, report);
-    check_switch(settings.pause_file, report);
+    check_switch(settings.pause_file, settings.journal, report);
     check_limits(settings.policy.safeguards, report);
     terminal.progress("asking the broker ...");
     const auto probe = broker_console(settings.broker)->look();
@@ -92,7 +92,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     if (probe) report(broker_tried(probe->product));
     // Without a consumer there is no daemon to ask.
     if (probe && probe->queue && probe->queue->consumers > 0)
-        check_activity(activity_of(settings.broker, settings.journal.path), report);
+        check_activity(activity_of(settings.broker, settings.journal.place()), report);
 
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, settings, calls.observer());

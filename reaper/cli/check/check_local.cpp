@@ -111,9 +111,15 @@ void check_dead_letters(const config::Broker& broker, const BrokerReport& found,
 
 }  // namespace
 
-void check_journal(const config::JournalFile& journal, const Report& report) {
+void check_journal(const config::JournalSettings& journal, const Report& report) {
     namespace fs = std::filesystem;
-    const std::string what = "journal " + journal.path;
+    const std::string what = "journal " + journal.place();
+    if (!journal.in_file()) {
+        const auto opened = journal_to_read(journal);
+        report({opened ? Verdict::ok : Verdict::fail, what,
+                opened ? "answers, and has its tables" : opened.error().what});
+        return;
+    }
     const fs::path folder = fs::absolute(journal.path).parent_path();
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
@@ -133,7 +139,7 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
                 "not there yet; user " + user_name() + " may make it in " + folder.string()});
         return;
     }
-    if (auto opened = journal_to_read(journal.path); !opened)
+    if (auto opened = journal_to_read(journal); !opened)
         report({Verdict::fail, what, opened.error().what});
     else if (access(journal.path.c_str(), W_OK) != 0)
         report({Verdict::fail, what,
@@ -143,13 +149,17 @@ void check_journal(const config::JournalFile& journal, const Report& report) {
         report({Verdict::ok, what, "readable, and user " + user_name() + " may write it"});
 }
 
-void check_switch(const std::string& pause_file, const Report& report) {
-    const Switches switches = make_switches(pause_file);
+void check_switch(const std::string& pause_file, const config::JournalSettings& journal,
+                  const Report& report) {
+    const Switches switches = make_switches(pause_file, journal);
     const auto paused = switches.pause->paused();
     const std::string here = "on this machine (" + machine_name() + ")";
+    const std::string reach = reach_of_switch(journal);
     report({paused ? Verdict::warn : Verdict::ok, "switch",
-            paused ? *paused + ", " + here + ": its reaper deletes no servers until 'reaper resume'"
-                   : "not paused " + here});
+            paused ? *paused + ", " + reach +
+                         (journal.in_file() ? ": its reaper deletes" : ": they delete") +
+                         " no servers until 'reaper resume'"
+                   : "not paused " + reach});
     if (const auto open = switches.breaker->paused())
         report({Verdict::warn, "circuit breaker", *open + ", " + here});
     const auto folder = std::filesystem::path{pause_file}.parent_path();

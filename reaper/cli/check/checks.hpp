@@ -59,10 +59,11 @@ std::string counted(std::size_t number, const char* one, const char* many);
 using Report = std::function<void(Finding)>;
 
 /// The journal's directory and file, as the user that runs the check.
-void check_journal(const config::JournalFile& journal, const Report& report);
+void check_journal(const config::JournalSettings& journal, const Report& report);
 
 /// Is the reaper of this machine paused?
-void check_switch(const std::string& pause_file, const Report& report);
+void check_switch(const std::string& pause_file, const config::JournalSettings& journal,
+                  const Report& report);
 
 /// What the limits leave, and whether harm has a price.
 void check_limits(const SafeguardSettings& safeguards, const Report& report);

@@ -20,7 +20,7 @@ namespace {
 
 /// None without a journal; warns of one that can't be read.
 std::unique_ptr<JournalReader> known_journal(const config::Settings& settings, const char* doing) {
-    auto journal = journal_to_read(settings.journal.path);
+    auto journal = journal_to_read(settings.journal);
     if (journal) return std::move(*journal);
     if (journal.error().code != Errc::not_found)
         spdlog::warn("{} without the journal: {}", doing, journal.error().what);

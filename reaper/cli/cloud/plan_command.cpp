@@ -253,7 +253,7 @@ ExitCode show_plan(const GlobalOptions& global, const PlanCommand& given,
     if (const auto* const code = std::get_if<ExitCode>(&reached)) return *code;
     const CloudToLookAt& look = std::get<CloudToLookAt>(reached);
     settings->policy = look.policy->resolved;
-    auto paused = pause_in_force(settings->pause_file);
+    auto paused = pause_in_force(settings->pause_file, settings->journal);
     std::vector<std::string> remarks = pause_remarks(paused);
     remarks.insert(remarks.end(), look.remarks.begin(), look.remarks.end());
     Ledger ledger = known_ledger(io, *settings, look.cloud.clock->now(), "planned");

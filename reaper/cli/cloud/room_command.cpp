@@ -165,7 +165,7 @@ ExitCode show_room(const GlobalOptions& global, const RoomCommand& command,
         if (const auto code = ends_unknown(*each, hosts, terminal)) return *code;
     report::RoomReport told;
     told.request = request;
-    told.remarks = pause_remarks(pause_in_force(settings->pause_file));
+    told.remarks = pause_remarks(pause_in_force(settings->pause_file, settings->journal));
     told.remarks.insert(told.remarks.end(), look.remarks.begin(), look.remarks.end());
     if (auto remark = zone_remark(request, hosts)) told.remarks.push_back(std::move(*remark));
     told.answer = run_task(io, reading.decisions().room_for(look.policy, request));

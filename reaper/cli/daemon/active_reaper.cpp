@@ -36,16 +36,16 @@ Activity activity_of(const config::Broker& broker, const std::string& journal_pa
 }
 
 bool is_here(const ActiveReaper& active, const config::LocalSettings& settings) {
-    const ActiveReaper self{machine_name(), settings.journal.path};
+    const ActiveReaper self{machine_name(), settings.journal.place()};
     // Started before the configuration asked for a dry run.
-    const ActiveReaper in_earnest{machine_name(), settings.other_journal};
+    const ActiveReaper in_earnest{machine_name(), settings.other_journal.place()};
     return active == self || (settings.dry_run && active == in_earnest);
 }
 
 Activity activity_of(const config::LocalSettings& settings) {
     Activity activity;
     if (settings.broker_unknown.empty()) {
-        activity = activity_of(settings.broker, settings.journal.path);
+        activity = activity_of(settings.broker, settings.journal.place());
         if (activity.active) activity.here = is_here(*activity.active, settings);
     } else {
         activity.unknown = settings.broker_unknown;

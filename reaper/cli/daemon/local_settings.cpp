@@ -26,13 +26,15 @@ bool is_read_only(const GlobalOptions& global) {
 
 /// Before it has ever run in earnest, what a dry run keeps is what there is to see.
 void take_dry_run(config::LocalSettings& settings, const Terminal& terminal) {
-    if (settings.dry_run || ::access(settings.journal.path.c_str(), F_OK) == 0) return;
+    if (settings.dry_run || !settings.journal.in_file() ||
+        ::access(settings.journal.path.c_str(), F_OK) == 0)
+        return;
     auto kept = config::kept_by_dry_run(settings.journal, settings.record);
     if (::access(kept.journal.path.c_str(), F_OK) != 0) return;
     terminal.warn("no journal at " + settings.journal.path + " yet; taken instead: a dry run's, " +
                   kept.journal.path);
     settings.journal = std::move(kept.journal);
-    settings.other_journal.clear();
+    settings.other_journal = config::JournalSettings{""};
     settings.record = std::move(kept.record);
 }
 

@@ -168,7 +168,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
 
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
     DaemonShell shell(io, *settings, std::move(reload));
-    const Switches switches = make_switches(settings->pause_file);
+    const Switches switches = make_switches(settings->pause_file, settings->journal, true);
     const ServicePorts ports{cloud->ports(),
                              *journal,
                              *messages,
@@ -201,7 +201,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
-    KnownReapers reapers{settings->broker, settings->journal.path, *messages, *cloud->clock,
+    KnownReapers reapers{settings->broker, settings->journal.place(), *messages, *cloud->clock,
                          dry_run};
     const CloudPorts of_cloud = cloud->ports();
     monitor.watch([&service] { return service->state(); });

@@ -65,8 +65,9 @@ std::string to_text(const GatewayState& state, const config::Gateway& gateway) {
     return where + " passes everything through: " + report::safe(state.why_not);
 }
 
-std::optional<PauseNote> pause_in_force(const std::string& pause_file) {
-    const Switches switches = make_switches(pause_file);
+std::optional<PauseNote> pause_in_force(const std::string& pause_file,
+                                        const config::JournalSettings& journal) {
+    const Switches switches = make_switches(pause_file, journal);
     auto note = switches.pause->note();
     return note ? note : switches.breaker->note();
 }

@@ -39,7 +39,8 @@ std::string to_text(const GatewayState& state, const config::Gateway& gateway);
 // breaker.
 
 /// The operator's pause, else the breaker's; none: neither.
-std::optional<PauseNote> pause_in_force(const std::string& pause_file);
+std::optional<PauseNote> pause_in_force(const std::string& pause_file,
+                                        const config::JournalSettings& journal);
 
 /// What an operator who looks at a plan must know of the daemon: that it is paused; none if not.
 std::vector<std::string> pause_remarks(const std::optional<PauseNote>& paused);

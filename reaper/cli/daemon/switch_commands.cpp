@@ -38,7 +38,7 @@ void answer(const Terminal& terminal, const nlohmann::json& document, const std:
 std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeguards& safeguards,
                                     const Terminal& terminal) {
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = journal_to_read(settings.journal.path);
+    auto journal = journal_to_read(settings.journal);
     if (!journal) {
         terminal.warn(journal.error().what);
         return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeg
 /// Is the circuit breaker half open, for all that the journal tells? It has no file then.
 bool tries_a_cull(const config::LocalSettings& settings) {
     boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
-    auto journal = journal_to_read(settings.journal.path);
+    auto journal = journal_to_read(settings.journal);
     if (!journal) return false;
     const auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
     return known && known->safeguards.breaker().state(now()) == CircuitState::half_open;
@@ -93,10 +93,15 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
         return ExitCode::usage;
     }
     const std::string& file = settings->pause_file;
-    const auto pause = make_switches(file).pause;
+    const bool shared = !settings->journal.in_file();
+    const auto pause = make_switches(file, settings->journal).pause;
     const auto before = pause->note();
-    if (const auto done = pause->pause(operator_name(), command.reason); !done)
+    if (const auto done = pause->pause(operator_name(), command.reason); !done) {
+        if (shared)
+            terminal.complain("nothing is paused; 'touch " + file +
+                              "' pauses the reaper of this machine at once");
         return terminal.fail(ExitCode::failed, done.error());
+    }
     const auto after = pause->note();
     // The pause stands; whom it holds for is asked after that.
     const Activity activity = activity_of(*settings);
@@ -105,11 +110,13 @@ ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
         {"was_paused", before.has_value()}, {"machine", machine_name()},
         {"active", to_json(activity)},      {"file", file}};
     answer(terminal, document,
-           before ? "already paused " + before->line() + "; that stays as it is"
-                  : "paused: the reaper of this machine (" + machine_name() +
-                        ") deletes no servers until 'reaper resume' (" + file + ")");
+           before   ? "already paused " + before->line() + "; that stays as it is"
+           : shared ? "paused " + reach_of_switch(settings->journal) +
+                          ": they delete no servers until 'reaper resume'"
+                    : "paused: the reaper of this machine (" + machine_name() +
+                          ") deletes no servers until 'reaper resume' (" + file + ")");
     warn_of_dry_run(local_health(*settings), terminal);
-    warn_if_elsewhere(activity, terminal);
+    if (!shared) warn_if_elsewhere(activity, terminal);
     return ExitCode::ok;
 }
 
@@ -118,20 +125,20 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
     const std::string& file = settings->pause_file;
-    const Switches switches = make_switches(file);
+    const Switches switches = make_switches(file, settings->journal);
     const auto before = switches.pause->note();
     const auto opened = switches.breaker->note();
     for (Switch* const each : {switches.pause.get(), switches.breaker.get()}) {
         const auto done = each->resume();
         if (!done) return terminal.fail(ExitCode::failed, done.error());
     }
-    const std::string here = "on this machine (" + machine_name() + ")";
+    const std::string here = reach_of_switch(settings->journal);
     const nlohmann::json document = {{"version", report::json_version},
                                      {"was", report::json_of(before ? before : opened)},
                                      {"breaker_was", report::json_of(opened)},
                                      {"file", file}};
     std::string text = resumed_text(here, before, opened);
-    if (!before && !opened) text += " (no " + file + ")";
+    if (!before && !opened && settings->journal.in_file()) text += " (no " + file + ")";
     if (!before && !opened && tries_a_cull(*settings)) text += half_open_stays;
     answer(terminal, document, text);
     return ExitCode::ok;
@@ -141,12 +148,12 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
     if (!global.api.url.empty()) return show_status_remotely(global, terminal);
     const auto settings = local_settings(global, terminal);
     if (!settings) return ExitCode::usage;
-    const Switches switches = make_switches(settings->pause_file);
+    const Switches switches = make_switches(settings->pause_file, settings->journal);
     StatusReport status;
     status.machine = machine_name();
-    status.where = "on this machine (" + status.machine + ")";
-    status.whose = "this machine";
-    status.pause = pause_in_force(settings->pause_file);
+    status.where = reach_of_switch(settings->journal);
+    status.whose = settings->journal.in_file() ? "this machine" : settings->journal.url;
+    status.pause = pause_in_force(settings->pause_file, settings->journal);
     status.until_resume = switches.pause->note().has_value();
     status.file = settings->pause_file;
     Safeguards safeguards;

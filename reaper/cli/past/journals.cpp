@@ -45,12 +45,12 @@ void warn_of_other(const Journals& journals, const Terminal& terminal) {
 
 Result<Journals> open_both(const config::LocalSettings& settings, const Terminal& terminal) {
     Journals journals;
-    journals.own_path = settings.journal.path;
-    journals.other_path = settings.other_journal;
+    journals.own_path = settings.journal.place();
+    journals.other_path = settings.other_journal.place();
     journals.dry_run = settings.dry_run;
-    auto own = journal_to_read(journals.own_path);
+    auto own = journal_to_read(settings.journal);
     if (!journals.other_path.empty()) {
-        auto other = journal_to_read(journals.other_path);
+        auto other = journal_to_read(settings.other_journal);
         if (other)
             journals.other = std::move(*other);
         else if (other.error().code != Errc::not_found)
@@ -72,7 +72,7 @@ Result<Journals> open_both(const config::LocalSettings& settings, const Terminal
 Result<Journals> open_at(const std::string& path) {
     Journals journals;
     journals.own_path = path;
-    auto own = journal_to_read(path);
+    auto own = journal_to_read(config::JournalSettings{path});
     if (!own) return own.error();
     journals.own = std::move(*own);
     return journals;

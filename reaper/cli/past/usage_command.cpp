@@ -55,12 +55,12 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
     const auto ended = run_task(io, cloud->ports().compute.ended_servers(since));
     if (!ended) return ended.error();
     add_ended(*ended, (*policy)->taggers, cache->tag_data, runs);
-    if (!std::filesystem::exists(settings.journal.path)) {
+    if (settings.journal.in_file() && !std::filesystem::exists(settings.journal.path)) {
         terminal.warn("no journal at " + settings.journal.path +
                       ": nothing is counted as reclaimed; run it where the daemon runs");
         return use;
     }
-    auto journal = journal_to_read(settings.journal.path);
+    auto journal = journal_to_read(settings.journal);
     if (!journal) return journal.error();
     auto killed = run_task(io, reclaimed_runs(**journal, since, now()));
     if (!killed) return killed.error();
@@ -165,12 +165,12 @@ ResultTask<std::vector<RequestRecord>> records_since(JournalReader& journal, Tim
 
 Result<recording::WeekInput> by_journal(const config::LocalSettings& settings, TimePoint since) {
     boost::asio::io_context io{1};
-    auto journal = journal_to_read(settings.journal.path);
+    auto journal = journal_to_read(settings.journal);
     if (!journal) return journal.error();
     auto records = run_task(io, records_since(**journal, since));
     if (!records) return records.error();
     recording::WeekInput input = recording::week_of(*records);
-    input.source = "journal " + settings.journal.path;
+    input.source = "journal " + settings.journal.place();
     input.limits = settings.safeguards.limits;
     return input;
 }

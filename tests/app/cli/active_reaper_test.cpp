@@ -206,13 +206,13 @@ TEST(ActiveReaperIsHere, AlsoIfTheConfigurationAskedForADryRunSince) {
     config::LocalSettings settings;
     settings.dry_run = true;
     settings.journal.path = "/j/dry-run.db";
-    settings.other_journal = "/j/journal.db";
+    settings.other_journal.path = "/j/journal.db";
     EXPECT_TRUE(is_here({machine_name(), "/j/journal.db"}, settings));
     EXPECT_TRUE(is_here({machine_name(), "/j/dry-run.db"}, settings));
     EXPECT_FALSE(is_here({machine_name(), "/other/journal.db"}, settings));
     EXPECT_FALSE(is_here({"not-" + machine_name(), "/j/journal.db"}, settings));
     settings.dry_run = false;
-    std::swap(settings.journal.path, settings.other_journal);
+    std::swap(settings.journal, settings.other_journal);
     EXPECT_TRUE(is_here({machine_name(), "/j/journal.db"}, settings));
     EXPECT_FALSE(is_here({machine_name(), "/j/dry-run.db"}, settings));
 }

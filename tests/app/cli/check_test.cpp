@@ -596,7 +596,7 @@ TEST(CheckList, LinesKeepControlCharactersOut) {
 TEST(CheckSwitch, WarnsWhereTheBreakerCouldNotKeepAPause) {
     std::vector<Finding> findings;
     const Report report = [&](Finding finding) { findings.push_back(std::move(finding)); };
-    check_switch("/nowhere/at/all/paused", report);
+    check_switch("/nowhere/at/all/paused", {}, report);
     ASSERT_EQ(findings.size(), 2U);
     EXPECT_EQ(findings[0].verdict, Verdict::ok);
     EXPECT_EQ(findings[1].verdict, Verdict::warn);

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/program.hpp"
-#include "clients/journal/database.hpp"
+#include "clients/journal/sqlite_database.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -95,7 +95,7 @@ protected:
         return run_program(words(dry_run, std::move(given)));
     }
     static void give_another_version(const std::string& path) {
-        journal::Database{path, SQLITE_OPEN_READWRITE}.execute("PRAGMA user_version = 10");
+        journal::SqliteDatabase{path, SQLITE_OPEN_READWRITE}.execute("PRAGMA user_version = 10");
     }
     json answer(bool dry_run, std::vector<std::string> words) {
         words.emplace_back("--json");

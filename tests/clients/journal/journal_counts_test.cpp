@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 #include <utility>
 
-#include "clients/journal/database.hpp"
+#include "clients/journal/sqlite_database.hpp"
+#include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
 
 namespace reaper::journal::test::journal_counts_test {
@@ -14,16 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-class JournalCounts : public testing::Test {
+class JournalCounts : public OnEveryEngine {
 protected:
-    JournalCounts() { open(); }
-
-    void open(JournalOptions options = {}) {
-        journal_.reset();
-        auto opened = open_journal(folder_.path(), options);
-        ASSERT_TRUE(opened) << opened.error().what;
-        journal_ = std::move(*opened);
-    }
     void admit(const std::string& id) { wait(journal_->admit(request(id), noon())).value(); }
     void add_plan(const std::string& id, const std::vector<std::string>& servers) {
         PlanEntry entry{1, noon(1), plan(id)};
@@ -56,12 +49,10 @@ protected:
             servers.push_back(victim.server.str() + " for " + victim.request.str());
         return servers;
     }
-
-    Folder folder_;
-    std::unique_ptr<Journal> journal_;
 };
+REAPER_ON_EVERY_ENGINE(JournalCounts);
 
-TEST_F(JournalCounts, VictimsAreThoseWhoseDeletionWasSentOldestFirst) {
+TEST_P(JournalCounts, VictimsAreThoseWhoseDeletionWasSentOldestFirst) {
     admit("req-1");
     admit("req-2");
     add_plan("req-1", {"a", "b", "c"});
@@ -82,7 +73,7 @@ TEST_F(JournalCounts, VictimsAreThoseWhoseDeletionWasSentOldestFirst) {
     EXPECT_EQ(first.host, "host-1");
 }
 
-TEST_F(JournalCounts, ADeletionThatNovaRefusedMadeNoVictim) {
+TEST_P(JournalCounts, ADeletionThatNovaRefusedMadeNoVictim) {
     admit("req-1");
     add_plan("req-1", {"refused", "refused-once"});
     step("req-1", "refused", Step::delete_sent, 10);
@@ -94,7 +85,7 @@ TEST_F(JournalCounts, ADeletionThatNovaRefusedMadeNoVictim) {
     EXPECT_EQ(wait(journal_->victims_since(noon())).value().at(0).at, noon(20));
 }
 
-TEST_F(JournalCounts, OneServerMayBeAVictimOfTwoRequests) {
+TEST_P(JournalCounts, OneServerMayBeAVictimOfTwoRequests) {
     for (const char* const id : {"req-1", "req-2"}) {
         admit(id);
         add_plan(id, {"again"});
@@ -105,7 +96,7 @@ TEST_F(JournalCounts, OneServerMayBeAVictimOfTwoRequests) {
     EXPECT_THAT(victims(0), ElementsAre("again for req-2"));
 }
 
-TEST_F(JournalCounts, VictimsAreTheSameFromTheStory) {
+TEST_P(JournalCounts, VictimsAreTheSameFromTheStory) {
     admit("req-1");
     add_plan("req-1", {"a", "b"});
     step("req-1", "b", Step::delete_sent, 1);
@@ -124,7 +115,7 @@ TEST_F(JournalCounts, VictimsAreTheSameFromTheStory) {
     }
 }
 
-TEST_F(JournalCounts, TheFirstResultOfFreedRoomStays) {
+TEST_P(JournalCounts, TheFirstResultOfFreedRoomStays) {
     admit("req-1");
     admit("req-2");
     finish("req-1", OutcomeKind::freed, 5);
@@ -145,7 +136,7 @@ TEST_F(JournalCounts, TheFirstResultOfFreedRoomStays) {
     EXPECT_FALSE(wait(journal_->note_freed_room(RequestId{"none"}, FreedRoomResult{})));
 }
 
-TEST_F(JournalCounts, MarksAreNewestFirst) {
+TEST_P(JournalCounts, MarksAreNewestFirst) {
     for (int i = 0; i < 3; ++i)
         wait(journal_->note_event(
                  {i == 1 ? "resumed" : "paused", "by " + std::to_string(i), noon(i)}))
@@ -157,7 +148,7 @@ TEST_F(JournalCounts, MarksAreNewestFirst) {
     EXPECT_EQ(events[1].at, noon(1));
 }
 
-TEST_F(JournalCounts, EventsOfAKindAreFoundHoweverManyOthersThereAre) {
+TEST_P(JournalCounts, EventsOfAKindAreFoundHoweverManyOthersThereAre) {
     for (int i = 0; i < 4; ++i) {
         wait(journal_->note_event({"host-left-alone", "h-" + std::to_string(i), noon(i)})).value();
         wait(journal_->note_event({"paused", "by " + std::to_string(i), noon(i)})).value();
@@ -175,7 +166,7 @@ TEST_F(JournalCounts, EventsOfAKindAreFoundHoweverManyOthersThereAre) {
     EXPECT_TRUE(wait(journal_->find_events(query)).value().empty());
 }
 
-TEST_F(JournalCounts, TotalsCountWhatHappenedSince) {
+TEST_P(JournalCounts, TotalsCountWhatHappenedSince) {
     for (const char* const id : {"old", "freed", "braked", "open"}) admit(id);
     finish("old", OutcomeKind::freed, 1);
     note("old", FreedRoomResultKind::taken, 2);
@@ -200,22 +191,22 @@ TEST_F(JournalCounts, TotalsCountWhatHappenedSince) {
     EXPECT_EQ(wait(journal_->totals(noon(10))).value().victims, 2) << "can be asked again";
 }
 
-TEST_F(JournalCounts, TotalsAreReadBesideAWriter) {
-    auto reader = open_journal_for_reading(folder_.path()).value();
+TEST_P(JournalCounts, TotalsAreReadBesideAWriter) {
+    auto reader = home_->open_for_reading().value();
     admit("req-1");
     EXPECT_EQ(wait(reader->totals(noon())).value().under_way, 1);
     admit("req-2");
     EXPECT_EQ(wait(reader->totals(noon())).value().under_way, 2);
 }
 
-TEST_F(JournalCounts, TheBrakeOfAnOutcomeIsKept) {
+TEST_P(JournalCounts, TheBrakeOfAnOutcomeIsKept) {
     admit("req-1");
     finish("req-1", OutcomeKind::refused, 1, "thrash");
     open();
     EXPECT_EQ(wait(journal_->record(RequestId{"req-1"})).value()->outcome->safeguard, "thrash");
 }
 
-TEST_F(JournalCounts, AClockThatJumpsAheadDoesNotForgetTheNewestRequests) {
+TEST_P(JournalCounts, AClockThatJumpsAheadDoesNotForgetTheNewestRequests) {
     open(JournalOptions{std::chrono::days{90}, 2});
     for (const char* const id : {"a", "b", "c"}) {
         admit(id);
@@ -240,7 +231,7 @@ InventoryHold hold_on(const std::string& provider, int since) {
     return hold;
 }
 
-TEST_F(JournalCounts, HoldsAreThereUntilTheyEnd) {
+TEST_P(JournalCounts, HoldsAreThereUntilTheyEnd) {
     wait(journal_->add_hold(hold_on("p-1", 1))).value();
     wait(journal_->add_hold(hold_on("p-2", 2))).value();
     InventoryHold second = hold_on("p-1", 3);
@@ -266,7 +257,7 @@ TEST_F(JournalCounts, HoldsAreThereUntilTheyEnd) {
     EXPECT_EQ(wait(journal_->holds()).value().back().before, 4);
 }
 
-TEST_F(JournalCounts, AHoldUnderWayIsNotForgottenHoweverOldItIs) {
+TEST_P(JournalCounts, AHoldUnderWayIsNotForgottenHoweverOldItIs) {
     wait(journal_->add_hold(hold_on("p-1", 1))).value();
     wait(journal_->note_event({"clock-stepped", "", noon(400 * 86'400)})).value();
     EXPECT_EQ(wait(journal_->holds()).value().size(), 1U);
@@ -275,7 +266,7 @@ TEST_F(JournalCounts, AHoldUnderWayIsNotForgottenHoweverOldItIs) {
 TEST(JournalTables, AreLookedThroughByIndexes) {
     const Folder folder;
     ASSERT_TRUE(open_journal(folder.path()));
-    Database database{folder.path(), SQLITE_OPEN_READONLY};
+    SqliteDatabase database{folder.path(), SQLITE_OPEN_READONLY};
 #define HOW "EXPLAIN QUERY PLAN SELECT 1 FROM "
     const std::pair<const char*, const char*> looks[] = {
         {HOW "request_search WHERE project = 'a'", "request_search_project"},

@@ -6,7 +6,7 @@
 #include <random>
 #include <sstream>
 
-#include "clients/journal/database.hpp"
+#include "clients/journal/sqlite_database.hpp"
 #include "tests/clients/journal/stories.hpp"
 
 namespace reaper::journal::test::journal_damage_test {
@@ -131,7 +131,7 @@ TEST(DamagedJournal, WithAnOverwrittenPageIsSetAside) {
 TEST(DamagedJournal, WithAnIndexThatMissesARequestIsSetAside) {
     const Folder folder;
     write_closed(folder, 5);
-    Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
+    SqliteDatabase{folder.path(), SQLITE_OPEN_READWRITE}.execute(
         "PRAGMA writable_schema = ON;"
         "DELETE FROM sqlite_schema WHERE name = 'step_of_victim';"
         "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema "
@@ -142,7 +142,7 @@ TEST(DamagedJournal, WithAnIndexThatMissesARequestIsSetAside) {
 TEST(DamagedJournal, WithATableThatWasNotMadeSoIsSetAside) {
     const Folder folder;
     write_closed(folder, 5);
-    Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
+    SqliteDatabase{folder.path(), SQLITE_OPEN_READWRITE}.execute(
         "ALTER TABLE step RENAME COLUMN detail TO detajl");
     expect_replaced(folder, "its tables are not the ones");
 }
@@ -150,7 +150,7 @@ TEST(DamagedJournal, WithATableThatWasNotMadeSoIsSetAside) {
 TEST(DamagedJournal, WithStepsOfNoRequestIsSetAside) {
     const Folder folder;
     write_closed(folder, 1);
-    Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
+    SqliteDatabase{folder.path(), SQLITE_OPEN_READWRITE}.execute(
         "INSERT INTO step (request, server, step, detail, at) VALUES (77, 's', 'gone', '', 0)");
     expect_replaced(folder, "belongs to no request");
 }
@@ -192,7 +192,7 @@ TEST(DamagedJournal, IsNeverOverwrittenByTheNext) {
 TEST(DamagedJournal, OfANewerReaperIsStillRefused) {
     const Folder folder;
     write_closed(folder, 1);
-    Database{folder.path(), SQLITE_OPEN_READWRITE}.execute(
+    SqliteDatabase{folder.path(), SQLITE_OPEN_READWRITE}.execute(
         "PRAGMA user_version = 99;"
         "INSERT INTO step (request, server, step, detail, at) VALUES (77, 's', 'gone', '', 0)");
     EXPECT_THAT(open_journal(folder.path()).error().what, HasSubstr("version 99"));
@@ -248,7 +248,7 @@ TEST(JournalLog, ThatWasBegunAgainIsInOrder) {
     auto journal = open_journal(original.path()).value();
     write_stories(*journal, 10);
     // Everything is in the file, and the next entries overwrite the log's start.
-    Database{original.path(), SQLITE_OPEN_READWRITE}.execute("PRAGMA wal_checkpoint(FULL)");
+    SqliteDatabase{original.path(), SQLITE_OPEN_READWRITE}.execute("PRAGMA wal_checkpoint(FULL)");
     for (const char* const id : {"later-1", "later-2"})
         wait(journal->admit(request(id), noon())).value();
     for (const char* const end : {"", "-wal"})
@@ -281,7 +281,7 @@ protected:
         wait(journal->add_step(RequestId{"req-2"}, sent)).value();
     }
     void damage(const std::string& sql) {
-        Database{folder_.path(), SQLITE_OPEN_READWRITE}.execute(sql);
+        SqliteDatabase{folder_.path(), SQLITE_OPEN_READWRITE}.execute(sql);
     }
     Folder folder_;
 };

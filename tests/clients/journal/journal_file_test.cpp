@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "clients/journal/schema.hpp"
+#include "clients/journal/sqlite_database.hpp"
 #include "clients/journal/store.hpp"
 #include "clients/journal/worker.hpp"
 #include "support/unprivileged_user.hpp"
@@ -25,7 +26,7 @@ Error refusal(const std::string& path) {
 }
 
 void write(const std::string& path, const std::string& sql) {
-    Database database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    SqliteDatabase database{path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
     database.execute(sql);
 }
 
@@ -146,7 +147,7 @@ TEST(JournalFile, OfAnotherVersionIsRefusedAndLeftAlone) {
         EXPECT_EQ(refusal(folder.path()).what, line);
         EXPECT_EQ(refusal(folder.path()).code, Errc::storage);
         EXPECT_EQ(open_journal_for_reading(folder.path()).error().what, line);
-        Database database{folder.path(), SQLITE_OPEN_READONLY};
+        SqliteDatabase database{folder.path(), SQLITE_OPEN_READONLY};
         EXPECT_EQ(database.ask_number("PRAGMA user_version"), version);
     }
 }
@@ -165,7 +166,7 @@ TEST(JournalFile, OfAnotherProgramIsRefusedAndLeftAlone) {
     const Folder folder;
     write(folder.path(), "CREATE TABLE recipes (name TEXT)");
     EXPECT_THAT(refusal(folder.path()).what, HasSubstr("another program"));
-    Database database{folder.path(), SQLITE_OPEN_READONLY};
+    SqliteDatabase database{folder.path(), SQLITE_OPEN_READONLY};
     EXPECT_EQ(database.ask_number("SELECT count(*) FROM sqlite_schema"), 1);
 }
 
@@ -202,11 +203,12 @@ TEST(JournalFile, InADirectoryThatCantBeWrittenSaysSo) {
 
 TEST(JournalFile, AFullDiskIsAnErrorAndWhatWasWrittenStays) {
     const Folder folder;
-    Database database{folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
-    ASSERT_TRUE(make_tables(database, folder.path()));
+    auto database =
+        std::make_unique<SqliteDatabase>(folder.path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    ASSERT_TRUE(make_tables(*database, folder.path()));
     // Stands for the disk: SQLite reports the same code.
-    database.execute("PRAGMA journal_mode = WAL; PRAGMA max_page_count = 30");
-    Store store{folder.path(), std::move(database), std::nullopt, JournalOptions{}};
+    database->execute("PRAGMA journal_mode = WAL; PRAGMA max_page_count = 30");
+    Store store{folder.path(), std::move(database), nullptr, JournalOptions{}};
     int written = 0;
     std::string message;
     try {

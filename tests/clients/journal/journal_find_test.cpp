@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "clients/journal/database.hpp"
+#include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
 
 namespace reaper::journal::test::journal_find_test {
@@ -11,12 +11,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class JournalFind : public testing::Test {
+class JournalFind : public OnEveryEngine {
 protected:
-    JournalFind() {
-        auto opened = open_journal(folder_.path());
-        if (!opened) throw std::runtime_error(opened.error().what);
-        journal_ = std::move(*opened);
+    void prepare() override {
         cull("req-1", "web", "m1.large", 0, {{"v-1", "batch", "cheap", "host-1", "m1.small"}});
         cull("req-2", "db", "m1.huge", 100,
              {{"v-2", "batch", "cheap", "host-2", "m1.small"},
@@ -83,12 +80,10 @@ protected:
         query.*member = value;
         return query;
     }
-
-    Folder folder_;
-    std::unique_ptr<Journal> journal_;
 };
+REAPER_ON_EVERY_ENGINE(JournalFind);
 
-TEST_F(JournalFind, WithoutAWishAllAreFoundNewestFirst) {
+TEST_P(JournalFind, WithoutAWishAllAreFoundNewestFirst) {
     EXPECT_THAT(requests({}), ElementsAre("req-3", "req-2", "req-1"));
     EXPECT_THAT(victims({}), ElementsAre("v-3", "v-2", "v-1"));
     const auto lines = wait(journal_->find_requests({})).value();
@@ -96,7 +91,7 @@ TEST_F(JournalFind, WithoutAWishAllAreFoundNewestFirst) {
     EXPECT_EQ(lines[0].outcome->kind, OutcomeKind::not_enough);
 }
 
-TEST_F(JournalFind, PagesGoOnAfterARequestOrLeaveTheNewestOut) {
+TEST_P(JournalFind, PagesGoOnAfterARequestOrLeaveTheNewestOut) {
     EXPECT_THAT(requests(with(&JournalQuery::after, "req-3")), ElementsAre("req-2", "req-1"));
     EXPECT_THAT(requests(with(&JournalQuery::after, "req-1")), IsEmpty());
     JournalQuery freed = with(&JournalQuery::after, "req-3");
@@ -113,7 +108,7 @@ TEST_F(JournalFind, PagesGoOnAfterARequestOrLeaveTheNewestOut) {
     EXPECT_THAT(requests(second), ElementsAre("req-2"));
 }
 
-TEST_F(JournalFind, MessagesAndEventsAreFoundByTimeToo) {
+TEST_P(JournalFind, MessagesAndEventsAreFoundByTimeToo) {
     for (const int at : {10, 20, 30}) {
         wait(journal_->note_message(
                  {"m-" + std::to_string(at), "", RequestId{}, "ignored", "", noon(at)}))
@@ -135,7 +130,7 @@ TEST_F(JournalFind, MessagesAndEventsAreFoundByTimeToo) {
     EXPECT_EQ(wait(journal_->find_events(oldest)).value().at(0).reason, "10");
 }
 
-TEST_F(JournalFind, TimesAreFromAndBefore) {
+TEST_P(JournalFind, TimesAreFromAndBefore) {
     JournalQuery query;
     query.since = noon(100);
     EXPECT_THAT(requests(query), ElementsAre("req-3", "req-2"));
@@ -150,7 +145,7 @@ TEST_F(JournalFind, TimesAreFromAndBefore) {
     EXPECT_THAT(victims(sent), ElementsAre("v-3", "v-2"));
 }
 
-TEST_F(JournalFind, ProjectsAndFlavorsAreTheRequestersOrTheVictims) {
+TEST_P(JournalFind, ProjectsAndFlavorsAreTheRequestersOrTheVictims) {
     EXPECT_THAT(requests(with(&JournalQuery::project, "web")), ElementsAre("req-3", "req-1"));
     EXPECT_THAT(requests(with(&JournalQuery::project, "cheap")), IsEmpty());
     EXPECT_THAT(victims(with(&JournalQuery::project, "cheap")), ElementsAre("v-2", "v-1"));
@@ -159,7 +154,7 @@ TEST_F(JournalFind, ProjectsAndFlavorsAreTheRequestersOrTheVictims) {
     EXPECT_THAT(victims(with(&JournalQuery::flavor, "m1.huge")), IsEmpty());
 }
 
-TEST_F(JournalFind, HostsAreThoseOfServersThatWereDeleted) {
+TEST_P(JournalFind, HostsAreThoseOfServersThatWereDeleted) {
     EXPECT_THAT(requests(with(&JournalQuery::host, "host-2")), ElementsAre("req-2"));
     EXPECT_THAT(victims(with(&JournalQuery::host, "host-2")), ElementsAre("v-3", "v-2"));
     step("req-2", "v-2", Step::skipped, 110);
@@ -168,7 +163,7 @@ TEST_F(JournalFind, HostsAreThoseOfServersThatWereDeleted) {
     EXPECT_THAT(requests(with(&JournalQuery::host, "host-2")), IsEmpty());
 }
 
-TEST_F(JournalFind, ServersAreFoundByIdAndNameAndAsRequesters) {
+TEST_P(JournalFind, ServersAreFoundByIdAndNameAndAsRequesters) {
     EXPECT_THAT(requests(with(&JournalQuery::server, "v-3")), ElementsAre("req-2"));
     EXPECT_THAT(requests(with(&JournalQuery::server, "batch")), ElementsAre("req-2", "req-1"));
     EXPECT_THAT(requests(with(&JournalQuery::server, "waits-for-req-3")), ElementsAre("req-3"));
@@ -177,7 +172,7 @@ TEST_F(JournalFind, ServersAreFoundByIdAndNameAndAsRequesters) {
     EXPECT_THAT(victims(with(&JournalQuery::server, "waits-for-req-3")), IsEmpty());
 }
 
-TEST_F(JournalFind, OutcomesAreTheRequests) {
+TEST_P(JournalFind, OutcomesAreTheRequests) {
     JournalQuery query;
     query.outcome = OutcomeKind::freed;
     EXPECT_THAT(requests(query), ElementsAre("req-1"));
@@ -188,7 +183,7 @@ TEST_F(JournalFind, OutcomesAreTheRequests) {
     EXPECT_THAT(victims(query), ElementsAre("v-3", "v-2"));
 }
 
-TEST_F(JournalFind, TheLimitCountsWhatTheFiltersLeave) {
+TEST_P(JournalFind, TheLimitCountsWhatTheFiltersLeave) {
     JournalQuery query = with(&JournalQuery::project, "web");
     query.limit = 1;
     EXPECT_THAT(requests(query), ElementsAre("req-3"));
@@ -199,7 +194,7 @@ TEST_F(JournalFind, TheLimitCountsWhatTheFiltersLeave) {
     EXPECT_THAT(victims(query), IsEmpty());
 }
 
-TEST_F(JournalFind, FiltersHoldTogether) {
+TEST_P(JournalFind, FiltersHoldTogether) {
     JournalQuery query = with(&JournalQuery::project, "web");
     query.outcome = OutcomeKind::freed;
     query.since = noon(0);
@@ -209,7 +204,7 @@ TEST_F(JournalFind, FiltersHoldTogether) {
     EXPECT_THAT(requests(query), IsEmpty());
 }
 
-TEST_F(JournalFind, WordsOfTheQueryAreNoSql) {
+TEST_P(JournalFind, WordsOfTheQueryAreNoSql) {
     for (const char* const word : {"' OR 1=1 --", "%", "\"", "$.project", ""}) {
         const bool any = *word == '\0';
         EXPECT_EQ(requests(with(&JournalQuery::project, word)).empty(), !any) << word;
@@ -218,12 +213,9 @@ TEST_F(JournalFind, WordsOfTheQueryAreNoSql) {
     }
 }
 
-TEST_F(JournalFind, ADamagedEntryIsLeftOutAndBreaksNothing) {
-    {
-        Database file{folder_.path(), SQLITE_OPEN_READWRITE};
-        file.execute("UPDATE request SET request = 'no JSON' WHERE id = 'req-3'");
-        file.execute("UPDATE plan SET decision = '{' WHERE request = 1");
-    }
+TEST_P(JournalFind, ADamagedEntryIsLeftOutAndBreaksNothing) {
+    home_->execute("UPDATE request SET request = 'no JSON' WHERE id = 'req-3'");
+    home_->execute("UPDATE plan SET decision = '{' WHERE request = 1");
     EXPECT_THAT(requests({}), ElementsAre("req-2", "req-1"));
     JournalQuery one;
     one.limit = 1;
@@ -233,7 +225,7 @@ TEST_F(JournalFind, ADamagedEntryIsLeftOutAndBreaksNothing) {
     EXPECT_THAT(victims(with(&JournalQuery::flavor, "m1.small")), ElementsAre("v-2"));
 }
 
-TEST_F(JournalFind, ChosenServersAreFoundDeletedOrNot) {
+TEST_P(JournalFind, ChosenServersAreFoundDeletedOrNot) {
     cull("req-4", "web", "m1.large", 300, {{"v-1", "batch", "cheap", "host-1", "m1.small"}});
     step("req-4", "v-1", Step::skipped, 303);
     EXPECT_THAT(chosen("batch"), ElementsAre("v-1 for req-4", "v-2 for req-2", "v-1 for req-1"));
@@ -247,7 +239,7 @@ TEST_F(JournalFind, ChosenServersAreFoundDeletedOrNot) {
     EXPECT_EQ(first.host, "host-2");
 }
 
-TEST_F(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
+TEST_P(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
     Request asked = request("req-4");
     wait(journal_->admit(asked, noon(300))).value();
     PlanEntry entry{1, noon(301), plan("req-4")};
@@ -287,7 +279,7 @@ TEST_F(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
     EXPECT_EQ(line.at(0).planned, static_cast<int>(found.size()));
 }
 
-TEST_F(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
+TEST_P(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
     for (int i = 0; i < 4; ++i) {
         const std::string id = "req-dry-" + std::to_string(i);
         wait(journal_->admit(request(id), noon(300 + i * 10))).value();
@@ -316,7 +308,7 @@ TEST_F(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
     EXPECT_EQ(paged.size(), all.size());
 }
 
-TEST_F(JournalFind, AWaitingServerIsFoundByItsName) {
+TEST_P(JournalFind, AWaitingServerIsFoundByItsName) {
     Request asked = request("req-4");
     asked.requesters = {ServerId{"w-1"}};
     asked.requester_names = {{ServerId{"w-1"}, "web-1"}};
@@ -332,7 +324,7 @@ TEST_F(JournalFind, AWaitingServerIsFoundByItsName) {
         (std::map<ServerId, std::string>{{ServerId{"w-1"}, "web-1"}, {ServerId{"w-2"}, "web-2"}}));
 }
 
-TEST_F(JournalFind, VictimsAndChosenServersHaveTheProjectsNameOfThen) {
+TEST_P(JournalFind, VictimsAndChosenServersHaveTheProjectsNameOfThen) {
     cull("req-4", "web", "m1.large", 300, {{"v-4", "x", "p-4", "host-1", "m1.small", "batch"}});
     JournalQuery query;
     query.limit = 1;
@@ -342,7 +334,7 @@ TEST_F(JournalFind, VictimsAndChosenServersHaveTheProjectsNameOfThen) {
     EXPECT_EQ(wait(journal_->chosen("v-1", 1)).value().at(0).project_name, "") << "not known";
 }
 
-TEST_F(JournalFind, ItTellsWhichProjectsHostsAndFlavorsItKnows) {
+TEST_P(JournalFind, ItTellsWhichProjectsHostsAndFlavorsItKnows) {
     Request named = request("req-4");
     named.project = ProjectId{"p-4"};
     named.project_name = "web";
@@ -372,8 +364,8 @@ TEST_F(JournalFind, ItTellsWhichProjectsHostsAndFlavorsItKnows) {
     EXPECT_TRUE(known({}).host && known({}).flavor) << "what is not asked is known";
 }
 
-TEST_F(JournalFind, AReaderFindsWhileTheReaperWrites) {
-    auto reader = open_journal_for_reading(folder_.path());
+TEST_P(JournalFind, AReaderFindsWhileTheReaperWrites) {
+    auto reader = home_->open_for_reading();
     ASSERT_TRUE(reader) << reader.error().what;
     EXPECT_EQ(wait((*reader)->find_requests({})).value().size(), 3U);
     cull("req-4", "web", "m1.large", 300, {});

@@ -1,12 +1,10 @@
 // Writes that wait for the disk at the same time: one transaction, synced once.
-#include <fstream>
 #include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <iterator>
 
-#include "clients/journal/database.hpp"
 #include "clients/journal/worker.hpp"
+#include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
 
 namespace reaper::journal::test::journal_group_test {
@@ -100,33 +98,13 @@ TEST_F(JournalGroupTest, OneThatWasUndoneTakesNoMoreJobs) {
     EXPECT_THAT(steps, ElementsAre("first", "begin", "a", "end", "begin", "b", "end", "c"));
 }
 
-/// Transactions in the write-ahead log: a frame that ends one tells the size of the file.
-/// https://www.sqlite.org/fileformat2.html#the_write_ahead_log
-int transactions_in(const std::string& path) {
-    std::ifstream file{path + "-wal", std::ios::binary};
-    const std::string log{std::istreambuf_iterator<char>{file}, {}};
-    const auto number = [&log](std::size_t at) {
-        std::uint32_t value = 0;
-        for (std::size_t i = 0; i < 4; ++i)
-            value = value << 8U | static_cast<unsigned char>(log.at(at + i));
-        return value;
-    };
-    if (log.size() < 32) return 0;
-    int found = 0;
-    const std::size_t page = number(8);
-    for (std::size_t at = 32; at + 24 + page <= log.size(); at += 24 + page)
-        if (number(at + 4) != 0) ++found;
-    return found;
-}
-
-class JournalTogetherTest : public testing::Test {
+class JournalTogetherTest : public OnEveryEngine {
 protected:
     /// All of them wait before the first can be written.
     void run() {
-        Database other{folder.path(), SQLITE_OPEN_READWRITE};
-        other.execute("BEGIN IMMEDIATE");
+        home_->hold_writes();
         loop.poll();
-        other.execute("COMMIT");
+        home_->release_writes();
         loop.run();
     }
     template <class T>
@@ -134,38 +112,37 @@ protected:
         return boost::asio::co_spawn(loop, std::move(task), boost::asio::use_future);
     }
 
-    Folder folder;
     boost::asio::io_context loop;
-    std::unique_ptr<Journal> journal = open_journal(folder.path()).value();
 };
+REAPER_ON_EVERY_ENGINE(JournalTogetherTest);
 
-TEST_F(JournalTogetherTest, ManyThatEndAtOnceAreSyncedOnce) {
+TEST_P(JournalTogetherTest, ManyThatEndAtOnceAreSyncedOnce) {
     constexpr int many = 200;
-    const int before = transactions_in(folder.path());
+    const int before = home_->transactions();
     std::vector<std::future<Result<void>>> written;
     for (int i = 0; i < many; ++i)
         written.push_back(
-            begin(journal->admit_ended(request("req-" + std::to_string(i)), Outcome{}, noon())));
+            begin(journal_->admit_ended(request("req-" + std::to_string(i)), Outcome{}, noon())));
     run();
     for (auto& each : written) EXPECT_TRUE(each.get());
-    EXPECT_EQ(wait(journal->list(1'000)).value().size(), static_cast<std::size_t>(many));
+    EXPECT_EQ(wait(journal_->list(1'000)).value().size(), static_cast<std::size_t>(many));
     // The first pruning is one, and the first write may not know yet that others wait.
-    EXPECT_LE(transactions_in(folder.path()) - before, 3);
+    EXPECT_LE(home_->transactions() - before, 3);
 }
 
-TEST_F(JournalTogetherTest, OneThatFailsSpoilsNoOther) {
-    auto a = begin(journal->admit(request("req-a"), noon()));
-    auto unknown = begin(journal->finish(RequestId{"req-none"}, Outcome{}));
-    auto b = begin(journal->admit(request("req-b"), noon()));
-    auto read = begin(journal->record(RequestId{"req-b"}));
-    auto c = begin(journal->finish(RequestId{"req-a"}, Outcome{}));
+TEST_P(JournalTogetherTest, OneThatFailsSpoilsNoOther) {
+    auto a = begin(journal_->admit(request("req-a"), noon()));
+    auto unknown = begin(journal_->finish(RequestId{"req-none"}, Outcome{}));
+    auto b = begin(journal_->admit(request("req-b"), noon()));
+    auto read = begin(journal_->record(RequestId{"req-b"}));
+    auto c = begin(journal_->finish(RequestId{"req-a"}, Outcome{}));
     run();
     EXPECT_TRUE(a.get());
     EXPECT_FALSE(unknown.get());
     EXPECT_TRUE(b.get());
     EXPECT_TRUE(read.get().value().has_value());
     EXPECT_TRUE(c.get());
-    const auto reader = open_journal_for_reading(folder.path()).value();
+    const auto reader = home_->open_for_reading().value();
     EXPECT_EQ(wait(reader->list(10)).value().size(), 2U);
 }
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
 
 namespace reaper::journal::test::journal_test {
@@ -8,16 +9,8 @@ namespace {
 
 using testing::HasSubstr;
 
-class JournalTest : public testing::Test {
+class JournalTest : public OnEveryEngine {
 protected:
-    JournalTest() { open(); }
-
-    void open(JournalOptions options = {}) {
-        journal_.reset();
-        auto opened = open_journal(folder_.path(), options);
-        ASSERT_TRUE(opened) << opened.error().what;
-        journal_ = std::move(*opened);
-    }
     Admission admit(const Request& request, TimePoint now = noon()) {
         return wait(journal_->admit(request, now)).value();
     }
@@ -29,12 +22,10 @@ protected:
         for (const auto& each : records) all.push_back(each.request.id.str());
         return all;
     }
-
-    Folder folder_;
-    std::unique_ptr<Journal> journal_;
 };
+REAPER_ON_EVERY_ENGINE(JournalTest);
 
-TEST_F(JournalTest, ARequestIsFirstOnlyOnce) {
+TEST_P(JournalTest, ARequestIsFirstOnlyOnce) {
     EXPECT_TRUE(admit(request("req-1")).first);
     const Admission again = admit(request("req-1"));
     EXPECT_FALSE(again.first);
@@ -42,7 +33,7 @@ TEST_F(JournalTest, ARequestIsFirstOnlyOnce) {
     EXPECT_TRUE(admit(request("req-2")).first);
 }
 
-TEST_F(JournalTest, AKnownRequestOnlyGainsRequesters) {
+TEST_P(JournalTest, AKnownRequestOnlyGainsRequesters) {
     admit(request("req-1"), noon());
     Request other = request("req-1");
     other.slots = 99;
@@ -54,7 +45,7 @@ TEST_F(JournalTest, AKnownRequestOnlyGainsRequesters) {
     EXPECT_EQ(record("req-1").received_at, noon());
 }
 
-TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
+TEST_P(JournalTest, AStorySurvivesReopeningWhole) {
     const RequestId id{"req-1"};
     admit(request("req-1"));
     const std::vector<Decision> decisions{
@@ -94,7 +85,7 @@ TEST_F(JournalTest, AStorySurvivesReopeningWhole) {
     EXPECT_EQ(read.outcome->at, noon(20));
 }
 
-TEST_F(JournalTest, AnOutcomeIsGivenToTheNextMessageAndStays) {
+TEST_P(JournalTest, AnOutcomeIsGivenToTheNextMessageAndStays) {
     admit(request("req-1"));
     wait(journal_->finish(RequestId{"req-1"}, Outcome{OutcomeKind::not_enough, "few", noon()}))
         .value();
@@ -106,7 +97,7 @@ TEST_F(JournalTest, AnOutcomeIsGivenToTheNextMessageAndStays) {
     EXPECT_EQ(again.outcome->kind, OutcomeKind::not_enough);
 }
 
-TEST_F(JournalTest, WhatEndedBeforeItWasWholeIsOneWrite) {
+TEST_P(JournalTest, WhatEndedBeforeItWasWholeIsOneWrite) {
     const Outcome refused{OutcomeKind::refused, "not so", noon(3), "unconfirmed"};
     ASSERT_TRUE(wait(journal_->admit_ended(request("req-1"), refused, noon(2))));
     EXPECT_TRUE(wait(journal_->unfinished()).value().empty());
@@ -120,7 +111,7 @@ TEST_F(JournalTest, WhatEndedBeforeItWasWholeIsOneWrite) {
     EXPECT_EQ(read.outcome->at, noon(3));
 }
 
-TEST_F(JournalTest, WhatEndedBeforeItWasWholeEndsAKnownOneOnce) {
+TEST_P(JournalTest, WhatEndedBeforeItWasWholeEndsAKnownOneOnce) {
     admit(request("req-1"), noon());
     Request other = request("req-1");
     other.slots = 99;
@@ -131,7 +122,7 @@ TEST_F(JournalTest, WhatEndedBeforeItWasWholeEndsAKnownOneOnce) {
     EXPECT_EQ(record("req-1").outcome->reason, "first");
 }
 
-TEST_F(JournalTest, ARequestWithoutAPlanBeginsAgain) {
+TEST_P(JournalTest, ARequestWithoutAPlanBeginsAgain) {
     const Outcome refused{OutcomeKind::refused, "not so", noon()};
     ASSERT_TRUE(wait(journal_->admit_ended(request("req-1"), refused, noon())));
     Request other = request("req-1");
@@ -144,7 +135,7 @@ TEST_F(JournalTest, ARequestWithoutAPlanBeginsAgain) {
     EXPECT_EQ(wait(journal_->unfinished()).value().size(), 1U);
 }
 
-TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
+TEST_P(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
     const RequestId id{"req-1"};
     admit(request("req-1"));
     ASSERT_TRUE(wait(journal_->add_plan(id, PlanEntry{1, noon(), plan("req-1")})));
@@ -160,7 +151,7 @@ TEST_F(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
     EXPECT_EQ(record("req-1").outcome->reason, "again");
 }
 
-TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreSeparateAndInOrder) {
+TEST_P(JournalTest, UnfinishedStoriesAndFinishedCullsAreSeparateAndInOrder) {
     for (const char* const id : {"c", "a", "b", "d", "no-victims"}) admit(request(id));
     for (const char* const id : {"d", "a"})
         wait(journal_->add_step(RequestId{id},
@@ -177,7 +168,7 @@ TEST_F(JournalTest, UnfinishedStoriesAndFinishedCullsAreSeparateAndInOrder) {
                 testing::ElementsAre("d"));
 }
 
-TEST_F(JournalTest, TheListIsNewestFirstAndCountsVictims) {
+TEST_P(JournalTest, TheListIsNewestFirstAndCountsVictims) {
     for (const char* const id : {"a", "b", "c"}) admit(request(id));
     const auto step = [&](const std::string& server, Step kind) {
         wait(journal_->add_step(RequestId{"b"}, StepEntry{ServerId{server}, kind, "", noon()}))
@@ -196,7 +187,7 @@ TEST_F(JournalTest, TheListIsNewestFirstAndCountsVictims) {
     EXPECT_TRUE(wait(journal_->list(-1)).value().empty());
 }
 
-TEST_F(JournalTest, MessagesAreKeptNewestFirst) {
+TEST_P(JournalTest, MessagesAreKeptNewestFirst) {
     for (int i = 0; i < 3; ++i)
         wait(journal_->note_message({"m" + std::to_string(i), "compute_task.x", RequestId{"r"},
                                      "ignored", "why", noon(i)}))
@@ -210,7 +201,7 @@ TEST_F(JournalTest, MessagesAreKeptNewestFirst) {
     EXPECT_EQ(messages[0].at, noon(2));
 }
 
-TEST_F(JournalTest, UnknownRequestsAreErrorsOrNothing) {
+TEST_P(JournalTest, UnknownRequestsAreErrorsOrNothing) {
     EXPECT_FALSE(wait(journal_->record(RequestId{"none"})).value());
     const PlanEntry entry{1, noon(), plan("none")};
     const auto added = wait(journal_->add_plan(RequestId{"none"}, entry));
@@ -219,7 +210,7 @@ TEST_F(JournalTest, UnknownRequestsAreErrorsOrNothing) {
     EXPECT_THAT(added.error().what, HasSubstr("no request none"));
 }
 
-TEST_F(JournalTest, HostileWordsAreOnlyWords) {
+TEST_P(JournalTest, HostileWordsAreOnlyWords) {
     const std::string hostile =
         std::string{"'); DROP TABLE request; --\"\0\x1b[2J", 30} + "\xff\xfe\n";
     Request bad = request(hostile);
@@ -241,7 +232,7 @@ TEST_F(JournalTest, HostileWordsAreOnlyWords) {
     EXPECT_EQ(std::get<Plan>(read.plans[0].decision).request, bad.id);
 }
 
-TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
+TEST_P(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
     open(JournalOptions{std::chrono::days{90}, 0});
     const auto days = [](int n) { return noon(n * 86'400); };
     admit(request("old"), days(0));
@@ -259,7 +250,7 @@ TEST_F(JournalTest, OldFinishedStoriesAndMessagesGoUnfinishedOnesStay) {
     EXPECT_TRUE(wait(journal_->find_messages({.limit = 10})).value().empty());
 }
 
-TEST_F(JournalTest, AFloodOfRequestsWithoutVictimsIsForgottenBeforeItFillsTheDisk) {
+TEST_P(JournalTest, AFloodOfRequestsWithoutVictimsIsForgottenBeforeItFillsTheDisk) {
     JournalOptions options{std::chrono::days{90}, 0};
     options.max_rows = 10;
     open(options);
@@ -284,7 +275,7 @@ TEST_F(JournalTest, AFloodOfRequestsWithoutVictimsIsForgottenBeforeItFillsTheDis
 }
 
 /// A user may write thousands of servers into the hints of a request.
-TEST_F(JournalTest, AFloodOfLargeRequestsIsForgottenBeforeItFillsTheDisk) {
+TEST_P(JournalTest, AFloodOfLargeRequestsIsForgottenBeforeItFillsTheDisk) {
     JournalOptions options{std::chrono::days{90}, 5};
     options.max_bytes = 1 << 20;
     open(options);
@@ -306,7 +297,7 @@ TEST_F(JournalTest, AFloodOfLargeRequestsIsForgottenBeforeItFillsTheDisk) {
     EXPECT_FALSE(wait(journal_->record(RequestId{name(0)})).value());
 }
 
-TEST_F(JournalTest, ManyCallsAtOnceAllHappenInTheirOrder) {
+TEST_P(JournalTest, ManyCallsAtOnceAllHappenInTheirOrder) {
     boost::asio::io_context loop;
     std::vector<std::future<Result<Admission>>> answers;
     for (int i = 0; i < 200; ++i)

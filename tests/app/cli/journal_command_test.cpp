@@ -1,0 +1,92 @@
+// `reaper journal`: a journal moves into a database and back.
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/program.hpp"
+#include "clients/journal/sqlite_journal.hpp"
+#include "reaper/runtime/run_task.hpp"
+#include "support/mariadb_server.hpp"
+
+namespace reaper::test::journal_command_test {
+namespace {
+
+using journal::test::MariadbServer;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class JournalCommandTest : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!journal::test::mariadb_installed()) GTEST_SKIP() << journal::test::no_mariadb;
+        url = MariadbServer::shared().new_database().url();
+        config = directory.write("reaper.yaml", "taggers: [{name: project}]\njournal: {url: '" +
+                                                    url + "', timeout: 60s}\n");
+    }
+    ProgramResult run(std::vector<std::string> words) const {
+        words.insert(words.begin(), {"--config", config});
+        return run_program(std::move(words));
+    }
+    static void admit(Journal& journal, const std::string& id) {
+        boost::asio::io_context io;
+        Request request;
+        request.id = RequestId{id};
+        request.project = ProjectId{"web"};
+        request.resources = {{"VCPU", 4}};
+        run_task(io, journal.admit(std::move(request), TimePoint{})).value();
+    }
+
+    TemporaryDirectory directory;
+    std::string url, config;
+};
+
+TEST_F(JournalCommandTest, MakesTheTables) {
+    const auto none = run({"history"});
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_THAT(none.err, HasSubstr("has no tables yet; run: reaper journal migrate"));
+    const auto planned = run({"journal", "migrate", "--dry-run"});
+    EXPECT_EQ(planned.exit_code, 0) << planned.err;
+    EXPECT_THAT(planned.out, AllOf(HasSubstr("SET SESSION sql_mode"),
+                                   HasSubstr("CREATE TABLE IF NOT EXISTS request (")));
+    EXPECT_EQ(run({"history"}).exit_code, 1) << "a dry run makes none";
+    const auto made = run({"journal", "migrate"});
+    EXPECT_EQ(made.out, "journal " + url + ": its tables were made\n") << made.err;
+    EXPECT_EQ(run({"journal", "migrate"}).out, "journal " + url + ": all tables are there\n");
+    EXPECT_EQ(run({"history"}).exit_code, 0);
+}
+
+TEST_F(JournalCommandTest, CopiesAFileIntoTheDatabaseAndBack) {
+    const std::string file = directory.file("journal.db");
+    admit(*open_journal(file).value(), "req-1");
+    ASSERT_EQ(run({"journal", "migrate"}).exit_code, 0);
+    const auto there = run({"journal", "copy", "--from", file});
+    EXPECT_EQ(there.exit_code, 0) << there.err;
+    EXPECT_THAT(there.out, AllOf(HasSubstr("journal " + url + ": the same as " + file),
+                                 HasSubstr("  request, 1 row\n")));
+    EXPECT_THAT(run({"history"}).out, HasSubstr("req-1"));
+    const auto back = run({"journal", "copy", "--to", directory.file("back.db"), "--json"});
+    EXPECT_EQ(back.exit_code, 0) << back.err;
+    const auto said = nlohmann::json::parse(back.out);
+    EXPECT_EQ(said.at("tables").at(0).at("rows"), 1);
+    EXPECT_THAT(there.out, HasSubstr(said.at("tables").at(0).at("sha256").get<std::string>()));
+    EXPECT_THAT(run({"history", "--journal", directory.file("back.db")}).out, HasSubstr("req-1"));
+}
+
+TEST(JournalCommand, NeedsADatabase) {
+    const TemporaryDirectory directory;
+    const std::string config = directory.write("reaper.yaml", "taggers: [{name: project}]\n");
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"--config", config, "journal"});
+        return run_program(std::move(words));
+    };
+    EXPECT_EQ(run({"migrate"}).exit_code, 2);
+    EXPECT_THAT(run({"migrate"}).err, HasSubstr("has no journal.url"));
+    EXPECT_EQ(run({"copy"}).exit_code, 2);
+    EXPECT_EQ(run({"copy", "--from", "/a", "--to", "/b"}).exit_code, 2);
+    EXPECT_EQ(run({"migrate", "--password-file", "/a"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace reaper::test::journal_command_test

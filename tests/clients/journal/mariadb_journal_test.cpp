@@ -1,0 +1,345 @@
+// What MariaDB adds to the contract: tables, the lease, lost connections, users and TLS.
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <set>
+#include <thread>
+
+#include "clients/journal/dialect.hpp"
+#include "clients/journal/mariadb_schema.hpp"
+#include "clients/journal/mariadb_switch.hpp"
+#include "clients/journal/sqlite_database.hpp"
+#include "tests/clients/journal/stories.hpp"
+#include "tests/support/mariadb_server.hpp"
+
+namespace reaper::journal::test::mariadb_journal_test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(MariadbSql, HasAQuestionMarkForEachUseOfAParameter) {
+    const MariadbSql sql = for_mariadb("SELECT '?1' WHERE a = ?2 AND \"?3\" = ?10 OR a = ?2");
+    EXPECT_EQ(sql.text, "SELECT '?1' WHERE a = ? AND \"?3\" = ? OR a = ?");
+    EXPECT_THAT(sql.parameters, ElementsAre(2, 10, 2));
+    EXPECT_EQ(for_mariadb("a CROSS JOIN b").text, "a STRAIGHT_JOIN b");
+    EXPECT_THAT(for_mariadb("FROM " VICTIMS_OF_PLAN).text, Not(HasSubstr("json_each")));
+}
+
+TEST(MariadbUrl, NamesHostsAndNoPassword) {
+    MariadbAddress address;
+    address.hosts = {{"db1"}, {"db2", 3307}, {"::1"}};
+    address.user = "reaper";
+    address.database = "journal";
+    address.password_file = "/secret";
+    EXPECT_EQ(address.url(), "mysql://reaper@db1,db2:3307,[::1]/journal");
+}
+
+class MariadbJournal : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!mariadb_installed()) GTEST_SKIP() << no_mariadb;
+        address = MariadbServer::shared().new_database();
+    }
+    void migrate() { ASSERT_TRUE(migrate_mariadb_journal(address, false)); }
+    void execute(const std::string& sql) { MariadbServer::shared().execute(sql, address.database); }
+    std::string why_not() {
+        const auto opened = open_mariadb_journal(address, "second");
+        return opened ? "" : opened.error().what;
+    }
+
+    MariadbAddress address;
+};
+
+TEST_F(MariadbJournal, WithoutTablesSaysHowToMakeThem) {
+    const auto opened = open_mariadb_journal(address, "first");
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Errc::not_found);
+    EXPECT_THAT(opened.error().what, AllOf(HasSubstr("run: reaper journal migrate"),
+                                           HasSubstr("journal mysql://root@")));
+    const auto planned = migrate_mariadb_journal(address, true).value();
+    EXPECT_GT(planned.size(), 10U);
+    EXPECT_THAT(why_not(), HasSubstr("no tables yet")) << "a dry run makes none";
+    migrate();
+    EXPECT_TRUE(migrate_mariadb_journal(address, false).value().empty()) << "nothing is missing";
+    EXPECT_EQ(why_not(), "");
+}
+
+TEST_F(MariadbJournal, InterruptedWhileItsTablesWereMadeGoesOn) {
+    const auto planned = migrate_mariadb_journal(address, true).value();
+    for (std::size_t i = 0; i < 4; ++i)
+        execute("SET sql_mode = 'ANSI_QUOTES'"), execute(planned[i]);
+    EXPECT_THAT(why_not(), HasSubstr("no tables yet"));
+    migrate();
+    EXPECT_EQ(why_not(), "");
+}
+
+TEST_F(MariadbJournal, OfAnotherVersionOrProgramIsRefused) {
+    migrate();
+    for (const char* const version : {"2", "99", "-1"}) {
+        execute(std::string{"UPDATE reaper_schema SET version = "} + version);
+        EXPECT_THAT(why_not(), HasSubstr(std::string{"its schema has version "} + version));
+        EXPECT_FALSE(migrate_mariadb_journal(address, false));
+        EXPECT_FALSE(open_mariadb_journal_for_reading(address));
+    }
+    execute("DROP TABLE reaper_schema");
+    EXPECT_THAT(why_not(), HasSubstr("tables of another program"));
+    EXPECT_FALSE(migrate_mariadb_journal(address, false));
+}
+
+/// `table.column`, but for what only MariaDB has.
+std::set<std::string> columns_of(Database& database, const char* sql) {
+    std::set<std::string> found;
+    for (auto look = database.statement(sql); look.step();)
+        found.insert(look.text(0) + "." + look.text(1));
+    return found;
+}
+
+TEST_F(MariadbJournal, HasTheTablesAndColumnsOfTheFile) {
+    migrate();
+    const Folder folder;
+    ASSERT_TRUE(open_journal(folder.path()));
+    SqliteDatabase file{folder.path(), SQLITE_OPEN_READONLY};
+    MariadbDatabase server{address, MariadbDatabase::Use::reading};
+    EXPECT_EQ(columns_of(server,
+                         "SELECT table_name, column_name FROM information_schema.columns "
+                         "WHERE table_schema = DATABASE() AND column_name <> 'not_ended' "
+                         "AND table_name NOT IN ('lease', 'reaper_schema')"),
+              columns_of(file,
+                         "SELECT t.name, c.name FROM sqlite_schema AS t, "
+                         "pragma_table_info(t.name) AS c WHERE t.type = 'table'"));
+}
+
+TEST_F(MariadbJournal, HasOneWriterUntilItLeaves) {
+    migrate();
+    auto first = open_mariadb_journal(address, "controller-1").value();
+    EXPECT_THAT(why_not(), AllOf(HasSubstr("another reaper (controller-1) writes to it"),
+                                 HasSubstr("its lease ends in 1")));
+    EXPECT_TRUE(open_mariadb_journal_for_reading(address));
+    first.reset();
+    EXPECT_EQ(why_not(), "");
+}
+
+TEST_F(MariadbJournal, WritesNothingOnceItsLeaseIsAnothers) {
+    migrate();
+    auto frozen = open_mariadb_journal(address, "frozen").value();
+    wait(frozen->admit(request("req-1"), noon())).value();
+    wait(frozen->add_plan(RequestId{"req-1"}, PlanEntry{0, noon(), plan("req-1")})).value();
+    execute("UPDATE lease SET ends_at = 0");  // as after its time
+    auto active = open_mariadb_journal(address, "controller-2").value();
+    const StepEntry sent{ServerId{"victim-1"}, Step::delete_sent, "", noon(1)};
+    const auto refused = wait(frozen->add_step(RequestId{"req-1"}, sent));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::conflict);
+    EXPECT_THAT(refused.error().what,
+                AllOf(HasSubstr("another reaper (controller-2) has taken its lease"),
+                      HasSubstr("deletes nothing")));
+    EXPECT_FALSE(wait(frozen->note_event({"paused", "", noon()})));
+    EXPECT_FALSE(wait(frozen->admit(request("req-2"), noon())));
+    EXPECT_TRUE(wait(active->record(RequestId{"req-1"})).value()->steps.empty());
+    EXPECT_TRUE(wait(active->add_step(RequestId{"req-1"}, sent)));
+    frozen.reset();
+    EXPECT_THAT(why_not(), HasSubstr("controller-2")) << "what it gives back is not its own";
+}
+
+TEST_F(MariadbJournal, GoesOnWhenItsConnectionWasCut) {
+    migrate();
+    auto journal = open_mariadb_journal(address, "first").value();
+    for (const char* const id : {"req-1", "req-2"}) {
+        MariadbDatabase other{address, MariadbDatabase::Use::reading};
+        const std::string mine = other.ask("SELECT CONNECTION_ID()");
+        for (auto look = other.statement(
+                 "SELECT id FROM information_schema.processlist WHERE db = DATABASE()");
+             look.step();)
+            if (look.text(0) != mine) execute("KILL CONNECTION " + look.text(0));
+        const auto admitted = wait(journal->admit(request(id), noon()));
+        ASSERT_TRUE(admitted) << admitted.error().what;
+        EXPECT_TRUE(admitted->first);
+    }
+    EXPECT_EQ(wait(journal->list(10)).value().size(), 2U);
+}
+
+/// A switch of this machine, in memory.
+class LocalSwitch final : public Switch {
+public:
+    std::optional<std::string> paused() const override {
+        return note_ ? std::optional{"paused " + note_->line()} : std::nullopt;
+    }
+    std::optional<PauseNote> note() const override { return note_; }
+    Result<void> pause(std::string by, std::string reason) override {
+        note_ = PauseNote{std::move(by), std::move(reason), noon()};
+        return {};
+    }
+    Result<void> resume() override {
+        note_.reset();
+        return {};
+    }
+
+private:
+    std::optional<PauseNote> note_;
+};
+
+TEST_F(MariadbJournal, WritesNoDeletionWhilePaused) {
+    migrate();
+    auto journal = open_mariadb_journal(address, "active").value();
+    wait(journal->admit(request("req-1"), noon())).value();
+    const auto pause =
+        make_shared_switch(address, std::make_unique<LocalSwitch>(), SwitchUse::once);
+    EXPECT_FALSE(pause->paused());
+    ASSERT_TRUE(pause->pause("alice", "upgrade"));
+    ASSERT_TRUE(pause->pause("bob", "later")) << "what is in force stays";
+    EXPECT_THAT(pause->paused().value(),
+                AllOf(HasSubstr("paused by alice since"), HasSubstr(": upgrade")));
+    const auto step = [&](Step kind) {
+        return wait(journal->add_step(RequestId{"req-1"},
+                                      StepEntry{ServerId{"victim-1"}, kind, "", noon(1)}));
+    };
+    for (const Step kind : {Step::delete_sent, Step::force_delete_sent}) {
+        const auto refused = step(kind);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, Errc::storage) << "the lease is ours still";
+        EXPECT_THAT(refused.error().what, HasSubstr("paused by alice since"));
+    }
+    EXPECT_TRUE(step(Step::gone)) << "what happened is written";
+    EXPECT_EQ(wait(journal->record(RequestId{"req-1"})).value()->steps.size(), 1U);
+    ASSERT_TRUE(pause->resume());
+    EXPECT_FALSE(pause->paused());
+    EXPECT_TRUE(step(Step::delete_sent));
+}
+
+TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
+    migrate();
+    const auto here =
+        make_shared_switch(address, std::make_unique<LocalSwitch>(), SwitchUse::watched);
+    auto file = std::make_unique<LocalSwitch>();
+    LocalSwitch& of_there = *file;
+    const auto there = make_shared_switch(address, std::move(file), SwitchUse::once);
+    ASSERT_TRUE(here->pause("alice", ""));
+    EXPECT_TRUE(here->paused()) << "at once";
+    EXPECT_TRUE(there->paused());
+    ASSERT_TRUE(there->resume());
+    EXPECT_FALSE(there->paused());
+    while (here->paused()) std::this_thread::yield();
+    ASSERT_TRUE(of_there.pause("bob", "this machine alone"));
+    EXPECT_THAT(there->paused().value(), HasSubstr("this machine alone"));
+    EXPECT_FALSE(here->paused());
+    ASSERT_TRUE(there->resume());
+    EXPECT_FALSE(there->paused());
+}
+
+TEST_F(MariadbJournal, IsPausedWhereItsSwitchCantBeRead) {
+    const auto none = make_shared_switch(address, std::make_unique<LocalSwitch>(), SwitchUse::once);
+    EXPECT_THAT(none->paused().value(), HasSubstr("can't be read"));
+    EXPECT_THAT(none->note().value().trouble, HasSubstr("run: reaper journal migrate"));
+    EXPECT_FALSE(none->pause("alice", ""));
+    migrate();
+    EXPECT_FALSE(none->paused());
+}
+
+TEST(MariadbJournalServer, IsAnErrorWhileItIsDownAndGoesOnAfterwards) {
+    if (!mariadb_installed()) GTEST_SKIP() << no_mariadb;
+    MariadbServer::Options durable;
+    durable.more = {"--innodb-flush-log-at-trx-commit=1"};
+    MariadbServer server{durable};
+    const MariadbAddress address = server.new_database();
+    ASSERT_TRUE(migrate_mariadb_journal(address, false));
+    JournalOptions options;
+    options.retry_for = std::chrono::milliseconds{1};
+    auto journal = open_mariadb_journal(address, "first", options).value();
+    wait(journal->admit(request("req-1"), noon())).value();
+    server.kill();
+    const auto failed = wait(journal->admit(request("req-2"), noon()));
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, Errc::storage);
+    EXPECT_FALSE(wait(journal->holds()));
+    server.start();
+    EXPECT_TRUE(wait(journal->admit(request("req-2"), noon())).value().first);
+    EXPECT_EQ(wait(journal->list(10)).value().size(), 2U);
+}
+
+/// With users, passwords and TLS, on a port.
+class MariadbJournalUsers : public testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        if (!mariadb_installed()) return;
+        folder = std::make_unique<Folder>();
+        for (const char* const name : {"server", "other"}) {
+            const std::string make =
+                "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
+                "-subj /CN=" +
+                std::string{name} + " -addext subjectAltName=IP:127.0.0.1 -keyout " +
+                folder->path(std::string{name} + ".key") + " -out " +
+                folder->path(std::string{name} + ".pem") + " 2>/dev/null";
+            ASSERT_EQ(std::system(make.c_str()), 0);
+        }
+        MariadbServer::Options options;
+        options.users = true;
+        options.more = {"--ssl-cert=" + folder->path("server.pem"),
+                        "--ssl-key=" + folder->path("server.key")};
+        server = std::make_unique<MariadbServer>(options);
+        server->execute("CREATE DATABASE journal");
+        server->execute("CREATE USER reaper@'127.0.0.1' IDENTIFIED BY 'se cret'");
+        server->execute(
+            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, REFERENCES, INDEX, ALTER "
+            "ON journal.* TO reaper@'127.0.0.1'");
+        std::ofstream{folder->path("password")} << "se cret\n";
+        std::ofstream{folder->path("wrong")} << "sesame\n";
+    }
+    static void TearDownTestSuite() {
+        server.reset();
+        folder.reset();
+    }
+    void SetUp() override {
+        if (!mariadb_installed()) GTEST_SKIP() << no_mariadb;
+        address.hosts = {{"127.0.0.1", server->port()}};
+        address.user = "reaper";
+        address.database = "journal";
+        address.password_file = folder->path("password");
+        address.ca_file = folder->path("server.pem");
+        address.timeout = std::chrono::seconds{60};
+    }
+    std::string why_not() {
+        const auto tried = migrate_mariadb_journal(address, true);
+        return tried ? "" : tried.error().what;
+    }
+
+    static inline std::unique_ptr<Folder> folder;
+    static inline std::unique_ptr<MariadbServer> server;
+    MariadbAddress address;
+};
+
+TEST_F(MariadbJournalUsers, NeedTheirPassword) {
+    EXPECT_EQ(why_not(), "");
+    address.password_file = folder->path("wrong");
+    EXPECT_THAT(why_not(), AllOf(HasSubstr("Access denied"), HasSubstr("check the user"),
+                                 Not(HasSubstr("sesame"))));
+    address.password_file = folder->path("none");
+    EXPECT_THAT(why_not(), AllOf(HasSubstr("can't read the password"), HasSubstr("none")));
+}
+
+TEST_F(MariadbJournalUsers, TrustNoCertificateOfAnother) {
+    address.ca_file = folder->path("other.pem");
+    EXPECT_THAT(why_not(), AllOf(HasSubstr("error 2026"), HasSubstr("journal.ca_file")));
+    address.ca_file.clear();
+    EXPECT_THAT(why_not(), HasSubstr("error 2026")) << "the system knows no such authority";
+}
+
+TEST_F(MariadbJournalUsers, TrustNoCertificateOfAnotherName) {
+    address.hosts[0].name = "localhost";
+    EXPECT_THAT(why_not(), HasSubstr("error 2026"));
+}
+
+TEST_F(MariadbJournalUsers, GoToTheNextServerWhenOneDoesNotAnswer) {
+    address.hosts.insert(address.hosts.begin(), MariadbHost{"127.0.0.1", 1});
+    ASSERT_TRUE(migrate_mariadb_journal(address, false));
+    auto journal = open_mariadb_journal(address, "first").value();
+    EXPECT_TRUE(wait(journal->admit(request("req-1"), noon())).value().first);
+    address.hosts.pop_back();
+    EXPECT_THAT(why_not(), AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("can be reached")));
+}
+
+}  // namespace
+}  // namespace reaper::journal::test::mariadb_journal_test
