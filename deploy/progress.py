@@ -77,7 +77,7 @@ def where_it_is(log: Path) -> str:
 class Outlook:
     """How much of a run with several steps is over, and how long the rest takes: a bar."""
 
-    WIDTH = 20
+    WIDTH = 12
 
     def __init__(self, passed_s: float = 0) -> None:
         self._began = time.monotonic() - passed_s
@@ -139,7 +139,8 @@ class Screen:
         """Called often; writes only what there is to see."""
         if self.terminal:
             width = shutil.get_terminal_size().columns
-            line = f"  {title:{TITLE_WIDTH}} {clock(seconds):>7}  {self._with_outlook(seconds, where)}"
+            columns = TITLE_WIDTH // 2 if self.outlook else TITLE_WIDTH  # the bar must fit, too
+            line = f"  {title:{columns}} {clock(seconds):>7}  {self._with_outlook(seconds, where)}"
             print(f"\r\033[K{line[:width - 1]}", end="", flush=True)
             self._rewriting = True
 

@@ -74,7 +74,7 @@ class Quickstart:
         jobs = str(os.cpu_count() or 2)
         build = ("cmake", "--build", "--preset", "release", "--target", *self.world.targets, "-j", jobs)
         self.screen.outlook.expect(self.build_s, self.up_s + self.story_s)
-        self.step("compile (some minutes the first time)", "build", BUILD_DEADLINE_S, *build)
+        self.step("compile", "build", BUILD_DEADLINE_S, *build)
         # What deploy/quickstart takes for its next estimate.
         if self.took[-1][1] >= 60:
             (self.logs.parent / "quickstart-compiled").write_text(f"{self.took[-1][1]:.0f}\n")

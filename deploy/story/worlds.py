@@ -167,17 +167,19 @@ class RealOpenStack(World):
             self.step("take everything down again", "lab", LAB_DOWN_DEADLINE_S, *down)
 
     def addresses(self) -> list[str]:
-        lab = json.loads((self.lab / "lab.json").read_text())
+        lab = self._description()
         identity = lab["endpoints"]["RegionOne"]["identity"]
-        return [f"Keystone   {identity}    (. {self.lab}/openrc)", f"RabbitMQ   {self.broker_url()}"]
+        return [
+            f"Keystone   {identity}    (. {self.lab}/openrc)",
+            f"RabbitMQ   {lab['broker']['amqp_url']}",
+        ]
 
-    def broker_url(self) -> str:
-        config = json.loads((self.directory / "reaper" / "reaper.yaml").read_text())
-        return config["broker"]["urls"][0]
+    def _description(self) -> dict[str, Any]:
+        return json.loads((self.lab / "lab.json").read_text())
 
     def ask(self, of_build: str) -> str:
-        lab = json.loads((self.lab / "lab.json").read_text())
-        server = f"server create --flavor medium --image {lab['image']} --nic none more"
+        image = self._description()["image"]
+        server = f"server create --flavor medium --image {image} --nic none more"
         return f". {self.lab}/openrc && openstack --os-compute-api-version 2.37 {server}"
 
 
