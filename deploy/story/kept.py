@@ -45,7 +45,7 @@ class State:
             return 0
         os.kill(found["process"], signal.SIGTERM)
         deadline = time.monotonic() + END_DEADLINE_S
-        while self.running():
+        while born(found["process"]) == found["born"]:
             if time.monotonic() > deadline:
                 print(f"quickstart: process {found['process']} did not end", file=sys.stderr)
                 return 1
