@@ -74,7 +74,49 @@ def where_it_is(log: Path) -> str:
     return ""
 
 
+class Outlook:
+    """How much of a run with several steps is over, and how long the rest takes: a bar."""
+
+    WIDTH = 12
+
+    def __init__(self, passed_s: float = 0) -> None:
+        self._began = time.monotonic() - passed_s
+        self.expect(0)
+
+    def expect(self, step_s: float, after_s: float = 0) -> None:
+        """The step that begins now, and all that comes after it."""
+        self._step_s, self._after_s = step_s, after_s
+
+    def tell(self, seconds: float, where: str) -> str:
+        """`seconds` of the step are over; how far it is counts for more than what was expected."""
+        part = fraction(where)
+        if part >= 0.1:
+            left = seconds * (1 - part) / part
+        else:
+            left = max(self._step_s - seconds, 1)
+        left += self._after_s
+        passed = time.monotonic() - self._began
+        full = int(self.WIDTH * passed / (passed + left))
+        return f"[{'#' * full}{'.' * (self.WIDTH - full)}] {about(left)} left"
+
+
+def fraction(where: str) -> float:
+    """Of `12 of 40` or `30 %`; 0 if it is neither."""
+    if match := re.match(r"(\d+) (?:of (\d+)|%)$", where):
+        return int(match[1]) / (int(match[2] or 100) or 1)
+    return 0
+
+
+def about(seconds: float) -> str:
+    """Rounded up, as is all that is not known better: `about 20 s`, `about 4 min`."""
+    if seconds <= 50:
+        return f"about {max(10, -int(-seconds // 10) * 10)} s"
+    return f"about {-int(-seconds // 60)} min"
+
+
 class Screen:
+    outlook: Outlook | None = None
+
     def __init__(self) -> None:
         self.terminal = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self.coloured = self.terminal and "NO_COLOR" not in os.environ
@@ -97,13 +139,18 @@ class Screen:
         """Called often; writes only what there is to see."""
         if self.terminal:
             width = shutil.get_terminal_size().columns
-            line = f"  {title:{TITLE_WIDTH}} {clock(seconds):>7}  {where}"
+            columns = TITLE_WIDTH // 2 if self.outlook else TITLE_WIDTH  # the bar must fit, too
+            line = f"  {title:{columns}} {clock(seconds):>7}  {self._with_outlook(seconds, where)}"
             print(f"\r\033[K{line[:width - 1]}", end="", flush=True)
             self._rewriting = True
 
     def still_running(self, title: str, seconds: float, where: str) -> None:
         if not self.terminal:
+            where = self._with_outlook(seconds, where)
             print(f"  {title} ... {clock(seconds)}{', ' + where if where else ''}", flush=True)
+
+    def _with_outlook(self, seconds: float, where: str) -> str:
+        return f"{self.outlook.tell(seconds, where)}  {where}".rstrip() if self.outlook else where
 
     def end(self, title: str, seconds: float, word: str = "done", good: bool = True) -> None:
         colour = "green" if good else "red"

@@ -5,16 +5,19 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "deploy"), str(ROOT / "tests" / "openstack")]
 
+import kept  # noqa: E402
 import progress  # noqa: E402
 import worlds  # noqa: E402
 from telling import StoryFailed  # noqa: E402
@@ -38,15 +41,20 @@ class Quickstart:
         packages = float(os.environ.get("REAPER_QUICKSTART_SECONDS", "0"))
         self.began = time.monotonic() - packages
         self.took: list[tuple[str, float]] = [("packages", packages)]
+        self.screen.outlook = progress.Outlook(packages)
+        self.build_s, speed = (float(os.environ.get(f"REAPER_QUICKSTART_{n}", "1")) for n in ("BUILD", "SPEED"))
         self.own_directory = options.dir is None
         # Short: the lab's Unix sockets have long names already.
         made = options.dir or Path(tempfile.mkdtemp(prefix="reaper-", dir="/tmp"))
         self.directory = made.absolute()
         kind = worlds.RealOpenStack if options.openstack else worlds.Box
         self.built = options.build
+        self.of_build = f" --build {options.build.absolute()}" if options.build else ""
         programs = (options.build or worlds.BUILD).absolute() / "bin"
         self.logs = options.build.absolute() / LOGS.name if options.build else LOGS
         self.world: worlds.World = kind(self.screen, self.directory, programs, self.logs, self.step)
+        self.up_s, self.story_s = self.world.up_s * speed, self.world.story_s * speed
+        self.story: Any = None
 
     def step(self, title: str, log: str, deadline_s: float, *command: str, where=None) -> None:
         path = self.logs / f"{log}.log"
@@ -60,11 +68,16 @@ class Quickstart:
 
     def build(self) -> None:
         self.screen.say(self.screen.paint("2. The reaper, from its source", "bold"))
+        self.screen.outlook.expect(10, self.build_s + self.up_s + self.story_s)
         configure = ("cmake", "--preset", "release", *self.world.configure_options)
         self.step("configure", "build", 300, *configure)
         jobs = str(os.cpu_count() or 2)
         build = ("cmake", "--build", "--preset", "release", "--target", *self.world.targets, "-j", jobs)
-        self.step("compile (some minutes the first time)", "build", BUILD_DEADLINE_S, *build)
+        self.screen.outlook.expect(self.build_s, self.up_s + self.story_s)
+        self.step("compile", "build", BUILD_DEADLINE_S, *build)
+        # What deploy/quickstart takes for its next estimate.
+        if self.took[-1][1] >= 60:
+            (self.logs.parent / "quickstart-compiled").write_text(f"{self.took[-1][1]:.0f}\n")
 
     def run(self) -> None:
         shutil.rmtree(self.logs, ignore_errors=True)
@@ -75,32 +88,38 @@ class Quickstart:
             self.build()
             self.screen.say()
         self.screen.say(self.screen.paint(f"3. {self.world.title}", "bold"))
+        self.screen.outlook.expect(self.up_s, self.story_s)
         self.world.up()
         began = time.monotonic()
-        story = self.world.story()
-        try:
-            story.tell()
-        finally:
-            story.close()
+        self.screen.outlook.expect(self.story_s)
+        self.story = self.world.story()
+        self.story.tell()
         self.took.append(("story", time.monotonic() - began))
 
     def look_around(self) -> None:
-        """With --keep: the cloud stays, as a service of its own or as long as we do."""
-        say = self.screen.say
-        say()
-        say(self.screen.paint("The cloud is still running. To look around:", "bold"))
-        for line in self.world.how_to_look_around():
-            say(line)
-        if not self.world.stays_by_itself:
-            say("Ctrl-C here ends it.")
-            try:
-                while True:
-                    time.sleep(3600)
-            except KeyboardInterrupt:
-                pass
+        """With --keep: the cloud stays, and the daemon with its page and its metrics."""
+        page, metrics = free_ports(2)
+        self.story.keep(page, metrics)
+        reaper = f"{self.world.reaper} --config {self.directory}/reaper/reaper.yaml"
+        lines = [
+            f"page       http://127.0.0.1:{page}/",
+            f"metrics    http://127.0.0.1:{metrics}/metrics",
+            *self.world.addresses(),
+        ]
+        self.screen.say()
+        self.screen.say(self.screen.paint("It is all running, for this machine only:", "bold"))
+        for line in lines:
+            self.screen.say(f"  {line}")
+        self.screen.say("To play with:")
+        for command in (self.world.ask(self.of_build), f"{reaper} hosts", f"{reaper} history"):
+            self.screen.say(f"  {command}")
+        self.screen.say("To end it all:")
+        self.screen.say(f"  deploy/quickstart --stop{self.of_build}")
 
     def clean_up(self) -> None:
         try:
+            if self.story is not None:
+                self.story.close()
             self.world.down()
         finally:
             if self.own_directory:
@@ -142,6 +161,14 @@ def what_went_wrong(log: Path) -> list[str]:
     return lines[marks[0] : marks[0] + 6] if marks else lines[-12:]
 
 
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
 def first_line(text: str) -> str:
     return next(iter(text.strip().splitlines()), "")
 
@@ -150,7 +177,9 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="deploy/quickstart")
     parser.add_argument("--openstack", action="store_true", help="on a real OpenStack")
     parser.add_argument("--build", type=Path, help="a build directory whose programs to take as they are")
-    parser.add_argument("--keep", action="store_true", help="leave the cloud running")
+    parser.add_argument("--keep", action="store_true", help="leave the cloud and the daemon running")
+    parser.add_argument("--stop", action="store_true", help="end what --keep left")
+    parser.add_argument("--ask", action="store_true", help="ask what --keep left for a server that needs room")
     parser.add_argument("--dir", type=Path, help="where the cloud keeps its files (default: below /tmp)")
     return parser.parse_args()
 
@@ -171,18 +200,27 @@ def failure_of(error: BaseException, logs: Path) -> StepFailed:
 
 def main() -> int:
     options = parse()
+    state = kept.State(options.build or ROOT / "build")
+    if options.stop or options.ask:
+        return state.stop() if options.stop else state.ask()
+    if options.keep:
+        if state.running():
+            print("quickstart: one is running already: deploy/quickstart --stop ends it", file=sys.stderr)
+            return 1
+        kept.go_behind()
     quickstart = Quickstart(options)
     screen = quickstart.screen
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Shells start what is to run in the background with it ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    status, failure, kept = 1, None, False
+    status, failure = 1, None
     try:
         quickstart.run()
         if options.keep:
             quickstart.how_it_was()
+            state.write(quickstart.world.kept())
             quickstart.look_around()
-            kept = quickstart.world.stays_by_itself
+            kept.stay(quickstart.logs / "kept.log")
         status = 0
     except (Exception, KeyboardInterrupt) as error:
         failure = failure_of(error, quickstart.logs)
@@ -191,11 +229,12 @@ def main() -> int:
         # From here on, being asked to end again must not keep us from cleaning up.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        if not kept:
-            try:
-                quickstart.clean_up()
-            except Exception as error:
-                status, failure = status or 1, failure or failure_of(error, quickstart.logs)
+        try:
+            quickstart.clean_up()
+        except Exception as error:
+            status, failure = status or 1, failure or failure_of(error, quickstart.logs)
+        if options.keep:
+            state.forget()
     if failure is not None:
         print(f"quickstart: {failure}", file=sys.stderr)
         print(f"quickstart: the log is {failure.log or quickstart.logs}", file=sys.stderr)

@@ -116,6 +116,12 @@ class Teller:
         self.reaper.start()
         self.screen.end("reaper run", time.monotonic() - began, "ready: broker and cloud answer")
 
+    def keep(self, page: int, metrics: int) -> None:
+        """The daemon again, with its page and its metrics on these ports."""
+        self.reaper.config.setdefault("admin", {})["listen"] = f"127.0.0.1:{page}"
+        self.reaper.config["metrics"] = {"listen": f"127.0.0.1:{metrics}"}
+        self.reaper.start()
+
     def wait_for_outcome(self, refused: Server) -> dict[str, Any]:
         began = time.monotonic()
         while True:

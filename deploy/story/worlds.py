@@ -1,5 +1,6 @@
 """The two clouds that the quickstart can run on: what to build, how to start, tell and end them."""
 
+import json
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -44,9 +45,20 @@ class World(ABC):
         """Whatever happened; nothing that was started may stay."""
 
     @abstractmethod
-    def how_to_look_around(self) -> list[str]: ...
+    def addresses(self) -> list[str]:
+        """Of a cloud that is kept."""
 
-    stays_by_itself = False  # a cloud that is kept
+    @abstractmethod
+    def ask(self, of_build: str) -> str:
+        """The command that asks a kept cloud for a server for which there is no room."""
+
+    def kept(self) -> dict[str, Any]:
+        """What that command has to know."""
+        return {}
+
+    # The seconds of starting the cloud and of the story, on the machine of REFERENCE in the quickstart.
+    up_s: float
+    story_s: float
 
 
 class Box(World):
@@ -54,6 +66,7 @@ class Box(World):
 
     targets = ["reaper", "cloudsim"]
     title = "A cloud on this machine"
+    up_s, story_s = 8, 8
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
@@ -108,19 +121,19 @@ class Box(World):
             raise failure
         self.screen.end(title, time.monotonic() - began)
 
-    def how_to_look_around(self) -> list[str]:
+    def addresses(self) -> list[str]:
         cloudsim = self.processes[1].ready
-        admin = cloudsim["users"]["admin"]
-        config = f"{self.directory}/reaper/reaper.yaml"
         return [
-            f"  {self.reaper} --config {config} hosts",
-            f"  {self.reaper} --config {config} run",
-            f"  export OS_AUTH_URL={cloudsim['auth_url']} OS_IDENTITY_API_VERSION=3 \\",
-            f"    OS_USERNAME=admin OS_PASSWORD={admin['password']} OS_PROJECT_NAME=regular \\",
-            "    OS_USER_DOMAIN_ID=default OS_PROJECT_DOMAIN_ID=default",
-            "  openstack server list                      (if you have the client)",
-            f"  curl {cloudsim['admin_url']}/state     (see tests/cloudsim/README.md)",
+            f"Keystone   {cloudsim['auth_url']}    (user admin, password {cloudsim['users']['admin']['password']})",
+            f"RabbitMQ   {self.processes[0].url}",
+            f"cloudsim   {cloudsim['admin_url']}/state    (tests/cloudsim/README.md)",
         ]
+
+    def ask(self, of_build: str) -> str:
+        return f"deploy/quickstart --ask{of_build}"
+
+    def kept(self) -> dict[str, Any]:
+        return self.processes[1].ready
 
 
 class RealOpenStack(World):
@@ -128,7 +141,7 @@ class RealOpenStack(World):
 
     targets = ["reaper"]
     title = "A real OpenStack on this machine"
-    stays_by_itself = True
+    up_s, story_s = 60, 60
 
     @property
     def lab(self) -> Path:
@@ -153,15 +166,21 @@ class RealOpenStack(World):
             down = (str(LAB / "lab"), "down", "--dir", str(self.lab))
             self.step("take everything down again", "lab", LAB_DOWN_DEADLINE_S, *down)
 
-    def how_to_look_around(self) -> list[str]:
-        config = f"{self.directory}/reaper/reaper.yaml"
+    def addresses(self) -> list[str]:
+        lab = self._description()
+        identity = lab["endpoints"]["RegionOne"]["identity"]
         return [
-            f"  . {self.lab}/openrc && openstack server list --all-projects",
-            f"  {self.reaper} --config {config} hosts",
-            f"  {self.reaper} --config {config} run",
-            "To end it:",
-            f"  {LAB}/lab down --dir {self.lab} && rm -r {self.directory}",
+            f"Keystone   {identity}    (. {self.lab}/openrc)",
+            f"RabbitMQ   {lab['broker']['amqp_url']}",
         ]
+
+    def _description(self) -> dict[str, Any]:
+        return json.loads((self.lab / "lab.json").read_text())
+
+    def ask(self, of_build: str) -> str:
+        image = self._description()["image"]
+        server = f"server create --flavor medium --image {image} --nic none more"
+        return f". {self.lab}/openrc && openstack --os-compute-api-version 2.37 {server}"
 
 
 def cache_of_the_build() -> str:
