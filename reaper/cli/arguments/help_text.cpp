@@ -634,7 +634,8 @@ const Text resume{
     "Ends a pause; closes the circuit breaker too",
     R"(Ends whatever pause is in force on this machine (and in the database of journal.url), closes its
 circuit breaker, and says what it was. What went unused before counts no more, for projects and
-shapes that are left alone, too. Look into "reaper history" first if the breaker opened: it did so for a reason.)",
+shapes that are left alone, too. Look into "reaper history" first if the breaker opened: it did so
+for a reason.)",
     R"(Example:
   reaper resume
 )"};
