@@ -13,7 +13,7 @@ namespace reaper {
 class GatewayCall final : public ProxyCall {
 public:
     /// Between two looks whether something is there.
-    static constexpr Duration poll_interval{10};
+    static constexpr Duration poll_interval{20};
 
     /// `until`: on the steady clock. The call must outlive it.
     GatewayCall(ProxyCall& call, Duration until) : call_(call), until_(until) {}

@@ -212,16 +212,12 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
         co_return first;
     }
     SearchAnswer last = std::move(first);
-    // Placement, asked again, would say nothing of room in escrow.
-    bool way = outcome && outcome->kind == OutcomeKind::freed && !patience_.passes_through() &&
-               places_in_escrow(ports_, wanted) >= wanted.slots &&
-               offers_.tell_of_escrow(id, query, last);
-    for (int tries = 1; !way && !call.client_gone(); ++tries) {
+    bool way = false;
+    for (int tries = 1; !call.client_gone(); ++tries) {
         SearchAnswer again = co_await ask_for_its_room(request, call, query, id);
         if (!again.candidates) break;  // Placement fails now: what it said before is no worse
         last = std::move(again);
-        way = places_for(ports_, wanted, *last.candidates) + places_in_escrow(ports_, wanted) >=
-              wanted.slots;
+        way = places_of(ports_, wanted, *last.candidates) >= wanted.slots;
         if (way || !outcome || tries >= most_tries) break;
         co_await ports_.cloud.clock.sleep(between_tries);
     }

@@ -63,10 +63,10 @@ Amount places_for(const GatewayPorts& ports, const Request& wanted, const Candid
     return checker.all_on_one_host() ? most : sum;
 }
 
-Amount places_in_escrow(const GatewayPorts& ports, const Request& wanted) {
+Amount places_of(const GatewayPorts& ports, const Request& wanted, const Candidates& candidates) {
     std::set<HostId> hosts;
     for (const EscrowedRoom& room : ports.escrow.kept_for(wanted.id)) hosts.insert(room.host);
-    Amount places = 0;
+    Amount places = places_for(ports, wanted, candidates);
     for (const auto* const promise : ports.ledger().promises_of(wanted.id))
         if (hosts.contains(promise->host)) places += promise->kept();
     return places;

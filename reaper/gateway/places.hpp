@@ -18,8 +18,8 @@ Amount usable_places(const CloudCache& cache, const Candidates& candidates);
 /// Of its servers, besides on hosts that are no place for it. The filters of nova-scheduler's that
 /// the planner knows count: where servers of its group are, hints, aggregates, cells.
 Amount places_for(const GatewayPorts& ports, const Request& wanted, const Candidates& candidates);
-/// Those that are promised to the request on hosts where room is in escrow for it.
-Amount places_in_escrow(const GatewayPorts& ports, const Request& wanted);
+/// With those that are kept for the request.
+Amount places_of(const GatewayPorts& ports, const Request& wanted, const Candidates& candidates);
 /// Has Placement offered places for all of its servers? Of few that servers of a group or of hints
 /// may have, some may be gone by what is not known yet: the planner has to tell, which reads again.
 bool is_enough(const GatewayPorts& ports, const Candidates& candidates, const Request& wanted);
