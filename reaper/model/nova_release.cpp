@@ -14,13 +14,13 @@ constexpr ReleaseFacts releases[] = {
     {NovaRelease::r2023_2, "2023.2", 28, 95, 39, not_tried},
     {NovaRelease::r2024_1, "2024.1", 29, 96, 39, not_tried},
     {NovaRelease::r2024_2, "2024.2", 30, 96, 39, not_tried},
-    {NovaRelease::r2025_1, "2025.1", 31, 100, 39, not_tried},
+    {NovaRelease::r2025_1, "2025.1", 31, 100, 39, tried},
     {NovaRelease::r2025_2, "2025.2", 32, 100, 39, not_tried},
-    {NovaRelease::r2026_1, "2026.1", 33, 103, 39, not_tried},
+    {NovaRelease::r2026_1, "2026.1", 33, 103, 39, tried},
     {NovaRelease::r2026_2, "2026.2", 34, 104, 39, not_tried},
 };
 
-constexpr std::string_view tried_brokers[] = {"3.10"};
+constexpr std::string_view tried_brokers[] = {"3.10", "4.0", "4.3"};
 
 }  // namespace
 
