@@ -166,9 +166,10 @@ Result<Consumer> read_consumer(std::string_view body, const std::string& where) 
         Consumer consumer;
         consumer.holds = held_by<ProviderId>(top["allocations"]);
         if (consumer.holds.empty()) return consumer;
-        consumer.generation = top["consumer_generation"].integer();
-        consumer.project = top["project_id"].text();
-        consumer.user = top["user_id"].text();
+        if (const auto generation = top.maybe("consumer_generation"))  // since 1.28
+            consumer.generation = generation->integer();
+        consumer.project = top.text_or_empty("project_id");
+        consumer.user = top.text_or_empty("user_id");
         consumer.type = top.text_or_empty("consumer_type");
         return consumer;
     });

@@ -1,7 +1,6 @@
 #include "reaper/escrow/escrow.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "reaper/model/escrow_consumer.hpp"
@@ -78,11 +77,11 @@ public:
         return placement_.aggregates(std::move(id));
     }
     ResultTask<Allocations> allocations(ServerId consumer) override {
-        return rooms_.held_by(std::move(consumer));
+        auto held = co_await rooms_.held_by(std::move(consumer));
+        if (!held) co_return held.error();
+        co_return std::move(held->holds);
     }
-    ResultTask<Consumer> consumer(ServerId id) override {
-        return placement_.consumer(std::move(id));
-    }
+    ResultTask<Consumer> consumer(ServerId id) override { return rooms_.held_by(std::move(id)); }
     ResultTask<Resources> usage_of(std::string project) override {
         return placement_.usage_of(std::move(project));
     }
@@ -212,6 +211,7 @@ Task<bool> Escrow::take_free(RequestId request, HostId host, Resources amounts) 
         entry->second.busy = false;
         entry->second.sure = done.has_value();
         entry->second.room.holds = std::move(holds);
+        entry->second.read.reset();
         if (!done && is_new && surely_not_done(done.error().code)) kept_.erase(entry);
     }
     if (done) co_return true;
@@ -232,7 +232,7 @@ void Escrow::note_refusal(const Error& error) {
         forbidden_until_ = dependencies_.cloud.clock.steady() + forbidden_for;
 }
 
-Task<bool> Escrow::keep(RequestId request, HostId host, ServerId victim, Allocations held) {
+Task<bool> Escrow::keep(RequestId request, HostId host, ServerId victim, Consumer held) {
     if (!escrow_consumer_of(victim) || !allowed()) co_return true;
     const auto [at, is_new] = kept_.try_emplace(victim);
     at->second.room.request = request;
@@ -247,28 +247,26 @@ Task<bool> Escrow::keep(RequestId request, HostId host, ServerId victim, Allocat
     co_return taken != Taken::differs;
 }
 
-/// `no`: it may not be kept, and comes free for all.
-Task<Escrow::Taken> Escrow::take(ServerId victim, Allocations held) {
+/// `no`: it may not be kept, and comes free for all. Placement refuses (`conflict`) where the
+/// victim's consumer changed since `held` was read: then it is read again, once.
+Task<Escrow::Taken> Escrow::take(ServerId victim, Consumer held) {
     Entry& entry = kept_.at(victim);  // no other coroutine erases it while it is busy
     const std::string request = entry.room.request.str();
-    auto owner = co_await dependencies_.cloud.placement.consumer(victim);
     const LogFields fields{.request = request, .server = victim.str()};
-    if (!owner) {
-        log_about(fields, spdlog::level::warn, "{}: the room of server {} is not kept for it: {}",
-                  request, name_of(victim), owner.error().what);
-        co_return Taken::no;
+    entry.room.holds = held.holds;
+    Result<void> done = Error{Errc::conflict, {}};
+    if (held.generation) done = co_await move_to_escrow(victim, held);
+    if (!done && done.error().code == Errc::conflict) {
+        auto owner = co_await dependencies_.cloud.placement.consumer(victim);
+        if (!owner) {
+            log_about(fields, spdlog::level::warn,
+                      "{}: the room of server {} is not kept for it: {}", request, name_of(victim),
+                      owner.error().what);
+            co_return Taken::no;
+        }
+        if (owner->holds != held.holds) co_return Taken::differs;
+        done = co_await move_to_escrow(victim, std::move(*owner));
     }
-    if (owner->holds != held) co_return Taken::differs;
-    Consumer escrow_consumer = *owner;
-    escrow_consumer.generation.reset();
-    escrow_consumer.project = own_name;
-    escrow_consumer.type = escrow_consumer_type;
-    entry.room.holds = escrow_consumer.holds;
-    std::vector<ConsumerChange> changes;
-    changes.push_back(emptied(victim, std::move(*owner)));
-    changes.push_back({*escrow_consumer_of(victim), std::move(escrow_consumer)});
-    auto done =
-        co_await dependencies_.cloud.placement.set_holdings(std::move(changes), call_deadline);
     if (done) {
         log_about(fields, spdlog::level::debug, "{}: the room of server {} is kept for it", request,
                   name_of(victim));
@@ -280,6 +278,18 @@ Task<Escrow::Taken> Escrow::take(ServerId victim, Allocations held) {
     entry.sure = false;
     note_refusal(done.error());
     co_return surely_not_done(done.error().code) ? Taken::no : Taken::yes;
+}
+
+ResultTask<void> Escrow::move_to_escrow(ServerId victim, Consumer owner) {
+    Consumer escrow_consumer = owner;
+    escrow_consumer.generation.reset();
+    escrow_consumer.project = own_name;
+    escrow_consumer.type = escrow_consumer_type;
+    std::vector<ConsumerChange> changes;
+    changes.push_back(emptied(victim, std::move(owner)));
+    changes.push_back({*escrow_consumer_of(victim), std::move(escrow_consumer)});
+    co_return co_await dependencies_.cloud.placement.set_holdings(std::move(changes),
+                                                                  call_deadline);
 }
 
 // ---- room in escrow in Placement ----
@@ -296,7 +306,8 @@ Task<void> Escrow::look(ServerId server) {
         note_change(at->second.room.host, server);
         kept_.erase(at);
     } else {
-        at->second.room.holds = std::move(found->holds);
+        at->second.room.holds = found->holds;
+        at->second.read = std::move(*found);
         at->second.sure = true;
     }
 }
@@ -329,11 +340,11 @@ ResultTask<bool> Escrow::released_by_nova(ServerId server) {
     co_return gone;
 }
 
-ResultTask<Allocations> Escrow::held_by(ServerId server) {
+ResultTask<Consumer> Escrow::held_by(ServerId server) {
     while (true) {
         const auto at = kept_.find(server);
-        if (at == kept_.end()) co_return co_await dependencies_.cloud.placement.allocations(server);
-        if (at->second.room.gone) co_return Allocations{};
+        if (at == kept_.end()) co_return co_await dependencies_.cloud.placement.consumer(server);
+        if (at->second.room.gone) co_return Consumer{};
         if (at->second.busy) {
             co_await dependencies_.cloud.clock.sleep(poll_while_busy);
             continue;
@@ -350,8 +361,9 @@ ResultTask<Allocations> Escrow::held_by(ServerId server) {
             co_return Error{Errc::unreachable,
                             "placement: who holds the room of a server is not known"};
         if (!*gone) co_return gone->error();
-        if (**gone) co_return Allocations{};
-        co_return still->second.room.holds;
+        Consumer shown;
+        if (!**gone) shown.holds = still->second.room.holds;
+        co_return shown;
     }
 }
 
@@ -412,34 +424,26 @@ ResultTask<std::vector<ConsumerChange>> Escrow::hand_over(RequestId request, All
     for (const auto& [server, entry] : kept_)
         if (entry.room.request == request && !entry.busy) servers.push_back(server);
     std::vector<Task<void>> looks;
-    for (const ServerId& server : servers) looks.push_back(look_if_unsure(server));
+    for (const ServerId& server : servers) {
+        const Entry& entry = kept_.at(server);
+        if (entry.room.gone && entry.sure && !entry.read)
+            looks.push_back(look(server));
+        else
+            looks.push_back(look_if_unsure(server));
+    }
     co_await run_all(std::move(looks));
-    std::erase_if(servers, [&](const ServerId& server) {
-        const auto at = kept_.find(server);
-        return at == kept_.end() || !at->second.room.gone || !at->second.sure;
-    });
-    // All of them beside each other: the claim waits.
-    std::map<ServerId, std::optional<Result<Consumer>>> consumers;
-    std::vector<Task<void>> reads;
-    for (const ServerId& server : servers)
-        reads.push_back(
-            reaper::keep(dependencies_.cloud.placement.consumer(*escrow_consumer_of(server)),
-                         consumers[server]));
-    co_await run_all(std::move(reads));
     std::vector<ConsumerChange> changes;
     for (const ServerId& server : servers) {
-        Allocations still_asked = asked;
         const auto at = kept_.find(server);
-        if (at == kept_.end()) continue;
-        Allocations holds = at->second.room.holds;
-        const bool claimed_there = std::any_of(holds.begin(), holds.end(), [&](const auto& each) {
-            return still_asked.contains(each.first);
-        });
+        if (at == kept_.end() || !at->second.room.gone || !at->second.sure) continue;
+        if (!at->second.read)
+            co_return Error{Errc::unreachable, "placement: the room in escrow can't be read"};
+        // Where it changed since, Placement refuses the claim, and it is read again.
+        Consumer wanted = *at->second.read;
+        const bool claimed_there =
+            std::any_of(wanted.holds.begin(), wanted.holds.end(),
+                        [&](const auto& each) { return asked.contains(each.first); });
         const bool rest_goes = claimed_there && is_for_last_slot(at->second.room);
-        if (!take_from(holds, still_asked) && !rest_goes) continue;
-        auto& found = *consumers.at(server);
-        if (!found) co_return found.error();
-        Consumer wanted = std::move(*found);
         const bool taken = take_from(wanted.holds, asked);
         if (rest_goes) wanted.holds.clear();
         if (!taken && !rest_goes) continue;
@@ -477,10 +481,9 @@ void Escrow::handed_over(const std::vector<ConsumerChange>& changes) {
     for (const ConsumerChange& change : changes) {
         const auto at = kept_.find(*kept_of(change.id));
         if (at == kept_.end()) continue;
-        if (change.wanted.holds.empty())
-            kept_.erase(at);
-        else
-            at->second.room.holds = change.wanted.holds;
+        at->second.read.reset();
+        at->second.room.holds = change.wanted.holds;
+        if (change.wanted.holds.empty()) kept_.erase(at);
     }
 }
 

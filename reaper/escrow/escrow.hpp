@@ -28,6 +28,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -69,9 +70,9 @@ public:
     ResultTask<void> restore(JournalReader& journal, TimePoint since);
     /// Room that is free, for the request alone. False: another consumer has it.
     Task<bool> take_free(RequestId request, HostId host, Resources amounts);
-    /// Right before the victim's deletion goes out. False: it holds something else than `held`, and
-    /// nothing was done.
-    Task<bool> keep(RequestId request, HostId host, ServerId victim, Allocations held);
+    /// Right before the victim's deletion goes out. False: it holds something else than `held`, as
+    /// Placement showed it last, and nothing was done.
+    Task<bool> keep(RequestId request, HostId host, ServerId victim, Consumer held);
     /// Does what is due: releases, gives back, or looks again. To be called every `step`.
     ResultTask<void> check();
     static constexpr Duration step{1000};
@@ -117,7 +118,7 @@ public:
 
     // For the view.
     /// Of a server whose room is kept: all of it until Nova has released it, and then nothing.
-    ResultTask<Allocations> held_by(ServerId server);
+    ResultTask<Consumer> held_by(ServerId server);
     /// Shows the servers instead of the escrow consumers of their room, and leaves out those that
     /// are gone.
     void show(std::map<ServerId, Resources>& allocations) const;
@@ -131,16 +132,18 @@ private:
     static constexpr Duration longest_pause{60'000};
     struct Entry {
         EscrowedRoom room;
-        bool sure = true;        ///< Placement said so; else it must be asked
-        bool busy = false;       ///< another coroutine is at it
-        Duration retry_at{};     ///< steady
-        Duration stays_until{};  ///< steady: it is not released before, promised or not
+        bool sure = true;                ///< Placement said so; else it must be asked
+        bool busy = false;               ///< another coroutine is at it
+        std::optional<Consumer> read{};  ///< the escrow consumer, unless it was written since
+        Duration retry_at{};             ///< steady
+        Duration stays_until{};          ///< steady: it is not released before, promised or not
         GrowingPause pause{first_pause, longest_pause};
     };
 
     void expect(const RequestRecord& record);
     enum class Taken { yes, no, differs };
-    Task<Taken> take(ServerId victim, Allocations held);
+    Task<Taken> take(ServerId victim, Consumer held);
+    ResultTask<void> move_to_escrow(ServerId victim, Consumer owner);
     Task<void> look(ServerId server);
     Task<void> look_if_unsure(ServerId server);
     void note_change(const HostId& host, const ServerId& server);

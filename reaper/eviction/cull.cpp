@@ -93,22 +93,22 @@ Recheck::Recheck(boost::asio::any_io_executor executor, CloudPorts cloud,
 
 Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
     const Duration began = cloud_.clock.steady();
-    std::optional<Result<Allocations>> held;
+    std::optional<Result<Consumer>> held;
     std::optional<Result<Seen>> seen;
     std::vector<Task<void>> parts;
     ServerId holder = victim.holder();
-    parts.push_back(keep(cloud_.placement.allocations(std::move(holder)), held));
+    parts.push_back(keep(cloud_.placement.consumer(std::move(holder)), held));
     parts.push_back(keep(see(victim), seen));
     co_await run_all(std::move(parts));
     if (!*held) co_return held->error();
     if (!*seen) co_return seen->error();
     // Placement may have been asked after Nova, and the server have gone in between.
-    if ((*held)->empty() && (*seen)->record)
+    if ((*held)->holds.empty() && (*seen)->record)
         co_return co_await at(victim, std::move(**held), began);
     co_return judge(victim, std::move(**held), **seen, began);
 }
 
-Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Allocations held, Duration began) {
+Task<Result<RecheckResult>> Recheck::at(const Victim& victim, Consumer held, Duration began) {
     const auto seen = co_await see(victim);
     if (!seen) co_return seen.error();
     co_return judge(victim, std::move(held), *seen, began);
@@ -144,7 +144,7 @@ ResultTask<Recheck::Seen> Recheck::read_server(ServerId server) {
     co_return seen;
 }
 
-RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen& seen,
+RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& seen,
                              Duration began) const {
     RecheckResult look;
     look.began = began;
@@ -152,8 +152,8 @@ RecheckResult Recheck::judge(const Victim& victim, Allocations held, const Seen&
     look.tag_data = number_;
     const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
                            asked_by_->safeguards.protect.min_run_time, aggregates_};
-    const Allocations& own = seen.own ? *seen.own : held;
-    const FreshSight sight{seen.record, held, own, seen.lock};
+    const Allocations& own = seen.own ? *seen.own : held.holds;
+    const FreshSight sight{seen.record, held.holds, own, seen.lock};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.held = std::move(held);
     return look;
@@ -439,7 +439,7 @@ Task<std::optional<std::string>> CullRoom::take_free(std::vector<HostPlan> hosts
 }
 
 /// A requester in the gateway receives it.
-Task<bool> CullRoom::put_in_escrow(ServerId victim, HostId host, Allocations held) {
+Task<bool> CullRoom::put_in_escrow(ServerId victim, HostId host, Consumer held) {
     if (!keeps_room()) co_return true;
     RequestId request = request_.id;
     co_return co_await escrow_.keep(std::move(request), std::move(host), std::move(victim),

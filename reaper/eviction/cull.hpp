@@ -72,7 +72,7 @@ struct RecheckResult {
     Duration began{};  ///< when its first question went out; steady
     std::shared_ptr<const CompiledPolicy> policy;
     std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
-    Allocations held{};
+    Consumer held{};             ///< what is to come free, by Placement
 };
 
 /// The ports and the settings must outlive it, and it its coroutines.
@@ -82,7 +82,7 @@ public:
 
     Task<Result<RecheckResult>> at(const Victim& victim);
     /// The same where Placement was asked already, at `began`.
-    Task<Result<RecheckResult>> at(const Victim& victim, Allocations held, Duration began);
+    Task<Result<RecheckResult>> at(const Victim& victim, Consumer held, Duration began);
     /// One that is fresh when it is there; Errc::timeout if the cloud is too slow for that, or the
     /// policy changes all the time.
     Task<Result<RecheckResult>> fresh_at(const Victim& victim);
@@ -102,7 +102,7 @@ private:
     };
     ResultTask<Seen> read_server(ServerId server);
     Task<Result<Seen>> see(const Victim& victim);
-    RecheckResult judge(const Victim& victim, Allocations held, const Seen& seen,
+    RecheckResult judge(const Victim& victim, Consumer held, const Seen& seen,
                         Duration began) const;
     ResultTask<LockHolder> read_lock(const std::optional<ServerRecord>& record);
     Task<Result<void>> read_tag_data_after(std::uint64_t reading);
@@ -203,7 +203,7 @@ public:
     Task<std::optional<std::string>> take_free(std::vector<HostPlan> hosts);
     /// Right before the deletion of the victim goes out: keeps what it holds for the requester.
     /// False: it holds something else than `held`, which the last look showed; nothing was done.
-    Task<bool> put_in_escrow(ServerId victim, HostId host, Allocations held);
+    Task<bool> put_in_escrow(ServerId victim, HostId host, Consumer held);
     /// Room came free on one of these hosts that was in escrow when it was read.
     bool came_free_on(const std::set<HostId>& hosts) const;
 

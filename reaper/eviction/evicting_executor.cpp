@@ -253,8 +253,9 @@ Task<void> EvictingExecutor::repeat(Cull& cull, const Victim& victim) {
         const bool rest = co_await rest_may_go(cull, victim);
         if (!rest) co_return;
         const Duration began = cloud_.clock.steady();
-        auto held = co_await cloud_.placement.allocations(victim.holder());
-        if (held && !held->empty()) co_await recheck_victim(cull, victim, std::move(*held), began);
+        auto held = co_await cloud_.placement.consumer(victim.holder());
+        if (held && !held->holds.empty())
+            co_await recheck_victim(cull, victim, std::move(*held), began);
     }
 }
 
@@ -262,7 +263,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     if (!may_delete(cull)) co_return;
     ServerId server = victim.server;
     HostId host = cull.hosts[server];
-    Allocations held = look.held;
+    Consumer held = look.held;
     // What its resize left behind, Nova itself gives back on the way.
     bool same = true;
     if (victim.held_by.empty())
@@ -489,8 +490,8 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     while (true) {
         const Duration began = cloud_.clock.steady();
         push = push || began + interval >= cull.deadline;
-        auto held = co_await cloud_.placement.allocations(victim.holder());
-        if (held && held->empty()) {
+        auto held = co_await cloud_.placement.consumer(victim.holder());
+        if (held && held->holds.empty()) {
             if (cull.not_out.contains(victim.server)) not_done(cull, victim);
             cull.state(victim) = Cull::State::gone;
             if (cull.ours.contains(victim.server))
@@ -544,7 +545,7 @@ Task<void> EvictingExecutor::ask_whether_answered(Cull& cull) {
 }
 
 /// Looks at a victim that still holds its room: does its deletion need another push?
-Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Allocations held,
+Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Consumer held,
                                             Duration began) {
     if (cull.state(victim) == Cull::State::forced) co_return;
     auto look = co_await cull.look.at(victim, std::move(held), began);

@@ -56,7 +56,7 @@ private:
     Task<bool> rest_may_go(Cull& cull, const Victim& but);
     Task<void> send_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
-    Task<void> recheck_victim(Cull& cull, const Victim& victim, Allocations held, Duration began);
+    Task<void> recheck_victim(Cull& cull, const Victim& victim, Consumer held, Duration began);
     Task<void> abandon(Cull& cull, const Victim& victim);
     Task<void> force_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> verify_all(Cull& cull);

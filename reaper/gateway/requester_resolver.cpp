@@ -509,17 +509,29 @@ ResultTask<RequesterResolver::Built> RequesterResolver::built(
     notice.num_instances = static_cast<int>(servers.size());
     if (!first.shown_zone.empty()) notice.availability_zone = first.shown_zone;
     notice.sent_at = cloud_.clock.now();
+    std::optional<Result<ImageProperties>> image;
     if (!read_alone) {
-        ServerId asked = notice.server;
-        auto read = co_await cloud_.compute.server(std::move(asked));
-        if (!read) co_return read.error();
-        read_alone = std::move(*read);
+        std::optional<Result<std::optional<ServerRecord>>> read;
+        std::optional<Result<NovaRelease>> release;  // the rest needs it, and finds it known
+        std::vector<Task<void>> parts;
+        parts.push_back(keep(cloud_.compute.server(notice.server), read));
+        parts.push_back(keep(cloud_.compute.release(), release));
+        if (!first.image.empty())
+            parts.push_back(keep(read_image(cloud_, notice.request_id, first.image), image));
+        co_await run_all(std::move(parts));
+        if (!*read) co_return read->error();
+        read_alone = std::move(**read);
     }
     RequesterFacts facts;
     if (read_alone)
         facts = facts_of(*read_alone);
     else
         facts.exists = false;
+    if (image && facts.image == first.image) {
+        if (!*image) co_return image->error();
+        facts.image_properties = std::move(**image);
+        facts.image_is_read = true;
+    }
     std::optional<Schedule> no_search;
     SchedulerRules rules = ports_.scheduler();
     co_return co_await finish_request(cloud_, std::move(notice), std::move(facts),

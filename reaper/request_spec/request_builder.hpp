@@ -46,6 +46,7 @@ struct RequesterFacts {
     /// can't be determined (there is none, no right to see it, an older Nova).
     ImageProperties image_properties{};
     ImageProperties kept_image{};
+    bool image_is_read = false;  ///< `image_properties` are there, or can't be determined
     /// Nova's, as its API indicates.
     NovaRelease release = NovaRelease::zed;
     /// What Nova recorded of this request id: create, resize, migrate, live-migration, evacuate,

@@ -37,7 +37,12 @@ ResultTask<std::vector<ServerId>> read_siblings(CloudPorts cloud, ServerId first
     co_return siblings;
 }
 
-/// None of one that is gone or may not be seen.
+bool is_resize(const RequesterFacts& facts) {
+    return facts.action && facts.action->name == "resize";
+}
+
+}  // namespace
+
 ResultTask<ImageProperties> read_image(CloudPorts cloud, RequestId request, std::string image) {
     auto properties = co_await cloud.images.image(std::move(image));
     if (properties) co_return properties->value_or(ImageProperties{});
@@ -49,12 +54,6 @@ ResultTask<ImageProperties> read_image(CloudPorts cloud, RequestId request, std:
               printable(request.str()), properties.error().what);
     co_return ImageProperties{};
 }
-
-bool is_resize(const RequesterFacts& facts) {
-    return facts.action && facts.action->name == "resize";
-}
-
-}  // namespace
 
 RequesterFacts facts_of(const ServerRecord& record) {
     RequesterFacts facts;
@@ -116,7 +115,7 @@ ResultTask<RequesterFacts> read_rest(CloudPorts cloud, FailureNotice notice, Req
         parts.push_back(
             keep(read_siblings(cloud, notice.server, facts.reservation, facts.project, facts.names),
                  siblings));
-    if (!facts.image.empty())
+    if (!facts.image.empty() && !facts.image_is_read)
         parts.push_back(keep(read_image(cloud, notice.request_id, facts.image), image));
     co_await run_all(std::move(parts));
     if (!*release) co_return release->error();

@@ -49,6 +49,9 @@ RequesterFacts facts_of(const ServerRecord& record);
 /// One that is gone says nothing; what can't be asked now is an error.
 ResultTask<RequesterFacts> read_failure(CloudPorts cloud, FailureNotice notice);
 
+/// None of an image that is gone or may not be seen.
+ResultTask<ImageProperties> read_image(CloudPorts cloud, RequestId request, std::string image);
+
 /// The rest of what a request is made of: Nova's release, server groups, the servers of the same
 /// request, the flavor of a resize; the image, for what it asks of the host and, if neither
 /// metadata nor flavor say which room the server admits, for that. One that is gone or may not be

@@ -196,19 +196,12 @@ ResultTask<std::set<std::string>> FakeCloud::aggregates(ProviderId id) {
 ResultTask<Allocations> FakeCloud::allocations(ServerId consumer) {
     co_await breathe();
     if (auto error = note("allocations " + consumer.str())) co_return *error;
-    if (const auto known = consumers.find(consumer); known != consumers.end())
-        co_return known->second.holds;
-    Allocations held;
-    const auto found = servers_.find(consumer);
-    if (found != servers_.end() && !found->second.resources.empty())
-        held[found->second.provider] = found->second.resources;
-    if (found != servers_.end()) held.insert(found->second.also.begin(), found->second.also.end());
-    co_return held;
+    co_return consumer_now(consumer).holds;
 }
 
 ResultTask<Consumer> FakeCloud::consumer(ServerId id) {
     co_await breathe();
-    if (auto error = note("consumer " + id.str())) co_return *error;
+    if (auto error = note("allocations " + id.str())) co_return *error;
     settle();
     co_return consumer_now(id);
 }
@@ -217,10 +210,15 @@ Consumer FakeCloud::consumer_now(const ServerId& id) const {
     if (const auto known = consumers.find(id); known != consumers.end()) return known->second;
     Consumer consumer;
     const auto server = servers_.find(id);
-    if (server == servers_.end() || server->second.resources.empty()) return consumer;
-    consumer.holds[server->second.provider] = server->second.resources;
+    if (server == servers_.end()) return consumer;
+    if (!server->second.resources.empty())
+        consumer.holds[server->second.provider] = server->second.resources;
     consumer.holds.insert(server->second.also.begin(), server->second.also.end());
+    if (consumer.holds.empty()) return consumer;
+    // Another one with each change.
     consumer.generation = 1;
+    for (const auto& [provider, amounts] : consumer.holds)
+        for (const auto& [name, amount] : amounts) *consumer.generation += amount;
     consumer.project = server->second.record.server.project.str();
     consumer.user = "alice";
     consumer.type = "unknown";

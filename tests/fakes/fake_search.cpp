@@ -67,6 +67,7 @@ bool claim_together(FakeCloud& cloud, const std::string& body) {
         Consumer& known = cloud.consumers.at(consumer);
         if (wanted["consumer_generation"] != known.generation) return false;
         known.holds = read_claim(wanted.dump()).value();
+        known.generation = known.generation.value_or(0) + 1;
         if (known.holds.empty()) cloud.consumers.erase(consumer);
     }
     const bool done = claim(cloud, server, claimed);

@@ -15,7 +15,7 @@ COUNT = f"""rabbit_amqqueue:with({QUEUE}, fun(Found) ->
     case amqqueue:get_type(Found) of
         rabbit_quorum_queue ->
             {{{{ok, {{{{_, Count}}}}, _}}}} = ra:leader_query(
-                amqqueue:get_pid(Found), fun rabbit_fifo:query_messages_total/1),
+                amqqueue:get_pid(Found), {{{{rabbit_fifo, query_messages_total, []}}}}),
             [{{{{messages, Count}}}}];
         _ -> rabbit_amqqueue:info(Found, [messages])
     end

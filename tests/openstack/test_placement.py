@@ -418,7 +418,8 @@ def test_what_no_host_can_give_costs_no_server(
             with_image.setitem(cloud.lab, "image", pinned)
             return refused_boot(cloud)
 
-    wishes = {"PCPU": refused_pinned, "COMPUTE_SECURITY_TPM_2_0": lambda: refused_boot(cloud, with_tpm)}
+    # As of 2026.1 also a trait for who may read the TPM's secret.
+    wishes = {"PCPU": refused_pinned, "COMPUTE_SECURITY_TPM_": lambda: refused_boot(cloud, with_tpm)}
     reaper = install()
     reaper.start()
     mark = cloud.mark()

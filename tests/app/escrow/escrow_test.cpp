@@ -15,6 +15,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const ResourceClass vcpu{"VCPU"};
+const Resources tiny{{"VCPU", 1}, {"MEMORY_MB", 1024}, {"DISK_GB", 10}};
 
 class EscrowTest : public GatewayHouse {
 protected:
@@ -122,6 +123,46 @@ TEST_F(EscrowTest, WhatItsServerDoesNotNeedIsReleased) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
     nothing_kept();
     EXPECT_EQ(cloud.free_on("host1").get(vcpu), 6);
+}
+
+TEST_F(EscrowTest, IfAVictimChangedSinceTheLastLookItStays) {
+    full_of({"a"});
+    booting("new");
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("holdings")) cloud.server_at(uuid_of("a")).resources = tiny;
+        return std::nullopt;
+    };
+    start();
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    EXPECT_EQ(cloud.count("holdings"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(cloud.server_at(uuid_of("a")).resources, tiny);
+}
+
+TEST_F(EscrowTest, IfItsConsumerChangedAndNotWhatItHoldsItIsReadAgain) {
+    full_of({"a"});
+    booting("new");
+    int refusals = 1;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("holdings") || refusals-- <= 0) return std::nullopt;
+        return Error{Errc::conflict, "placement: another generation"};
+    };
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("holdings"), 2U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_THAT(cloud.consumers, SizeIs(1));
+}
+
+TEST_F(EscrowTest, IfItChangedSinceItWasReadTheClaimReadsItAgain) {
+    full_of({"a"});
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    cloud.consumers.at(escrow_consumer_id("a")).generation = 7;
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(most_free(), 0);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
 /// Of ids as Placement and Nova have them; the request takes two victims' room.
@@ -316,7 +357,7 @@ TEST_F(EscrowTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
     booting("next");
     int failures = 3;
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
-        if (!call.starts_with("consumer") || failures-- <= 0) return std::nullopt;
+        if (!call.starts_with("allocations") || failures-- <= 0) return std::nullopt;
         return Error{Errc::timeout, "placement: no answer"};
     };
     start();

@@ -294,7 +294,7 @@ TEST_F(GatewayLendingTest, WhoBeginsToServeKnowsTenantsBeforeHeDecides) {
     // The register can't be read for a while.
     const auto since = clock.now();
     cloud.on_call = [this, since](const std::string& call) -> std::optional<Error> {
-        const bool reads = call.starts_with("room 4c1b7d2e") || call.starts_with("consumer");
+        const bool reads = call.starts_with("room 4c1b7d2e") || call.starts_with("allocations");
         if (!reads || clock.now() > since + seconds{8}) return std::nullopt;
         return Error{Errc::timeout, "placement: no answer"};
     };
@@ -311,7 +311,7 @@ TEST_F(GatewayLendingTest, WhoBeginsToServeKnowsWhoseRoomItIsBeforeHeDecides) {
     crash();
     const auto since = clock.now();
     cloud.on_call = [this, since](const std::string& call) -> std::optional<Error> {
-        const bool reads = call.starts_with("room 4c1b7d2e") || call.starts_with("consumer");
+        const bool reads = call.starts_with("room 4c1b7d2e") || call.starts_with("allocations");
         if (!reads || clock.now() > since + seconds{8}) return std::nullopt;
         return Error{Errc::timeout, "placement: no answer"};
     };

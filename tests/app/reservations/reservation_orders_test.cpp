@@ -190,12 +190,12 @@ TEST_F(ReservationOrdersTest, AWaitingOrderThatLastsTooLongIsReportedAsFailed) {
 TEST_F(ReservationOrdersTest, AWaitingOrderIsNotTriedEachSecond) {
     lend_some();
     EXPECT_EQ(given({lent_too("eng", 12)}), "waiting");
-    const std::size_t before = cloud.count("consumer ");
+    const std::size_t before = cloud.count("allocations ");
     for (int i = 0; i < 120; ++i) {
         clock.advance(Duration{1000});
         ASSERT_TRUE(run_task(io, controller->check()));
     }
-    EXPECT_LT(cloud.count("consumer ") - before, 40U) << "of 120 looks";
+    EXPECT_LT(cloud.count("allocations ") - before, 40U) << "of 120 looks";
     cloud.remove("tenant");
     ASSERT_TRUE(run_task(io, refresher->rebuild_unless_recent()));
     ASSERT_TRUE(run_task(io, controller->check()));

@@ -122,6 +122,14 @@ TEST_F(PlacementTest, ReadsWhoAConsumerIs) {
     EXPECT_EQ(consumer->type, "unknown") << "Nova gives its own none";
 }
 
+TEST_F(PlacementTest, AnOlderPlacementTellsNoGenerationOfAConsumer) {
+    cloud.on("GET /placement/allocations/x", json_reply(200, R"({"allocations": {
+        "rp": {"generation": 4, "resources": {"VCPU": 2}}},
+        "project_id": "project", "user_id": "user"})"));
+    const Consumer expected{{{ProviderId{"rp"}, {{"VCPU", 2}}}}, {}, "project", "user", ""};
+    EXPECT_EQ(*cloud.run(placement().consumer(ServerId("x"))), expected);
+}
+
 TEST_F(PlacementTest, AConsumerThatIsNotThereHoldsNothing) {
     cloud.on("GET /placement/allocations/x", json_reply(200, R"({"allocations": {}})"));
     EXPECT_EQ(*cloud.run(placement().consumer(ServerId("x"))), Consumer{});

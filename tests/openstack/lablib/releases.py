@@ -57,11 +57,6 @@ class Installed:
             return "nova.api.openstack.compute.wsgi:init_application"
         return "nova.wsgi.osapi_compute:application"
 
-    @property
-    def compute_api_threads(self) -> int:
-        """Up to 2025.2 Nova patches Python for eventlet, which does not go with threads of uwsgi."""
-        return 1 if self.nova < 33 else 4
-
     # Glance --------------------------------------------------------------------
 
     @property
