@@ -223,6 +223,12 @@ def test_it_says_who_is_active_and_ends_at_once(cloud: SimCloud, pair: Pair) -> 
         assert second.get(path).status_code == 200
         assert first.name in second.get(path).text
     eventually("its status names the active one", lambda: first.name in second.statuses()[-1])
+    active = second.reaper.json("status")["active"]
+    assert [each["active"] for each in active["reapers"]] == [True, False]
+    assert first.name in active["reapers"][0]["name"] and second.name in active["reapers"][1]["name"]
+    assert active["reapers"][0]["gateway"] == f"http://{first.gateway}"
+    told = first.reaper.command("status").stdout
+    assert "standby: " in told and "its configuration differs" not in told
     asked = requests.get(f"http://{second.gateway}/reaper-gateway", timeout=60)
     eventually("the active one is known", lambda: "handing on to" in second.statuses()[-1])
     assert asked.status_code == 200 and asked.json()["passes_through"] is None, "the active one answers"
@@ -234,6 +240,8 @@ def test_it_says_who_is_active_and_ends_at_once(cloud: SimCloud, pair: Pair) -> 
     second.reaper.config["cull"]["poll_interval"] = "200ms"
     second.reaper.reload("cull.poll_interval")
     assert second.stands_by()
+    differs = lambda: "its configuration differs" in first.reaper.command("status").stdout  # noqa: E731
+    eventually("another configuration is reported", differs)
     second.reaper.stop()
     first.reaper.stop()
     assert json.loads(asked.text)["version"] == 2
