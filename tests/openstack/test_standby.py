@@ -212,6 +212,7 @@ def test_the_pause_is_everyones_and_survives(cloud: SimCloud, pair: Pair) -> Non
     assert_none_deleted(fleet, mark)
     first.stand_by()
     assert first.reaper.command("resume").returncode == 0
+    eventually("the active one is not paused", lambda: "upgrade" not in second.get("/readyz").text)
     [again] = cloud.fail_to_boot("large")
     assert second.wait_outcome(again) == "freed"
     second.reaper.wait_acknowledged()
