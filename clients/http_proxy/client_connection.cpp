@@ -135,17 +135,23 @@ public:
     ~ClientCall() override { guard_.forget(); }
 
     ResultTask<std::unique_ptr<UpstreamAnswer>> ask(HttpRequest request) override;
+    ResultTask<std::unique_ptr<UpstreamAnswer>> ask_other(std::string url, HttpRequest request,
+                                                          std::function<bool()> lost) override;
     bool client_gone() const override { return guard_.gone(); }
     void on_client_gone(std::function<void()> told) override { guard_.on_gone(std::move(told)); }
 
 private:
-    Result<std::string> head_of(const HttpRequest& request) const;
+    Result<std::string> head_of(const HttpRequest& request, const std::string& target) const;
+    Result<std::shared_ptr<Upstream>> other_at(const std::string& url);
 
     Shared& shared_;
     CallGuard& guard_;
 };
 
 using std::chrono::steady_clock;
+
+/// Of another proxy; what is larger still streams to the client.
+constexpr std::size_t largest_answer = 64U << 20U;
 
 class ClientConnection::GivesWay {
 public:
@@ -600,12 +606,37 @@ bool has_a_body(const HttpRequest& request) {
 
 }  // namespace
 
-Result<std::string> ClientCall::head_of(const HttpRequest& request) const {
-    const auto target = upstream_target(shared_.prefixes, request.target);
-    if (!target)
-        return Error{Errc::bad_input,
-                     shown(request.target) + " is not under " + shared_.prefixes.ours + "/"};
-    std::string text = request.method + " " + *target + " HTTP/1.1";
+/// Ends a call that is under way, or closes its connection, when what it waits for is lost.
+class LossWatch : public std::enable_shared_from_this<LossWatch> {
+public:
+    LossWatch(const asio::any_io_executor& executor, CallGuard& guard, std::function<bool()> lost)
+        : timer_(executor), guard_(&guard), lost_(std::move(lost)) {}
+
+    void look() {
+        if (guard_ == nullptr) return;
+        if (lost_()) return guard_->give_up();
+        timer_.expires_after(between_looks);
+        auto handler = [self = shared_from_this()](error_code error) {
+            if (!error) self->look();
+        };
+        timer_.async_wait(std::move(handler));
+    }
+    void end() {
+        guard_ = nullptr;
+        timer_.cancel();
+    }
+
+private:
+    static constexpr std::chrono::milliseconds between_looks{200};
+
+    asio::steady_timer timer_;
+    CallGuard* guard_;
+    std::function<bool()> lost_;
+};
+
+Result<std::string> ClientCall::head_of(const HttpRequest& request,
+                                        const std::string& target) const {
+    std::string text = request.method + " " + target + " HTTP/1.1";
     bool bad = breaks_the_line(text);
     text += "\r\n";
     for (const auto& [name, value] : end_to_end(request.headers)) {
@@ -622,13 +653,66 @@ Result<std::string> ClientCall::head_of(const HttpRequest& request) const {
 }
 
 ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask(HttpRequest request) {
-    auto head = head_of(request);
+    const auto target = upstream_target(shared_.prefixes, request.target);
+    if (!target)
+        co_return Error{Errc::bad_input,
+                        shown(request.target) + " is not under " + shared_.prefixes.ours + "/"};
+    auto head = head_of(request, *target);
     if (!head) co_return head.error();
     const Outgoing out{request.method, std::move(*head), request.body};
     const Interim no_interim;
     auto answered = co_await shared_.upstream->ask(out, guard_, no_interim);
     if (const auto* failure = std::get_if<http::Failure>(&answered))
         co_return Error{failure->code, shared_.settings.name + ": " + failure->cause};
+    std::unique_ptr<UpstreamAnswer> answer =
+        std::get<std::unique_ptr<AnswerStream>>(std::move(answered));
+    co_return answer;
+}
+
+Result<std::shared_ptr<Upstream>> ClientCall::other_at(const std::string& url) {
+    if (shared_.other != nullptr && shared_.other_at == url) return shared_.other;
+    const auto parsed = http::parse_url(url);
+    if (!parsed) return parsed.error();
+    std::shared_ptr<http::TlsContext> tls;
+    if (parsed->endpoint.tls) {
+        auto made = http::make_tls_context(shared_.settings.upstream_tls);
+        if (!made) return made.error();
+        tls = std::move(*made);
+    }
+    shared_.other =
+        std::make_shared<Upstream>(shared_.executor, shared_.settings.name, parsed->endpoint,
+                                   std::move(tls), shared_.settings.limits);
+    shared_.other_at = url;
+    return shared_.other;
+}
+
+ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask_other(std::string url,
+                                                                  HttpRequest request,
+                                                                  std::function<bool()> lost) {
+    const auto other = other_at(url);
+    if (!other) co_return Error{Errc::unreachable, other.error().what};
+    auto head = head_of(request, request.target);
+    if (!head) co_return Error{Errc::unreachable, head.error().what};
+    const Outgoing out{request.method, std::move(*head), request.body};
+    CallGuard guard;
+    guard_.on_gone([&guard] { guard.give_up(); });
+    const auto watch = std::make_shared<LossWatch>(shared_.executor, guard, std::move(lost));
+    watch->look();
+    const Interim no_interim;
+    auto answered = co_await (*other)->ask(out, guard, no_interim);
+    std::optional<Error> failed;
+    if (const auto* failure = std::get_if<http::Failure>(&answered)) {
+        failed = Error{failure->code, failure->cause};
+        if (!failure->sent) failed->code = Errc::unreachable;
+        if (failure->sent && failure->code == Errc::unreachable) failed->code = Errc::bad_answer;
+    } else {
+        const auto read =
+            co_await std::get<std::unique_ptr<AnswerStream>>(answered)->read_all(largest_answer);
+        if (!read) failed = Error{Errc::bad_answer, read.error().what};
+    }
+    watch->end();
+    guard_.forget();
+    if (failed) co_return std::move(*failed);
     std::unique_ptr<UpstreamAnswer> answer =
         std::get<std::unique_ptr<AnswerStream>>(std::move(answered));
     co_return answer;

@@ -34,6 +34,8 @@ struct Shared {
     std::string authority;           ///< the upstream's Host, for clients that know none
     std::shared_ptr<ServerTls> tls;  ///< or null
     std::shared_ptr<Upstream> upstream;
+    std::shared_ptr<Upstream> other;  ///< the one that was asked last instead, or null
+    std::string other_at;             ///< where that is
 
     std::list<ClientConnection*> open;
     std::list<ClientConnection*> idle;   ///< between two requests; the longest first

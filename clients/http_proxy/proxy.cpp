@@ -73,6 +73,11 @@ void close_all(std::list<ClientConnection*> connections) {
     for (ClientConnection* const connection : connections) connection->close();
 }
 
+void forget_upstreams(Shared& shared) {
+    shared.upstream->forget_idle();
+    if (shared.other != nullptr) shared.other->forget_idle();
+}
+
 Task<void> wait_for_clients(std::shared_ptr<Shared> shared, Duration most) {
     const auto limit = std::chrono::steady_clock::now() + most;
     while (!shared->open.empty() && std::chrono::steady_clock::now() < limit) {
@@ -80,7 +85,7 @@ Task<void> wait_for_clients(std::shared_ptr<Shared> shared, Duration most) {
         co_await shared->room.async_wait(asio::as_tuple(asio::use_awaitable));
     }
     close_all(shared->open);
-    shared->upstream->forget_idle();
+    forget_upstreams(*shared);
 }
 
 class Proxy final : public HttpProxy {
@@ -112,7 +117,7 @@ public:
     void stop() override {
         stop_listening();
         close_all(shared_->open);
-        shared_->upstream->forget_idle();
+        forget_upstreams(*shared_);
     }
 
 private:

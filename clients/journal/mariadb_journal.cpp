@@ -30,27 +30,58 @@ Result<OwnedDatabase> own_database(const MariadbAddress& address, const std::str
 
 }  // namespace journal
 
+namespace {
+
+Result<std::unique_ptr<Store>> store_to_write(const MariadbAddress& address,
+                                              const std::string& holder, JournalOptions options) {
+    auto owned = journal::own_database(address, holder);
+    if (!owned) return owned.error();
+    return std::make_unique<Store>(owned->name, std::move(owned->database),
+                                   std::move(owned->ownership), options);
+}
+
+Result<std::unique_ptr<Store>> store_to_read(const MariadbAddress& address) {
+    const std::string url = address.url();
+    return guarded<std::unique_ptr<Store>>(url, [&]() -> Result<std::unique_ptr<Store>> {
+        auto database = std::make_unique<MariadbDatabase>(address, MariadbDatabase::Use::reading);
+        if (const auto good = journal::check_tables(*database, url); !good) return good.error();
+        database->fence([] {
+            throw journal::DatabaseFailure{0, "it is only read here", "another reaper writes it"};
+        });
+        return std::make_unique<Store>(url, std::move(database), nullptr, JournalOptions{});
+    });
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Journal>> open_mariadb_journal(const MariadbAddress& address,
                                                       const std::string& holder,
                                                       JournalOptions options) {
-    using Opened = std::unique_ptr<Journal>;
-    auto owned = journal::own_database(address, holder);
-    if (!owned) return owned.error();
-    auto store = std::make_unique<Store>(owned->name, std::move(owned->database),
-                                         std::move(owned->ownership), options);
-    return Opened{std::make_unique<StoredJournal>(std::move(store))};
+    auto store = store_to_write(address, holder, options);
+    if (!store) return store.error();
+    return std::unique_ptr<Journal>{std::make_unique<StoredJournal>(std::move(*store))};
+}
+
+Result<SharedJournal> open_or_follow_mariadb_journal(const MariadbAddress& address,
+                                                     const std::string& holder,
+                                                     JournalOptions options) {
+    auto ours = open_mariadb_journal(address, holder, options);
+    if (ours) return SharedJournal{std::move(*ours)};
+    if (ours.error().code != Errc::conflict) return ours.error();
+    auto store = store_to_read(address);
+    if (!store) return store.error();
+    auto journal = std::make_unique<StoredJournal>(std::move(*store));
+    auto take_over = [raw = journal.get(), address, holder, options] {
+        return raw->replace([=] { return store_to_write(address, holder, options); });
+    };
+    return SharedJournal{std::move(journal), std::move(take_over)};
 }
 
 Result<std::unique_ptr<JournalReader>> open_mariadb_journal_for_reading(
     const MariadbAddress& address) {
-    using Opened = std::unique_ptr<JournalReader>;
-    const std::string url = address.url();
-    return guarded<Opened>(url, [&]() -> Result<Opened> {
-        auto database = std::make_unique<MariadbDatabase>(address, MariadbDatabase::Use::reading);
-        if (const auto good = journal::check_tables(*database, url); !good) return good.error();
-        auto store = std::make_unique<Store>(url, std::move(database), nullptr, JournalOptions{});
-        return Opened{std::make_unique<StoredJournal>(std::move(store))};
-    });
+    auto store = store_to_read(address);
+    if (!store) return store.error();
+    return std::unique_ptr<JournalReader>{std::make_unique<StoredJournal>(std::move(*store))};
 }
 
 Result<std::vector<std::string>> migrate_mariadb_journal(const MariadbAddress& address,

@@ -6,6 +6,7 @@
 // be reached is an error of each call, after tries on all servers; nothing is kept in between.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,10 +20,24 @@ namespace reaper {
 using MariadbAddress = journal::MariadbAddress;
 
 /// Connects, checks the tables and takes the lease. Blocks. Errors are `storage`, with the URL and
-/// what to do; no tables yet is `not_found`. `holder`: our name in the errors of others.
+/// what to do; no tables yet is `not_found`, another reaper's lease `conflict`. `holder`: our name
+/// in the errors of others.
 Result<std::unique_ptr<Journal>> open_mariadb_journal(const MariadbAddress& address,
                                                       const std::string& holder,
                                                       JournalOptions options = {});
+
+/// A journal that may be another reaper's for now.
+struct SharedJournal {
+    std::unique_ptr<Journal> journal;
+    /// Another reaper writes it, and we only read: makes us the one who writes. `conflict`: that
+    /// one still is. Empty: we write.
+    std::function<ResultTask<void>()> take_over{};
+};
+
+/// The same, but where another reaper writes, it is opened to be read until that ends.
+Result<SharedJournal> open_or_follow_mariadb_journal(const MariadbAddress& address,
+                                                     const std::string& holder,
+                                                     JournalOptions options = {});
 
 /// For reading, while a reaper may be writing.
 Result<std::unique_ptr<JournalReader>> open_mariadb_journal_for_reading(

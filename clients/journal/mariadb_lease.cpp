@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "clients/journal/mariadb_schema.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::journal {
 namespace {
-
-#define SERVER_NOW "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)"
 
 std::string seconds_of(std::int64_t milliseconds) {
     return std::to_string((std::max<std::int64_t>(milliseconds, 0) + 999) / 1000) + " s";
@@ -22,21 +21,21 @@ Result<std::unique_ptr<MariadbLease>> MariadbLease::take(MariadbDatabase& databa
     Transaction transaction{database};
     std::int64_t number = 0;
     {
-        auto look = database.statement("SELECT number, holder, ends_at - " SERVER_NOW
+        auto look = database.statement("SELECT number, holder, ends_at - " MARIADB_NOW
                                        " FROM lease WHERE id = 1 FOR UPDATE");
         if (!look.step())
             return Error{Errc::storage, "journal " + url + ": its row of the lease is gone; " +
                                             "run: reaper journal migrate"};
         if (look.number(2) > 0)
-            return Error{Errc::storage, "journal " + url + ": another reaper (" + look.text(1) +
-                                            ") writes to it; its lease ends in " +
-                                            seconds_of(look.number(2)) +
-                                            " unless it renews it: stop that one first"};
+            return Error{Errc::conflict, "journal " + url + ": another reaper (" + look.text(1) +
+                                             ") writes to it; its lease ends in " +
+                                             seconds_of(look.number(2)) +
+                                             " unless it renews it: stop that one first"};
         number = look.number(0) + 1;
     }
     auto take =
-        database.statement("UPDATE lease SET number = ?1, holder = ?2, taken_at = " SERVER_NOW
-                           ", ends_at = " SERVER_NOW
+        database.statement("UPDATE lease SET number = ?1, holder = ?2, taken_at = " MARIADB_NOW
+                           ", ends_at = " MARIADB_NOW
                            " + ?3, writes = writes + 1 "
                            "WHERE id = 1");
     take.bind(1, number).bind(2, std::string_view{holder}.substr(0, 512));
@@ -49,7 +48,7 @@ Result<std::unique_ptr<MariadbLease>> MariadbLease::take(MariadbDatabase& databa
 
 void MariadbLease::renew() {
     // Its longest end: one node's clock may be behind the other's.
-    auto renew = database_.statement("UPDATE lease SET ends_at = greatest(ends_at, " SERVER_NOW
+    auto renew = database_.statement("UPDATE lease SET ends_at = greatest(ends_at, " MARIADB_NOW
                                      " + ?2), writes = writes + 1 WHERE id = 1 AND number = ?1");
     renew.bind(1, number_).bind(2, std::int64_t{lease_lasts.count()}).run();
     if (database_.changes() == 0) {

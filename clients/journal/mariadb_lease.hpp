@@ -19,7 +19,7 @@ inline constexpr std::chrono::milliseconds lease_lasts{15'000};
 
 class MariadbLease final : public Ownership {
 public:
-    /// Takes the lease, if it has ended or was given back; else an error that names its holder.
+    /// Takes the lease, if it has ended or was given back; else `conflict`, which names its holder.
     /// `holder`: who we are, for others. The database outlives the lease's use.
     static Result<std::unique_ptr<MariadbLease>> take(MariadbDatabase& database,
                                                       const std::string& url,

@@ -27,6 +27,17 @@ constexpr const char* mariadb_tables[] = {
 ))sql",
     R"sql(INSERT IGNORE INTO lease (id, number, holder, taken_at, ends_at, writes)
 VALUES (1, 0, '', 0, 0, 0))sql",
+    // The processes that have this journal, the active one and those that stand by: a name is that
+    // of a holder of the lease.
+    R"sql(CREATE TABLE IF NOT EXISTS reapers (
+    name          VARBINARY(512) PRIMARY KEY,
+    machine       VARBINARY(255) NOT NULL,
+    version       VARBINARY(255) NOT NULL,
+    gateway       VARBINARY(1024) NOT NULL,
+    configuration VARBINARY(64) NOT NULL,
+    since         BIGINT NOT NULL,
+    seen_at       BIGINT NOT NULL
+))sql",
     R"sql(CREATE TABLE IF NOT EXISTS request (
     seq               BIGINT AUTO_INCREMENT PRIMARY KEY,
     id                VARBINARY(1024) NOT NULL,

@@ -1,5 +1,5 @@
-// The journal's tables in MariaDB: those of SQLite (schema.cpp) with the same columns, and the
-// lease of the reaper that writes.
+// The journal's tables in MariaDB: those of SQLite (schema.cpp) with the same columns, the lease of
+// the reaper that writes, and the reapers that stand by.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "clients/journal/database.hpp"
+
+/// Milliseconds since the epoch, by the clock of the database server.
+#define MARIADB_NOW "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)"
 
 namespace reaper::journal {
 

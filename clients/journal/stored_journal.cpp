@@ -17,7 +17,7 @@ bool Retries::wait() {
 Group StoredJournal::group() {
     Group group;
     group.begin = [this] {
-        return guarded<void>(store_->path(),
+        return guarded<void>(path_,
                              [this]() -> Result<void> {
                                  return tried<void>([this]() -> Result<void> {
                                      store_->begin_group();
@@ -27,7 +27,7 @@ Group StoredJournal::group() {
             .has_value();
     };
     group.end = [this] {
-        return guarded<void>(store_->path(), [this]() -> Result<void> {
+        return guarded<void>(path_, [this]() -> Result<void> {
             store_->end_group();
             return store_->check_ownership();
         });

@@ -32,7 +32,22 @@ Result<T> guarded(const std::string& path, const Work& work) {
 
 class StoredJournal final : public Journal {
 public:
-    explicit StoredJournal(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+    explicit StoredJournal(std::unique_ptr<Store> store)
+        : path_(store->path()), store_(std::move(store)) {}
+
+    /// What `open` returns is the store of all calls after this one. `open` blocks, and may throw
+    /// as an engine does; on an error the store stays.
+    ResultTask<void> replace(std::function<Result<std::unique_ptr<Store>>()> open) {
+        std::function<Result<void>()> job = [this, open = std::move(open)] {
+            return guarded<void>(path_, [&]() -> Result<void> {
+                auto opened = open();
+                if (!opened) return opened.error();
+                store_ = std::move(*opened);
+                return {};
+            });
+        };
+        return worker_.run<void>(std::move(job), overload());
+    }
 
     ResultTask<Admission> admit(Request request, TimePoint now) override {
         return write(&Store::admit, std::move(request), now);
@@ -147,7 +162,7 @@ private:
     ResultTask<T> call_in(Grouping grouping, Result<T> (Store::*method)(Params...), Args... args) {
         std::function<Result<T>()> job = [this, method,
                                           kept = std::tuple<Args...>(std::move(args)...)] {
-            return guarded<T>(store_->path(), [&]() -> Result<T> {
+            return guarded<T>(path_, [&]() -> Result<T> {
                 return tried<T>([&]() -> Result<T> {
                     if (const auto ours = store_->check_ownership(); !ours) return ours.error();
                     const auto on_store = [&](const auto&... each) {
@@ -157,9 +172,7 @@ private:
                 });
             });
         };
-        Error overload{Errc::storage,
-                       "journal " + store_->path() + ": too many calls wait for the disk"};
-        return worker_.run<T>(std::move(job), std::move(overload), grouping);
+        return worker_.run<T>(std::move(job), overload(), grouping);
     }
     template <class T, class... Params, class... Args>
     ResultTask<T> call(Result<T> (Store::*method)(Params...), Args... args) {
@@ -185,8 +198,12 @@ private:
     }
 
     Group group();
+    Error overload() const {
+        return {Errc::storage, "journal " + path_ + ": too many calls wait for the disk"};
+    }
 
-    std::unique_ptr<Store> store_;
+    std::string path_;
+    std::unique_ptr<Store> store_;               // the worker's
     Worker worker_{max_waiting_calls, group()};  // ends before the store
 };
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "reaper/ports/identity.hpp"
 #include "reaper/ports/journal.hpp"
 #include "reaper/ports/pause_switch.hpp"
+#include "reaper/ports/reapers.hpp"
 #include "reaper/requests/record_feed.hpp"
 #include "reaper/runtime/clock.hpp"
 #include "reaper/triggers/operator.hpp"
@@ -36,6 +38,8 @@ struct KnownReaper {
     std::string journal;  ///< path: which of several on one machine
     bool here = false;
     bool serves = false;
+    /// Of those with one journal in a database: what it tells of each.
+    std::optional<JournalReaper> told{};
 };
 
 /// All of it must outlive the answers. What may be left out is answered with 503.
@@ -59,6 +63,8 @@ struct Backend {
     EventHub* events = nullptr;
     /// This one, and the one that serves if it is another; an error: that is not known.
     std::function<ResultTask<std::vector<KnownReaper>>()> reapers{};
+    /// While it stands by: whom to ask instead, which a 503 then says. May be empty.
+    std::function<std::optional<std::string>()> standby{};
     std::string program_version{};
     /// Whether usage is being counted: that is done for one at a time. Never null.
     std::shared_ptr<bool> counts_usage = std::make_shared<bool>(false);

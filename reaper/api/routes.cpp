@@ -235,7 +235,12 @@ Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest req
     ApiRequest asked = std::move(*parsed);
     asked.access = caller.access;
     asked.principal = std::move(caller.principal);
-    co_return co_await route->answer(backend, std::move(asked));
+    auto response = co_await route->answer(backend, std::move(asked));
+    if (response.status != 503 || route->needs == Access::watch || !backend.standby)
+        co_return response;
+    const auto standby = backend.standby();
+    if (standby) response = refuse(503, *standby);
+    co_return response;
 }
 
 }  // namespace reaper::api

@@ -32,6 +32,23 @@ json cache_json(const Backend& backend, const DaemonStatus& state) {
             {"detail", state.cache}};
 }
 
+/// What is not known, or not of a journal in a file, is null.
+json reaper_json(const KnownReaper& reaper) {
+    json object = {{"machine", reaper.machine}, {"journal", reaper.journal}, {"here", reaper.here},
+                   {"serves", reaper.serves},   {"name", nullptr},           {"version", nullptr},
+                   {"since", nullptr},          {"silent_s", nullptr},       {"gateway", nullptr},
+                   {"configuration", nullptr}};
+    if (!reaper.told) return object;
+    const JournalReaper& told = *reaper.told;
+    object["name"] = told.note.name;
+    object["version"] = told.note.version;
+    object["since"] = iso_time(told.since);
+    object["silent_s"] = told.silent.count() / 1000;
+    if (!told.note.gateway.empty()) object["gateway"] = told.note.gateway;
+    object["configuration"] = told.note.configuration;
+    return object;
+}
+
 HttpResponse no_switch() {
     return refuse(503, "this daemon can't be paused here; 'reaper pause' does it");
 }
@@ -83,6 +100,10 @@ Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());
     DaemonStatus state = backend.daemon.status();
+    if (const auto standby = backend.standby ? backend.standby() : std::nullopt) {
+        state.line = *standby;
+        state.no_help = standby;
+    }
     if (const auto view = backend.daemon.view())
         add_names(view->cache.project_names(), state.left_alone);
     json body = {
@@ -120,11 +141,7 @@ Task<HttpResponse> get_reapers(const Backend& backend, ApiRequest request) {
     auto known = co_await backend.reapers();
     json list = json::array();
     if (known)
-        for (const KnownReaper& each : *known)
-            list.push_back({{"machine", each.machine},
-                            {"journal", each.journal},
-                            {"here", each.here},
-                            {"serves", each.serves}});
+        for (const KnownReaper& each : *known) list.push_back(reaper_json(each));
     co_return answered({{"reapers", std::move(list)},
                         {"unknown", known ? json(nullptr) : json(known.error().what)}});
 }

@@ -16,6 +16,7 @@
 #include "clients/http_server/server.hpp"
 #include "clients/journal/copy.hpp"
 #include "clients/journal/mariadb_journal.hpp"
+#include "clients/journal/mariadb_reapers.hpp"
 #include "clients/journal/mariadb_switch.hpp"
 #include "clients/journal/sqlite_journal.hpp"
 #include "clients/openstack/openstack.hpp"
@@ -135,23 +136,47 @@ bool may_keep_at(const std::string& path) {
     return ::stat(directory.c_str(), &found) == 0 && found.st_uid == ::geteuid();
 }
 
-Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool asked) {
+std::string reaper_name() {
+    return machine_name() + ", process " + std::to_string(::getpid());
+}
+
+namespace {
+
+Result<DaemonJournal> ours_alone(Result<std::unique_ptr<Journal>> journal) {
+    if (!journal) return journal.error();
+    return DaemonJournal{std::move(*journal)};
+}
+
+}  // namespace
+
+Result<DaemonJournal> daemon_journal(const config::Settings& settings, bool asked) {
     if (!asked && !settings.journal.in_file()) {
         const auto address = address_of(settings.journal);
         if (!address) return address.error();
-        return open_mariadb_journal(*address,
-                                    machine_name() + ", process " + std::to_string(::getpid()));
+        auto shared = open_or_follow_mariadb_journal(*address, reaper_name());
+        if (!shared) return shared.error();
+        return DaemonJournal{std::move(shared->journal), std::move(shared->take_over)};
     }
-    if (!asked) return open_journal(settings.journal.path);
+    if (!asked) return ours_alone(open_journal(settings.journal.path));
     const std::string path = config::kept_by_dry_run(settings.journal, {}).journal.path;
     std::string why_not = "the directory of " + path + " is another user's";
     if (may_keep_at(path)) {
         auto journal = open_journal(path);
-        if (journal) return journal;
+        if (journal) return ours_alone(std::move(journal));
         why_not = journal.error().what;
     }
     spdlog::warn("nothing is kept for 'reaper history' and 'reaper explain': {}", why_not);
-    return no_journal();
+    return ours_alone(no_journal());
+}
+
+std::unique_ptr<Reapers> daemon_reapers(const config::Settings& settings, ReaperNote self) {
+    if (settings.journal.in_file()) return nullptr;
+    return make_reapers(address_of(settings.journal).value(), std::move(self));
+}
+
+std::optional<ReaperList> reapers_of(const config::JournalSettings& journal) {
+    if (journal.in_file()) return std::nullopt;
+    return reapers_now(address_of(journal).value());
 }
 
 Switches make_switches(const std::string& pause_file, const config::JournalSettings& journal,

@@ -22,6 +22,7 @@
 #include "reaper/ports/metrics.hpp"
 #include "reaper/ports/openstack.hpp"
 #include "reaper/ports/pause_switch.hpp"
+#include "reaper/ports/reapers.hpp"
 #include "reaper/runtime/clock.hpp"
 
 namespace reaper {
@@ -59,9 +60,21 @@ Result<std::unique_ptr<http::Client>> connect_http(boost::asio::io_context& io,
                                                    const config::Cloud& cloud,
                                                    const config::Http& http, Clock& clock);
 
+struct DaemonJournal {
+    std::unique_ptr<Journal> journal;
+    /// Another reaper writes it for now, and it is only read: makes us the one who writes
+    /// (`conflict`: that one still is). Empty: we write.
+    std::function<ResultTask<void>()> take_over{};
+};
 /// The daemon's journal. A dry run that was asked for beside the service (`asked`) has one of its
 /// own (config/dry_run.hpp), or, where it may not have that, one in memory, with a warning.
-Result<std::unique_ptr<Journal>> daemon_journal(const config::Settings& settings, bool asked);
+Result<DaemonJournal> daemon_journal(const config::Settings& settings, bool asked);
+/// Those of its database, this one among them; null: it is in a file. Ended before the journal.
+std::unique_ptr<Reapers> daemon_reapers(const config::Settings& settings, ReaperNote self);
+/// The same once, for commands; none: the journal is in a file. Blocks.
+std::optional<ReaperList> reapers_of(const config::JournalSettings& journal);
+/// This process, as others know of it.
+std::string reaper_name();
 /// In memory, for read-only commands: nothing of it is kept.
 Result<std::unique_ptr<Journal>> no_journal();
 /// One that is there, also while a daemon writes it; `not_found`: it is not there yet. Destroy it

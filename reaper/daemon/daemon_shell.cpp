@@ -231,6 +231,7 @@ void DaemonShell::reload() {
             if (auto sold = compile_oversubscription(in_force_.oversubscription))
                 compiled->oversubscription = std::move(*sold);
             work_->reload(live_settings(in_force_, std::move(*compiled), dry_run_));
+            if (reload_->done) reload_->done(in_force_);
             spdlog::info("SIGHUP: {} read again; {}", reload_->config_file, to_string(change));
         }
     }

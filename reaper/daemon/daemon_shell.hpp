@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,7 +74,8 @@ public:
     /// What SIGHUP needs.
     struct Reload {
         std::string config_file;
-        bool level_fixed = false;  ///< the command line's log level wins
+        bool level_fixed = false;                             ///< the command line's log level wins
+        std::function<void(const config::Settings&)> done{};  ///< what is in force then; or empty
     };
 
     /// `settings`: those that the work was made with. Without `reload`, SIGHUP changes nothing.

@@ -13,6 +13,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
 #include "reaper/runtime/log.hpp"
+#include "reaper/runtime/machine.hpp"
 
 namespace reaper {
 
@@ -65,6 +66,15 @@ std::string known_placement_url(const config::Gateway& gateway, const config::Cl
     if (!gateway.placement_url.empty()) return gateway.placement_url;
     const auto endpoint = cloud.endpoint_overrides.find("placement");
     return endpoint == cloud.endpoint_overrides.end() ? "" : endpoint->second;
+}
+
+std::string advertised_url(const config::Gateway& gateway) {
+    if (gateway.listen.empty()) return "";
+    const std::size_t port = gateway.listen.rfind(':');
+    std::string host = gateway.listen.substr(0, port);
+    if (host == "0.0.0.0" || host == "[::]") host = machine_name();
+    return (gateway.cert_file.empty() ? "http://" : "https://") + host +
+           gateway.listen.substr(port);
 }
 
 Gateway::Gateway(asio::io_context& io, Settings settings, CloudSession* session,

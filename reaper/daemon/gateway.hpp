@@ -24,6 +24,9 @@ class HttpProxy;
 /// Where Placement is, if the configuration says so; empty: the catalog has to be asked.
 std::string known_placement_url(const config::Gateway& gateway, const config::Cloud& cloud);
 
+/// Where other reapers reach it: `http://192.0.2.1:8780`; empty: there is none.
+std::string advertised_url(const config::Gateway& gateway);
+
 class Gateway final : public DaemonWork {
 public:
     struct Settings {

@@ -28,7 +28,7 @@ public:
           thread_(most_waiting) {}
 
     ResultTask<std::vector<api::KnownReaper>> list() {
-        std::vector<api::KnownReaper> all{{here_.machine, here_.journal, true, false}};
+        std::vector<api::KnownReaper> all{{here_.machine, here_.journal, true, false, {}}};
         all.front().serves = !dry_run_ && messages_.serving() != 0;
         if (all.front().serves) co_return all;
         if (!answer_ || clock_.steady() >= holds_until_) {
@@ -45,7 +45,7 @@ public:
         if (active == here_)
             all.front().serves = true;
         else
-            all.push_back({active.machine, active.journal, false, true});
+            all.push_back({active.machine, active.journal, false, true, {}});
         co_return all;
     }
 
@@ -66,6 +66,14 @@ KnownReapers::KnownReapers(config::Broker broker, std::string journal,
                                    dry_run)) {}
 
 KnownReapers::~KnownReapers() = default;
+
+std::vector<api::KnownReaper> KnownReapers::of_journal(const ReaperList& list,
+                                                       const std::string& journal) {
+    std::vector<api::KnownReaper> all;
+    for (const JournalReaper& each : list.all)
+        all.push_back({each.note.machine, journal, each.here, each.active, each});
+    return all;
+}
 
 ResultTask<std::vector<api::KnownReaper>> KnownReapers::list() {
     return impl_->list();

@@ -1,4 +1,5 @@
-// Which reapers there are at the queue, for people: this one, and the one that serves.
+// Which reapers there are, for people: this one, and the one that serves the queue; or all that
+// have one journal in a database.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include "config/settings.hpp"
 #include "reaper/api/backend.hpp"
 #include "reaper/ports/message_source.hpp"
+#include "reaper/ports/reapers.hpp"
 #include "reaper/runtime/clock.hpp"
 
 namespace reaper {
@@ -22,6 +24,10 @@ public:
     ~KnownReapers();
 
     ResultTask<std::vector<api::KnownReaper>> list();
+
+    /// The same, of one journal.
+    static std::vector<api::KnownReaper> of_journal(const ReaperList& list,
+                                                    const std::string& journal);
 
 private:
     class Impl;

@@ -44,6 +44,10 @@ private:
     std::map<RequestId, std::vector<Known>> known_;  ///< by the id of the calls
 };
 
+/// Ends of paths: where hosts are searched for, and how the gateway is (Placement has no such one).
+inline constexpr std::string_view candidates_path = "/allocation_candidates";
+inline constexpr std::string_view gateway_state_path = "/reaper-gateway";
+
 std::string_view path_of(std::string_view target);
 /// The API request that it is for, as Nova names it; empty if it is not told.
 RequestId request_of(const HttpHeaders& headers);

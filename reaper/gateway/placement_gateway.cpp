@@ -6,13 +6,6 @@
 #include "reaper/model/text.hpp"
 
 namespace reaper {
-namespace {
-
-constexpr std::string_view path_end = "/allocation_candidates";
-/// Placement has no such path.
-constexpr std::string_view state_path_end = "/reaper-gateway";
-
-}  // namespace
 
 PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor, GatewayPorts ports)
     : ports_(std::move(ports)),
@@ -30,7 +23,8 @@ PlacementGateway::PlacementGateway(const boost::asio::any_io_executor& executor,
 
 bool PlacementGateway::wants(std::string_view method, std::string_view target) const {
     const std::string_view path = path_of(target);
-    if (method == "GET") return path.ends_with(path_end) || path.ends_with(state_path_end);
+    if (method == "GET")
+        return path.ends_with(candidates_path) || path.ends_with(gateway_state_path);
     // A claim, or one that is taken back.
     if (method != "PUT" && method != "DELETE") return false;
     return claimed_server(path) && (!offers_.none() || !log_.wishes.empty() || !promised_.none());
@@ -38,7 +32,7 @@ bool PlacementGateway::wants(std::string_view method, std::string_view target) c
 
 /// haproxy need not know the prefix.
 bool PlacementGateway::owns(std::string_view target) const {
-    return path_of(target) == state_path_end;
+    return path_of(target) == gateway_state_path;
 }
 
 std::string PlacementGateway::line() const {
@@ -81,7 +75,7 @@ OwnAnswer PlacementGateway::state() const {
 
 Task<ProxyAnswer> PlacementGateway::handle(HttpRequest request, ProxyCall& asked) {
     GatewayCall call{asked, ports_.steady() + ports_.settings().deadline};
-    if (path_of(request.target).ends_with(state_path_end)) co_return ProxyAnswer{state()};
+    if (path_of(request.target).ends_with(gateway_state_path)) co_return ProxyAnswer{state()};
     if (request.method != "GET") co_return co_await claims_.claim(std::move(request), call);
     co_return co_await searches_.search(std::move(request), call);
 }

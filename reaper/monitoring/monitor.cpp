@@ -202,6 +202,7 @@ std::string Monitor::taggers_of(const HostId& host, const ServerId& server) cons
 }
 
 api::Health Monitor::health() const {
+    if (auto standby = standby_ ? standby_() : std::nullopt) return std::move(*standby);
     return health_of(state(), journal_.write_trouble());
 }
 

@@ -34,6 +34,9 @@ public:
     ApiCounters& api() noexcept { return api_; }
     /// From now on it knows the daemon; what `look` leads to must outlive the last question.
     void watch(ObserveDaemon look);
+    /// While it stands by, `how` says how it is; none: it does not. As above.
+    using ObserveStandby = std::function<std::optional<api::Health>()>;
+    void watch_standby(ObserveStandby how) { standby_ = std::move(how); }
 
     /// When the certificate expires that a port shows (`admin`, `gateway`) is asked for each page;
     /// none: it shows none now.
@@ -56,6 +59,7 @@ private:
     JournalCounters journal_{registry_};
     ApiCounters api_{registry_};
     ObserveDaemon look_;
+    ObserveStandby standby_;
     std::map<std::string, CertificateExpires> certificates_;  ///< by port
 };
 

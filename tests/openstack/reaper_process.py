@@ -232,8 +232,8 @@ class Reaper:
         return told
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Of the journal's file as it is, read beside the daemon. Nothing if there is no journal yet."""
-        path = Path(self.config["journal"]["path"])
+        """Of the journal's file as it is, read beside the daemon. Nothing if there is none (yet)."""
+        path = Path(self.config["journal"].get("path", "/nowhere"))
         if not path.exists():
             return []
         connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=PATIENCE)

@@ -47,7 +47,8 @@ const leaseWord = (reaper) => reaper.serves ? "serves the queue" :
 function drawReapers({reapers, unknown}) {
   const heads = [{name: "Machine"}, {name: "Journal"}, {name: "Lease"}];
   fill($("reapers-list"), reapers.length ? table(heads, reapers.map((each) => [
-    each.machine + (each.here ? " (this one)" : ""), el("span", {class: "mono"}, each.journal),
+    (each.name || each.machine) + (each.version ? ", " + each.version : "") + (each.here ? " (this one)" : ""),
+    el("span", {class: "mono"}, each.journal),
     el("span", {class: "pill " + (each.serves ? "good" : "")}, leaseWord(each))])) : null,
   unknown ? el("p", {class: "quiet"}, "Who serves the queue is not known: " + shown(unknown)) : null);
 }

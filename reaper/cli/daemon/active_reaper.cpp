@@ -4,6 +4,7 @@
 
 #include "reaper/daemon/composition.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/machine.hpp"
 
 namespace reaper::cli {
@@ -42,7 +43,51 @@ bool is_here(const ActiveReaper& active, const config::LocalSettings& settings) 
     return active == self || (settings.dry_run && active == in_earnest);
 }
 
+namespace {
+
+Activity activity_in(ReaperList list, const std::string& journal) {
+    Activity activity;
+    const JournalReaper* const active = list.active();
+    if (active != nullptr) {
+        activity.active = ActiveReaper{active->note.machine, journal};
+        activity.here = active->note.machine == machine_name();
+    } else {
+        activity.unknown = list.held              ? list.holder + " has just begun"
+                           : list.trouble.empty() ? "none is active"
+                                                  : list.trouble;
+    }
+    activity.reapers = std::move(list);
+    return activity;
+}
+
+/// `differs`: its configuration is not the active one's.
+std::string line_of(const JournalReaper& reaper, bool differs) {
+    std::string line =
+        printable(reaper.note.name, 512) + " (version " + printable(reaper.note.version, 64) +
+        "), " + (reaper.active ? "active" : "standing by") + " since " + iso_time(reaper.since);
+    if (reaper.silent > std::chrono::seconds{10})
+        line += ", silent for " + format_duration(reaper.silent);
+    return differs ? line + "; its configuration differs" : line;
+}
+
+std::string text_of(const Activity& activity) {
+    const ReaperList& list = *activity.reapers;
+    const JournalReaper* const active = list.active();
+    std::string text = active != nullptr ? line_of(*active, false)
+                                         : "not known: " + printable(activity.unknown, 500);
+    for (const JournalReaper& each : list.all)
+        if (!each.active)
+            text +=
+                "\nstandby: " + line_of(each, active != nullptr && each.note.configuration !=
+                                                                       active->note.configuration);
+    return text;
+}
+
+}  // namespace
+
 Activity activity_of(const config::LocalSettings& settings) {
+    if (auto list = reapers_of(settings.journal))
+        return activity_in(std::move(*list), settings.journal.place());
     Activity activity;
     if (settings.broker_unknown.empty()) {
         activity = activity_of(settings.broker, settings.journal.place());
@@ -55,6 +100,7 @@ Activity activity_of(const config::LocalSettings& settings) {
 
 std::string to_text(const Activity& activity) {
     if (activity.not_needed) return "none is needed: " + activity.unknown;
+    if (activity.reapers) return text_of(activity);
     if (!activity.active) return "not known: " + printable(activity.unknown, 500);
     if (activity.here) return "this one";
     return "on " + named(*activity.active) +
@@ -62,10 +108,22 @@ std::string to_text(const Activity& activity) {
 }
 
 nlohmann::json to_json(const Activity& activity) {
-    if (!activity.active) return {{"unknown", activity.unknown}};
-    return {{"machine", activity.active->machine},
-            {"journal", activity.active->journal},
-            {"here", activity.here}};
+    nlohmann::json told = {{"unknown", activity.unknown}};
+    if (activity.active)
+        told = {{"machine", activity.active->machine},
+                {"journal", activity.active->journal},
+                {"here", activity.here}};
+    if (!activity.reapers) return told;
+    for (const JournalReaper& each : activity.reapers->all)
+        told["reapers"].push_back({{"name", each.note.name},
+                                   {"machine", each.note.machine},
+                                   {"version", each.note.version},
+                                   {"active", each.active},
+                                   {"since", iso_time(each.since)},
+                                   {"silent_s", each.silent.count() / 1000},
+                                   {"gateway", each.note.gateway},
+                                   {"configuration", each.note.configuration}});
+    return told;
 }
 
 }  // namespace reaper::cli

@@ -8,6 +8,7 @@
 #include "config/loader.hpp"
 #include "config/settings.hpp"
 #include "reaper/ports/broker_console.hpp"
+#include "reaper/ports/reapers.hpp"
 
 namespace reaper::cli {
 
@@ -16,6 +17,7 @@ struct Activity {
     bool here = false;        ///< it is this machine's daemon, with this configuration's journal
     std::string unknown;      ///< why it is not known; empty if it is
     bool not_needed = false;  ///< there is none: `unknown` says why
+    std::optional<ReaperList> reapers{};  ///< of one journal in a database, which tells it then
 };
 
 /// Of a daemon that says that it is a dry run. That the configuration asks for one tells nothing of
@@ -30,6 +32,7 @@ Activity activity_of(const config::LocalSettings& settings);
 /// in earnest since before.
 bool is_here(const ActiveReaper& active, const config::LocalSettings& settings);
 
+/// `ctl-1, process 7 (version 0.1.0), active since ...`, and a line for each that stands by;
 /// `this one`; `on ctl-1 (journal PATH), not this one`; `not known: ...`;
 /// `none is needed: ...`
 std::string to_text(const Activity& activity);

@@ -1,6 +1,8 @@
 // `reaper config`: what is in effect, or only whether it is right.
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "reaper/cli/channel/daemon_api.hpp"
 #include "reaper/cli/cloud/saved_plan.hpp"
 #include "reaper/cli/daemon/request_progress.hpp"
+#include "reaper/cli/daemon/run_command.hpp"
 #include "reaper/cli/daemon/status_report.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/daemon/composition.hpp"
@@ -136,6 +139,26 @@ json settings_json(const config::Settings& settings) {
 }
 
 constexpr const char* credentials = "/run/credentials/";
+
+}  // namespace
+
+std::string configuration_digest(const config::Settings& settings) {
+    json root = settings_json(settings);
+    for (const char* const of_machine : {"admin", "metrics", "log", "record", "journal",
+                                         "pause_file", "start_within_ms", "cloud", "http"})
+        root.erase(of_machine);
+    root["broker"].erase("urls");
+    for (const char* const of_machine : {"listen", "tls"}) root["gateway"].erase(of_machine);
+    // FNV-1a: no secret is in it, and a collision gains nothing.
+    std::uint64_t digest = 0xcbf29ce484222325U;
+    for (const char c : root.dump(-1, ' ', true, json::error_handler_t::replace))
+        digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(digest));
+    return text;
+}
+
+namespace {
 
 /// What systemd gives to a service (LoadCredential=) is for its main process alone: what checks the
 /// configuration before a reload, or on a person's behalf, may not read it. In its place stands

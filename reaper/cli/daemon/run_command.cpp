@@ -19,6 +19,8 @@
 #include "reaper/daemon/gateway.hpp"
 #include "reaper/daemon/known_reapers.hpp"
 #include "reaper/daemon/logging.hpp"
+#include "reaper/daemon/standby.hpp"
+#include "reaper/gateway/standby_gateway.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/modules/loaded_modules.hpp"
 #include "reaper/monitoring/monitor.hpp"
@@ -26,6 +28,7 @@
 #include "reaper/report/render.hpp"
 #include "reaper/requests/observed_journal.hpp"
 #include "reaper/runtime/log.hpp"
+#include "reaper/runtime/machine.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -117,6 +120,21 @@ std::string_view scheme_of(const HttpServer& server, const config::Admin& admin)
     return admin.cert_file.empty() ? "http://" : "https://";
 }
 
+ReaperNote note_of(const config::Settings& settings) {
+    ReaperNote note;
+    note.name = reaper_name();
+    note.machine = machine_name();
+    note.version = REAPER_VERSION;
+    note.gateway = advertised_url(settings.gateway);
+    note.configuration = configuration_digest(settings);
+    return note;
+}
+
+ResultTask<std::vector<api::KnownReaper>> listed(ReaperList list, std::string journal) {
+    if (list.all.empty() && !list.trouble.empty()) co_return Error{Errc::unreachable, list.trouble};
+    co_return KnownReapers::of_journal(list, journal);
+}
+
 ExitCode leave(ExitCode code, const std::string& why) {
     spdlog::error("{}", why);
     return code;
@@ -143,14 +161,15 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                          in_quotes(command.admin));
     auto compiled = compile_settings(*settings);
     if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
-    const auto stored = daemon_journal(*settings, command.dry_run);
+    auto stored = daemon_journal(*settings, command.dry_run);
     if (!stored) return leave(ExitCode::failed, stored.error().what);
+    const auto shared = command.dry_run ? nullptr : daemon_reapers(*settings, note_of(*settings));
 
     const auto started_at =
         std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
     monitoring::Monitor monitor({REAPER_VERSION, started_at, settings->metrics.per_host});
     RecordFeed feed;
-    const auto journal = observed_journal(**stored, {&monitor.journal(), &feed});
+    const auto journal = observed_journal(*stored->journal, {&monitor.journal(), &feed});
     boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings, counting_calls(monitor.api()));
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
@@ -167,6 +186,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     if (*recorder) (*recorder)->recorder.note_policy(*compiled->policy);
 
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
+    reload.done = [&shared](const config::Settings& now) {
+        if (shared) shared->configured(configuration_digest(now));
+    };
     DaemonShell shell(io, *settings, std::move(reload));
     const Switches switches = make_switches(settings->pause_file, settings->journal, true);
     const ServicePorts ports{cloud->ports(),
@@ -189,15 +211,23 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
         if (dry_run) told.beside = "dry run: nothing is deleted";
         shell.on_status(told);
     };
-    const auto service = make_service(
-        ports, live_settings(*settings, std::move(*compiled), dry_run), [&](ServiceStatus now) {
-            status = std::move(now);
-            tell();
-        });
+    const auto on_status = [&](ServiceStatus now) {
+        status = std::move(now);
+        tell();
+    };
+    const auto service =
+        make_service(ports, live_settings(*settings, std::move(*compiled), dry_run), on_status);
+    Standby standby(io, *service, std::move(stored->take_over), shared.get(), on_status);
     if (!settings->gateway.listen.empty()) {
+        StandbyGateway::Ports decides{service->gateway(),
+                                      [&standby] { return standby.stands_by(); },
+                                      [&standby, ours = advertised_url(settings->gateway)] {
+                                          return standby.active_gateway(ours);
+                                      }};
         gateway.emplace(
             io, Gateway::Settings{settings->gateway, settings->cloud, settings->http},
-            cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); }, service->gateway());
+            cloud->parts.session.get(), [&](const ServiceStatus&) { tell(); },
+            std::make_shared<StandbyGateway>(std::move(decides)));
         const auto listening = gateway->listen();
         if (!listening) return leave(ExitCode::failed, listening.error().what);
     }
@@ -205,6 +235,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                          dry_run};
     const CloudPorts of_cloud = cloud->ports();
     monitor.watch([&service] { return service->state(); });
+    monitor.watch_standby([&standby] { return standby.health(); });
     api::Backend backend{*service, *journal, feed, &monitor};
     backend.compute = &of_cloud.compute;
     backend.identity = &of_cloud.identity;
@@ -212,7 +243,12 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     backend.pause = switches.pause.get();
     backend.breaker = switches.breaker.get();
     backend.events = &news;
+    backend.standby = [&standby] { return standby.line(); };
     backend.reapers = [&reapers] { return reapers.list(); };
+    if (shared)
+        backend.reapers = [&shared, journal = settings->journal.place()] {
+            return listed(shared->list(), journal);
+        };
     backend.program_version = REAPER_VERSION;
     const auto admin = daemon_admin(io, *settings, backend, cloud->ports());
     if (!admin) return leave(ExitCode::failed, admin.error().what);
@@ -236,8 +272,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                      module.title(), module.path, module.sha256, module.parts);
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
-    if (!gateway) return shell.run(*service, dry_run);
-    WithGateway both(io, *service, *gateway);
+    if (!gateway) return shell.run(standby, dry_run);
+    WithGateway both(io, standby, *gateway);
     return shell.run(both, dry_run);
 }
 

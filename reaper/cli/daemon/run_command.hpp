@@ -9,6 +9,10 @@
 
 namespace reaper::cli {
 
+/// Of what the reapers of one journal should have in common: not of addresses, files, secrets and
+/// other things of a machine. 16 hexadecimal digits.
+std::string configuration_digest(const config::Settings& settings);
+
 struct RecordingDaemon {
     std::unique_ptr<recording::DirectoryLock> lock;
     recording::Recorder recorder;

@@ -3,6 +3,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <functional>
+#include <optional>
 
 #include "tests/clients/http_proxy/proxy_harness.hpp"
 
@@ -99,6 +100,93 @@ TEST_F(ProxyHandlerTest, OthersStream) {
         client_hears(*peer, ok);
     }
     EXPECT_TRUE(scripted->requests.empty());
+}
+
+/// Asks another proxy first, and the upstream after that.
+struct AsksOther {
+    std::uint16_t port = 0;
+    bool lost = false;
+    std::optional<Errc> why{};
+
+    Task<ProxyAnswer> operator()(HttpRequest request, ProxyCall& call) {
+        HttpRequest first = request;
+        std::string at = "http://127.0.0.1:" + std::to_string(port);
+        std::function<bool()> is_lost = [this] { return lost; };
+        auto answer = co_await call.ask_other(std::move(at), std::move(first), std::move(is_lost));
+        if (answer) co_return std::move(*answer);
+        why = answer.error().code;
+        auto passed = co_await call.ask(std::move(request));
+        if (!passed) co_return passed.error();
+        co_return std::move(*passed);
+    }
+};
+
+TEST_F(ProxyHandlerTest, AnotherProxyIsAskedWithTheSameTarget) {
+    test::RawServer other{io};
+    AsksOther asks{other.port()};
+    scripted->script = std::ref(asks);
+    start(settings_for("/placement"));
+    const auto peer = client();
+    const std::string request = "GET /mine/alone HTTP/1.1\r\nHost: a\r\n\r\n";
+    for (int i = 0; i < 2; ++i) {
+        peer->forget();
+        peer->say(request);
+        until([&] { return other.accepted() > 0 && other.peer().heard() == request; });
+        other.peer().forget();
+        other.peer().say(ok);
+        client_hears(*peer, ok);
+    }
+    EXPECT_EQ(other.accepted(), 1U) << "its connection is kept";
+    EXPECT_EQ(upstream.accepted(), 0U);
+}
+
+TEST_F(ProxyHandlerTest, AnotherProxyThatDoesNotAnswerIsLeft) {
+    test::RawServer other{io};
+    AsksOther asks{other.port()};
+    scripted->script = std::ref(asks);
+    start();
+    const auto peer = client();
+    const std::string request = "GET /mine HTTP/1.1\r\nHost: a\r\n\r\n";
+    peer->say(request);
+    until([&] { return other.accepted() > 0 && other.peer().heard() == request; });
+    asks.lost = true;
+    upstream_hears(request);
+    EXPECT_EQ(asks.why, Errc::cancelled);
+    upstream.peer().say(ok);
+    client_hears(*peer, ok);
+    // An answer that breaks off is none.
+    asks.lost = false;
+    upstream.peer().forget();
+    peer->forget();
+    peer->say(request);
+    until([&] { return other.accepted() > 1 && other.peer(1).heard() == request; });
+    other.peer(1).say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
+    other.peer(1).close();
+    upstream_hears(request);
+    EXPECT_EQ(asks.why, Errc::bad_answer);
+    upstream.peer().say(ok);
+    client_hears(*peer, ok);
+    // Nothing is sent where no server listens.
+    other.stop();
+    upstream.peer().forget();
+    peer->forget();
+    peer->say(request);
+    upstream_hears(request);
+    EXPECT_EQ(asks.why, Errc::unreachable);
+    upstream.peer().say(ok);
+    client_hears(*peer, ok);
+}
+
+TEST_F(ProxyHandlerTest, AnotherProxyIsLeftWithItsClient) {
+    test::RawServer other{io};
+    AsksOther asks{other.port()};
+    scripted->script = std::ref(asks);
+    start();
+    const auto peer = client();
+    peer->say("GET /mine HTTP/1.1\r\nHost: a\r\n\r\n");
+    until([&] { return other.accepted() > 0 && !other.peer().heard().empty(); });
+    peer->close();
+    until([&] { return other.peer().ended(); });
 }
 
 TEST_F(ProxyHandlerTest, AnAnswerOfTheUpstreamGoesAsItCame) {
