@@ -456,6 +456,8 @@ private:
             "auto_increment_increment = 1, auto_increment_offset = 1, "
             "innodb_lock_wait_timeout = " +
             seconds + ", max_statement_time = " + seconds);
+        // A writer that froze or was cut off must not keep the row of the lease locked.
+        if (use_ == Use::writing) tell("SET SESSION idle_transaction_timeout = 10");
     }
     /// A node of a cluster that lost the others answers, and must not be asked.
     void check_node() {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "clients/journal/mariadb_schema.hpp"
 #include "clients/journal/stored_journal.hpp"
@@ -38,10 +39,23 @@ void sign(MariadbDatabase& database, const ReaperNote& self) {
     note.bind(1, cut(self.name, 512)).bind(2, cut(self.machine, 255));
     note.bind(3, cut(self.version, 255)).bind(4, cut(self.gateway, 1024));
     note.bind(5, cut(self.configuration, 64)).run();
-    database.statement("DELETE FROM reapers WHERE seen_at < " MARIADB_NOW " - ?1")
-        .bind(1, forgotten_after_ms)
-        .run();
     transaction.commit();
+}
+
+/// Row by row: a scan to delete would wait for the rows of others, and they for ours.
+void forget_old(MariadbDatabase& database) {
+    std::vector<std::string> old;
+    {
+        auto rows =
+            database.statement("SELECT name FROM reapers WHERE seen_at < " MARIADB_NOW " - ?1");
+        rows.bind(1, forgotten_after_ms);
+        while (rows.step()) old.push_back(rows.text(0));
+    }
+    for (const std::string& name : old) {
+        Transaction transaction{database};
+        database.statement("DELETE FROM reapers WHERE name = ?1").bind(1, name).run();
+        transaction.commit();
+    }
 }
 
 ReaperList read(MariadbDatabase& database, const std::string& self) {
@@ -122,12 +136,16 @@ private:
             if (!database_)
                 database_ =
                     std::make_unique<MariadbDatabase>(address_, MariadbDatabase::Use::writing);
-            if (signs) sign(*database_, self);
+            if (signs) {
+                sign(*database_, self);
+                forget_old(*database_);
+            }
             return read(*database_, self.name);
         });
         lock.lock();
         if (!told) {
             list_.trouble = told.error().what;
+            if (signs) sign_at_ = {};
             return;
         }
         list_ = std::move(*told);
