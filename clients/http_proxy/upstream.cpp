@@ -26,6 +26,12 @@ Failure cancelled() {
     return {Errc::cancelled, "the client no longer waits for the answer", false};
 }
 
+Failure cancelled_before_sending() {
+    Failure failure = cancelled();
+    failure.sent = false;
+    return failure;
+}
+
 Failure bad_answer(std::string cause) {
     return {Errc::bad_answer, std::move(cause), false, true};
 }
@@ -67,7 +73,7 @@ Task<Upstream::Connected> Upstream::send(const Outgoing& out, CallGuard& guard,
     const Duration freshness =
         is_safe(out.method) && out.whole ? limits_.upstream_idle : limits_.surely_alive;
     while (true) {
-        if (guard.gone()) co_return cancelled();
+        if (guard.gone()) co_return cancelled_before_sending();
         auto connection = new_connection ? nullptr : idle_.take(freshness);
         const bool was_kept = connection != nullptr;
         if (!was_kept) {
@@ -102,7 +108,7 @@ Task<Upstream::Connected> Upstream::connect(CallGuard& guard) {
     static const http::TlsOptions none;
     const http::TlsOptions& options = tls_ ? tls_->options : none;
     auto failure = co_await http::dial(connection->stream, endpoint_, options, limit);
-    if (guard.gone()) co_return cancelled();
+    if (guard.gone()) co_return cancelled_before_sending();
     if (!failure) co_return connection;
     failure->sent = false;
     co_return std::move(*failure);
