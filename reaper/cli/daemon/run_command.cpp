@@ -163,6 +163,7 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
     auto stored = daemon_journal(*settings, command.dry_run);
     if (!stored) return leave(ExitCode::failed, stored.error().what);
+    if (dry_run) settings->gateway = {};
     const auto shared = command.dry_run ? nullptr : daemon_reapers(*settings, note_of(*settings));
 
     const auto started_at =
@@ -202,7 +203,6 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                              [&monitor] { return monitor.api().clock_ahead(); }};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) settings->admin = *dry_admin;
-    if (dry_run) settings->gateway = {};
     std::optional<Gateway> gateway;
     ServiceStatus status;  // of the service, as it last reported
     const auto tell = [&] {
