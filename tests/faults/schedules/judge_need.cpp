@@ -202,11 +202,14 @@ std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::strin
                                         const HostState& state, bool known_only) const {
     constexpr Duration surely_awaited = std::chrono::seconds{10};
     std::set<std::string> going;
+    std::set<std::string> given_up;
     for (const Eviction& eviction : evictions_)
         if (eviction.host == host && eviction.span.covers(state.at)) {
-            // Who waited for it for a whole deadline gives it up.
+            // Who waited for it for a whole deadline gives it up, however late the force-delete
+            // was.
             const bool lately = state.at - eviction.span.from < plan_.cull.deadline;
             if (!known_only || (knows_of(plan, eviction) && lately)) going.insert(eviction.server);
+            if (!lately && eviction.machine == plan.machine) given_up.insert(eviction.server);
         }
     for (const HostPlan& part : plan.plan->hosts)
         if (part.host_name == host)
@@ -214,7 +217,8 @@ std::set<std::string> Checker::going_on(const PlanRecord& plan, const std::strin
     const auto listed = plan.listed_at.find(host);
     for (const Holder& holder : state.holders) {
         if (!holder.leaving_since) continue;
-        const bool known = listed != plan.listed_at.end() &&
+        const bool known = !given_up.contains(holder.consumer.text()) &&
+                           listed != plan.listed_at.end() &&
                            *holder.leaving_since <= listed->second &&
                            plan.at - *holder.leaving_since < surely_awaited;
         if (known || !known_only) going.insert(holder.consumer.text());
