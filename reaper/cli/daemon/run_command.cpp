@@ -161,17 +161,17 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                          in_quotes(command.admin));
     auto compiled = compile_settings(*settings);
     if (!compiled) return leave(ExitCode::usage, global.config_file + ": " + compiled.error().what);
+    const auto started_at =
+        std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    monitoring::Monitor monitor({REAPER_VERSION, started_at, settings->metrics.per_host});
+    RecordFeed feed;
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
     auto stored = daemon_journal(*settings, command.dry_run);
     if (!stored) return leave(ExitCode::failed, stored.error().what);
     if (dry_run) settings->gateway = {};
     const auto shared = command.dry_run ? nullptr : daemon_reapers(*settings, note_of(*settings));
 
-    const auto started_at =
-        std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    monitoring::Monitor monitor({REAPER_VERSION, started_at, settings->metrics.per_host});
-    RecordFeed feed;
     const auto journal = observed_journal(*stored->journal, {&monitor.journal(), &feed});
-    boost::asio::io_context io{1};
     auto cloud = connect_cloud(io, *settings, counting_calls(monitor.api()));
     if (!cloud) return leave(ExitCode::usage, cloud.error().what);
     const auto messages = daemon_messages(io, *settings, dry_run);

@@ -29,13 +29,14 @@ protected:
         words.insert(words.begin(), {"--config", config});
         return run_program(std::move(words));
     }
-    static void admit(Journal& journal, const std::string& id) {
-        boost::asio::io_context io;
+    static void admit(const std::string& file, const std::string& id) {
+        boost::asio::io_context io;  // outlives the journal's thread, which posts to it
+        const auto journal = open_journal(file).value();
         Request request;
         request.id = RequestId{id};
         request.project = ProjectId{"web"};
         request.resources = {{"VCPU", 4}};
-        run_task(io, journal.admit(std::move(request), TimePoint{})).value();
+        run_task(io, journal->admit(std::move(request), TimePoint{})).value();
     }
 
     TemporaryDirectory directory;
@@ -59,7 +60,7 @@ TEST_F(JournalCommandTest, MakesTheTables) {
 
 TEST_F(JournalCommandTest, CopiesAFileIntoTheDatabaseAndBack) {
     const std::string file = directory.file("journal.db");
-    admit(*open_journal(file).value(), "req-1");
+    admit(file, "req-1");
     ASSERT_EQ(run({"journal", "migrate"}).exit_code, 0);
     const auto there = run({"journal", "copy", "--from", file});
     EXPECT_EQ(there.exit_code, 0) << there.err;
