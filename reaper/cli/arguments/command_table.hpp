@@ -35,7 +35,14 @@ public:
     std::string make_description(const CLI::App* app) const override {
         return CLI::Formatter::make_description(app) + "\n";
     }
-    std::string make_footer(const CLI::App* app) const override { return app->get_footer(); }
+    std::string make_footer(const CLI::App*) const override { return ""; }
+    /// Versions of CLI11 differ in whether the empty line before the footer is the footer's.
+    std::string make_help(const CLI::App* app, std::string name,
+                          CLI::AppFormatMode mode) const override {
+        std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+        while (text.ends_with('\n')) text.pop_back();
+        return text + "\n\n" + app->get_footer();
+    }
     std::string make_subcommand(const CLI::App* command) const override {
         std::ostringstream line;
         CLI::detail::format_help(line, command->get_name(), brief_of(*command), get_column_width());

@@ -42,7 +42,8 @@ TEST(Url, RefusesWhatIsNoAbsoluteHttpUrl) {
 TEST(Url, APathBeginsWithASlash) {
     const auto url = parse_url("https://keystone.example:5000)v3/auth");
     ASSERT_FALSE(url);
-    EXPECT_NE(url.error().what.find("no / after the port"), std::string::npos) << url.error().what;
+    // Newer versions of Boost.URL refuse it, older ones leave it to us.
+    EXPECT_NE(url.error().what.find(":5000)v3"), std::string::npos) << url.error().what;
 }
 
 TEST(Url, AHostThatWouldBreakAHeaderIsRefused) {
