@@ -210,6 +210,24 @@ TEST_F(MariadbJournal, WritesNoDeletionWhilePaused) {
     EXPECT_TRUE(step(Step::delete_sent));
 }
 
+TEST_F(MariadbJournal, CountsWhatAnotherReaperDeleted) {
+    migrate();
+    const auto limit = std::make_shared<DeletionLimit>();
+    limit->most = 1;
+    JournalOptions options;
+    options.limit = limit;
+    const auto may = [&](const std::string& server) {
+        auto journal = open_mariadb_journal(address, "the one for " + server, options).value();
+        wait(journal->admit(request("req of " + server), noon())).value();
+        const StepEntry sent{ServerId{server}, Step::delete_sent, "", noon(1)};
+        return wait(journal->add_step(RequestId{"req of " + server}, sent)).has_value();
+    };
+    EXPECT_TRUE(may("a"));
+    EXPECT_FALSE(may("b"));
+    limit->most = 2;
+    EXPECT_TRUE(may("b"));
+}
+
 TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
     migrate();
     const auto here =
