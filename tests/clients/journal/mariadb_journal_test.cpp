@@ -77,6 +77,19 @@ TEST_F(MariadbJournal, InterruptedWhileItsTablesWereMadeGoesOn) {
     EXPECT_EQ(why_not(), "");
 }
 
+TEST_F(MariadbJournal, OfAnEarlierBuildGetsTheTableThatItLacks) {
+    migrate();
+    execute("DROP TABLE reapers");
+    EXPECT_THAT(why_not(), HasSubstr("has no table reapers; run: reaper journal migrate"));
+    EXPECT_EQ(migrate_mariadb_journal(address, true).value().size(), 1U);
+    migrate();
+    EXPECT_EQ(why_not(), "");
+    execute("DELETE FROM lease");
+    EXPECT_THAT(why_not(), HasSubstr("has no row of the lease; run: reaper journal migrate"));
+    migrate();
+    EXPECT_EQ(why_not(), "");
+}
+
 TEST_F(MariadbJournal, OfAnotherVersionOrProgramIsRefused) {
     migrate();
     for (const char* const version : {"2", "99", "-1"}) {
