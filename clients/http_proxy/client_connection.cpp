@@ -634,6 +634,27 @@ private:
     std::function<bool()> lost_;
 };
 
+/// A call to another proxy, which is given up with its client or when its goal is lost.
+class OtherCall {
+public:
+    OtherCall(const asio::any_io_executor& executor, CallGuard& client, std::function<bool()> lost)
+        : client_(client), watch_(std::make_shared<LossWatch>(executor, guard, std::move(lost))) {
+        client_.on_gone([this] { guard.give_up(); });
+    }
+    OtherCall& operator=(OtherCall&&) = delete;
+    ~OtherCall() {
+        watch_->end();
+        client_.forget();
+    }
+    void look() { watch_->look(); }
+
+    CallGuard guard;
+
+private:
+    CallGuard& client_;
+    std::shared_ptr<LossWatch> watch_;
+};
+
 Result<std::string> ClientCall::head_of(const HttpRequest& request,
                                         const std::string& target) const {
     std::string text = request.method + " " + target + " HTTP/1.1";
@@ -694,12 +715,10 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask_other(std::string ur
     auto head = head_of(request, request.target);
     if (!head) co_return Error{Errc::unreachable, head.error().what};
     const Outgoing out{request.method, std::move(*head), request.body};
-    CallGuard guard;
-    guard_.on_gone([&guard] { guard.give_up(); });
-    const auto watch = std::make_shared<LossWatch>(shared_.executor, guard, std::move(lost));
-    watch->look();
+    OtherCall call{shared_.executor, guard_, std::move(lost)};
+    call.look();
     const Interim no_interim;
-    auto answered = co_await (*other)->ask(out, guard, no_interim);
+    auto answered = co_await (*other)->ask(out, call.guard, no_interim);
     std::optional<Error> failed;
     if (const auto* failure = std::get_if<http::Failure>(&answered)) {
         failed = Error{failure->code, failure->cause};
@@ -710,8 +729,6 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask_other(std::string ur
             co_await std::get<std::unique_ptr<AnswerStream>>(answered)->read_all(largest_answer);
         if (!read) failed = Error{Errc::bad_answer, read.error().what};
     }
-    watch->end();
-    guard_.forget();
     if (failed) co_return std::move(*failed);
     std::unique_ptr<UpstreamAnswer> answer =
         std::get<std::unique_ptr<AnswerStream>>(std::move(answered));

@@ -1,6 +1,9 @@
 #include "clients/journal/mariadb_schema.hpp"
 
+#include <functional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace reaper::journal {
 namespace {
@@ -199,27 +202,57 @@ Result<std::int64_t> version_there(Database& database, const std::string& url) {
                                    " only: run the version of the reaper that made it");
 }
 
+struct Missing {
+    std::string what;
+    std::string statement;
+};
+
+std::vector<Missing> missing_in(Database& database) {
+    constexpr std::string_view create = "CREATE TABLE IF NOT EXISTS ";
+    std::set<std::string, std::less<>> there;
+    for (auto look = database.statement("SELECT table_name FROM information_schema.tables "
+                                        "WHERE table_schema = DATABASE()");
+         look.step();)
+        there.insert(look.text(0));
+    const bool has_lease =
+        there.contains("lease") && database.ask_number("SELECT count(*) FROM lease") > 0;
+    std::vector<Missing> missing;
+    for (const std::string_view table : mariadb_tables) {
+        if (!table.starts_with(create)) {
+            if (!has_lease) missing.push_back({"row of the lease", std::string{table}});
+            continue;
+        }
+        const auto name = table.substr(create.size(), table.find(" (") - create.size());
+        if (there.contains(name)) continue;
+        missing.push_back(
+            {"table " + std::string{name}, std::string{table} + std::string{table_options}});
+    }
+    return missing;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> missing_tables(Database& database, const std::string& url) {
     const auto version = version_there(database, url);
     if (!version) return version.error();
     std::vector<std::string> missing;
-    if (*version == mariadb_schema_version) return missing;
-    for (const std::string_view table : mariadb_tables)
-        missing.emplace_back(std::string{table} +
-                             std::string{table.starts_with("CREATE") ? table_options : ""});
-    missing.emplace_back("INSERT INTO reaper_schema VALUES (" +
-                         std::to_string(mariadb_schema_version) + ")");
+    for (auto& each : missing_in(database)) missing.push_back(std::move(each.statement));
+    if (*version == 0)
+        missing.emplace_back("INSERT INTO reaper_schema VALUES (" +
+                             std::to_string(mariadb_schema_version) + ")");
     return missing;
 }
 
 Result<void> check_tables(Database& database, const std::string& url) {
     const auto version = version_there(database, url);
     if (!version) return version.error();
-    if (*version == 0)
+    const auto lacks = [&](const std::string& what) {
         return Error{Errc::not_found,
-                     "journal " + url + ": has no tables yet; run: reaper journal migrate"};
+                     "journal " + url + ": has no " + what + "; run: reaper journal migrate"};
+    };
+    if (*version == 0) return lacks("tables yet");
+    const auto missing = missing_in(database);
+    if (!missing.empty()) return lacks(missing.front().what);
     return {};
 }
 

@@ -16,14 +16,14 @@ namespace reaper::journal {
 /// Stands in the table `reaper_schema`.
 inline constexpr std::int64_t mariadb_schema_version = 1;
 
-/// What brings the database to this version, one statement each; none: it has it. An error: tables
-/// of another version, or of another program.
+/// What brings the database to this version, one statement each, also if an earlier build made it;
+/// none: it has all. An error: tables of another version, or of another program.
 ///
 /// MariaDB ends a transaction at each change of a table, so the version is written last, and every
 /// statement may run twice: what was interrupted goes on.
 Result<std::vector<std::string>> missing_tables(Database& database, const std::string& url);
 
-/// An error unless the database has this version.
+/// An error unless the database has this version, with each table. `not_found`: to be migrated.
 Result<void> check_tables(Database& database, const std::string& url);
 
 }  // namespace reaper::journal

@@ -1,8 +1,10 @@
 // The journal's tables and their version.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "clients/journal/database.hpp"
@@ -13,6 +15,12 @@ namespace reaper {
 
 /// How long finished records, messages and events are kept.
 inline constexpr std::chrono::days default_journal_retention{90};
+
+/// The most servers whose deletion may be sent within a window; both may change at any time.
+struct DeletionLimit {
+    std::atomic<int> most{0};  ///< 0: any number
+    std::atomic<std::int64_t> window_ms{3'600'000};
+};
 
 struct JournalOptions {
     std::chrono::days retention = default_journal_retention;
@@ -27,6 +35,8 @@ struct JournalOptions {
     std::int64_t max_bytes = std::int64_t{1} << 30;
     /// How long a call that a database server undid is tried again (SQLite: never).
     std::chrono::milliseconds retry_for{10'000};
+    /// Checked in the transaction that writes the step of a deletion; null: none.
+    std::shared_ptr<const DeletionLimit> limit{};
 };
 
 }  // namespace reaper

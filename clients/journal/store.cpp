@@ -1,9 +1,11 @@
 #include "clients/journal/store.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "clients/journal/dialect.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
 
 namespace reaper::journal {
@@ -140,11 +142,29 @@ void Store::note_chosen(std::int64_t request, const Plan& plan) {
     }
 }
 
+Result<void> Store::within_limit(const StepEntry& step) {
+    const int most = options_.limit ? options_.limit->most.load() : 0;
+    if (most <= 0) return {};
+    const Duration window{options_.limit->window_ms.load()};
+    const TimePoint since = step.at - window;
+    const auto sent = victims_since(since);
+    if (!sent) return sent.error();
+    std::set<ServerId> others;
+    for (const VictimEntry& victim : *sent)
+        if (victim.at > since && victim.server != step.server) others.insert(victim.server);
+    if (others.size() < static_cast<std::size_t>(most)) return {};
+    return Error{Errc::storage, "journal " + path_ + ": " + std::to_string(others.size()) +
+                                    " servers were deleted in the last " + format_duration(window) +
+                                    ", and limits.victims_per_window is " + std::to_string(most)};
+}
+
 Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     const bool deletes = step.step == Step::delete_sent || step.step == Step::force_delete_sent;
     Transaction transaction{database_};
     if (ownership_ && deletes)
         if (const auto may = ownership_->may_delete(); !may) return may.error();
+    if (step.step == Step::delete_sent)
+        if (const auto may = within_limit(step); !may) return may.error();
     const auto request = must_find(id);
     if (!request) return request.error();
     auto insert = database_.statement(

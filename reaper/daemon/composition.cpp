@@ -153,9 +153,18 @@ Result<DaemonJournal> daemon_journal(const config::Settings& settings, bool aske
     if (!asked && !settings.journal.in_file()) {
         const auto address = address_of(settings.journal);
         if (!address) return address.error();
-        auto shared = open_or_follow_mariadb_journal(*address, reaper_name());
+        const auto limit = std::make_shared<DeletionLimit>();
+        const auto set = [limit](const config::Settings& now) {
+            const auto& limits = now.policy.safeguards.limits;
+            limit->window_ms = limits.window.count();
+            limit->most = limits.victims_per_window;
+        };
+        set(settings);
+        JournalOptions options;
+        options.limit = limit;
+        auto shared = open_or_follow_mariadb_journal(*address, reaper_name(), options);
         if (!shared) return shared.error();
-        return DaemonJournal{std::move(shared->journal), std::move(shared->take_over)};
+        return DaemonJournal{std::move(shared->journal), std::move(shared->take_over), set};
     }
     if (!asked) return ours_alone(open_journal(settings.journal.path));
     const std::string path = config::kept_by_dry_run(settings.journal, {}).journal.path;

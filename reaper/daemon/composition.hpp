@@ -65,6 +65,9 @@ struct DaemonJournal {
     /// Another reaper writes it for now, and it is only read: makes us the one who writes
     /// (`conflict`: that one still is). Empty: we write.
     std::function<ResultTask<void>()> take_over{};
+    /// limits.victims_per_window of these settings holds from now on, in the transaction of each
+    /// deletion. Null: it is not checked there.
+    std::function<void(const config::Settings&)> limit{};
 };
 /// The daemon's journal. A dry run that was asked for beside the service (`asked`) has one of its
 /// own (config/dry_run.hpp), or, where it may not have that, one in memory, with a warning.

@@ -187,7 +187,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
     if (*recorder) (*recorder)->recorder.note_policy(*compiled->policy);
 
     DaemonShell::Reload reload{global.config_file, global.log_level.has_value()};
-    reload.done = [&shared](const config::Settings& now) {
+    reload.done = [&shared, &stored](const config::Settings& now) {
+        if (stored->limit) stored->limit(now);
         if (shared) shared->configured(configuration_digest(now));
     };
     DaemonShell shell(io, *settings, std::move(reload));

@@ -189,6 +189,25 @@ TEST_F(ProxyHandlerTest, AnotherProxyIsLeftWithItsClient) {
     until([&] { return other.peer().ended(); });
 }
 
+TEST_F(ProxyHandlerTest, AnotherProxyIsForgottenWhenTheCallThrows) {
+    const std::string there = "http://127.0.0.1:" + std::to_string(upstream.port());
+    scripted->script = [&there](HttpRequest request, ProxyCall& call) -> Task<ProxyAnswer> {
+        const auto lost = []() -> bool { throw std::runtime_error("no answer"); };
+        try {
+            (void)co_await call.ask_other(there, request, lost);
+            ADD_FAILURE() << "it threw";
+        } catch (const std::runtime_error&) {
+        }
+        co_return co_await ask_once(std::move(request), call);
+    };
+    start();
+    const auto peer = client();
+    peer->say("GET /mine HTTP/1.1\r\nHost: a\r\n\r\n");
+    until([&] { return upstream.accepted() > 0 && !upstream.peer().heard().empty(); });
+    peer->close();  // a call that is gone is not told
+    until([&] { return upstream.peer().ended(); });
+}
+
 TEST_F(ProxyHandlerTest, AnAnswerOfTheUpstreamGoesAsItCame) {
     scripted->script = ask_once;
     start();

@@ -52,6 +52,55 @@ protected:
 };
 REAPER_ON_EVERY_ENGINE(JournalCounts);
 
+TEST_P(JournalCounts, NoDeletionIsWrittenBeyondTheLimit) {
+    const auto limit = std::make_shared<DeletionLimit>();
+    limit->most = 2;
+    limit->window_ms = 60'000;
+    JournalOptions options;
+    options.limit = limit;
+    open(options);
+    for (const char* const id : {"req-1", "req-2"}) admit(id);
+    step("req-1", "a", Step::delete_sent, 1);
+    step("req-2", "b", Step::delete_sent, 2);
+    const StepEntry third{ServerId{"c"}, Step::delete_sent, "", noon(3)};
+    const auto refused = wait(journal_->add_step(RequestId{"req-2"}, third));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::storage);
+    EXPECT_THAT(refused.error().what, AllOf(HasSubstr("2 servers were deleted in the last"),
+                                            HasSubstr("limits.victims_per_window is 2")));
+    step("req-1", "a", Step::delete_sent, 4);  // it is counted already
+    step("req-1", "a", Step::force_delete_sent, 5);
+    step("req-2", "b", Step::skipped, 6);  // never sent, after all
+    step("req-2", "c", Step::delete_sent, 7);
+    step("req-2", "d", Step::delete_sent, 70);  // the others are past
+    limit->most = 0;
+    step("req-2", "e", Step::delete_sent, 71);
+    EXPECT_EQ(victims(0).size(), 4U);
+}
+
+TEST_P(JournalCounts, TheLimitCountsAServerOnceFromItsFirstSending) {
+    const auto limit = std::make_shared<DeletionLimit>();
+    limit->most = 2;
+    limit->window_ms = 60'000;
+    JournalOptions options;
+    options.limit = limit;
+    open(options);
+    for (const char* const id : {"req-1", "req-2"}) admit(id);
+    const auto may = [&](const char* server, int at) {
+        const StepEntry next{ServerId{server}, Step::delete_sent, "", noon(at)};
+        return wait(journal_->add_step(RequestId{"req-2"}, next)).has_value();
+    };
+    step("req-1", "a", Step::delete_sent, 1);
+    step("req-2", "a", Step::delete_sent, 2);  // one server, two requests
+    step("req-1", "b", Step::delete_sent, 10);
+    step("req-1", "b", Step::force_delete_sent, 50);  // counts from its first sending
+    EXPECT_FALSE(may("c", 60));
+    EXPECT_FALSE(may("c", 61)) << "a second ago, of the second request";
+    EXPECT_TRUE(may("c", 62)) << "a window is open at its beginning";
+    EXPECT_FALSE(may("d", 69));
+    EXPECT_TRUE(may("d", 70));
+}
+
 TEST_P(JournalCounts, VictimsAreThoseWhoseDeletionWasSentOldestFirst) {
     admit("req-1");
     admit("req-2");

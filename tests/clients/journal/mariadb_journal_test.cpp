@@ -77,6 +77,19 @@ TEST_F(MariadbJournal, InterruptedWhileItsTablesWereMadeGoesOn) {
     EXPECT_EQ(why_not(), "");
 }
 
+TEST_F(MariadbJournal, OfAnEarlierBuildGetsTheTableThatItLacks) {
+    migrate();
+    execute("DROP TABLE reapers");
+    EXPECT_THAT(why_not(), HasSubstr("has no table reapers; run: reaper journal migrate"));
+    EXPECT_EQ(migrate_mariadb_journal(address, true).value().size(), 1U);
+    migrate();
+    EXPECT_EQ(why_not(), "");
+    execute("DELETE FROM lease");
+    EXPECT_THAT(why_not(), HasSubstr("has no row of the lease; run: reaper journal migrate"));
+    migrate();
+    EXPECT_EQ(why_not(), "");
+}
+
 TEST_F(MariadbJournal, OfAnotherVersionOrProgramIsRefused) {
     migrate();
     for (const char* const version : {"2", "99", "-1"}) {
@@ -208,6 +221,24 @@ TEST_F(MariadbJournal, WritesNoDeletionWhilePaused) {
     ASSERT_TRUE(pause->resume());
     EXPECT_FALSE(pause->paused());
     EXPECT_TRUE(step(Step::delete_sent));
+}
+
+TEST_F(MariadbJournal, CountsWhatAnotherReaperDeleted) {
+    migrate();
+    const auto limit = std::make_shared<DeletionLimit>();
+    limit->most = 1;
+    JournalOptions options;
+    options.limit = limit;
+    const auto may = [&](const std::string& server) {
+        auto journal = open_mariadb_journal(address, "the one for " + server, options).value();
+        wait(journal->admit(request("req of " + server), noon())).value();
+        const StepEntry sent{ServerId{server}, Step::delete_sent, "", noon(1)};
+        return wait(journal->add_step(RequestId{"req of " + server}, sent)).has_value();
+    };
+    EXPECT_TRUE(may("a"));
+    EXPECT_FALSE(may("b"));
+    limit->most = 2;
+    EXPECT_TRUE(may("b"));
 }
 
 TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
