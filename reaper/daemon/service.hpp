@@ -32,6 +32,7 @@ struct ServicePorts {
     DecisionObserver* observer = nullptr;  ///< null: nothing is recorded
     /// How far the clock is ahead of the cloud's, by the answers of its services; none: not known.
     std::function<std::optional<Duration>()> clock_ahead{};
+    bool shared_journal = false;  ///< reapers of other machines write it too, after one another
 };
 
 /// One thread: everything runs on the executor of the coroutine that calls `run`.

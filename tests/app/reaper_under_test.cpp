@@ -41,7 +41,7 @@ void ReaperUnderTest::begin() {
     events = std::make_unique<FakeEvents>();
     const ServicePorts ports{
         cloud.ports(), *observed, *messages, with_events ? events.get() : nullptr, pause,
-        breaker,       metrics,   observer,  [this] { return clock_ahead; }};
+        breaker,       metrics,   observer,  [this] { return clock_ahead; },       shared_journal};
     service_ = make_service(ports, live_settings(),
                             [this](ServiceStatus now) { status = std::move(now); });
     monitor.watch([this] { return service_ ? service_->state() : std::nullopt; });

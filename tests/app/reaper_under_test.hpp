@@ -49,6 +49,7 @@ protected:
         observed_journal(journal, {&monitor.journal(), &feed});
     FakeSwitch pause;
     FakeSwitch breaker;
+    bool shared_journal = false;
     std::unique_ptr<FakeMessages> messages;
     std::unique_ptr<FakeEvents> events;
     bool with_events = false;              ///< a flow of events, so that the cloud cache is used

@@ -4,14 +4,61 @@
 
 namespace reaper::test {
 
-std::optional<Error> FakeJournal::write(const std::string& what) {
+std::optional<Error> FakeJournal::note(const std::string& what) {
     if (fails && fails(what)) return Error{Errc::storage, "disk full"};
     written.push_back(what);
     return std::nullopt;
 }
 
-ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
+Task<std::optional<Error>> FakeJournal::begin(std::string what) {
+    if (on_call) on_call(what);
     co_await breathe();
+    if (cut_off) co_return Error{Errc::storage, "no server of the journal can be reached"};
+    if (number_ == 0 || (what.empty() && now_() < renewed_at_ + lease_lasts / 3))
+        co_return std::nullopt;
+    FakeLease& lease = rows_->lease;
+    if (lease.number != number_)
+        co_return Error{Errc::conflict, "another reaper (" + lease.holder +
+                                            ") has taken its lease; this one writes nothing " +
+                                            "more, and deletes nothing"};
+    renewed_at_ = now_();
+    lease.ends = std::max(lease.ends, renewed_at_ + lease_lasts);
+    if (pause_ != nullptr &&
+        (what.starts_with("delete-sent") || what.starts_with("force-delete-sent")))
+        if (const auto why = pause_->paused()) co_return Error{Errc::storage, *why};
+    co_return std::nullopt;
+}
+
+Task<std::optional<Error>> FakeJournal::write(std::string what) {
+    const auto lost = co_await begin(what);
+    if (lost) co_return lost;
+    co_return note(what);
+}
+
+Result<void> FakeJournal::take_lease(std::string holder, std::function<TimePoint()> now,
+                                     const Switch* pause) {
+    FakeLease& lease = rows_->lease;
+    const TimePoint at = now();
+    if (lease.ends > at)
+        return Error{Errc::conflict, "another reaper (" + lease.holder +
+                                         ") writes to it; its lease ends in " +
+                                         std::to_string((lease.ends - at).count() / 1000) + " s"};
+    lease = {lease.number + 1, std::move(holder), at + lease_lasts};
+    number_ = lease.number;
+    now_ = std::move(now);
+    renewed_at_ = at;
+    pause_ = pause;
+    return {};
+}
+
+void FakeJournal::give_back_lease() {
+    if (rows_->lease.number == number_) rows_->lease.ends = {};
+}
+
+ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
+    const std::string what = "admit " + request.id.str();
+    const auto lost = co_await begin(what);
+    if (lost) co_return *lost;
     Admission admission;
     if (const auto known = records.find(request.id); known != records.end()) {
         admission.outcome = known->second.outcome;
@@ -19,7 +66,7 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
         requesters.insert(requesters.end(), request.requesters.begin(), request.requesters.end());
         co_return admission;
     }
-    if (auto error = write("admit " + request.id.str())) co_return *error;
+    if (auto error = note(what)) co_return *error;
     RequestRecord record;
     record.received_at = now;
     record.request = request;
@@ -29,8 +76,8 @@ ResultTask<Admission> FakeJournal::admit(Request request, TimePoint now) {
 }
 
 ResultTask<void> FakeJournal::readmit(Request request, TimePoint now) {
-    co_await breathe();
-    if (auto error = write("admit-again " + request.id.str())) co_return *error;
+    const auto error = co_await write("admit-again " + request.id.str());
+    if (error) co_return *error;
     const auto known = records.find(request.id);
     if (known != records.end() && !known->second.plans.empty()) {
         known->second.request = std::move(request);
@@ -45,8 +92,8 @@ ResultTask<void> FakeJournal::readmit(Request request, TimePoint now) {
 }
 
 ResultTask<void> FakeJournal::admit_ended(Request request, Outcome outcome, TimePoint now) {
-    co_await breathe();
-    if (auto error = write("admit-ended " + request.id.str())) co_return *error;
+    const auto error = co_await write("admit-ended " + request.id.str());
+    if (error) co_return *error;
     RequestRecord& record = records[request.id];
     if (!record.outcome && record.plans.empty()) {
         record.received_at = now;
@@ -57,16 +104,16 @@ ResultTask<void> FakeJournal::admit_ended(Request request, Outcome outcome, Time
 }
 
 ResultTask<void> FakeJournal::add_plan(RequestId id, PlanEntry plan) {
-    co_await breathe();
-    if (auto error = write("plan " + id.str())) co_return *error;
+    const auto error = co_await write("plan " + id.str());
+    if (error) co_return *error;
     records.at(id).plans.push_back(std::move(plan));
     co_return Result<void>{};
 }
 
 ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
-    co_await breathe();
-    if (auto error = write(std::string{to_string(step.step)} + " " + step.server.str()))
-        co_return *error;
+    const std::string what = std::string{to_string(step.step)} + " " + step.server.str();
+    const auto error = co_await write(what);
+    if (error) co_return *error;
     if (step.step == Step::delete_sent || step.step == Step::force_delete_sent)
         sent_for[step.server] = id;
     records.at(id).steps.push_back(std::move(step));
@@ -74,21 +121,22 @@ ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
 }
 
 ResultTask<void> FakeJournal::finish(RequestId id, Outcome outcome) {
-    co_await breathe();
-    if (auto error = write("finish " + id.str())) co_return *error;
+    const auto error = co_await write("finish " + id.str());
+    if (error) co_return *error;
     records.at(id).outcome = std::move(outcome);
     co_return Result<void>{};
 }
 
 ResultTask<void> FakeJournal::note_message(MessageEntry message) {
-    co_await breathe();
-    if (auto error = write("note " + message.verdict)) co_return *error;
+    const auto error = co_await write("note " + message.verdict);
+    if (error) co_return *error;
     notes.push_back(std::move(message));
     co_return Result<void>{};
 }
 
 ResultTask<std::vector<RequestRecord>> FakeJournal::unfinished() {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<RequestRecord> found;
     for (const auto& [id, record] : records)
         if (!record.outcome) found.push_back(record);
@@ -98,7 +146,8 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::unfinished() {
 
 ResultTask<std::vector<RequestRecord>> FakeJournal::culls_between(TimePoint since,
                                                                   TimePoint until) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<RequestRecord> found;
     for (const auto& [id, record] : records)
         if (record.outcome && record.outcome->at >= since && record.outcome->at < until &&
@@ -109,7 +158,8 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::culls_between(TimePoint sinc
 }
 
 ResultTask<std::vector<RequestSummary>> FakeJournal::list(int limit) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<RequestSummary> lines;
     for (const auto& [id, record] : records) {
         const auto victims = static_cast<int>(victims_of(record).size());
@@ -129,17 +179,18 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::list(int limit) {
 }
 
 ResultTask<std::optional<RequestRecord>> FakeJournal::record(RequestId id) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     const auto found = records.find(id);
     if (found == records.end()) co_return std::optional<RequestRecord>{};
     co_return std::optional<RequestRecord>{found->second};
 }
 
 ResultTask<void> FakeJournal::note_freed_room(RequestId id, FreedRoomResult freed_room) {
-    co_await breathe();
-    if (auto error =
-            write("freed-room " + std::string{to_string(freed_room.kind)} + " " + id.str()))
-        co_return *error;
+    const std::string what =
+        "freed-room " + std::string{to_string(freed_room.kind)} + " " + id.str();
+    const auto error = co_await write(what);
+    if (error) co_return *error;
     auto& known = records.at(id).freed_room;
     const bool was_taken = known && (known->kind == FreedRoomResultKind::taken ||
                                      known->kind == FreedRoomResultKind::short_lived);
@@ -149,14 +200,15 @@ ResultTask<void> FakeJournal::note_freed_room(RequestId id, FreedRoomResult free
 }
 
 ResultTask<void> FakeJournal::note_event(JournalEvent mark) {
-    co_await breathe();
-    if (auto error = write("event " + mark.kind)) co_return *error;
+    const auto error = co_await write("event " + mark.kind);
+    if (error) co_return *error;
     noted_marks.push_back(std::move(mark));
     co_return Result<void>{};
 }
 
 ResultTask<std::vector<VictimEntry>> FakeJournal::victims_since(TimePoint since) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<VictimEntry> victims;
     for (const auto& [id, record] : records)
         for (auto& victim : victims_of(record))
@@ -167,7 +219,8 @@ ResultTask<std::vector<VictimEntry>> FakeJournal::victims_since(TimePoint since)
 }
 
 ResultTask<std::vector<RequestRecord>> FakeJournal::freed_rooms_since(TimePoint since) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<RequestRecord> found;
     for (const auto& [id, record] : records)
         if (record.freed_room && record.freed_room->at >= since) found.push_back(record);
@@ -178,7 +231,8 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::freed_rooms_since(TimePoint 
 }
 
 ResultTask<std::vector<JournalEvent>> FakeJournal::events(int limit) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<JournalEvent> newest{noted_marks.rbegin(), noted_marks.rend()};
     if (newest.size() > static_cast<std::size_t>(limit))
         newest.resize(static_cast<std::size_t>(limit));
@@ -206,30 +260,31 @@ ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
 }
 
 ResultTask<void> FakeJournal::note_protection(ServerProtection protection) {
-    co_await breathe();
-    if (auto error = write("protect " + protection.server.str())) co_return *error;
+    const auto error = co_await write("protect " + protection.server.str());
+    if (error) co_return *error;
     protected_servers.insert_or_assign(protection.server, protection);
     co_return Result<void>{};
 }
 
 ResultTask<void> FakeJournal::end_protection(ServerId server) {
-    co_await breathe();
-    if (auto error = write("unprotect " + server.str())) co_return *error;
+    const auto error = co_await write("unprotect " + server.str());
+    if (error) co_return *error;
     protected_servers.erase(server);
     co_return Result<void>{};
 }
 
 ResultTask<std::vector<ServerProtection>> FakeJournal::protections() {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<ServerProtection> all;
     for (const auto& [server, protection] : protected_servers) all.push_back(protection);
     co_return all;
 }
 
 ResultTask<void> FakeJournal::add_hold(InventoryHold hold) {
-    co_await breathe();
-    if (auto error = write("hold " + hold.provider.str() + " " + hold.resource_class.str()))
-        co_return *error;
+    const auto error =
+        co_await write("hold " + hold.provider.str() + " " + hold.resource_class.str());
+    if (error) co_return *error;
     const bool open = std::any_of(open_holds.begin(), open_holds.end(), [&](const auto& known) {
         return known.provider == hold.provider && known.resource_class == hold.resource_class;
     });
@@ -239,10 +294,10 @@ ResultTask<void> FakeJournal::add_hold(InventoryHold hold) {
 
 ResultTask<void> FakeJournal::end_hold(ProviderId provider, ResourceClass resource_class,
                                        InventoryHoldEnd end) {
-    co_await breathe();
-    if (auto error = write("hold " + std::string{to_string(end.kind)} + " " + provider.str() + " " +
-                           resource_class.str()))
-        co_return *error;
+    const std::string what = "hold " + std::string{to_string(end.kind)} + " " + provider.str() +
+                             " " + resource_class.str();
+    const auto error = co_await write(what);
+    if (error) co_return *error;
     std::erase_if(open_holds, [&](const auto& hold) {
         if (hold.provider != provider || hold.resource_class != resource_class) return false;
         ended_holds.emplace_back(hold, end);
@@ -252,14 +307,16 @@ ResultTask<void> FakeJournal::end_hold(ProviderId provider, ResourceClass resour
 }
 
 ResultTask<std::vector<InventoryHold>> FakeJournal::holds() {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     if (fails && fails("holds")) co_return Error{Errc::storage, "its file is gone"};
     co_return open_holds;
 }
 
 ResultTask<std::int64_t> FakeJournal::note_order(OrderRecord order) {
-    co_await breathe();
-    if (auto error = write("order " + std::string{to_string(order.progress)})) co_return *error;
+    const std::string what = "order " + std::string{to_string(order.progress)};
+    const auto error = co_await write(what);
+    if (error) co_return *error;
     if (order.number == 0) {
         order.number = static_cast<std::int64_t>(noted_orders.size()) + 1;
         noted_orders.push_back(order);
@@ -270,7 +327,8 @@ ResultTask<std::int64_t> FakeJournal::note_order(OrderRecord order) {
 }
 
 ResultTask<std::optional<OrderRecord>> FakeJournal::order(std::string principal, std::string key) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::optional<OrderRecord> found;
     for (const OrderRecord& each : noted_orders)
         if (!key.empty() && each.key == key && each.principal == principal) found = each;
@@ -278,7 +336,8 @@ ResultTask<std::optional<OrderRecord>> FakeJournal::order(std::string principal,
 }
 
 ResultTask<std::vector<OrderRecord>> FakeJournal::orders(int limit) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<OrderRecord> found;
     int left = limit;
     for (auto each = noted_orders.rbegin(); each != noted_orders.rend(); ++each)
@@ -290,15 +349,16 @@ ResultTask<std::vector<OrderRecord>> FakeJournal::orders(int limit) {
 
 ResultTask<void> FakeJournal::note_reservations(std::vector<KnownReservation> there,
                                                 std::vector<ReservationId> gone) {
-    co_await breathe();
-    if (auto error = write("reservations")) co_return *error;
+    const auto error = co_await write("reservations");
+    if (error) co_return *error;
     for (KnownReservation& each : there) known_reservations.insert_or_assign(each.id, each);
     for (const ReservationId& id : gone) known_reservations.erase(id);
     co_return Result<void>{};
 }
 
 ResultTask<std::vector<KnownReservation>> FakeJournal::reservations() {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<KnownReservation> known;
     for (const auto& each : known_reservations) known.push_back(each.second);
     co_return known;

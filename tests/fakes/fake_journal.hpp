@@ -2,16 +2,27 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "reaper/ports/journal.hpp"
+#include "reaper/ports/pause_switch.hpp"
 
 namespace reaper::test {
 
-class FakeJournal final : public Journal {
-public:
+/// Who writes, where several reapers have one journal: as the row in MariaDB.
+struct FakeLease {
+    std::uint64_t number = 0;
+    std::string holder;
+    TimePoint ends{};
+};
+
+/// What a journal holds.
+struct FakeRows {
     std::map<RequestId, RequestRecord> records;
     std::vector<MessageEntry> notes;
     std::vector<JournalEvent> noted_marks;  ///< oldest first
@@ -25,11 +36,53 @@ public:
                                        ///< `freed-room wasted req`, `event paused`,
                                        ///< `hold rp CUSTOM_X`, `hold given-back rp CUSTOM_X`,
                                        ///< `order begun`
+    /// For which request the last deletion of each server was sent.
+    std::map<ServerId, RequestId> sent_for;
+    FakeLease lease;
+};
+
+class FakeJournal final : public Journal {
+    std::shared_ptr<FakeRows> rows_;
+
+public:
+    /// Several on the same rows are those of several reapers.
+    explicit FakeJournal(std::shared_ptr<FakeRows> rows = std::make_shared<FakeRows>())
+        : rows_(std::move(rows)) {}
+    FakeJournal(const FakeJournal&) = delete;
+    /// The rows are copied.
+    FakeJournal& operator=(const FakeJournal& other) {
+        *rows_ = *other.rows_;
+        return *this;
+    }
+    ~FakeJournal() override { give_back_lease(); }
+
+    std::map<RequestId, RequestRecord>& records = rows_->records;
+    std::vector<MessageEntry>& notes = rows_->notes;
+    std::vector<JournalEvent>& noted_marks = rows_->noted_marks;
+    std::vector<InventoryHold>& open_holds = rows_->open_holds;
+    std::vector<std::pair<InventoryHold, InventoryHoldEnd>>& ended_holds = rows_->ended_holds;
+    std::map<ServerId, ServerProtection>& protected_servers = rows_->protected_servers;
+    std::vector<OrderRecord>& noted_orders = rows_->noted_orders;
+    std::map<ReservationId, KnownReservation>& known_reservations = rows_->known_reservations;
+    std::vector<std::string>& written = rows_->written;
+    std::map<ServerId, RequestId>& sent_for = rows_->sent_for;
     /// Called with each write; true: it fails.
     std::function<bool(const std::string&)> fails;
+    /// Told of each call, when it is made: what it is about to write, or nothing.
+    std::function<void(const std::string&)> on_call;
     /// Told what was read, `unfinished` or `culls`, before the reader has it.
     std::function<void(const std::string&)> on_read;
     std::optional<Error> events_fail;  ///< those that are looked for
+    bool cut_off = false;              ///< all calls fail
+
+    /// By the clock of `now`. From then on this one writes, until another has the lease: the
+    /// contract of clients/journal/mariadb_lease.hpp. While `pause` is paused no deletion is
+    /// written.
+    Result<void> take_lease(std::string holder, std::function<TimePoint()> now,
+                            const Switch* pause);
+    void give_back_lease();
+    TimePoint lease_ends() const { return rows_->lease.ends; }
+    static constexpr Duration lease_lasts{15'000};
 
     ResultTask<Admission> admit(Request request, TimePoint now) override;
     ResultTask<void> readmit(Request request, TimePoint now) override;
@@ -69,11 +122,17 @@ public:
     ResultTask<std::vector<KnownReservation>> reservations() override;
 
     bool has_step(const std::string& server, Step step) const;
-    /// For which request the last deletion of each server was sent.
-    std::map<ServerId, RequestId> sent_for;
 
 private:
-    std::optional<Error> write(const std::string& what);
+    /// Before the work of each call, as others may come first: an error if the lease is lost.
+    Task<std::optional<Error>> begin(std::string what = {});
+    Task<std::optional<Error>> write(std::string what);
+    std::optional<Error> note(const std::string& what);
+
+    std::uint64_t number_ = 0;  ///< of our lease; 0: none is needed
+    std::function<TimePoint()> now_;
+    TimePoint renewed_at_{};
+    const Switch* pause_ = nullptr;
 };
 
 }  // namespace reaper::test

@@ -3,7 +3,6 @@
 #include <limits>
 #include <set>
 
-#include "fakes/breathe.hpp"
 #include "fakes/fake_journal.hpp"
 
 namespace reaper::test {
@@ -117,12 +116,14 @@ ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery quer
 }
 
 ResultTask<std::vector<MessageEntry>> FakeJournal::find_messages(JournalQuery query) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     co_return looked_for(notes, query);
 }
 
 ResultTask<std::vector<JournalEvent>> FakeJournal::find_events(JournalQuery query) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     if (events_fail) co_return *events_fail;
     auto marks = noted_marks;
     std::erase_if(marks, [&](const JournalEvent& each) {
@@ -132,7 +133,8 @@ ResultTask<std::vector<JournalEvent>> FakeJournal::find_events(JournalQuery quer
 }
 
 ResultTask<KnownValues> FakeJournal::known_values(JournalQuery query) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     KnownValues known;
     known.host = query.host.empty();
     known.flavor = query.flavor.empty();
@@ -155,7 +157,8 @@ ResultTask<KnownValues> FakeJournal::known_values(JournalQuery query) {
 }
 
 ResultTask<std::vector<ChosenServer>> FakeJournal::chosen(std::string server, int limit) {
-    co_await breathe();
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
     std::vector<ChosenServer> found;
     for (const auto& entry : records) {
         const RequestRecord& record = entry.second;

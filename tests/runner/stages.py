@@ -27,6 +27,7 @@ FUZZ_SOAK_SECONDS = "600"
 SOAK_SCHEDULES = "10000"
 SOAK_RESERVATIONS = "2000"
 SOAK_OVERSUBSCRIPTION = "10000"
+SOAK_SHARED = "3000"
 PLACEMENT_CASES = "3000"
 # Of the optimised build, what is installed and what plays the clouds; unit tests run in the
 # sanitized one.
@@ -459,7 +460,11 @@ def many_schedules(run: Runner) -> Counts:
     sold = (program, "--schedules", SOAK_OVERSUBSCRIPTION, "--seed", "7000")
     sold += ("--gateway", "40", "--oversubscription", "100")
     title = f"{SOAK_OVERSUBSCRIPTION} schedules in which unused vCPUs are sold"
-    return found + run.check(title, "schedules-sold", *sold, deadline_s=SOAK_DEADLINE_S)
+    found += run.check(title, "schedules-sold", *sold, deadline_s=SOAK_DEADLINE_S)
+    shared = (program, "--schedules", SOAK_SHARED, "--seed", "390000")
+    shared += ("--gateway", "40", "--shared-journal", "100")
+    title = f"{SOAK_SHARED} schedules with a shared journal"
+    return found + run.check(title, "schedules-shared", *shared, deadline_s=SOAK_DEADLINE_S)
 
 
 def mutants(run: Runner) -> Counts:

@@ -201,7 +201,8 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                              *switches.breaker,
                              metrics->get(),
                              *recorder ? &(*recorder)->recorder : nullptr,
-                             [&monitor] { return monitor.api().clock_ahead(); }};
+                             [&monitor] { return monitor.api().clock_ahead(); },
+                             !settings->journal.in_file()};
     // A dry run may stand beside the daemon, whose ports and socket they are.
     if (command.dry_run) settings->admin = *dry_admin;
     std::optional<Gateway> gateway;

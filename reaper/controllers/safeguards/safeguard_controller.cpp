@@ -36,17 +36,20 @@ ResultTask<void> SafeguardController::restore() {
     co_return Result<void>{};
 }
 
-/// The journal has what opened it, and its file says that it is open.
+/// The journal has what opened it, and its file says that it is open. Where another machine may
+/// have opened or closed it, only the journal counts.
 void SafeguardController::restore_breaker(bool opening_was_journalled) {
     const TimePoint now = dependencies_.clock.now();
     const auto file = dependencies_.breaker.paused();
     const bool open = safeguards_.breaker().state(now) == CircuitState::open;
-    if (open && !file && opening_was_journalled) {
+    const bool file_counts = !dependencies_.shared_journal;
+    if (file_counts && open && !file && opening_was_journalled) {
         safeguards_.reset_circuits();
         spawn_(note_event("resumed", "the file of the circuit breaker is gone"));
     } else if (open && !file) {
         open_breaker(safeguards_.breaker().reason());
-    } else if (!open && file && safeguards_.breaker().state(now) == CircuitState::closed) {
+    } else if (file_counts && !open && file &&
+               safeguards_.breaker().state(now) == CircuitState::closed) {
         // The journal was lost, or its settings are others by now.
         safeguards_.breaker().open_again(now);
         breaker_open_ = true;

@@ -35,6 +35,7 @@ public:
         const bool& stopping;
         /// May be null: then they are met.
         const CullPreconditions* preconditions = nullptr;
+        bool shared_journal = false;  ///< what another machine wrote is in it, without its files
     };
     using Spawn = std::function<void(Task<void>)>;
 

@@ -2,6 +2,7 @@
 // keeps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <utility>
 
 #include "app/full_house.hpp"
 
@@ -197,6 +198,29 @@ TEST_F(BrakingTest, AnOperatorWhoClosesTheBreakerWhileNoDaemonRunsIsHeard) {
     start();
     run_until([&] { return labeled("resumed"); });
     EXPECT_EQ(serve(2, "p2").kind, OutcomeKind::already_there);
+}
+
+TEST_F(BrakingTest, TheBreakerOfASharedJournalIsAsAnotherMachineLeftIt) {
+    full_host("host1");
+    shared_journal = true;
+    settings.policy.safeguards.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.projects = 1;
+    start();
+    serve(1, "p1");
+    run_until([&] { return labeled("breaker-opened"); });
+    crash();
+    const auto file_of_first = std::exchange(breaker.why, std::nullopt);
+    start();
+    EXPECT_TRUE(breaker.why) << "it is open here too";
+    EXPECT_EQ(serve(2, "p2").safeguard, "paused");
+    EXPECT_FALSE(labeled("resumed")) << "no operator was here";
+    ASSERT_TRUE(breaker.resume());
+    run_until([&] { return labeled("resumed"); });
+    crash();
+    breaker.why = file_of_first;
+    start();
+    run_until([&] { return !breaker.why; });
+    EXPECT_EQ(serve(3, "p3").safeguard, "");
 }
 
 TEST_F(BrakingTest, AnOpenBreakerThatTheJournalLostStaysOpen) {

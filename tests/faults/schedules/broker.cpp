@@ -19,7 +19,7 @@ public:
         broker_.timeline_.after(milliseconds{20}, [broker = &broker_] { broker->connect(); });
     }
     bool holds(const DeliveryTicket& ticket) const override {
-        return broker_.connected_ && ticket.connection == broker_.epoch_;
+        return ticket.connection == serving();
     }
     void acknowledge(DeliveryTicket ticket) override {
         broker_.settle(ticket.tag, ticket.connection, false);
@@ -28,7 +28,9 @@ public:
         broker_.settle(delivery.ticket.tag, delivery.ticket.connection, true);
     }
     std::uint64_t serving() const override {
-        return broker_.connected_ && broker_.consumer_ == this ? broker_.epoch_ : 0;
+        // One that another took over from believes what it heard last.
+        if (broker_.consumer_ != this) return told_;
+        return broker_.connected_ ? broker_.epoch_ : 0;
     }
     Task<void> stop() override {
         leave();
@@ -39,6 +41,7 @@ public:
         if (handlers_.message) handlers_.message(std::move(delivery));
     }
     void tell(bool consuming) {
+        told_ = consuming ? broker_.epoch_ : 0;
         BrokerState state;
         state.consuming = consuming;
         state.detail = consuming ? "the broker" : "cut off";
@@ -48,10 +51,12 @@ public:
 private:
     void leave() {
         handlers_ = {};
+        told_ = 0;
         if (broker_.consumer_ == this) broker_.consumer_ = nullptr;
     }
     Broker& broker_;
     Handlers handlers_;
+    std::uint64_t told_ = 0;  ///< the connection that it serves by
 };
 
 class Broker::Events final : public EventSource {
@@ -92,6 +97,7 @@ Broker::Broker(Timeline& timeline, Trace& trace, FaultCounts& counts, std::uint6
     : timeline_(timeline), trace_(trace), counts_(counts), chance_(seed) {}
 
 std::unique_ptr<MessageSource> Broker::messages() {
+    frozen_ = false;
     return std::make_unique<Messages>(*this);
 }
 std::unique_ptr<EventSource> Broker::events() {
@@ -240,7 +246,7 @@ std::size_t Broker::unacknowledged() const {
 // ---- the connection ----
 
 void Broker::connect() {
-    if (connected_ || consumer_ == nullptr) return;
+    if (connected_ || frozen_ || consumer_ == nullptr) return;
     connected_ = true;
     ++epoch_;
     consumer_->tell(true);
@@ -254,6 +260,20 @@ void Broker::disconnect() {
     ++epoch_;
     flow(false);
     if (consumer_) consumer_->tell(false);
+}
+
+void Broker::freeze() {
+    frozen_ = true;
+    connected_ = false;
+    flowing_ = false;
+    ++epoch_;
+}
+
+void Broker::thaw() {
+    frozen_ = false;
+    if (listener_) listener_->tell(false);
+    if (consumer_) consumer_->tell(false);
+    timeline_.after(milliseconds{20}, [this] { connect(); });
 }
 
 // ---- changes of the cloud ----

@@ -50,6 +50,9 @@ public:
     std::unique_ptr<EventSource> events();
     /// The connection breaks: what is unacknowledged comes again.
     void disconnect();
+    /// The same, but who is connected is frozen, and does not notice before it goes on.
+    void freeze();
+    void thaw();
     void connect();
 
     /// Messages whose acknowledgement has not arrived.
@@ -94,6 +97,7 @@ private:
     std::uint64_t epoch_ = 0;  ///< of the present connection
     bool connected_ = false;
     bool flowing_ = false;
+    bool frozen_ = false;  ///< who is connected
     TimePoint last_info_{};
     std::size_t dead_letters_ = 0;
     std::string last_error_;

@@ -14,6 +14,7 @@ bool hinders(Kind kind) {
         case Kind::disk_full:
         case Kind::paused:
         case Kind::clock_step:
+        case Kind::lease_lost:
         case Kind::reload:
         case Kind::reservation_changed:
         case Kind::class_lost: return true;
@@ -23,8 +24,8 @@ bool hinders(Kind kind) {
 
 /// Until the end of the schedule, for all that the plan tells.
 bool lasts(const Item& item) {
-    return item.in_mid_cull || item.kind == Kind::deletion_lost || item.kind == Kind::clock_step ||
-           item.kind == Kind::retag;
+    return item.in_mid_cull || !item.at_write.empty() || item.kind == Kind::deletion_lost ||
+           item.kind == Kind::clock_step || item.kind == Kind::retag;
 }
 
 }  // namespace

@@ -255,6 +255,10 @@ void Checker::on_sent(Exchange& call) {
     ++tally_.calls;
     bool forced = false;
     const auto server = deleted_server(call.request, forced);
+    if (is_late(call) && call.request.method != "GET" &&
+        call.request.target.find("/auth/tokens") == std::string::npos)
+        blame("fence",
+              call.request.method + ' ' + call.request.target + " of a reaper that lost its lease");
     if (!server) return;
     sync_plans();
     if (pause_.paused())
@@ -321,6 +325,7 @@ void Checker::on_executed(Exchange& call) {
         }
         return;
     }
+    if (is_late(call)) return;
     // What the answer will show is what is true now.
     auto reading = std::make_shared<Reading>();
     auto path = call.request.path;
@@ -367,6 +372,7 @@ void Checker::on_executed(Exchange& call) {
 }
 
 void Checker::on_answer(const Exchange& call) {
+    if (is_late(call)) return;
     bool forced = false;
     note_authorization(call);
     if (call.response.status >= 300 && call.response.status != 404) return;

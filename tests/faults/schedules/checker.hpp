@@ -35,6 +35,9 @@ struct Tally {
     std::uint64_t deletions = 0;  ///< that the cloud accepted from the reaper
     std::uint64_t calls = 0;
     std::uint64_t crashes = 0;
+    std::uint64_t with_shared_journal = 0;  ///< schedules
+    std::uint64_t displaced = 0;            ///< reapers whose lease another took
+    std::uint64_t fenced = 0;               ///< what they tried to write then
     /// Deletions that became wrong between the last look and their arrival: no reaper can prevent
     /// them. By what they became.
     std::map<std::string, std::uint64_t> races;
@@ -113,7 +116,10 @@ public:
     }
     /// Told when the cloud has accepted a deletion.
     void on_accepted_deletion(std::function<void()> told) { accepted_deletion_ = std::move(told); }
-    void on_start() { started_at_ = timeline_.true_now(); }
+    void on_start() {
+        started_at_ = timeline_.true_now();
+        ++processes_;
+    }
     /// The use of a cull's room is still to be journalled.
     bool awaits_freed_room() const;
     /// Room is still held back by `reserved`.
@@ -212,6 +218,8 @@ private:
         std::string message;
         std::string request;
     };
+    /// By a process that another has taken over from: what it sees is its own.
+    bool is_late(const Exchange& call) const { return call.process < processes_; }
     static Named names_in(const std::string& body);
     /// What an executed reading showed, until its answer arrives.
     struct Reading {
@@ -435,6 +443,7 @@ private:
     std::map<std::string, std::vector<std::pair<TimePoint, Resources>>> released_;
     bool was_down_ = false;
     TimePoint started_at_{};                      ///< the present process
+    std::uint64_t processes_ = 0;                 ///< ... and the number of it
     std::map<std::string, TimePoint> delivered_;  ///< requests, to the present process
     std::map<std::string, Death> deaths_;         ///< by server
     /// What the safeguards of a machine's reaper have seen.

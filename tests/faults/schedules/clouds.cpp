@@ -175,6 +175,30 @@ void draw_gateway(SchedulePlan& plan, int percent) {
     plan.items.push_back(crash);
 }
 
+void draw_shared_journal(SchedulePlan& plan, int percent) {
+    Chance rng{plan.seed ^ 0x1ea5edU};
+    if (!rng.percent(percent)) return;
+    plan.reapers = rng.between(2, 3);
+    if (rng.percent(50)) {
+        plan.items.push_back(item_of(plan, Kind::takeover, rng));
+        plan.items.back().in_mid_cull = rng.percent(50);
+        plan.items.back().length = milliseconds{200};
+    }
+    for (Item& item : plan.items)
+        if (item.kind == Kind::takeover) item.orderly = rng.percent(60);
+    for (int left = rng.between(1, 4); left > 0; --left) {
+        Item lost = item_of(plan, Kind::lease_lost, rng);
+        lost.in_mid_cull = rng.percent(30);
+        if (!lost.in_mid_cull && rng.percent(75))
+            lost.at_write = rng.pick({"admit", "plan", "plan", "delete-sent", "delete-sent", "gone",
+                                      "hold", "finish", "freed-room"});
+        lost.amount = rng.pick({0, rng.between(0, 10), rng.between(0, 60)});  // handlers
+        lost.length = seconds{rng.pick({2, 10, 16, 20, 30, 60})};
+        if (rng.percent(35)) lost.service = "journal";
+        plan.items.push_back(lost);
+    }
+}
+
 void draw_slow_nova(SchedulePlan& plan) {
     Chance rng{plan.seed ^ 0x510e0aU};
     if (!rng.percent(15)) return;

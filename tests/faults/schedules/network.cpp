@@ -57,12 +57,13 @@ bool never_arrives(std::optional<Kind> fault) {
 
 class Network::SimTransport final : public http::Transport {
 public:
-    explicit SimTransport(Network& network) : network_(network) {}
+    explicit SimTransport(Network& network) : network_(network), process_(network.processes_) {}
     http::TimeLimit now() const override { return http::TimeLimit{network_.timeline_.steady()}; }
     Task<Try> exchange(const http::Outgoing& out, http::TimeLimit limit) override;
 
 private:
     Network& network_;
+    const std::uint64_t process_;
 };
 
 Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing& out,
@@ -78,6 +79,7 @@ Task<http::Transport::Try> Network::SimTransport::exchange(const http::Outgoing&
     const auto call = std::make_shared<Exchange>();
     call->request = request_of(out);
     call->number = ++net.calls_;
+    call->process = process_;
     call->sent_at = net.timeline_.true_now();
     if (net.watcher_) net.watcher_->on_sent(*call);
     Duration there = milliseconds{net.chance_.between(1, 8)};

@@ -24,6 +24,7 @@ struct Exchange {
     bool untrue = false;  ///< the answer was changed into one that may be believed
     cloudsim::Response response;
     std::uint64_t number = 0;
+    std::uint64_t process = 0;  ///< who sent it: the latest one is the active one
     /// What the watcher keeps with it from the sending to the answer.
     std::shared_ptr<void> note;
 };
@@ -50,7 +51,9 @@ public:
     void watch(CallWatcher& watcher) { watcher_ = &watcher; }
     /// From now on, for as long as the item says.
     void begin(const Item& item);
-    /// A transport for one process of the reaper.
+    /// A process of the reaper starts.
+    void begin_process() { ++processes_; }
+    /// For the latest process.
     std::shared_ptr<http::Transport> transport();
     /// Numbers for the client's jitter.
     double jitter() { return chance_.fraction(); }
@@ -75,6 +78,7 @@ private:
     CallWatcher* watcher_ = nullptr;
     std::vector<Active> active_;
     std::uint64_t calls_ = 0;
+    std::uint64_t processes_ = 0;
 };
 
 }  // namespace reaper::faults

@@ -80,6 +80,7 @@ constexpr std::array<std::string_view, kinds> fault_names{
     "reservation-changed",
     "reservation-touched",
     "metrics-fault",
+    "lease-lost",
     "slow-nova",
     "tenant-loops",
 };
@@ -391,6 +392,8 @@ std::string describe(const Item& item) {
     if (!item.service.empty()) text += " of " + item.service;
     if (item.writes_only) text += ", writes only";
     if (item.in_mid_cull) text += ", when a deletion is accepted";
+    if (!item.at_write.empty()) text += ", when `" + item.at_write + "` is about to be written";
+    if (item.orderly) text += ", in good order";
     if (item.in_mid_claim) text += ", when a claim is asked for";
     if (item.amount != 1) text += ", " + std::to_string(item.amount);
     return text;
@@ -437,7 +440,8 @@ std::string describe(const SchedulePlan& plan) {
         std::to_string(plan.policy.alternatives) +
         (plan.cache.events ? ", events" : ", no events") +
         (plan.cloud.state_changes ? "" : ", no updates") + (plan.dry_run ? ", dry run" : "") +
-        (plan.soft_delete ? ", soft delete" : "") + ", deadline " +
+        (plan.soft_delete ? ", soft delete" : "") +
+        (plan.shares_journal() ? ", reapers " + std::to_string(plan.reapers) : "") + ", deadline " +
         seconds_text(plan.cull.deadline) + ", promise " + seconds_text(plan.cull.promise) +
         ", max age " + seconds_text(plan.trigger.max_age) + ", " +
         std::to_string(plan.cull.max_parallel_deletions) + " deletions at a time, " +

@@ -95,6 +95,7 @@ enum class Kind {
     // Drawn apart, with oversubscription.
     metrics_fault,  ///< of the monitoring; which one, `amount` tells (sold_room.cpp)
     // Drawn apart.
+    lease_lost,    ///< with --shared-journal: the active reaper is frozen, or cut off from it
     slow_nova,     ///< its lists of servers and its deletions, for a while
     tenant_loops,  ///< boots and deletes, again and again, for a while
     count_,
@@ -113,6 +114,8 @@ struct Item {
     std::string service;  ///< of the cloud; empty: any
     bool writes_only = false;
     bool in_mid_cull = false;   ///< once a deletion is accepted, after `at`
+    std::string at_write{};     ///< ... or once the journal is about to hold this
+    bool orderly = false;       ///< of a takeover: the reaper stops in good order
     bool in_mid_claim = false;  ///< once nova-scheduler claims through the reaper, after `at`
     int amount = 1;             ///< servers, handlers until the crash, ...
     std::uint64_t seed = 0;     ///< of its own choices: another item's absence does not change them
@@ -147,6 +150,7 @@ struct SchedulePlan {
     config::Gateway gateway;  ///< `listen` is empty: nova-scheduler asks Placement itself
     config::Reservations reservations;
     std::optional<SoldPlan> sold;
+    int reapers = 1;  ///< that stand by for each other, on one journal
     bool dry_run = false;
     bool soft_delete = false;
     std::string protected_project;          ///< name; empty: none
@@ -157,6 +161,7 @@ struct SchedulePlan {
 
     bool with_gateway() const { return !gateway.listen.empty(); }
     bool with_reservations() const { return reservations.enabled; }
+    bool shares_journal() const { return reapers > 1; }
     bool by_tag() const { return cloud.revocable_by != cloudsim::RevocableBy::resource; }
     bool by_class() const { return cloud.revocable_by != cloudsim::RevocableBy::project; }
     /// Whether anything tells the reaper an untruth that it can't know for one.

@@ -106,9 +106,17 @@ Process::Process(const SchedulePlan& plan, const Reloaded& configured, Timeline&
     if (plan.cache.events) events_ = broker.events();
     const CloudPorts ports{*cloud_.identity, *cloud_.compute, *cloud_.placement, *cloud_.images,
                            timeline};
-    service_ = make_service(
-        ServicePorts{ports, journal, *messages_, events_.get(), pause, breaker, metrics},
-        settings_of(plan, configured), [](const ServiceStatus&) {});
+    service_ = make_service(ServicePorts{ports,
+                                         journal,
+                                         *messages_,
+                                         events_.get(),
+                                         pause,
+                                         breaker,
+                                         metrics,
+                                         nullptr,
+                                         {},
+                                         plan.shares_journal()},
+                            settings_of(plan, configured), [](const ServiceStatus&) {});
     boost::asio::co_spawn(*io_, service_->run(),
                           [this](std::exception_ptr error, Result<void> result) {
                               if (error) std::rethrow_exception(error);
@@ -119,7 +127,7 @@ Process::Process(const SchedulePlan& plan, const Reloaded& configured, Timeline&
 Process::~Process() {
     service_.reset();
     cloud_ = {};
-    timeline_.forget_sleepers();
+    timeline_.forget_sleepers(*io_);
     io_.reset();
 }
 

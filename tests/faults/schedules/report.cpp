@@ -24,6 +24,9 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "schedules", tally.schedules);
     row(table, "failed schedules", failed);
     row(table, "crashes", tally.crashes);
+    row(table, "schedules with a shared journal", tally.with_shared_journal);
+    row(table, "reapers that lost their lease", tally.displaced);
+    row(table, "what they tried to write then", tally.fenced);
     row(table, "requests refused by Nova", tally.requests);
     row(table, "calls to the cloud", tally.calls);
     row(table, "deletions", tally.deletions);
@@ -99,6 +102,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "vCPUs sold that are in use", of(tally, "sold-room"));
     row(table, "killed needlessly for their own host", of(tally, "correction"));
     row(table, "requests lost", of(tally, "lost"));
+    row(table, "done without the lease", of(tally, "fence"));
     row(table, "without an end", of(tally, "liveness"));
     row(table, "reaper ended by itself", of(tally, "crash-loop"));
     row(table, "replays that went another way", of(tally, "replay"));

@@ -44,6 +44,14 @@ private:
     void make_register();
     void sell_room();
     test::FakeJournal& journal() { return journals_[machine_]; }
+    void watch_journal(std::size_t machine);
+    void lose_lease(const Item& item);
+    void replace(std::uint64_t run);
+    void come_back(std::size_t machine, std::uint64_t run);
+    std::size_t next_machine() const;
+    void drain_displaced();
+    void stop();
+    bool is_frozen() const { return held_up_ != nullptr && held_up_->service.empty(); }
     bool settled() const;
     void drain();
     /// Moves on to what comes next; false if nothing does.
@@ -56,10 +64,13 @@ private:
     Timeline timeline_;
     Trace trace_;
     cloudsim::Site site_;
-    std::array<test::FakeJournal, 2> journals_;  ///< each on a machine of its own
-    std::array<test::FakeSwitch, 2> breakers_;   ///< the same
-    std::size_t machine_ = 0;                    ///< whose reaper is the active one
-    test::FakeSwitch pause_;                     ///< operators pause both
+    const std::shared_ptr<test::FakeRows> rows_ = std::make_shared<test::FakeRows>();
+    /// Each on a machine of its own; all of the same rows, if they share one.
+    std::array<test::FakeJournal, 3> journals_;
+    test::FakeJournal no_other_;                ///< of one that does not come back
+    std::array<test::FakeSwitch, 3> breakers_;  ///< each on a machine of its own
+    std::size_t machine_ = 0;                   ///< whose reaper is the active one
+    test::FakeSwitch pause_;                    ///< operators pause both
     Reloaded configured_;
     Truth truth_;
     std::optional<SoldRoom> sold_;
@@ -71,8 +82,21 @@ private:
     ExclusiveRoom exclusive_;
     cloudsim::Notifications notifications_;
     Actors actors_;
-    std::unique_ptr<Process> process_;
+    std::unique_ptr<Process> process_;  ///< of the active one
+    std::uint64_t run_ = 0;             ///< the number of that process
+    /// Another has taken over; it does not know, as it is frozen, or cut off from the journal.
+    struct Displaced {
+        std::size_t machine = 0;
+        bool frozen = false;
+        std::unique_ptr<Process> process;
+    };
+    std::vector<Displaced> displaced_;
+    const Item* held_up_ = nullptr;         ///< the active one is frozen or cut off
+    const Item* losing_ = nullptr;          ///< what strikes next is this, and no crash
+    bool stopping_ = false;                 ///< the active one, in good order
+    std::vector<const Item*> at_write_{};   ///< due when the journal is written
     std::optional<int> crash_in_;           ///< handlers
+    bool stops_ = false;                    ///< ... which is none: it stops in good order
     bool taken_over_ = false;               ///< ... and the other machine takes over
     const Item* in_mid_claim_ = nullptr;    ///< due when the next claim is asked for
     std::vector<const Item*> in_mid_cull_;  ///< due when the next deletion is accepted
@@ -88,9 +112,14 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
       tally_(tally),
       trace_(timeline_, verbose),
       site_(plan.cloud, [this] { return cloud_time(timeline_.true_now()); }),
+      journals_{
+          test::FakeJournal{rows_},
+          test::FakeJournal{plan.shares_journal() ? rows_ : std::make_shared<test::FakeRows>()},
+          test::FakeJournal{rows_}},
       configured_{configured_by(plan)},
       truth_(timeline_, site_),
-      checker_(plan, timeline_, site_, truth_, {&journals_[0], &journals_[1]}, pause_, trace_,
+      checker_(plan, timeline_, site_, truth_,
+               {&journals_[0], plan.shares_journal() ? &no_other_ : &journals_[1]}, pause_, trace_,
                tally),
       network_(timeline_, site_, trace_, tally.faults, plan.seed ^ 0x9e37U),
       broker_(timeline_, trace_, tally.faults, plan.seed ^ 0x79b9U),
@@ -133,17 +162,35 @@ Schedule::Schedule(const SchedulePlan& plan, const std::set<std::size_t>& withou
         site_.world().door = &gateway_;
     }
     checker_.on_accepted_deletion([this] { on_deletion(); });
-    for (auto& journal : journals_)
-        journal.fails = [this](const std::string& what) {
-            if (what == "holds") return false;  // only read
-            if (writes_failing_ > 0) {
-                ++tally_.faults[static_cast<std::size_t>(Kind::disk_full)];
-                trace_.line("disk full: " + what);
-                return true;
-            }
-            checker_.on_write(what);
-            return false;
-        };
+    for (std::size_t machine = 0; machine < journals_.size(); ++machine) watch_journal(machine);
+}
+
+void Schedule::watch_journal(std::size_t machine) {
+    journals_[machine].on_call = [this, machine](const std::string& what) {
+        if (what.empty()) return;
+        if (machine != machine_) {
+            ++tally_.fenced;
+            trace_.line("without the lease: " + what);
+            return;
+        }
+        std::erase_if(at_write_, [&](const Item* item) {
+            if (!what.starts_with(item->at_write) || losing_ != nullptr) return false;
+            losing_ = item;
+            crash_soon(*item);
+            return true;
+        });
+    };
+    journals_[machine].fails = [this, machine](const std::string& what) {
+        if (what == "holds") return false;  // only read
+        if (writes_failing_ > 0) {
+            ++tally_.faults[static_cast<std::size_t>(Kind::disk_full)];
+            trace_.line("disk full: " + what);
+            return true;
+        }
+        if (machine != machine_) checker_.blame("fence", what + " is written without the lease");
+        checker_.on_write(what);
+        return false;
+    };
 }
 
 TimePoint Schedule::calm_from() const {
@@ -199,8 +246,13 @@ void Schedule::arm(const Item& item) {
             case Kind::reload:
             case Kind::reservation_changed:
             case Kind::takeover:
+            case Kind::lease_lost:
                 if (item.in_mid_cull)
                     in_mid_cull_.push_back(&item);
+                else if (!item.at_write.empty())
+                    at_write_.push_back(&item);
+                else if (item.kind == Kind::lease_lost)
+                    crash_soon(*(losing_ = &item));
                 else if (item.kind == Kind::takeover)
                     take_over(item);
                 else
@@ -293,6 +345,7 @@ void Schedule::crash_soon(const Item& item) {
 void Schedule::take_over(const Item& item) {
     crash_soon(item);
     taken_over_ = true;
+    stops_ = item.orderly;
 }
 
 void Schedule::reload(const Item& item) {
@@ -312,13 +365,24 @@ void Schedule::on_deletion() {
                 reload(*item);
             else if (item->kind == Kind::takeover)
                 take_over(*item);
+            else if (item->kind == Kind::lease_lost)
+                crash_soon(*(losing_ = item));
             else
                 actors_.begin(*item);
         });
 }
 
 void Schedule::start() {
+    if (plan_.shares_journal() && !journal().take_lease(
+                                      "machine " + std::to_string(machine_),
+                                      [this] { return timeline_.true_now(); }, &pause_)) {
+        timeline_.at(journal().lease_ends(), [this] { start(); });
+        return;
+    }
     trace_.line("the reaper starts");
+    journal().cut_off = false;
+    ++run_;
+    network_.begin_process();
     checker_.on_start();
     process_ =
         std::make_unique<Process>(plan_, configured_, timeline_, network_, broker_, journal(),
@@ -329,8 +393,12 @@ void Schedule::start() {
 void Schedule::kill() {
     crash_in_.reset();
     if (!process_) return;
-    trace_.line("kill -9");
-    ++tally_.crashes;
+    const bool in_order = std::exchange(stopping_, false) && process_->ended();
+    if (in_order) journal().give_back_lease();
+    trace_.line(in_order ? "it stopped" : "kill -9");
+    if (!in_order) ++tally_.crashes;
+    held_up_ = losing_ = nullptr;
+    stops_ = false;
     if (plan_.with_gateway()) count_waits();
     const bool taken_over = std::exchange(taken_over_, false);
     ++tally_.faults[static_cast<std::size_t>(taken_over ? Kind::takeover : Kind::crash)];
@@ -340,10 +408,101 @@ void Schedule::kill() {
     checker_.on_kill();
     if (taken_over) {
         trace_.line("another machine takes over");
-        machine_ = 1 - machine_;
-        checker_.on_takeover(machine_);
+        machine_ = next_machine();
+        if (!plan_.shares_journal()) checker_.on_takeover(machine_);
     }
     timeline_.after(restart_after_, [this] { start(); });
+}
+
+/// One whose last reaper has ended.
+std::size_t Schedule::next_machine() const {
+    const auto machines = plan_.shares_journal() ? static_cast<std::size_t>(plan_.reapers) : 2U;
+    std::size_t next = (machine_ + 1) % machines;
+    while (std::any_of(displaced_.begin(), displaced_.end(),
+                       [&](const Displaced& each) { return each.machine == next; }))
+        next = (next + 1) % machines;
+    return next;
+}
+
+/// The active reaper is held up, until its lease ends or it comes back.
+void Schedule::lose_lease(const Item& item) {
+    crash_in_.reset();
+    if (held_up_ != nullptr || stopping_) return;
+    ++tally_.faults[static_cast<std::size_t>(item.kind)];
+    trace_.line("- " + describe(item));
+    held_up_ = &item;
+    if (is_frozen()) {
+        broker_.freeze();
+        gateway_.ask_of(nullptr);
+    } else {
+        journal().cut_off = true;
+    }
+    timeline_.after(item.length,
+                    [this, machine = machine_, run = run_] { come_back(machine, run); });
+    timeline_.at(journal().lease_ends(), [this, run = run_] { replace(run); });
+}
+
+/// Its lease has ended: another takes over.
+void Schedule::replace(std::uint64_t run) {
+    if (run != run_ || held_up_ == nullptr) return;
+    if (journal().lease_ends() > timeline_.true_now()) {
+        timeline_.at(journal().lease_ends(), [this, run] { replace(run); });
+        return;
+    }
+    const std::size_t next = next_machine();
+    if (next == machine_) return;
+    trace_.line("another machine takes over from one that is held up");
+    ++tally_.displaced;
+    broker_.freeze();
+    gateway_.ask_of(nullptr);
+    checker_.on_kill();
+    displaced_.push_back({machine_, is_frozen(), std::move(process_)});
+    held_up_ = nullptr;
+    machine_ = next;
+    start();
+}
+
+void Schedule::come_back(std::size_t machine, std::uint64_t run) {
+    if (run == run_) {
+        if (held_up_ == nullptr) return;
+        trace_.line("the reaper comes back in time");
+        journal().cut_off = false;
+        const bool frozen = is_frozen();
+        held_up_ = nullptr;
+        if (!frozen) return;
+        broker_.thaw();
+        gateway_.ask_of(process_.get());
+        return;
+    }
+    for (Displaced& each : displaced_) {
+        if (each.machine != machine) continue;
+        trace_.line("a reaper that lost its lease comes back");
+        journals_[machine].cut_off = false;
+        each.frozen = false;
+    }
+}
+
+/// They end by themselves.
+void Schedule::drain_displaced() {
+    std::erase_if(displaced_, [this](Displaced& each) {
+        try {
+            while (!each.frozen && !each.process->ended() && each.process->poll_one()) {
+            }
+        } catch (const std::exception& error) {
+            checker_.on_reaper_died(error.what());
+            return true;
+        }
+        if (each.process->ended()) trace_.line("it ends: " + *each.process->ended());
+        return each.process->ended().has_value();
+    });
+}
+
+/// In good order: it ends when it has given everything back.
+void Schedule::stop() {
+    crash_in_.reset();
+    trace_.line("the reaper is to stop");
+    stopping_ = true;
+    process_->stop();
 }
 
 /// What nova-scheduler waits for when the reaper crashes.
@@ -365,9 +524,15 @@ void Schedule::count_waits() {
 }
 
 void Schedule::drain() {
-    while (process_) {
+    drain_displaced();
+    while (process_ && !is_frozen()) {
         if (crash_in_ && --*crash_in_ < 0) {
-            kill();
+            if (const Item* const item = std::exchange(losing_, nullptr))
+                lose_lease(*item);
+            else if (std::exchange(stops_, false))
+                stop();
+            else
+                kill();
             return;
         }
         try {
@@ -376,6 +541,12 @@ void Schedule::drain() {
             checker_.on_reaper_died(error.what());
             process_.reset();
             gateway_.ask_of(nullptr);
+            return;
+        }
+        // One that starts and can't read its journal ends, and is started again.
+        if (process_->ended() && (stopping_ || journal().cut_off)) {
+            taken_over_ = taken_over_ || stopping_;
+            kill();
             return;
         }
         if (const auto& ended = process_->ended()) {
@@ -388,7 +559,9 @@ void Schedule::drain() {
 }
 
 bool Schedule::settled() const {
-    if (!process_ || actors_.pending() > 0 || broker_.unacknowledged() > 0) return false;
+    if (!process_ || held_up_ != nullptr || !displaced_.empty() || actors_.pending() > 0 ||
+        broker_.unacknowledged() > 0)
+        return false;
     for (const auto& [id, record] : journals_[machine_].records)
         if (!record.outcome) return false;
     return !checker_.awaits_end_of_hold() && !checker_.awaits_freed_room() &&
@@ -430,6 +603,10 @@ ScheduleResult Schedule::run() {
         if (timeline_.true_now() > calm && settled()) break;
     } while (advance());
     checker_.at_the_end(broker_);
+    for (const Displaced& each : displaced_)
+        checker_.blame("fence", "the reaper of machine " + std::to_string(each.machine) +
+                                    " lost its lease, and does not end");
+    if (plan_.shares_journal()) ++tally_.with_shared_journal;
     if (plan_.with_gateway()) ++tally_.through_gateway;
     const GatewayCounted& asked = gateway_.counted();
     tally_.searches += asked.calls;

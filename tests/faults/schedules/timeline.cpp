@@ -34,8 +34,12 @@ bool Timeline::run_due() {
     return true;
 }
 
-void Timeline::forget_sleepers() {
-    std::erase_if(agenda_, [](const auto& entry) { return !entry.second.action; });
+void Timeline::forget_sleepers(const boost::asio::execution_context& process) {
+    std::erase_if(agenda_, [&](const auto& entry) {
+        return !entry.second.action &&
+               &boost::asio::query(entry.second.alarm->get_executor(),
+                                   boost::asio::execution::context) == &process;
+    });
 }
 
 }  // namespace reaper::faults

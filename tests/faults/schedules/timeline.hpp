@@ -4,6 +4,7 @@
 // There is one true time. The reaper's wall clock may be stepped away from it.
 #pragma once
 
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/experimental/channel.hpp>
 #include <functional>
 #include <map>
@@ -37,8 +38,8 @@ public:
     void move_to(TimePoint time) { true_ = std::max(true_, time); }
     /// Runs the first entry if its time has come.
     bool run_due();
-    /// Who slept is no more: its process was killed.
-    void forget_sleepers();
+    /// Who slept there is no more: its process was killed.
+    void forget_sleepers(const boost::asio::execution_context& process);
 
 private:
     using Alarm = boost::asio::experimental::channel<void(boost::system::error_code)>;
