@@ -61,6 +61,7 @@ public:
     RunningService(ServicePorts ports, LiveSettings settings,
                    std::function<void(ServiceStatus)> on_status);
 
+    Task<void> prepare() override;
     ResultTask<void> run() override;
     void stop() override;
     void reload(LiveSettings settings) override;
@@ -110,7 +111,9 @@ private:
 
     bool serves() const { return parts_ && listening_; }
     void use(std::shared_ptr<const CompiledPolicy> policy);
+    std::vector<PeriodicTask> reading_tasks();
     std::vector<PeriodicTask> periodic_tasks();
+    void spawn_all(std::vector<PeriodicTask> tasks);
     void listen_to_messages();
     void listen_to_events();
     void on_events(std::vector<CloudEvent> events);
@@ -151,6 +154,7 @@ private:
     bool stopping_ = false;
     std::unique_ptr<Parts> parts_;  ///< while it runs
     std::size_t active_ = 0;        ///< coroutines that must end before we do
+    bool preparing_ = false;        ///< another reaper is active
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start
@@ -315,9 +319,25 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
 
 // ---- life ----
 
-ResultTask<void> RunningService::run() {
+Task<void> RunningService::prepare() {
     executor_ = co_await asio::this_coro::executor;
     parts_ = std::make_unique<Parts>(*this, executor_);
+    preparing_ = true;
+    listen_to_events();
+    spawn_all(reading_tasks());
+}
+
+ResultTask<void> RunningService::run() {
+    const bool prepared = std::exchange(preparing_, false);
+    if (prepared && stopping_) {
+        while (active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+        if (ports_.events != nullptr) co_await ports_.events->stop();
+        co_return Result<void>{};
+    }
+    if (!prepared) {
+        executor_ = co_await asio::this_coro::executor;
+        parts_ = std::make_unique<Parts>(*this, executor_);
+    }
     parts_->decisions.observed_by(ports_.observer);
     auto fed = co_await parts_->safeguards.restore();
     if (!fed) co_return fed.error();
@@ -346,10 +366,11 @@ ResultTask<void> RunningService::run() {
     listening_ = true;
     stepped_at_ = ports_.cloud.clock.steady();
     listen_to_messages();
-    listen_to_events();
-    for (auto& task : periodic_tasks())
-        spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
-                               [this](const Error& why) { return handle_refusal(why); }));
+    if (!prepared) {
+        listen_to_events();
+        spawn_all(reading_tasks());
+    }
+    spawn_all(periodic_tasks());
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
     if (displaced_) {
@@ -675,6 +696,7 @@ std::string RunningService::hanging_line() const {
 }
 
 void RunningService::report() {
+    if (preparing_) return;
     ServiceStatus status;
     const std::string waits = waits_for();
     status.ready = waits.empty();
@@ -716,11 +738,31 @@ constexpr Duration between_journal_checks{2000};
 constexpr Duration hour = std::chrono::hours{1};
 constexpr Duration between_looks_at_credentials{5000};
 
+std::function<Duration()> every(Duration interval) {
+    return [interval] { return interval; };
+}
+
 }  // namespace
 
-/// Everything that is done again and again.
+void RunningService::spawn_all(std::vector<PeriodicTask> tasks) {
+    for (auto& task : tasks)
+        spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
+                               [this](const Error& why) { return handle_refusal(why); }));
+}
+
+/// What a standby does again and again, too.
+std::vector<PeriodicTask> RunningService::reading_tasks() {
+    std::vector<PeriodicTask> tasks;
+    tasks.push_back({"reading the cloud", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
+    // A Keystone that hangs delays nothing else.
+    tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh_project_names(); }});
+    return tasks;
+}
+
+/// Everything else that is done again and again.
 std::vector<PeriodicTask> RunningService::periodic_tasks() {
-    const auto every = [](Duration interval) { return [interval] { return interval; }; };
     const auto quietly = [](auto work) {
         return [work]() -> ResultTask<void> {
             work();
@@ -728,11 +770,6 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
         };
     };
     std::vector<PeriodicTask> tasks;
-    tasks.push_back({"reading the cloud", every(CacheRefresher::step),
-                     [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
-    // A Keystone that hangs delays nothing else.
-    tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
-                     [this] { return parts_->refresher.refresh_project_names(); }});
     tasks.push_back({"looking into what culls rest on", every(CullPreconditions::step),
                      [this] { return parts_->preconditions.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {
