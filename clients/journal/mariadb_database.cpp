@@ -22,6 +22,8 @@ namespace {
 struct Code {
     enum : unsigned {
         disk_full = 1021,
+        write_failed = 1026,
+        engine_failed = 1030,  ///< also for want of room on the disk
         too_many_connections = 1040,
         no_right_to_database = 1044,
         access_denied = 1045,
@@ -31,6 +33,7 @@ struct Code {
         table_full = 1114,
         no_right_to_table = 1142,
         no_table = 1146,
+        commit_failed = 1180,  ///< Galera: the node was cut off meanwhile
         too_many_of_user = 1203,
         lock_wait_timeout = 1205,
         deadlock = 1213,  ///< also a transaction that Galera did not certify
@@ -51,8 +54,13 @@ struct Code {
 /// The connection is of no use any longer; another server may be.
 bool ends_connection(unsigned code) {
     switch (code) {
+        case Code::disk_full:
+        case Code::write_failed:
+        case Code::engine_failed:
         case Code::not_ready:
         case Code::shutting_down:
+        case Code::table_full:
+        case Code::commit_failed:
         case Code::option_prevents:
         case Code::read_only:
         case Code::killed:
@@ -79,6 +87,8 @@ bool may_work_later(unsigned code) {
 const char* mariadb_advice(unsigned code) {
     switch (code) {
         case Code::disk_full:
+        case Code::write_failed:
+        case Code::engine_failed:
         case Code::table_full: return "the disk of the database server is full: free some space";
         case Code::too_many_connections:
         case Code::too_many_of_user: return "raise max_connections of the server or of the user";

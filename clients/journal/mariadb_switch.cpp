@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "clients/journal/mariadb_lease.hpp"
 #include "clients/journal/mariadb_schema.hpp"
 #include "clients/journal/stored_journal.hpp"
 #include "reaper/model/text.hpp"
@@ -19,7 +20,9 @@ using journal::Transaction;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds between_looks{500};
-constexpr std::chrono::seconds answer_holds{5};
+/// As long as the lease: Galera leaves out a silent node after 5 s, and a host that hangs is given
+/// up after `journal.timeout`. The record of a deletion asks the row itself.
+constexpr std::chrono::milliseconds answer_holds = journal::lease_lasts;
 constexpr std::size_t longest_name = 255;
 constexpr std::size_t longest_reason = 1024;
 
@@ -96,9 +99,17 @@ private:
         };
         const int before = changes();
         std::optional<PauseNote> note;
-        const auto looked = journal::guarded<void>(url_, [&]() -> Result<void> {
+        const auto look_once = [&]() -> Result<void> {
             note = read(connected(reading_));
             return {};
+        };
+        const auto looked = journal::guarded<void>(url_, [&]() -> Result<void> {
+            try {
+                return look_once();
+            } catch (const journal::DatabaseFailure& failure) {
+                if (!failure.again || !reading_) throw;
+            }
+            return look_once();  // at the next host
         });
         const std::lock_guard lock{mutex_};
         if (looked && before != changes_) return;  // `change` has seen more

@@ -61,6 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cloudsim", help=f"the simulated cloud (default: CLOUDSIM, or {BUILT}/cloudsim)")
     group.addoption("--room-questions", type=int, default=300, help="asked in test_room_boots.py (default: 300)")
     group.addoption("--room-seed", type=int, default=20261120, help="of these questions")
+    group.addoption("--galera", action="store_true", help="the scenarios with a Galera cluster, and no others")
     group.addoption("--traces", help="where scenarios write down what they saw, to be compared")
 
 
@@ -80,9 +81,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[TRACES] = Traces(Path(config.getoption("--traces")).absolute())
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    other = collection_path.is_file() and ("galera" in collection_path.name) != config.getoption("--galera")
+    return True if other else None
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """What `-n auto` means. There is only one lab in a --lab-dir."""
+    if config.getoption("--galera"):
+        return 2  # clusters of three
     return 0 if chosen_lab(config) else WORKERS[config.getoption("--cloud")]
 
 

@@ -3,6 +3,8 @@ on loopback that passes on what it gets, in both directions, while it is open.""
 
 import socket
 import threading
+import time
+from typing import Callable
 
 from lablib.ports import LOOPBACK, free_ports
 
@@ -17,6 +19,7 @@ class Relay:
         self._listener: socket.socket | None = None
         self._carried: list[socket.socket] = []
         self._dead = threading.Event()
+        self.delay: Callable[[], float] | None = None  # seconds that each piece takes
 
     def open(self) -> None:
         self._listener = socket.create_server((LOOPBACK, self.port))
@@ -64,6 +67,8 @@ class Relay:
     def _copy(self, source: socket.socket, sink: socket.socket) -> None:
         try:
             while chunk := source.recv(65536):
+                if self.delay:
+                    time.sleep(self.delay())
                 if not self._dead.is_set():
                     sink.sendall(chunk)
         except OSError:

@@ -2,7 +2,7 @@
 where the active one ended, froze or was killed. Meanwhile their gateways, APIs and the pause work on each."""
 
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Callable, Iterator
@@ -85,55 +85,64 @@ class Pair:
     first: Member
     second: Member
 
-    @contextmanager
-    def searching(self, member: Member) -> Iterator[list[int]]:
-        """nova-scheduler asks that one's gateway the whole time."""
-        answers: list[int] = []
-        ended = threading.Event()
-        token = {"X-Auth-Token": self.cloud.placement.get_token()}
 
-        def search() -> None:
-            while not ended.is_set():
-                url = f"http://{member.gateway}{SEARCH}"
-                try:
-                    answers.append(requests.get(url, headers=token, timeout=300).status_code)
-                except requests.RequestException:
-                    answers.append(0)
+@contextmanager
+def searching(cloud: SimCloud, member: Member) -> Iterator[list[int]]:
+    """nova-scheduler asks that one's gateway the whole time."""
+    answers: list[int] = []
+    ended = threading.Event()
+    token = {"X-Auth-Token": cloud.placement.get_token()}
 
-        asking = threading.Thread(target=search)
-        asking.start()
-        try:
-            yield answers
-        finally:
-            ended.set()
-            asking.join()
+    def search() -> None:
+        while not ended.wait(0.01):
+            url = f"http://{member.gateway}{SEARCH}"
+            try:
+                answers.append(requests.get(url, headers=token, timeout=300).status_code)
+            except requests.RequestException:
+                answers.append(0)
+
+    asking = threading.Thread(target=search)
+    asking.start()
+    try:
+        yield answers
+    finally:
+        ended.set()
+        asking.join()
+
+
+@contextmanager
+def standing_by(cloud: SimCloud, install: Install, journals: list[dict[str, Any]]) -> Iterator[list[Member]]:
+    """A reaper for each `journal` of a configuration; the first one is active, the others stand by."""
+    count = range(len(journals))
+    free = ports.free_ports([f"{name}-{number}" for number in count for name in ("gateway", "metrics")])
+    with ExitStack() as gates:
+        members: list[Member] = []
+        for number, journal in enumerate(journals):
+            address, metrics = (f"{ports.LOOPBACK}:{free[f'{name}-{number}']}" for name in ("gateway", "metrics"))
+            gate = gates.enter_context(Gate(cloud.endpoint("compute")))
+            reaper = install()
+            members.append(Member(reaper, gate, address, metrics))
+            stand_before(reaper, gate)
+            reaper.config["broker"].update(heartbeat=HEARTBEAT, queue=members[0].reaper.queue)
+            reaper.config["broker"]["dead_letter_queue"] = f"{reaper.queue}.dead-letter"
+            reaper.config["cull"]["max_parallel_deletions"] = 1
+            reaper.config["journal"] = journal
+            reaper.config["gateway"] = {"listen": address}
+            reaper.config["metrics"] = {"listen": metrics}
+        made = members[0].reaper.command("journal", "migrate")
+        assert made.returncode == 0, made.stderr
+        members[0].reaper.start()
+        for member in members[1:]:
+            member.stand_by()
+        yield members
 
 
 @pytest.fixture
 def pair(cloud: SimCloud, install: Install, database: MariaDb) -> Iterator[Pair]:
     """One is active, the other one stands by."""
-    url = database.new_database()
-    free = ports.free_ports(["gateway-1", "gateway-2", "metrics-1", "metrics-2"])
-    with Gate(cloud.endpoint("compute")) as one, Gate(cloud.endpoint("compute")) as two:
-        members = []
-        for number, gate in enumerate((one, two), start=1):
-            address, metrics = (f"{ports.LOOPBACK}:{free[f'{name}-{number}']}" for name in ("gateway", "metrics"))
-            members.append(Member(install(), gate, address, metrics))
-        pair = Pair(cloud, *members)
-        for member in members:
-            reaper = member.reaper
-            stand_before(reaper, member.nova)
-            reaper.config["broker"].update(heartbeat=HEARTBEAT, queue=members[0].reaper.queue)
-            reaper.config["broker"]["dead_letter_queue"] = f"{reaper.queue}.dead-letter"
-            reaper.config["cull"]["max_parallel_deletions"] = 1
-            reaper.config["journal"] = {"url": url, "timeout": "60s"}
-            reaper.config["gateway"] = {"listen": member.gateway}
-            reaper.config["metrics"] = {"listen": member.metrics}
-        made = pair.first.reaper.command("journal", "migrate")
-        assert made.returncode == 0, made.stderr
-        pair.first.reaper.start()
-        pair.second.stand_by()
-        yield pair
+    journal = {"url": database.new_database(), "timeout": "60s"}
+    with standing_by(cloud, install, [journal, journal]) as members:
+        yield Pair(cloud, *members)
 
 
 def plenty_of_spot(cloud: SimCloud) -> Fleet:
@@ -151,7 +160,7 @@ def test_it_takes_over_from_one_that_ends(cloud: SimCloud, pair: Pair, record_pr
     mark = cloud.mark()
     first, second = pair.first, pair.second
     eventually("it has read the cloud", lambda: readings(second) == 1)
-    with pair.searching(second) as answers:
+    with searching(cloud, second) as answers:
         eventually("it answers", lambda: len(answers) > 5)
         first.reaper.stop()
         struck = datetime.now()
@@ -184,7 +193,7 @@ def test_it_takes_over_from_one_that_is(
     mark = cloud.mark()
     first, second = pair.first, pair.second
     first.nova.hold_answers("DELETE")
-    with pair.searching(second) as answers:
+    with searching(cloud, second) as answers:
         [refused] = cloud.fail_to_boot("large")
         first.nova.wait_held("the answer to the first deletion")
         struck = datetime.now()

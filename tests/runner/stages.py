@@ -396,6 +396,12 @@ def sim(run: Runner) -> Counts:
     return run.scenarios("sim", "sim")
 
 
+def galera(run: Runner) -> Counts:
+    if not run.built("release"):
+        return needs_build("release", "galera")
+    return run.pytest("galera", "tests/openstack", "--cloud", "sim", "--galera")
+
+
 def faults(run: Runner) -> Counts:
     if not run.built("release"):
         return needs_build("release", "faults")
@@ -572,6 +578,7 @@ SOAK = (
     Stage("optimised", "unit tests of the optimised build", optimised),
     Stage("schedules", f"{SOAK_SCHEDULES} schedules of faults, as many through the gateway and with sold vCPUs, some with reserved room", many_schedules),
     Stage("mutants", "each rule broken on purpose, and caught", mutants),
+    Stage("galera", "reapers over a journal in a Galera cluster whose nodes fail", galera),
     Stage("tsan-recording", "thread sanitizer: recordings", tsan_recording),
     Stage("fuzz-long", f"every fuzzer for {FUZZ_SOAK_SECONDS} s", fuzz_long),
     Stage("placement", "room for groups as Placement's own code tells it, new cases", placement),

@@ -145,6 +145,22 @@ TEST_F(MariadbJournal, GoesOnWhenItsConnectionWasCut) {
     EXPECT_EQ(wait(journal->list(10)).value().size(), 2U);
 }
 
+TEST_F(MariadbJournal, ConnectsAgainWhereAHostHasNoRoomOrWasCutOff) {
+    migrate();
+    for (const std::string code : {"1021", "1026", "1030", "1114", "1180"}) {
+        auto journal = open_mariadb_journal(address, "first").value();
+        // Connections until now fail, as on a host that is left.
+        MariadbDatabase newest{address, MariadbDatabase::Use::reading};
+        execute(
+            "CREATE OR REPLACE TRIGGER full BEFORE INSERT ON request FOR EACH ROW "
+            "IF CONNECTION_ID() < " +
+            newest.ask("SELECT CONNECTION_ID()") +
+            " THEN SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = " + code + "; END IF");
+        const auto admitted = wait(journal->admit(request("req-" + code), noon()));
+        EXPECT_TRUE(admitted) << admitted.error().what;
+    }
+}
+
 TEST_F(MariadbJournal, KeepsThePauseThatIsInForce) {
     migrate();
     const auto pause = make_shared_switch(address, std::make_unique<FakeSwitch>(), SwitchUse::once);
@@ -193,6 +209,17 @@ TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
     EXPECT_FALSE(here->paused());
     ASSERT_TRUE(there->resume());
     EXPECT_FALSE(there->paused());
+}
+
+TEST_F(MariadbJournal, SwitchIsReadAgainWhereItsConnectionWasCut) {
+    migrate();
+    const auto here = make_shared_switch(address, std::make_unique<FakeSwitch>(), SwitchUse::once);
+    EXPECT_FALSE(here->paused());
+    MariadbDatabase other{address, MariadbDatabase::Use::reading};
+    execute("KILL CONNECTION " +
+            other.ask("SELECT id FROM information_schema.processlist WHERE db = DATABASE() "
+                      "AND id <> CONNECTION_ID()"));
+    EXPECT_FALSE(here->paused());
 }
 
 TEST_F(MariadbJournal, IsPausedWhereItsSwitchCantBeRead) {
