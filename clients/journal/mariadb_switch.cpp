@@ -84,6 +84,7 @@ private:
         PauseNote unknown;
         unknown.at = unknown_since_;
         unknown.trouble = "the switch in " + url_ + " can't be read: " + trouble_;
+        unknown.unknown = true;
         return unknown;
     }
     /// A connection of its own; it may be asked by the watcher and by `change` at once.

@@ -63,6 +63,7 @@ struct PauseNote {
     std::string reason;     ///< empty if it is not said
     TimePoint at{};         ///< of a file without a time: when it was last changed
     std::string trouble{};  ///< why the user and the reason are not known; else empty
+    bool unknown = false;   ///< whether it is paused can't be determined now
 
     /// `by alice since 2024-05-01T12:00:00.000Z: kernel update`
     std::string line() const;

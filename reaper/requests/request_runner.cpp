@@ -213,11 +213,11 @@ Task<bool> RequestRunner::until_allowed(std::optional<Outcome>& ended) {
                 log_about(about(request_), spdlog::level::warn, "{}: {}", request_.id.str(),
                           looked.error().what);
         }
-        if (const auto paused = services_.safeguards.paused_reason()) {
+        const auto unknown = services_.safeguards.not_known_yet();
+        if (const auto paused = services_.safeguards.paused_reason(); paused && !unknown) {
             ended = cut_short(OutcomeKind::refused, "the reaper is " + *paused, "paused");
             co_return false;
         }
-        const auto unknown = services_.safeguards.not_known_yet();
         const auto not_ours = leases_.why_not_held();
         if (!unknown && (!not_ours || settings_.dry_run)) co_return true;
         if (services_.stopping) co_return false;

@@ -13,6 +13,7 @@ class FakeSwitch final : public Switch {
 public:
     std::optional<std::string> why;  ///< paused, when there
     std::vector<std::string> calls;  ///< `pause BY: REASON`, `resume`
+    bool unknown = false;            ///< `why` is why it can't be read
     bool disk_full = false;          ///< pausing fails
     mutable int asked = 0;           ///< how often `paused` was called
     std::function<void()> on_ask;    ///< called each time, before the answer
@@ -24,7 +25,7 @@ public:
     }
     std::optional<PauseNote> note() const override {
         if (!why) return std::nullopt;
-        return PauseNote{"", *why, {}};
+        return unknown ? PauseNote{"", "", {}, *why, true} : PauseNote{"", *why, {}};
     }
     Result<void> pause(std::string by, std::string reason) override {
         calls.push_back("pause " + by + ": " + reason);

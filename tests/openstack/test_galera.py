@@ -29,8 +29,6 @@ pytestmark = pytest.mark.sim_only
 
 SMALL = [("spot", "small", 5)]
 LEASE_S = 15
-# A defect that these cases found: a request that comes before the switch answers again is refused.
-REFUSED = pytest.mark.xfail(strict=False, reason="refused while the switch in the journal does not answer")
 CONFLICTS = 3000  # until the case is over, and not forever
 
 
@@ -231,6 +229,16 @@ def in_conflict(at: Scene, node: Node) -> Iterator[None]:
 
 
 @contextmanager
+def isolated(at: Scene, node: Node) -> Iterator[None]:
+    """It is up, and no longer Primary."""
+    with out(at, node):
+        node.execute("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'")
+        eventually("it has noticed", lambda: node.status("cluster_status") == "non-Primary")
+        yield
+        node.execute("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'")
+
+
+@contextmanager
 def all_down(at: Scene, node: Node) -> Iterator[None]:
     at.cluster.kill()
     yield
@@ -290,6 +298,7 @@ class Fault:
 FAULTS = {
     "each-killed": Fault(killed, nodes=(0, 1, 2)),
     "frozen": Fault(frozen),
+    "not-primary": Fault(isolated),
     "old-state": Fault(set_back),
     "disk-full": Fault(full),
     "max-connections": Fault(crowded),
@@ -300,9 +309,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=REFUSED if name == "frozen" else ()) for name in FAULTS]
-)
+@pytest.mark.parametrize("name", FAULTS)
 def test_requests_are_served(
     cloud: SimCloud, install: Install, cluster: Galera, name: str, tmp_path: Path, record_property: Record
 ) -> None:
@@ -318,7 +325,6 @@ def test_requests_are_served(
             at.serve()
 
 
-@REFUSED
 def test_nobody_dies_while_no_node_answers(cloud: SimCloud, install: Install, cluster: Galera) -> None:
     with scene(cloud, install, cluster, each_its_own_first(cluster)) as at:
         at.serve()

@@ -78,6 +78,7 @@ std::optional<std::string> SafeguardController::held_back() const {
 }
 
 std::optional<std::string> SafeguardController::not_known_yet() const {
+    if (const auto note = dependencies_.pause.note(); note && note->unknown) return note->trouble;
     const auto* const preconditions = dependencies_.preconditions;
     return preconditions == nullptr ? std::nullopt : preconditions->not_known_yet();
 }

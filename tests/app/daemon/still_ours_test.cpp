@@ -230,6 +230,21 @@ TEST_F(StillOursTest, APausedReaperRefusesAndSaysWhoPausedIt) {
     run_until([&] { return all_acknowledged(1); });
 }
 
+TEST_F(StillOursTest, WhereItIsNotKnownWhetherItIsPausedTheRequestWaits) {
+    full_host();
+    requester();
+    pause.why = "the switch in mysql://db/ can't be read: no answer";
+    pause.unknown = true;
+    start();
+    messages->deliver(body_of(failure()));
+    const auto began = clock.steady();
+    run_until([&] { return clock.steady() > began + seconds{20}; });
+    EXPECT_FALSE(journal.records.at(RequestId{"req-1"}).outcome);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    pause.why.reset();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
 TEST_F(StillOursTest, APauseBetweenTwoDeletionsStopsTheSecond) {
     full_host();
     requester();
