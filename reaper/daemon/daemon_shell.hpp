@@ -61,6 +61,9 @@ struct ServiceStatus {
 class DaemonWork {
 public:
     virtual ~DaemonWork() = default;
+    /// While another reaper is active: reads what `run` will need, and changes nothing. Returns at
+    /// once; `run` comes after it, also after `stop`.
+    virtual Task<void> prepare() { co_return; }
     /// Works until `stop`. Returns when everything in flight is finished.
     virtual ResultTask<void> run() = 0;
     /// Takes nothing new; `run` returns when what is in flight is done. Idempotent.

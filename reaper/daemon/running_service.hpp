@@ -49,6 +49,7 @@ public:
     RunningService(ServicePorts ports, LiveSettings settings,
                    std::function<void(ServiceStatus)> on_status);
 
+    Task<void> prepare() override;
     ResultTask<void> run() override;
     void stop() override;
     void reload(LiveSettings settings) override;
@@ -98,7 +99,9 @@ private:
 
     bool serves() const { return parts_ && listening_; }
     void use(std::shared_ptr<const CompiledPolicy> policy);
+    std::vector<PeriodicTask> reading_tasks();
     std::vector<PeriodicTask> periodic_tasks();
+    void spawn_all(std::vector<PeriodicTask> tasks);
     void listen_to_messages();
     void listen_to_events();
     void on_events(std::vector<CloudEvent> events);
@@ -139,6 +142,7 @@ private:
     bool stopping_ = false;
     std::unique_ptr<Parts> parts_;  ///< while it runs
     std::size_t active_ = 0;        ///< coroutines that must end before we do
+    bool preparing_ = false;        ///< another reaper is active
     bool listening_ = false;        ///< the journal is read, requests are taken
     bool cloud_answered_ = false;
     std::optional<std::string> cloud_refused_;  ///< our credentials, at the start

@@ -163,9 +163,25 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
 
 // ---- life ----
 
-ResultTask<void> RunningService::run() {
+Task<void> RunningService::prepare() {
     executor_ = co_await asio::this_coro::executor;
     parts_ = std::make_unique<Parts>(*this, executor_);
+    preparing_ = true;
+    listen_to_events();
+    spawn_all(reading_tasks());
+}
+
+ResultTask<void> RunningService::run() {
+    const bool prepared = std::exchange(preparing_, false);
+    if (prepared && stopping_) {
+        while (active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
+        if (ports_.events != nullptr) co_await ports_.events->stop();
+        co_return Result<void>{};
+    }
+    if (!prepared) {
+        executor_ = co_await asio::this_coro::executor;
+        parts_ = std::make_unique<Parts>(*this, executor_);
+    }
     parts_->decisions.observed_by(ports_.observer);
     auto fed = co_await parts_->safeguards.restore();
     if (!fed) co_return fed.error();
@@ -194,10 +210,11 @@ ResultTask<void> RunningService::run() {
     listening_ = true;
     stepped_at_ = ports_.cloud.clock.steady();
     listen_to_messages();
-    listen_to_events();
-    for (auto& task : periodic_tasks())
-        spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
-                               [this](const Error& why) { return handle_refusal(why); }));
+    if (!prepared) {
+        listen_to_events();
+        spawn_all(reading_tasks());
+    }
+    spawn_all(periodic_tasks());
     spawn(wait_for_cloud());
     while (!stopping_ || active_ > 0) co_await parts_->idle.async_receive(asio::use_awaitable);
     if (displaced_) {

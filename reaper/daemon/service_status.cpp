@@ -156,6 +156,7 @@ std::string RunningService::hanging_line() const {
 }
 
 void RunningService::report() {
+    if (preparing_) return;
     ServiceStatus status;
     const std::string waits = waits_for();
     status.ready = waits.empty();

@@ -18,11 +18,31 @@ constexpr Duration between_journal_checks{2000};
 constexpr Duration hour = std::chrono::hours{1};
 constexpr Duration between_looks_at_credentials{5000};
 
+std::function<Duration()> every(Duration interval) {
+    return [interval] { return interval; };
+}
+
 }  // namespace
 
-/// Everything that is done again and again.
+void RunningService::spawn_all(std::vector<PeriodicTask> tasks) {
+    for (auto& task : tasks)
+        spawn(run_periodically(std::move(task), ports_.cloud.clock, stopping_,
+                               [this](const Error& why) { return handle_refusal(why); }));
+}
+
+/// What a standby does again and again, too.
+std::vector<PeriodicTask> RunningService::reading_tasks() {
+    std::vector<PeriodicTask> tasks;
+    tasks.push_back({"reading the cloud", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
+    // A Keystone that hangs delays nothing else.
+    tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
+                     [this] { return parts_->refresher.refresh_project_names(); }});
+    return tasks;
+}
+
+/// Everything else that is done again and again.
 std::vector<PeriodicTask> RunningService::periodic_tasks() {
-    const auto every = [](Duration interval) { return [interval] { return interval; }; };
     const auto quietly = [](auto work) {
         return [work]() -> ResultTask<void> {
             work();
@@ -30,11 +50,6 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
         };
     };
     std::vector<PeriodicTask> tasks;
-    tasks.push_back({"reading the cloud", every(CacheRefresher::step),
-                     [this] { return parts_->refresher.refresh(); }, std::chrono::seconds{5}});
-    // A Keystone that hangs delays nothing else.
-    tasks.push_back({"reading the names of projects", every(CacheRefresher::step),
-                     [this] { return parts_->refresher.refresh_project_names(); }});
     tasks.push_back({"looking into what culls rest on", every(CullPreconditions::step),
                      [this] { return parts_->preconditions.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {

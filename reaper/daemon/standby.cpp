@@ -29,10 +29,12 @@ bool is_loopback(const std::string& host) {
 
 ResultTask<void> Standby::run() {
     if (take_over_) {
+        co_await service_.prepare();
         const bool ours = co_await wait();
-        if (!ours) co_return Result<void>{};
-        take_over_ = nullptr;
-        spdlog::warn("takes over: the journal is ours now");
+        if (ours) {
+            take_over_ = nullptr;
+            spdlog::warn("takes over: the journal is ours now");
+        }
     }
     co_return co_await service_.run();
 }

@@ -37,8 +37,7 @@ project_breaker: {{wasted: 0, unproven: 0}}
 shape_cooldown: {{wasted: 0}}
 host_cooldown: 0s
 pause_file: {directory}/paused
-journal:
-  path: {directory}/journal.db
+journal: {{{journal}}}
 cache:
   hosts_per_second: {rate}
 log:
@@ -159,13 +158,14 @@ class User:
 
 class Reaper:
     def __init__(self, binaries, directory, cloud, amqp, rate, promise="0s", parallel=8, more="",
-                 first=(), taggers=""):
+                 first=(), taggers="", journal=""):
         config = directory / "reaper.yaml"
         config.write_text(CONFIG.format(
             region=cloud.place.get("region", "RegionOne"), auth_url=cloud.place["auth_url"],
             password=cloud.place["users"]["reaper"]["password"], amqp=amqp,
             directory=directory, rate=rate, promise=promise,
-            parallel=parallel, taggers=taggers) + more)
+            parallel=parallel, taggers=taggers,
+            journal=journal or f"path: {directory}/journal.db") + more)
         config.chmod(0o600)
         if first:
             subprocess.run([binaries / "reaper", "--config", config, *first], check=True,

@@ -141,10 +141,16 @@ def plenty_of_spot(cloud: SimCloud) -> Fleet:
     return fill(cloud, {one: SPOT, two: FULL, three: SPOT})
 
 
+def readings(member: Member) -> int:
+    """Of the whole cloud."""
+    return member.reaper.log_text().count(" servers, read in ")
+
+
 def test_it_takes_over_from_one_that_ends(cloud: SimCloud, pair: Pair, record_property: Record) -> None:
     fleet = plenty_of_spot(cloud)
     mark = cloud.mark()
     first, second = pair.first, pair.second
+    eventually("it has read the cloud", lambda: readings(second) == 1)
     with pair.searching(second) as answers:
         eventually("it answers", lambda: len(answers) > 5)
         first.reaper.stop()
@@ -157,6 +163,7 @@ def test_it_takes_over_from_one_that_ends(cloud: SimCloud, pair: Pair, record_pr
     taken = second.reaper.first_said("takes over")
     assert taken is not None
     record_property("takeover_s", (taken - struck).total_seconds())
+    assert readings(second) == 1, "what it read as a standby is good"
     assert_freed(fleet, mark, NEEDED, among=fleet.spot())
     cloud.wait_for(cloud.ask("large"), "ACTIVE")
     first.stand_by()
