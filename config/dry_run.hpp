@@ -1,6 +1,8 @@
 // Where a dry run keeps what it would have done.
 #pragma once
 
+#include <filesystem>
+
 #include "config/settings.hpp"
 
 namespace reaper::config {
@@ -13,6 +15,12 @@ struct KeptByDryRun {
 
 /// `dry-run.db` in the directory of the journal, and, where `record` names no directory, `dry-run`
 /// there. Of what it gave, it gives the same again.
-KeptByDryRun kept_by_dry_run(const JournalSettings& journal, const Record& record);
+inline KeptByDryRun kept_by_dry_run(const JournalSettings& journal, const Record& record) {
+    const auto directory = std::filesystem::path{journal.path}.parent_path();
+    KeptByDryRun kept{{}, record};
+    kept.journal.path = (directory / "dry-run.db").string();
+    if (record.directory.empty()) kept.record.directory = (directory / "dry-run").string();
+    return kept;
+}
 
 }  // namespace reaper::config

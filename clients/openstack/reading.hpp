@@ -10,6 +10,7 @@
 #include "clients/openstack/service.hpp"
 #include "clients/openstack/session.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
 
@@ -17,7 +18,12 @@ namespace reaper::openstack {
 // stop here.
 
 /// Throws WrongJson.
-nlohmann::json parse_json(std::string_view body);
+inline nlohmann::json parse_json(std::string_view body) {
+    nlohmann::json document = nlohmann::json::parse(body, nullptr, false);
+    if (document.is_discarded())
+        throw WrongJson{"not JSON: \"" + one_line(body.substr(0, 200), 80) + '"'};
+    return document;
+}
 
 /// What `read(JsonPlace)` makes of the body. `where` names the answer in the error: `GET nova ...`.
 template <class Read>

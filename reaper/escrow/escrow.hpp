@@ -128,6 +128,7 @@ public:
     Resources shown_free_on(const ProviderId& provider) const;
 
 private:
+    static constexpr Duration call_deadline{5'000};  // of one write
     static constexpr Duration first_pause{1'000};
     static constexpr Duration longest_pause{60'000};
     struct Entry {
@@ -140,6 +141,7 @@ private:
         GrowingPause pause{first_pause, longest_pause};
     };
 
+    static std::string name_of(const ServerId& server);
     void expect(const RequestRecord& record);
     enum class Taken { yes, no, differs };
     Task<Taken> take(ServerId victim, Consumer held);
@@ -151,6 +153,7 @@ private:
     ResultTask<bool> released_by_nova(ServerId server);
     Task<void> check_one(ServerId server);
     Task<void> release(ServerId server);
+    ResultTask<void> empty(ServerId consumer);
     Task<void> give_back(ServerId server, ProjectId project);
     ResultTask<void> look_at_unsure();
     ResultTask<void> look_for_others();

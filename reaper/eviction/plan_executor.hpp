@@ -66,11 +66,4 @@ public:
                                       std::shared_ptr<const CompiledPolicy> policy) = 0;
 };
 
-/// Sends nothing.
-class DryRunExecutor final : public PlanExecutor {
-public:
-    Task<Execution> carry_out(Request request, Plan plan, std::map<ServerId, Progress> known,
-                              std::shared_ptr<const CompiledPolicy> policy) override;
-};
-
 }  // namespace reaper

@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/records.hpp"
 
 namespace reaper {
 
@@ -27,6 +29,16 @@ inline std::optional<ServerId> with_version(const ServerId& id, char from, char 
 }
 
 }  // namespace escrow_consumer
+
+inline constexpr const char* escrow_consumer_type = "RESERVATION";
+/// The project of all of them, and the user of those that no server had: Placement takes any text.
+inline constexpr const char* escrow_project = "openstack-reaper";
+
+/// With nothing held by it.
+inline ConsumerChange emptied(ServerId id, Consumer consumer) {
+    consumer.holds.clear();
+    return {std::move(id), std::move(consumer)};
+}
 
 /// None if the server's id is none of Nova's.
 inline std::optional<ServerId> escrow_consumer_of(const ServerId& server) {

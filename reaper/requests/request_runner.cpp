@@ -17,6 +17,18 @@
 namespace reaper {
 namespace {
 
+/// Sends nothing.
+class DryRunExecutor final : public PlanExecutor {
+public:
+    Task<Execution> carry_out(Request, Plan plan, std::map<ServerId, Progress>,
+                              std::shared_ptr<const CompiledPolicy>) override {
+        Execution execution;
+        execution.end = Execution::End::reported;
+        execution.reason = "dry run: " + summary(Decision{plan});
+        co_return execution;
+    }
+};
+
 std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, CullRoom& room,
                                             EvictionGuard& guard) {
     if (services.settings.dry_run) return std::make_unique<DryRunExecutor>();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <optional>
 
 #include "reaper/runtime/async.hpp"
 
@@ -14,7 +15,14 @@ public:
         : turn_(executor, 1), others_(executor, 1) {}
 
     /// It lasts as long as the permit.
-    Task<AsyncSemaphore::Permit> take(bool in_a_hurry);
+    Task<AsyncSemaphore::Permit> take(bool in_a_hurry) {
+        // Copies, which share the places: a waiting caller may outlive the turns.
+        AsyncSemaphore turn = turn_;
+        AsyncSemaphore others = others_;
+        std::optional<AsyncSemaphore::Permit> next;
+        if (!in_a_hurry) next.emplace(co_await others.acquire());
+        co_return co_await turn.acquire();
+    }
 
 private:
     AsyncSemaphore turn_;

@@ -79,13 +79,6 @@ void add_examples(const std::string& name, const json& content,
             found[name] = wrong_by(media.at("schema"), media.at("example"));
 }
 
-/// A response that the document has elsewhere.
-const json& resolved(const json& response) {
-    if (!response.contains("$ref")) return response;
-    const std::string where = response.at("$ref");
-    return openapi().at(json::json_pointer{where.substr(1)});
-}
-
 }  // namespace
 
 const json& openapi() {
@@ -95,6 +88,12 @@ const json& openapi() {
         return json::parse(file);
     }();
     return document;
+}
+
+const json& resolved(const json& part) {
+    if (!part.contains("$ref")) return part;
+    const std::string where = part.at("$ref");
+    return openapi().at(json::json_pointer{where.substr(1)});
 }
 
 std::set<std::string> documented_routes() {

@@ -13,6 +13,9 @@ namespace reaper::test {
 /// reaper/api/openapi.json as it is written.
 const nlohmann::json& openapi();
 
+/// A part of the document, or where that only refers to another one, that one.
+const nlohmann::json& resolved(const nlohmann::json& part);
+
 /// `GET /v1/hosts/{host}`, ...
 std::set<std::string> documented_routes();
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "reaper/cli/arguments/command_table.hpp"
-#include "reaper/cli/arguments/completions.hpp"
 #include "reaper/cli/arguments/parsed.hpp"
 #include "reaper/cli/arguments/past_arguments.hpp"
 #include "reaper/cli/arguments/request_arguments.hpp"

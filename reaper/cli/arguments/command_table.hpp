@@ -91,4 +91,12 @@ CommandEntry own_command_table();
 /// `brief` tells the line of a command.
 CommandEntry command_table(CLI::App& app, const std::function<std::string(const CLI::App&)>& brief);
 
+// What a shell completes: commands, options, and values where these are known.
+
+/// To be sourced by bash (4 or newer), or put where bash-completion looks.
+std::string bash_completion(const CommandEntry& program);
+
+/// A file `_reaper` of zsh's fpath.
+std::string zsh_completion(const CommandEntry& program);
+
 }  // namespace reaper::cli

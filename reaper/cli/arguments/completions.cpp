@@ -1,6 +1,6 @@
-#include "reaper/cli/arguments/completions.hpp"
-
 #include <sstream>
+
+#include "reaper/cli/arguments/command_table.hpp"
 
 namespace reaper::cli {
 namespace {

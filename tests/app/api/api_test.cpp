@@ -64,12 +64,8 @@ TEST_F(ApiTest, EveryRouteIsInTheDocumentAndTheOtherWayRound) {
 
 /// The names of a body's members, those of its lists' entries too.
 void members_of(const nlohmann::json& schema, std::set<std::string>& names) {
-    using nlohmann::json;
-    if (schema.contains("$ref"))
-        return members_of(
-            openapi().at(json::json_pointer{schema.at("$ref").get<std::string>().substr(1)}),
-            names);
-    const json properties = schema.value("properties", json::object());
+    const nlohmann::json properties =
+        resolved(schema).value("properties", nlohmann::json::object());
     for (const auto& [name, member] : properties.items()) {
         names.insert(name);
         if (member.contains("items")) members_of(member.at("items"), names);
@@ -82,8 +78,8 @@ TEST_F(ApiTest, TheLineOfARouteNamesAllThatItTakes) {
         for (char& c : method) c = static_cast<char>(std::tolower(c));
         const json& operation = openapi().at("paths").at(std::string{route.path}).at(method);
         std::set<std::string> names;
-        for (const json& parameter : operation.value("parameters", json::array()))
-            if (parameter.value("in", "") == "query") names.insert(parameter.at("name"));
+        for (const json& each : operation.value("parameters", json::array()))
+            if (resolved(each).value("in", "") == "query") names.insert(resolved(each).at("name"));
         const json::json_pointer body{"/requestBody/content/application~1json/schema"};
         if (operation.contains(body)) members_of(operation.at(body), names);
         for (const std::string& name : names)
