@@ -64,7 +64,8 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
              settings_.dry_run ? null_switch_ : ports.breaker,
              ports.metrics,
              ports.observer,
-             ports.clock_ahead},
+             ports.clock_ahead,
+             ports.shared_journal},
       on_status_(std::move(on_status)) {
     if (!settings_.cache.events) ports_.events = nullptr;
     settings_.cache.events = ports_.events != nullptr;
