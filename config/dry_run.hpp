@@ -15,11 +15,11 @@ struct KeptByDryRun {
 
 /// `dry-run.db` in the directory of the journal, and, where `record` names no directory, `dry-run`
 /// there. Of what it gave, it gives the same again.
-inline KeptByDryRun kept_by_dry_run(const JournalSettings& journal, const Record& record) {
-    const auto directory = std::filesystem::path{journal.path}.parent_path();
-    KeptByDryRun kept{{}, record};
+inline KeptByDryRun kept_by_dry_run(const JournalSettings& of_daemon, const Record& recorded) {
+    const auto directory = std::filesystem::path{of_daemon.path}.parent_path();
+    KeptByDryRun kept{{}, recorded};
     kept.journal.path = (directory / "dry-run.db").string();
-    if (record.directory.empty()) kept.record.directory = (directory / "dry-run").string();
+    if (recorded.directory.empty()) kept.record.directory = (directory / "dry-run").string();
     return kept;
 }
 
