@@ -49,17 +49,22 @@ protected:
             servers.push_back(victim.server.str() + " for " + victim.request.str());
         return servers;
     }
+    /// Two servers a minute, for two requests.
+    std::shared_ptr<DeletionLimit> open_with_limit() {
+        auto limit = std::make_shared<DeletionLimit>();
+        limit->most = 2;
+        limit->window_ms = 60'000;
+        JournalOptions options;
+        options.limit = limit;
+        open(options);
+        for (const char* const id : {"req-1", "req-2"}) admit(id);
+        return limit;
+    }
 };
 REAPER_ON_EVERY_ENGINE(JournalCounts);
 
 TEST_P(JournalCounts, NoDeletionIsWrittenBeyondTheLimit) {
-    const auto limit = std::make_shared<DeletionLimit>();
-    limit->most = 2;
-    limit->window_ms = 60'000;
-    JournalOptions options;
-    options.limit = limit;
-    open(options);
-    for (const char* const id : {"req-1", "req-2"}) admit(id);
+    const auto limit = open_with_limit();
     step("req-1", "a", Step::delete_sent, 1);
     step("req-2", "b", Step::delete_sent, 2);
     const StepEntry third{ServerId{"c"}, Step::delete_sent, "", noon(3)};
@@ -79,13 +84,7 @@ TEST_P(JournalCounts, NoDeletionIsWrittenBeyondTheLimit) {
 }
 
 TEST_P(JournalCounts, TheLimitCountsAServerOnceFromItsFirstSending) {
-    const auto limit = std::make_shared<DeletionLimit>();
-    limit->most = 2;
-    limit->window_ms = 60'000;
-    JournalOptions options;
-    options.limit = limit;
-    open(options);
-    for (const char* const id : {"req-1", "req-2"}) admit(id);
+    const auto limit = open_with_limit();
     const auto may = [&](const char* server, int at) {
         const StepEntry next{ServerId{server}, Step::delete_sent, "", noon(at)};
         return wait(journal_->add_step(RequestId{"req-2"}, next)).has_value();
