@@ -272,6 +272,17 @@ void check_journal(const JournalSettings& journal, Findings& findings) {
                       "true, and the CA in ca_file if it is a private one");
 }
 
+void check_notice(const NoticeSettings& notice, Findings& findings) {
+    constexpr Duration longest = std::chrono::minutes{20};
+    for (std::size_t i = 0; i < notice.periods.size(); ++i) {
+        const auto period = notice_period_of(notice.periods[i]);
+        if (!period || period->second > longest)
+            findings.error("notice.periods[" + std::to_string(i) + "]",
+                           "is " + shown(notice.periods[i]),
+                           "NAME=DURATION of 20min at most, such as m1.spot=2min");
+    }
+}
+
 void check_settings(const Draft& draft, Findings& findings) {
     const Settings& settings = draft.settings;
     const Http& http = settings.http;
@@ -288,6 +299,7 @@ void check_settings(const Draft& draft, Findings& findings) {
     check_order("cull.promise", cull.promise, "cull.watch", cull.watch, findings);
     const ThrashSettings& thrash = settings.policy.safeguards.thrash;
     check_order("thrash.grace", thrash.grace, "thrash.max_grace", thrash.max_grace, findings);
+    check_notice(settings.policy.notice, findings);
     const SafeguardSettings& safeguards = settings.policy.safeguards;
     for (const auto& [path, retry] :
          {std::pair{std::string{"breaker"}, safeguards.breaker.retry},

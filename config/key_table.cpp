@@ -54,6 +54,11 @@ Target safeguards_at() {
 }
 
 template <auto Member>
+Target notice_at() {
+    return at<&Settings::policy, &Policy::notice, Member>();
+}
+
+template <auto Member>
 Target protect_at() {
     return safeguards_at<&SafeguardSettings::protect, Member>();
 }
@@ -410,6 +415,26 @@ const Section thrash{
     },
     true};
 
+const Section notice{
+    "notice",
+    "how long servers have between the notice of their end and their deletion",
+    {
+        {"period", Span{0ms, 20min}, "0s", "of every revocable server; 0s: no notice",
+         notice_at<&NoticeSettings::period>()},
+        {"periods", TextList{true}, "[]",
+         "NAME=DURATION of flavors (by name), projects (by id) and taggers; the longest counts",
+         notice_at<&NoticeSettings::periods>()},
+        {"owner_key", Text{255}, "",
+         "of a server's metadata, with which its owner sets the period; default: owners can't",
+         notice_at<&NoticeSettings::owner_key>()},
+        {"longest", Span{0ms, 20min}, "10min", "that an owner gets",
+         notice_at<&NoticeSettings::longest>()},
+        {"stop_before", Span{0ms, 20min}, "0s",
+         "before its end: then the server is stopped, with its ACPI shutdown; 0s: not at all",
+         notice_at<&NoticeSettings::stop_before>()},
+    },
+    true};
+
 const Section breaker{
     "breaker",
     "things in a row that stop all culls, until one is tried; 0 is never",
@@ -701,13 +726,34 @@ const Section log{
 
 const std::vector<Section>& sections() {
     static const std::vector<Section> all = [] {
-        std::vector<Section> every{
-            top,          cloud,           auth,    endpoints,       http,
-            broker,       trigger,         cull,    scheduler,       protect,
-            limits,       thrash,          breaker, project_breaker, shape_cooldown,
-            short_lived,  cache,           labels,  journal,         record,
-            admin,        admin_tls,       metrics, gateway,         gateway_tls,
-            reservations, reservations_acl};
+        std::vector<Section> every{top,
+                                   cloud,
+                                   auth,
+                                   endpoints,
+                                   http,
+                                   broker,
+                                   trigger,
+                                   cull,
+                                   scheduler,
+                                   protect,
+                                   limits,
+                                   thrash,
+                                   notice,
+                                   breaker,
+                                   project_breaker,
+                                   shape_cooldown,
+                                   short_lived,
+                                   cache,
+                                   labels,
+                                   journal,
+                                   record,
+                                   admin,
+                                   admin_tls,
+                                   metrics,
+                                   gateway,
+                                   gateway_tls,
+                                   reservations,
+                                   reservations_acl};
         for (auto& each : oversubscription_sections()) every.push_back(std::move(each));
         every.push_back(log);
         return every;

@@ -10,6 +10,7 @@
 
 #include "config/secret.hpp"
 #include "reaper/model/cells.hpp"
+#include "reaper/model/notice.hpp"
 #include "reaper/model/parameters.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"
@@ -140,6 +141,7 @@ struct Policy {
     SafeguardSettings safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:`,
                                    ///< `project_breaker:`, `shape_cooldown:`, `short_lived:` and
                                    ///< `host_cooldown:`
+    NoticeSettings notice;         ///< `notice:` of servers, before their end
 
     friend bool operator==(const Policy&, const Policy&) = default;
 };

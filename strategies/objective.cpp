@@ -15,7 +15,7 @@ namespace reaper {
 namespace {
 
 std::optional<Measure> measure_of(std::string_view name) {
-    for (int i = 0; i <= static_cast<int>(Measure::start); ++i)
+    for (int i = 0; i <= static_cast<int>(Measure::notice); ++i)
         if (to_string(static_cast<Measure>(i)) == name) return static_cast<Measure>(i);
     return std::nullopt;
 }
@@ -81,9 +81,9 @@ std::variant<std::pair<std::string, Amount>, std::string> priority_of(const std:
 
 namespace {
 
-constexpr std::array<std::string_view, 10> measure_names{
-    "waste", "victims", "lost_work", "priority", "restarts",
-    "share", "age",     "start",     "price",    "unasked"};
+constexpr std::array<std::string_view, 11> measure_names{
+    "waste", "victims", "lost_work", "priority", "restarts", "share",
+    "age",   "start",   "notice",    "price",    "unasked"};
 constexpr Amount whole_share = 1'000'000;
 constexpr Amount max_restarts = 1'000'000;
 
@@ -140,6 +140,7 @@ bool only_cpus(const std::vector<ResourceClass>& classes) {
 /// What an amount of it is counted in; empty: nothing but a number.
 std::string unit_of(Measure measure, const Goal& goal) {
     if (measure == Measure::age || measure == Measure::start) return " minutes";
+    if (measure == Measure::notice) return " seconds";
     if (measure != Measure::lost_work) return "";
     return only_cpus(goal.work_classes) ? " vCPU-minutes"
                                         : " " + goal.work_classes.front().str() + "-minutes";
@@ -294,6 +295,9 @@ Amount Objective::value(Measure measure, const Server& server) const {
         case Measure::price: return capped(goal->prices.of(server));
         case Measure::age: return capped(minutes(now - server.created));
         case Measure::start: return capped(minutes(server.created.time_since_epoch()));
+        case Measure::notice:
+            if (notice == nullptr) return 0;
+            return capped(std::chrono::ceil<std::chrono::seconds>(notice->left_of(server)).count());
         case Measure::share: {
             if (fleets == nullptr) return whole_share;
             const auto fleet = fleets->find(server.project);
@@ -347,6 +351,7 @@ std::string Objective::level_words(const Shape& shape, std::size_t level, Amount
             case Measure::lost_work: return work_words(amount, goal->work_classes);
             case Measure::age:
             case Measure::start: return counted(amount, "minute") + " of age";
+            case Measure::notice: return counted(amount, "second") + " of notice";
             default: break;
         }
     }
@@ -408,6 +413,20 @@ bool counts_all_waste(const Goal& goal) {
     });
 }
 
+bool counts_notice(const Goal& goal) {
+    return std::any_of(goal.levels.begin(), goal.levels.end(), [](const auto& level) {
+        return std::any_of(level.begin(), level.end(),
+                           [](const Goal::Term& term) { return term.measure == Measure::notice; });
+    });
+}
+
+/// Limits, and the worth that an operator gave to servers, decide before any wait does.
+bool goes_before_notice(const std::vector<Goal::Term>& level) {
+    return std::all_of(level.begin(), level.end(), [](const Goal::Term& term) {
+        return term.measure == Measure::price || term.measure == Measure::priority;
+    });
+}
+
 bool asks_for(const Shape& shape, const ResourceClass& resource_class) {
     for (std::size_t need = 0; need < shape.size(); ++need)
         if (shape[need].resource_class == resource_class) return true;
@@ -439,7 +458,13 @@ Objective objective_for(const Goal& goal, const Problem& problem) {
     objective.goal = &goal;
     objective.now = problem.now;
     objective.fleets = problem.fleets;
+    objective.notice = problem.notice;
+    bool waits = problem.notice != nullptr && !counts_notice(goal);
     for (const auto& level : goal.levels) {
+        if (waits && !goes_before_notice(level)) {
+            add_level(objective, {{Measure::notice, 1, 0}});
+            waits = false;
+        }
         std::vector<Objective::Term> terms;
         for (const auto& term : level) {
             if (term.measure != Measure::waste) {
@@ -457,6 +482,7 @@ Objective objective_for(const Goal& goal, const Problem& problem) {
         }
         add_level(objective, std::move(terms));
     }
+    if (waits) add_level(objective, {{Measure::notice, 1, 0}});
     objective.victims_level = objective.levels.size();
     objective.levels.push_back({{Measure::victims, 1, 0}});
     if (counts_all_waste(goal)) add_unasked(objective, problem.shape);

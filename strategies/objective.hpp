@@ -33,6 +33,7 @@ enum class Measure {
     share,      ///< of the project's revocable servers that one is, in millionths
     age,        ///< minutes since its creation
     start,      ///< its creation: minutes UTC
+    notice,     ///< seconds of notice that it is still to have
     price,      ///< what it takes of scarce budgets (the planner's, never configured)
     unasked,    ///< what it holds of a class that is not requested (a tie rule, never configured)
 };
@@ -90,6 +91,7 @@ struct Objective {
     TimePoint now{};
     /// Revocable servers of each project; none counts as 1.
     const std::map<ProjectId, Amount>* fleets = nullptr;
+    const NoticeRules* notice = nullptr;  ///< null: no server has notice
 
     /// What the host costs with `slots` slots before any victim; its waste may be negative.
     Cost base(const Shape& shape, const HostRoom& room, Amount slots) const;

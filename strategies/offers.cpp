@@ -14,6 +14,7 @@ constexpr std::size_t least_kept = 48;
 
 std::string key_of(const Problem& problem, const Objective& objective) {
     std::string key = objective.goal->fingerprint();
+    if (objective.notice != nullptr) key += objective.notice->fingerprint();
     for (const auto& need : problem.shape)
         key += "|" + need.resource_class.str() + "=" + std::to_string(need.amount);
     return key;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/notice.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/rooms/room.hpp"
 #include "strategies/sketch.hpp"
@@ -76,6 +77,8 @@ struct Problem {
     const std::map<ProjectId, Amount>* fleets = nullptr;
     /// Bounds found in earlier decisions on the same cloud; may be null.
     BoundTables* tables = nullptr;
+    /// How much notice servers are to have; null: none.
+    const NoticeRules* notice = nullptr;
 };
 
 /// What a strategy picked.

@@ -69,7 +69,22 @@ bool RunTimes::may_keep(const HostRow& row) const {
     return !keeps_none() && row.last_start > (now_ - longest()).time_since_epoch().count();
 }
 
+std::optional<std::string> LateFilter::why_kept(const Server& server, const Host& host) const {
+    if (other_ != nullptr)
+        if (auto why = other_->why_kept(server, host)) return why;
+    if (!is_late(server)) return std::nullopt;
+    return "it is to have " + format_duration(notice_.left_of(server)) +
+           " of notice, longer than nova-scheduler waits";
+}
+
+bool LateFilter::keeps(const Server& server, const Host& host) const {
+    return (other_ != nullptr && other_->keeps(server, host)) || is_late(server);
+}
+
 namespace {
+
+/// Of the time that a search has, what a deletion takes.
+constexpr Duration for_deletion{2'000};
 
 /// Attempts: soft safeguards give way one after the other until a plan is possible; and which
 /// safeguard it was where none is.
@@ -93,10 +108,12 @@ public:
 private:
     Decision attempt(bool keep, bool leave_out);
     RunTimes run_times(bool keep) const;
+    std::optional<LateFilter> late_filter(const VictimFilter* other) const;
     void explain(Decision& decision) const;
     void name_workloads(Plan& plan) const;
     void name_safeguard(NotEnough& answer) const;
-    bool enough_without(bool projects, bool aggregates, bool run_time, bool protection) const;
+    bool enough_without(bool projects, bool aggregates, bool run_time, bool protection,
+                        bool notice) const;
 
     const Request& request_;
     const CloudIndex& cloud_;
@@ -157,10 +174,19 @@ RunTimes Attempts::run_times(bool keep) const {
     return times;
 }
 
+/// None where no client waits for the answer, or no server has notice.
+std::optional<LateFilter> Attempts::late_filter(const VictimFilter* other) const {
+    if (options_.notice == nullptr || request_.source != RequestSource::gateway)
+        return std::nullopt;
+    return LateFilter{*options_.notice, request_.deadline - options_.now - for_deletion, other};
+}
+
 Decision Attempts::attempt(bool keep, bool leave_out) {
     const RunTimes times = run_times(keep);
     PlanOptions options = options_;
     options.victim_filter = times.keeps_none() ? nullptr : &times;
+    const auto late = late_filter(options.victim_filter);
+    if (late) options.victim_filter = &*late;
     options.in_cooldown = leave_out && !in_cooldown_.empty() ? &in_cooldown_ : nullptr;
     return make_plan(request_, cloud_, ledger_, strategy_, strategy_name_, options);
 }
@@ -204,12 +230,14 @@ void Attempts::name_workloads(Plan& plan) const {
 }
 
 /// Whether all servers that may go without these safeguards give enough; the soft ones are off.
-bool Attempts::enough_without(bool projects, bool aggregates, bool run_time,
-                              bool protection) const {
+bool Attempts::enough_without(bool projects, bool aggregates, bool run_time, bool protection,
+                              bool notice) const {
     static const Protection none;
     const RunTimes times = run_times(false);
     PlanOptions options = options_;
     options.victim_filter = run_time || times.keeps_none() ? nullptr : &times;
+    const auto late = late_filter(options.victim_filter);
+    if (late && !notice) options.victim_filter = &*late;
     if (protection) options.protection = &none;
     Budgets budgets;
     if (options_.budgets != nullptr) {
@@ -237,6 +265,8 @@ void Attempts::name_safeguard(NotEnough& answer) const {
          "the limit of victims in an aggregate stands in the way"},
         {safeguard::min_run_time, least > Duration::zero(),
          "servers that have not run for " + format_duration(least) + " would have to go"},
+        {safeguard::notice, late_filter(nullptr).has_value(),
+         "servers would have to go whose notice is longer than nova-scheduler waits"},
         {safeguard::is_protected, options_.protection != nullptr && !options_.protection->empty(),
          "protected servers would have to go"}};
     const auto settle = [&](const Safeguard& safeguard) {
@@ -244,15 +274,15 @@ void Attempts::name_safeguard(NotEnough& answer) const {
         append(answer.reason, safeguard.reason);
     };
     for (std::size_t i = 0; i < safeguards.size(); ++i)
-        if (safeguards[i].on && enough_without(i == 0, i == 1, i == 2, i == 3))
+        if (safeguards[i].on && enough_without(i == 0, i == 1, i == 2, i == 4, i == 3))
             return settle(safeguards[i]);
     // Several together: the one that has to go last is named.
-    bool off[4] = {};
+    bool off[5] = {};
     int taken = 0;
     for (std::size_t i = 0; i < safeguards.size(); ++i) {
         if (!safeguards[i].on) continue;
         off[i] = true;
-        if (++taken > 1 && enough_without(off[0], off[1], off[2], off[3]))
+        if (++taken > 1 && enough_without(off[0], off[1], off[2], off[4], off[3]))
             return settle(safeguards[i]);
     }
 }
@@ -383,6 +413,20 @@ Decision plan_either(const Request& request, const SchedulerRules& rules,
 
 }  // namespace
 
+namespace {
+
+/// With what is left of the notices that were given for the request.
+NoticeRules notice_for(const Request& request, const CompiledPolicy& policy, const Notices& notices,
+                       TimePoint now) {
+    NoticeRules notice = policy.notice;
+    for (const Notice& given : notices.of(request.id))
+        if (given.told)
+            notice.under_notice(given.server, std::max(Duration::zero(), given.until - now));
+    return notice;
+}
+
+}  // namespace
+
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudView& cache,
                 const Ledger& ledger, std::map<ServerId, std::string> skipped) {
     Safeguards nothing_known{policy.safeguards};
@@ -420,6 +464,11 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     options.seed = seed_of(request.id);
     options.now = now;
     options.skipped = std::move(skipped);
+    for (const auto& [server, given] : safeguards.notices().all())
+        if (given.request != request.id)
+            options.skipped.emplace(server, "it has notice, for request " + given.request.str());
+    const NoticeRules notice = notice_for(request, policy, safeguards.notices(), now);
+    if (!notice.none()) options.notice = &notice;
     if (request.correction)
         return correction_under(safeguards, request, hosts, ledger, std::move(options));
     const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);

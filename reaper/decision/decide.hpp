@@ -50,6 +50,26 @@ private:
     Duration max_grace_{0};
 };
 
+// Servers whose notice is longer than nova-scheduler waits: they can't free room for its search.
+
+class LateFilter final : public VictimFilter {
+public:
+    /// `other`: what else keeps servers; may be null. Both must outlive it.
+    LateFilter(const NoticeRules& notice, Duration left, const VictimFilter* other)
+        : notice_{notice}, left_{left}, other_{other} {}
+
+    std::optional<std::string> why_kept(const Server& server, const Host& host) const override;
+    bool keeps(const Server& server, const Host& host) const override;
+    bool may_keep(const HostRow&) const override { return true; }
+
+private:
+    bool is_late(const Server& server) const { return notice_.left_of(server) > left_; }
+
+    const NoticeRules& notice_;
+    Duration left_;
+    const VictimFilter* other_;
+};
+
 // A plan under the safeguards: what they forbid is not chosen, what they advise against only where
 // nothing else is enough.
 //

@@ -40,8 +40,12 @@ constexpr std::array<std::pair<InventoryHoldEndKind, std::string_view>, 4> hold_
     {InventoryHoldEndKind::not_set, "not-set"},
 }};
 
-constexpr std::array<std::pair<Step, std::string_view>, 8> steps{{
+constexpr std::array<std::pair<Step, std::string_view>, 12> steps{{
     {Step::skipped, "skipped"},
+    {Step::notice_sent, "notice-sent"},
+    {Step::notified, "notified"},
+    {Step::stop_sent, "stop-sent"},
+    {Step::withdrawn, "notice-withdrawn"},
     {Step::delete_sent, "delete-sent"},
     {Step::delete_accepted, "delete-accepted"},
     {Step::force_delete_sent, "force-delete-sent"},

@@ -73,6 +73,10 @@ struct FreedRoomResult {
 /// What happened to one victim.
 enum class Step {
     skipped,      ///< the fresh read found it unfit; detail says why
+    notice_sent,  ///< written before its owner hears of it; detail: when it ends (`iso_time`)
+    notified,     ///< its owner can know; detail as above
+    stop_sent,    ///< it is stopped before its end, so that its guest shuts down
+    withdrawn,    ///< it stays, and its owner can know; detail says why
     delete_sent,  ///< written before the call goes out
     delete_accepted,
     force_delete_sent,

@@ -38,8 +38,9 @@ constexpr FreedRoomResultKind freed_room_results[] = {FreedRoomResultKind::taken
                                                       FreedRoomResultKind::taken_by_revocable,
                                                       FreedRoomResultKind::wasted};
 constexpr Step all_steps[] = {
-    Step::skipped, Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
-    Step::gone,    Step::vanished,    Step::failed,          Step::unseen};
+    Step::skipped,  Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
+    Step::gone,     Step::vanished,    Step::failed,          Step::unseen,
+    Step::notified, Step::withdrawn,   Step::notice_sent,     Step::stop_sent};
 constexpr std::string_view decision_kinds[] = {"plan", "nothing-to-do", "not-enough", "refused"};
 
 prometheus::Family<prometheus::Counter>& new_counters(prometheus::Registry& registry,

@@ -42,6 +42,10 @@ std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
             case Step::force_delete_sent: went.try_emplace(step.server, Went{step.at}); break;
             case Step::gone:
             case Step::vanished: went.insert_or_assign(step.server, Went{step.at, true}); break;
+            case Step::notice_sent:
+            case Step::notified:
+            case Step::stop_sent:
+            case Step::withdrawn:
             case Step::delete_accepted:
             case Step::unseen: break;
         }

@@ -351,7 +351,8 @@ public:
           problem_{shape_,          std::min(wanted_, host_filter_.all_possible()),
                    requested_,      host_filter_,
                    options.seed,    options.now,
-                   &cloud.fleets(), &cloud.tables()} {}
+                   &cloud.fleets(), &cloud.tables(),
+                   options.notice} {}
 
     Decision decide(const Strategy& strategy, std::string_view strategy_name) {
         if (host_filter_.all_ready() >= requested_) return room_is_there(problem_, requested_);

@@ -37,6 +37,8 @@ struct PlanOptions {
     /// What the limits leave; null: no limit. A choice of the strategy that takes more is made
     /// again within them (budgets.hpp).
     const Budgets* budgets = nullptr;
+    /// How much notice servers are to have: those with less go first. Null: none.
+    const NoticeRules* notice = nullptr;
 };
 
 /// The same random sequence for the same request, in the daemon and in a dry run.

@@ -80,6 +80,8 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
     auto& workload = changed.safeguards.thrash.workload_key;
     workload = changer.of(NameKind::key, workload);
     changed.strategy.parameters.erase("priorities");  // they name projects
+    changed.notice.periods.clear();
+    changed.notice.owner_key = changer.of(NameKind::key, changed.notice.owner_key);
     return changed;
 }
 

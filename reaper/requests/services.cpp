@@ -141,6 +141,7 @@ void PlannerWarmer::warm_up(const CacheRefresher& refresher, const CompiledPolic
     PlanOptions options;
     options.alternatives = policy.alternatives;
     options.now = now;
+    if (!policy.notice.none()) options.notice = &policy.notice;
     const Ledger nothing;
     std::size_t left = warm_hosts;
     for (const Request& request : expected_) {

@@ -19,6 +19,7 @@
 #include "reaper/safeguards/breaker.hpp"
 #include "reaper/safeguards/cooldowns.hpp"
 #include "reaper/safeguards/hanging_deletions.hpp"
+#include "reaper/safeguards/notices.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "reaper/safeguards/settings.hpp"
 #include "reaper/safeguards/short_lives.hpp"
@@ -36,6 +37,7 @@ inline constexpr std::string_view limit_project = "limit-project";
 inline constexpr std::string_view limit_aggregate = "limit-aggregate";
 inline constexpr std::string_view is_protected = "protected";
 inline constexpr std::string_view min_run_time = "min-run-time";
+inline constexpr std::string_view notice = "notice";
 inline constexpr std::string_view thrash = "thrash";
 inline constexpr std::string_view breaker = "breaker";
 inline constexpr std::string_view project_breaker = "project-breaker";
@@ -112,6 +114,8 @@ public:
     void reset_circuits();
     Breaker& breaker() { return breaker_; }
     const Breaker& breaker() const { return breaker_; }
+    Notices& notices() { return notices_; }
+    const Notices& notices() const { return notices_; }
 
     /// Why a plan for the request must not begin, whatever it is; none if it may, or did.
     std::optional<Held> why_not_now(const Request& request, TimePoint now) const;
@@ -168,6 +172,7 @@ private:
     HostCooldowns cooldowns_;
     HangingDeletions deletions_;
     Breaker breaker_;
+    Notices notices_;
     CullCircuits projects_;
     CullCircuits shapes_;  ///< by project and shape
     std::map<std::string, NamedShape> shape_names_;

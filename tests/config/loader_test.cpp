@@ -77,13 +77,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "password_file, ca_file, tls, timeout"},
         Mistake{"UnknownSection", "brokr: {}\n",
                 "reaper.yaml:9: brokr: unknown key; expected broker"},
-        Mistake{"PathAsKey", "http.max_retries: 3\n",
-                "reaper.yaml:9: http.max_retries: unknown key; expected one of modules, taggers, "
-                "tagger_conflict, strategy, alternatives, dry_run, pause_file, start_within, "
-                "watched_aggregates, "
-                "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
-                "thrash, breaker, project_breaker, shape_cooldown, short_lived, cache, labels, "
-                "journal, record, admin, metrics, gateway, reservations, oversubscription, log"},
+        Mistake{
+            "PathAsKey", "http.max_retries: 3\n",
+            "reaper.yaml:9: http.max_retries: unknown key; expected one of modules, taggers, "
+            "tagger_conflict, strategy, alternatives, dry_run, pause_file, start_within, "
+            "watched_aggregates, "
+            "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
+            "thrash, notice, breaker, project_breaker, shape_cooldown, short_lived, cache, labels, "
+            "journal, record, admin, metrics, gateway, reservations, oversubscription, log"},
+        Mistake{"NoticeWithoutDuration", "notice: {periods: [m1.spot]}\n",
+                "reaper.yaml:9: notice.periods[0]: is \"m1.spot\"; expected NAME=DURATION of 20min "
+                "at most, such as m1.spot=2min"},
+        Mistake{"NoticeTooLong", "notice: {periods: [m1.spot=1h]}\n",
+                "reaper.yaml:9: notice.periods[0]: is \"m1.spot=1h\"; expected NAME=DURATION of "
+                "20min at most, such as m1.spot=2min"},
         Mistake{"Duplicate", "http:\n  max_retries: 3\n  max_retries: 4\n",
                 "reaper.yaml:11: http.max_retries: given twice (first on line 10); expected one"},
         Mistake{"TextForNumber", "http: {max_retries: many}\n",

@@ -35,6 +35,8 @@ TEST(Difference, NamesWhatChangesLiveAndWhatNeedsARestart) {
         {"limits.victims_per_window", true,
          [](Settings& s) { s.policy.safeguards.limits.victims_per_window = 9; }},
         {"thrash.after", true, [](Settings& s) { s.policy.safeguards.thrash.after = 9; }},
+        {"notice.period", true,
+         [](Settings& s) { s.policy.notice.period += std::chrono::seconds{9}; }},
         {"breaker.failed", true, [](Settings& s) { s.policy.safeguards.breaker.failed = 9; }},
         {"host_cooldown", true, [](Settings& s) { s.policy.safeguards.host_cooldown *= 2; }},
         {"cull.promise", true, [](Settings& s) { s.cull.promise *= 2; }},

@@ -79,14 +79,15 @@ Request small_request(int slots, SeededRng& rng) {
     return request(slot, slots);
 }
 
-ProblemOn::ProblemOn(const Snapshot& cloud, const Request& wanted, Amount alternatives)
+ProblemOn::ProblemOn(const Snapshot& cloud, const Request& wanted, Amount alternatives,
+                     const NoticeRules* notice)
     : request_{wanted}, shape_{shape_of(wanted.resources)}, index_{cloud} {
     input_ = std::make_unique<FilterInput>(FilterInput{request_, shape_, ledger_, skipped_});
     const Amount slots = wanted.slots * alternatives;
     host_filter_ = std::make_unique<HostFilter>(index_, *input_, slots);
     problem_ = std::make_unique<Problem>(
         Problem{shape_, std::min(slots, host_filter_->all_possible()), wanted.slots, *host_filter_,
-                0, cloud.taken_at, &index_.fleets(), &index_.tables()});
+                0, cloud.taken_at, &index_.fleets(), &index_.tables(), notice});
 }
 
 bool ProblemOn::worth_solving() const {

@@ -29,7 +29,8 @@ Request small_request(int slots, SeededRng& rng);
 /// A problem with what it refers to.
 class ProblemOn {
 public:
-    ProblemOn(const Snapshot& cloud, const Request& wanted, Amount alternatives = 1);
+    ProblemOn(const Snapshot& cloud, const Request& wanted, Amount alternatives = 1,
+              const NoticeRules* notice = nullptr);
 
     const Problem& problem() const { return *problem_; }
     const HostFilter& hosts() const { return *host_filter_; }

@@ -35,7 +35,11 @@ const std::vector<std::vector<std::string>> objectives{
     {"priority", "lost_work + 60 victims", "waste"},
     {"restarts", "share"},
     {"3 waste:VCPU + 2 lost_work + 9 victims + 4 priority"},
+    {"victims", "notice", "lost_work"},
 };
+
+/// Where it is on, a level of its own before most of these.
+const NoticeRules notice{{std::chrono::seconds{10}, {"gold=60s", "silver=0s"}, "", {}, {}}};
 
 class Joint : public ::testing::TestWithParam<std::size_t> {};
 
@@ -49,7 +53,8 @@ TEST_P(Joint, EqualsEnumerationOverAllHosts) {
                                   one_host ? 12 : 6, rng.below(2) == 0};
         const Snapshot cloud = small_cloud(spec, rng);
         const int slots = 1 + static_cast<int>(rng.below(4));
-        const ProblemOn on{cloud, small_request(slots, rng), 1 + static_cast<Amount>(rng.below(2))};
+        const ProblemOn on{cloud, small_request(slots, rng), 1 + static_cast<Amount>(rng.below(2)),
+                           rng.below(2) == 0 ? nullptr : &notice};
         if (!on.worth_solving()) continue;
         ++solved;
         const Goal goal = goal_of(objectives[GetParam()],
@@ -74,7 +79,8 @@ TEST_P(Joint, EqualsEnumerationOverAllHosts) {
                             0,
                             then.now + std::chrono::minutes{1 + static_cast<int>(rng.below(30))},
                             then.fleets,
-                            then.tables};
+                            then.tables,
+                            then.notice};
         const Objective new_objective = objective_for(goal, later);
         const auto new_cost = cost_of(later, new_objective, cheapest(later, new_objective, plenty));
         ASSERT_TRUE(new_cost.has_value()) << "round " << round;

@@ -30,10 +30,14 @@ public:
 
 constexpr std::int64_t plenty = 10'000'000;
 
+/// Of those that make a level of their own, before any goal's.
+const NoticeRules notice{{std::chrono::seconds{10}, {"large=60s", "gold=30s"}, "", {}, {}}};
+
 Objective objective_of(const Goal& goal, const Shape& shape,
                        const std::map<ProjectId, Amount>* fleets) {
     const NoHosts none;
-    return objective_for(goal, Problem{shape, 0, 0, none, 0, at(3600), fleets, nullptr});
+    return objective_for(goal, Problem{shape, 0, 0, none, 0, at(3600), fleets, nullptr,
+                                       fleets == nullptr ? nullptr : &notice});
 }
 
 HostOption option_of(const Host& host, const Shape& shape) {
@@ -160,6 +164,7 @@ Goal random_goal() {
         {"share", "lost_work"},
         {"lost_work + 3 waste:MEMORY_MB + 7 waste:VCPU + 50 priority"},
         {"2 waste:VCPU + 90 victims", "restarts"},
+        {"notice", "waste:VCPU"},
     };
     Goal goal;
     for (const auto* text :

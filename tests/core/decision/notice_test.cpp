@@ -1,0 +1,155 @@
+// How much notice servers are to have, and what that means for a plan.
+#include "reaper/model/notice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/cloud_builder.hpp"
+#include "reaper/decision/decide.hpp"
+
+namespace reaper::decision_notice_test {
+namespace {
+
+using namespace reaper::testing;
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+NoticeRules rules_of(NoticeSettings settings) {
+    return NoticeRules{settings};
+}
+
+TEST(NoticePeriod, TheLongestOfThoseThatApplyCounts) {
+    Server server = revocable("s", HostId{"h"}, {{"VCPU", 1}});
+    server.flavor_name = "m1.spot";
+    server.project = ProjectId{"lab"};
+    server.revocable_by = "project, flavor";
+    NoticeSettings settings;
+    settings.period = 10s;
+    EXPECT_EQ(rules_of(settings).of(server), 10s);
+    settings.periods = {"lab=5s", "m1.spot=2min", "other=1h"};
+    EXPECT_EQ(rules_of(settings).of(server), 2min);
+    settings.periods = {"lab=5s"};
+    EXPECT_EQ(rules_of(settings).of(server), 5s) << "less than the others have";
+    settings.periods.emplace_back("flavor=3min");
+    EXPECT_EQ(rules_of(settings).of(server), 3min);
+}
+
+TEST(NoticePeriod, AnOwnerAsksForItWhereTheOperatorAllowsThat) {
+    Server server = revocable("s", HostId{"h"}, {{"VCPU", 1}});
+    server.metadata.insert_or_assign("reaper:notice", "5min");
+    NoticeSettings settings;
+    EXPECT_EQ(rules_of(settings).of(server), 0s);
+    settings.owner_key = "reaper:notice";
+    EXPECT_EQ(rules_of(settings).of(server), 5min);
+    settings.longest = 1min;
+    EXPECT_EQ(rules_of(settings).of(server), 1min);
+    settings.period = 10s;
+    server.metadata.insert_or_assign("reaper:notice", "long");
+    EXPECT_EQ(rules_of(settings).of(server), 10s);
+}
+
+TEST(NoticePeriod, AServerThatDoesNotRunHasNone) {
+    Server server = revocable("s", HostId{"h"}, {{"VCPU", 1}});
+    server.status = "SHUTOFF";
+    NoticeSettings settings;
+    settings.period = 10s;
+    EXPECT_EQ(rules_of(settings).of(server), 0s);
+}
+
+/// Two hosts: on a the server that a strategy takes by itself, which is to have notice.
+class NoticePlan : public ::testing::Test {
+protected:
+    NoticePlan() {
+        Host a = host("a", {{"VCPU", 4}});
+        Server young = revocable("young", a.id, {{"VCPU", 4}}, 3500);
+        young.project = ProjectId{"lab"};
+        put(a, young);
+        Host b = host("b", {{"VCPU", 4}});
+        put(b, revocable("old", b.id, {{"VCPU", 4}}, 0));
+        hosts_ = {a, b};
+        settings_.periods = {"lab=60s"};
+    }
+    std::vector<std::string> victims(const Request& wanted, std::string_view strategy = "cost",
+                                     Parameters parameters = {}) {
+        const NoticeRules rules = rules_of(settings_);
+        PlanOptions options;
+        options.now = at(3600);
+        options.notice = &rules;
+        return victim_ids(plan(wanted, Snapshot{at(3600), hosts_, {}}, options, {}, strategy,
+                               std::move(parameters)));
+    }
+
+    std::vector<Host> hosts_;
+    NoticeSettings settings_;
+};
+
+TEST_F(NoticePlan, ServersWithoutNoticeGoFirst) {
+    EXPECT_THAT(victims(request({{"VCPU", 4}})), ElementsAre("old"));
+    EXPECT_THAT(victims(request({{"VCPU", 4}}), "strict_time"), ElementsAre("old"));
+    EXPECT_THAT(victims(request({{"VCPU", 4}}, 2)), ElementsAre("old", "young"));
+    settings_ = {};
+    EXPECT_THAT(victims(request({{"VCPU", 4}})), ElementsAre("young"));
+}
+
+TEST_F(NoticePlan, AnOperatorsPriorityComesBeforeIt) {
+    const Parameters priorities{{"priorities", std::vector<std::string>{"lab=1", "old=2"}},
+                                {"standard_priority", std::int64_t{2}}};
+    EXPECT_THAT(victims(request({{"VCPU", 4}}), "cost", priorities), ElementsAre("young"));
+}
+
+/// The whole decision, under the policy.
+class NoticeDecision : public NoticePlan {
+protected:
+    NoticeDecision() {
+        policy_.taggers = {{"project", {}}};
+        policy_.strategy.name = "cost";
+        policy_.notice = settings_;
+        for (Host& each : hosts_)
+            for (Server& server : each.servers)
+                view_.tag_data.projects_by_tag["preemptible"].insert(server.project);
+        view_.snapshot = Snapshot{at(3600), hosts_, {}};
+    }
+    Decision decide_for(const Request& wanted) {
+        const auto policy = compile_policy(policy_).value();
+        return decide(*policy, wanted, view_, Ledger{}, safeguards_);
+    }
+    Request search(Duration left, int slots) {
+        Request wanted = request({{"VCPU", 4}}, slots);
+        wanted.project = ProjectId{"regular"};
+        wanted.source = RequestSource::gateway;
+        wanted.deadline = at(3600) + left;
+        return wanted;
+    }
+
+    config::Policy policy_;
+    CloudView view_;
+    Safeguards safeguards_;
+};
+
+TEST_F(NoticeDecision, ASearchUsesNoServerWhoseNoticeIsLongerThanItWaits) {
+    EXPECT_TRUE(std::holds_alternative<Plan>(decide_for(search(90s, 2))));
+    const Decision late = decide_for(search(30s, 2));
+    const auto* const less = std::get_if<NotEnough>(&late);
+    ASSERT_NE(less, nullptr);
+    EXPECT_EQ(less->safeguard, safeguard::notice);
+    EXPECT_THAT(less->reason, HasSubstr("notice is longer than nova-scheduler waits"));
+    Request message = search(30s, 2);
+    message.source = RequestSource::nova_failure;
+    EXPECT_TRUE(std::holds_alternative<Plan>(decide_for(message)));
+}
+
+TEST_F(NoticeDecision, WhatIsLeftOfANoticeCounts) {
+    policy_.notice = {};
+    policy_.notice.period = 60s;
+    Request wanted = search(90s, 1);
+    EXPECT_THAT(victim_ids(decide_for(wanted)), ElementsAre("young"));
+    safeguards_.notices().set(
+        Notice{ServerId{"old"}, wanted.id, at(3610), true, false, {}, {}, {}});
+    EXPECT_THAT(victim_ids(decide_for(wanted)), ElementsAre("old")) << "it ends sooner";
+    wanted.id = RequestId{"another"};
+    EXPECT_THAT(victim_ids(decide_for(wanted)), ElementsAre("young")) << "another's";
+}
+
+}  // namespace
+}  // namespace reaper::decision_notice_test
