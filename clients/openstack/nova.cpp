@@ -407,18 +407,24 @@ ResultTask<DeleteAnswer> remove(std::shared_ptr<Service> nova, ServerId id, Serv
     }
 }
 
-ResultTask<bool> write_metadata(std::shared_ptr<Service> nova, ServerId id, std::string body) {
-    if (id.empty()) co_return Error{Errc::bad_input, "nova: metadata of no server"};
-    ServiceCall call;
-    call.method = http::Method::post;
-    call.path = server_path(id) + "/metadata";
-    call.body = std::move(body);
+/// What may be done twice; false: not found.
+ResultTask<bool> change(std::shared_ptr<Service> nova, ServerId id, ServiceCall call) {
+    if (id.empty()) co_return Error{Errc::bad_input, "nova: a change of no server"};
+    call.path = server_path(id) + call.path;
     call.repeat = http::Repeat::safe;
     auto answer = co_await nova->call(std::move(call));
     if (!answer) co_return answer.error();
     if (answer->response.status == 404) co_return false;
-    if (answer->response.status != 200) co_return nova->refusal(*answer);
+    if (answer->response.status / 100 != 2) co_return nova->refusal(*answer);
     co_return true;
+}
+
+ServiceCall posted(std::string path, std::string body) {
+    ServiceCall call;
+    call.method = http::Method::post;
+    call.path = std::move(path);
+    call.body = std::move(body);
+    return call;
 }
 
 /// The last answer, for a while.
@@ -566,7 +572,19 @@ public:
         return remove(service_, std::move(id), std::move(call), std::move(wanted));
     }
     ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override {
-        return write_metadata(service_, std::move(id), metadata_body(key, value));
+        return change(service_, std::move(id), posted("/metadata", metadata_body(key, value)));
+    }
+    ResultTask<bool> remove_metadata(ServerId id, std::string key) override {
+        ServiceCall call;
+        call.method = http::Method::del;
+        call.path = "/metadata/" + http::escape(key);
+        return change(service_, std::move(id), std::move(call));
+    }
+    ResultTask<bool> stop_server(ServerId id) override {
+        return change(service_, std::move(id), posted("/action", R"({"os-stop": null})"));
+    }
+    ResultTask<bool> start_server(ServerId id) override {
+        return change(service_, std::move(id), posted("/action", R"({"os-start": null})"));
     }
 
 private:

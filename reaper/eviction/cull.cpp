@@ -73,7 +73,8 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     if (!victim.resources.fits_in(total(allocations)))
         return {Kind::unfit, "it holds " + to_string(total(allocations)) + ", not the planned " +
                                  to_string(victim.resources)};
-    return {Kind::fit, {}};
+    tag(server, rules.taggers, rules.tag_data);
+    return {Kind::fit, {}, rules.notice.of(server)};
 }
 
 namespace {
@@ -150,8 +151,9 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     look.began = began;
     look.policy = asked_by_;
     look.tag_data = number_;
-    const FreshRules rules{asked_by_->taggers, tag_data_, asked_by_->protection,
-                           asked_by_->safeguards.protect.min_run_time, aggregates_};
+    const FreshRules rules{asked_by_->taggers,    tag_data_,
+                           asked_by_->protection, asked_by_->safeguards.protect.min_run_time,
+                           aggregates_,           asked_by_->notice};
     const Allocations& own = seen.own ? *seen.own : held.holds;
     const FreshSight sight{seen.record, held.holds, own, seen.lock};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());

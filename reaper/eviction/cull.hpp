@@ -43,6 +43,7 @@ struct FreshVerdict {
     };
     Kind kind{};
     std::string reason;
+    Duration notice{};  ///< of a fit one: how much it is to have, if it has none yet
 };
 
 /// Which servers may be victims at all.
@@ -52,6 +53,7 @@ struct FreshRules {
     const Protection& protection;
     Duration min_run_time{};
     const std::vector<AggregateRecord>& aggregates;  ///< if the protection goes by them
+    const NoticeRules& notice;
 };
 
 /// What was read of a victim.

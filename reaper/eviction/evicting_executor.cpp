@@ -33,7 +33,9 @@ EvictingExecutor::EvictingExecutor(const Dependencies& dependencies, CullRoom& r
       deletions_(dependencies.deletions),
       settings_(dependencies.settings),
       room_(room),
-      guard_(guard) {}
+      guard_(guard),
+      notices_(safeguards_.safeguards().notices()),
+      giver_(cloud_, journal_, notices_) {}
 
 Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
                                             std::map<ServerId, Progress> known,
@@ -50,6 +52,7 @@ Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
     if (!cull.stopped) co_await verify_all(cull);
     if (!cull.stopped) co_await hold_room(cull);
     if (!cull.stopped) co_await take_free_room(cull, std::move(plan.hosts));
+    if (!cull.stopped) co_await give_notice(cull);
     if (!cull.stopped) co_await finish_all(cull);
     if (!cull.stopped) co_await remove_all(cull);
     co_await wait_for_all(cull);
@@ -261,6 +264,11 @@ Task<void> EvictingExecutor::repeat(Cull& cull, const Victim& victim) {
 
 Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, RecheckResult look) {
     if (!may_delete(cull)) co_return;
+    if (auto why_not = notice_trouble(victim, look)) {
+        cull.stopped = true;
+        cull.blocked = std::move(why_not);
+        co_return;
+    }
     ServerId server = victim.server;
     HostId host = cull.hosts[server];
     Consumer held = look.held;
@@ -355,6 +363,8 @@ Task<bool> EvictingExecutor::record(Cull& cull, const Victim& victim, Step step,
     entry.step = step;
     entry.detail = std::move(detail);
     entry.at = cloud_.clock.now();
+    if (step == Step::delete_accepted || step == Step::gone || step == Step::vanished)
+        notices_.end(victim.server);
     auto written = co_await journal_.add_step(cull.request.id, std::move(entry));
     if (written) co_return true;
     log_about(about(cull, victim), spdlog::level::err,
@@ -373,6 +383,105 @@ Task<void> EvictingExecutor::skip(Cull& cull, const Victim& victim, std::string 
     cull.skipped[victim.server] = reason;
     rooms_.stays(victim.server);
     co_await record(cull, victim, Step::skipped, std::move(reason));
+}
+
+// Notice before the end (notice_giver.hpp).
+
+/// Between two questions whether a requester waits for servers that have notice.
+static constexpr Duration notice_question{5'000};
+/// Between two looks whether anything ended the wait.
+static constexpr Duration notice_poll{250};
+
+/// Also where the wall clock was set forward since it was given.
+bool EvictingExecutor::has_time_left(const Notice& notice) const {
+    return cloud_.clock.now() < notice.until || cloud_.clock.steady() < notice.until_steady;
+}
+
+/// Why the victim may not be deleted yet; none if it had its notice.
+std::optional<std::string> EvictingExecutor::notice_trouble(const Victim& victim,
+                                                            const RecheckResult& look) const {
+    const Notice* const given = notices_.find(victim.server);
+    if (given != nullptr && given->told && has_time_left(*given))
+        return label(victim) + " has notice until " + iso_time(given->until);
+    const bool told = given != nullptr && given->told;
+    if (!told && look.verdict.notice > Duration::zero())
+        return label(victim) + " is to have notice first";
+    return std::nullopt;
+}
+
+Task<void> EvictingExecutor::tell(Cull& cull, const Victim& victim, TimePoint until) {
+    const auto told = co_await giver_.give(cull.request, victim, until);
+    if (!told) cull.fail(told.error());
+}
+
+/// All victims wait for the last: none goes for a request that comes to nothing. What was asked
+/// before the wait is out of date after it, so a new plan is made then.
+Task<void> EvictingExecutor::give_notice(Cull& cull) {
+    std::set<ServerId> planned;
+    for (const auto& victim : cull.victims) planned.insert(victim.server);
+    std::string why = "other servers go instead";
+    co_await giver_.withdraw(cull.request.id, std::move(planned), std::move(why));
+    const TimePoint now = cloud_.clock.now();
+    TimePoint until = now;
+    bool waits = false;
+    std::vector<const Victim*> to_tell;
+    for (const auto& victim : cull.victims) {
+        const auto look = cull.looks.find(victim.server);
+        if (cull.state(victim) != Cull::State::planned || look == cull.looks.end()) continue;
+        const Notice* const given = notices_.find(victim.server);
+        if (given != nullptr && given->told) {
+            waits = waits || has_time_left(*given);
+            until = std::max(until, given->until);
+        } else if (look->second.verdict.notice > Duration::zero()) {
+            to_tell.push_back(&victim);
+            until = std::max(until, now + look->second.verdict.notice);
+        }
+    }
+    if (to_tell.empty() && !waits) co_return;
+    if (!may_delete(cull)) co_return;
+    std::vector<Task<void>> all;
+    for (const Victim* const victim : to_tell) all.push_back(tell(cull, *victim, until));
+    co_await run_all(std::move(all));
+    co_await wait_for_notice(cull);
+}
+
+Task<void> EvictingExecutor::wait_for_notice(Cull& cull) {
+    while (!cull.stopped) {
+        const auto given = notices_.of(cull.request.id);
+        const bool all_gone = std::all_of(given.begin(), given.end(), [&](const Notice& notice) {
+            return reported_gone(notice.server);
+        });
+        const bool over = std::none_of(given.begin(), given.end(),
+                                       [&](const Notice& each) { return has_time_left(each); });
+        if (over || all_gone) {
+            cull.stopped = true;
+            cull.blocked = "the notice of its victims is over";
+            co_return;
+        }
+        if (guard_.stopping()) {
+            cull.fail(Error{Errc::cancelled, "the reaper is stopping"});
+            co_return;
+        }
+        if (!may_delete(cull)) co_return;
+        if (may_have_left(cull) || cloud_.clock.steady() - cull.asked_at >= notice_question) {
+            cull.needed_at.reset();
+            co_await ask_whether_needed(cull);
+        }
+        if (!cull.stopped) co_await stop_some(cull);
+        co_await cloud_.clock.sleep(notice_poll);
+    }
+}
+
+/// Those whose guests are to shut down by now.
+Task<void> EvictingExecutor::stop_some(Cull& cull) {
+    const Duration before = settings_.policy->configured.notice.stop_before;
+    if (before <= Duration::zero()) co_return;
+    const TimePoint now = cloud_.clock.now();
+    for (const Notice& notice : notices_.of(cull.request.id)) {
+        if (notice.stopped || !notice.told || now < notice.until - before) continue;
+        if (!may_delete(cull)) co_return;
+        co_await giver_.stop(notice);
+    }
 }
 
 // How a cull waits: for what it deleted, for what others delete, and for what another reaper began
@@ -453,6 +562,10 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     while (true) {
         auto held = co_await cloud_.placement.allocations(server);
         if (held && held->empty()) co_return;
+        if (const Notice* const notice = notices_.find(server))
+            cull.deadline = std::max(cull.deadline, cloud_.clock.steady() +
+                                                        (notice->until - cloud_.clock.now()) +
+                                                        settings_.cull.deadline);
         if (cloud_.clock.steady() >= cull.deadline) break;
         if (planned && !rooms_.ledger().evicting(server)) {
             const auto record = co_await cloud_.compute.server(server);

@@ -2,14 +2,16 @@
 //
 // Order of things, and what a crash in between means:
 //   1. every victim is read afresh; one that must live stops the plan before anything is deleted;
-//   2. for each victim, as many at a time as allowed: read afresh, journal `delete_sent`, DELETE.
+//   2. victims that are to have notice get it, and when its time is over a new plan is made, which
+//      finds them told (notice_giver.hpp);
+//   3. for each victim, as many at a time as allowed: read afresh, journal `delete_sent`, DELETE.
 //      One found unfit here stops the deletions that were not sent yet (the next plan credits those
 //      that were);
-//   3. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
+//   4. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
 //      soft-deleted one is force-deleted, because it would keep its room, if Nova's record of
 //      actions says that a reaper deleted it.
 // Deletions that another reaper began softly and did not finish (`unfinished`), and whose room the
-// plan counts, are finished the same way, before 2. A victim that went away by itself is credited
+// plan counts, are finished the same way, before 3. A victim that went away by itself is credited
 // at every step. Servers whose room the plan counts and that others delete (`pending`) are waited
 // for first. If one does not go in time, the ledger gives up on it, and a new plan is made. Before
 // the first deletion of a plan the room that comes free is held, and its eviction guard is asked
@@ -23,6 +25,7 @@
 #include "reaper/controllers/safeguards/safeguard_controller.hpp"
 #include "reaper/decision/live_settings.hpp"
 #include "reaper/eviction/cull.hpp"
+#include "reaper/eviction/notice_giver.hpp"
 #include "reaper/eviction/plan_executor.hpp"
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
@@ -66,6 +69,13 @@ private:
     bool need_is_open(const Cull& cull) const;
     Task<void> ask_whether_needed(Cull& cull);
     Task<void> ask_whether_answered(Cull& cull);
+    Task<void> give_notice(Cull& cull);
+    Task<void> tell(Cull& cull, const Victim& victim, TimePoint until);
+    Task<void> wait_for_notice(Cull& cull);
+    Task<void> stop_some(Cull& cull);
+    bool has_time_left(const Notice& notice) const;
+    std::optional<std::string> notice_trouble(const Victim& victim,
+                                              const RecheckResult& look) const;
     Task<void> finish_all(Cull& cull);
     Task<void> finish(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> leave(Cull& cull, const Victim& victim, std::string reason);
@@ -93,6 +103,8 @@ private:
     const LiveSettings& settings_;
     CullRoom& room_;
     EvictionGuard& guard_;
+    Notices& notices_;
+    NoticeGiver giver_;
 };
 
 }  // namespace reaper

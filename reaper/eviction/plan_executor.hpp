@@ -30,6 +30,8 @@ public:
     /// Asked at intervals once deletions went out: why some slots have no requester that waits, as
     /// far as servers are gone or run elsewhere.
     virtual ResultTask<std::optional<std::string>> who_left() = 0;
+    /// The reaper ends: what can wait is left to the next one.
+    virtual bool stopping() const = 0;
 };
 
 /// How far a victim already was when a previous process of ours ended.

@@ -100,6 +100,12 @@ public:
     virtual ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) = 0;
     /// Sets one key of its metadata, and leaves the others; false: Nova knows the server no more.
     virtual ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) = 0;
+    /// Removes one key of its metadata; false: there is no such key, or no such server.
+    virtual ResultTask<bool> remove_metadata(ServerId id, std::string key) = 0;
+    /// Shuts its guest down (ACPI, then the power is cut), and starts it again; false: Nova knows
+    /// the server no more. `conflict` in another state.
+    virtual ResultTask<bool> stop_server(ServerId id) = 0;
+    virtual ResultTask<bool> start_server(ServerId id) = 0;
 };
 
 }  // namespace reaper

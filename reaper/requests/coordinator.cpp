@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reaper/controllers/freed_room/ledger_journal.hpp"
+#include "reaper/eviction/notice_giver.hpp"
 #include "reaper/model/named_records.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/believed.hpp"
@@ -387,6 +388,11 @@ Task<bool> RequestCoordinator::admit(Request request, bool recorded) {
 Task<void> RequestCoordinator::close(RequestId id, Ended ended) {
     bool journaled = false;
     if (ended.outcome) {
+        NoticeGiver giver{services_.cloud, services_.journal,
+                          services_.safeguards.safeguards().notices()};
+        std::string why = "the request ended: " + ended.outcome->reason;
+        std::set<ServerId> none;
+        co_await giver.withdraw(ended.request.id, std::move(none), std::move(why));
         journaled = co_await finish(ended);
     }
     if (journaled)
@@ -457,6 +463,7 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
         if (culled && !record.freed_room) services_.tracker.watch_cull(record.request, ended, left);
     }
     for (auto& record : *unfinished) {
+        services_.safeguards.safeguards().notices().read_back(record);
         InFlight& request = in_flight_[record.request.id];
         request.approved = record.request.approved;
         request.source = record.request.source;

@@ -190,6 +190,12 @@ ResultTask<std::optional<std::string>> RequestRunner::who_left() {
     co_return why;
 }
 
+bool RequestRunner::out_of_time() const {
+    if (!time_left_.over()) return false;
+    const auto last = services_.safeguards.safeguards().notices().last_of(request_.id);
+    return !last || services_.cloud.clock.now() > *last + settings_.cull.deadline;
+}
+
 // ---- rounds ----
 
 Task<std::optional<Outcome>> RequestRunner::rounds() {

@@ -50,6 +50,7 @@ private:
     std::optional<std::string> blocked_reason() const override;
     ResultTask<std::optional<std::string>> still_needed() override;
     ResultTask<std::optional<std::string>> who_left() override;
+    bool stopping() const override { return services_.stopping; }
 
     Task<std::optional<Outcome>> rounds();
     /// Waits until the next round may begin. False: it never may; `ended` has the outcome, none
@@ -79,7 +80,8 @@ private:
     /// `incomplete` if servers were deleted, else `none_deleted`; both with how many.
     Outcome cut_short(OutcomeKind none_deleted, const std::string& reason,
                       std::string safeguard = {}) const;
-    bool out_of_time() const { return time_left_.over(); }
+    /// Notice that was given for it gives it more time.
+    bool out_of_time() const;
 
     RequestServices services_;
     const RequestLeases& leases_;

@@ -435,6 +435,26 @@ ResultTask<bool> FakeCloud::set_metadata(ServerId id, std::string key, std::stri
     co_return true;
 }
 
+ResultTask<bool> FakeCloud::remove_metadata(ServerId id, std::string key) {
+    co_await breathe();
+    if (auto error = note("UNMARK " + id.str() + " " + key)) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return false;
+    auto metadata = found->second.record.server.metadata.get();
+    const bool removed = metadata.erase(key) > 0;
+    found->second.record.server.metadata = std::move(metadata);
+    co_return removed;
+}
+
+ResultTask<bool> FakeCloud::turn(ServerId id, std::string status) {
+    co_await breathe();
+    if (auto error = note(status + " " + id.str())) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return false;
+    found->second.record.server.status = std::move(status);
+    co_return true;
+}
+
 ResultTask<std::optional<ImageProperties>> FakeCloud::image(std::string id) {
     co_await breathe();
     if (auto error = note("image " + id)) co_return *error;

@@ -166,6 +166,9 @@ public:
     ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override;
+    ResultTask<bool> remove_metadata(ServerId id, std::string key) override;
+    ResultTask<bool> stop_server(ServerId id) override { return turn(std::move(id), "SHUTOFF"); }
+    ResultTask<bool> start_server(ServerId id) override { return turn(std::move(id), "ACTIVE"); }
     ResultTask<std::vector<ProviderRecord>> providers() override;
     ResultTask<std::set<ResourceClass>> resource_classes() override;
     ResultTask<std::vector<ProviderSummary>> summaries(ResourceClass resource_class) override;
@@ -184,6 +187,7 @@ public:
 
 private:
     std::optional<Error> note(const std::string& call);
+    ResultTask<bool> turn(ServerId id, std::string status);
     void settle();
     void note_deletion(const ServerId& id, const std::string& user);
     ProviderState state_of(const ProviderId& id) const;

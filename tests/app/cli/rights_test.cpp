@@ -220,13 +220,14 @@ TEST(Rights, FeaturesAreThoseThatAreConfigured) {
     settings.labels.servers = "none";
     EXPECT_THAT(features_of(settings, false), ElementsAre("delete", "look"));
     settings.labels.servers = "all";
+    settings.policy.notice.period = std::chrono::seconds{1};
     settings.gateway.listen = "127.0.0.1:8780";
     settings.reservations.enabled = true;
     settings.oversubscription.enabled = true;
     settings.admin.listen = "127.0.0.1:8787";
     settings.admin.auth = "keystone";
     EXPECT_THAT(features_of(settings, true),
-                ElementsAre("admin", "delete", "gateway", "held-room", "labels", "look",
+                ElementsAre("admin", "delete", "gateway", "held-room", "labels", "look", "notice",
                             "oversubscription", "reservations"));
 }
 

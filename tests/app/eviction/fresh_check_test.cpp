@@ -31,7 +31,8 @@ protected:
 
     FreshVerdict judge() {
         const Protection protection{protect_};
-        const FreshRules rules{taggers_, tag_data_, protection, protect_.min_run_time, aggregates_};
+        const FreshRules rules{taggers_,    tag_data_, protection, protect_.min_run_time,
+                               aggregates_, notice_};
         const std::optional<ServerRecord> record{record_};
         const Allocations held{{ProviderId{"p"}, Resources{{"VCPU", 1}}}};
         return judge_fresh(victim_, FreshSight{record, held, held, lock_}, rules, noon);
@@ -40,6 +41,7 @@ protected:
     Taggers taggers_;
     TagData tag_data_;
     ProtectSettings protect_;
+    NoticeRules notice_;
     Victim victim_;
     ServerRecord record_;
     LockHolder lock_ = LockHolder::unknown;

@@ -1,0 +1,277 @@
+// Notice before the end: no server goes before the time in its metadata.
+#include "reaper/model/notice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/full_house.hpp"
+
+namespace reaper::test::notice_test {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class NoticeTest : public FullHouse {
+protected:
+    NoticeTest() { settings.policy.notice.period = minutes{2}; }
+
+    void ask() {
+        requester();
+        start();
+        messages->deliver(body_of(failure()));
+    }
+    /// The server that has notice, as soon as one has.
+    std::string told() {
+        run_until([&] { return journal.has_step(known(), Step::notified); });
+        return known();
+    }
+    /// When it ends, by its metadata.
+    std::optional<TimePoint> end_of(const std::string& server) {
+        const auto& metadata = cloud.server_at(server).record.server.metadata;
+        const auto at = metadata.find(evict_at_key);
+        return at == metadata.end() ? std::nullopt : parse_time(at->second);
+    }
+    std::optional<TimePoint> deleted_at(const std::string& server) {
+        for (const auto& [id, record] : journal.records)
+            for (const auto& step : record.steps)
+                if (step.server.str() == server && step.step == Step::delete_sent) return step.at;
+        return std::nullopt;
+    }
+    void wait(Duration duration) {
+        const Duration then = clock.steady();
+        run_until([&] { return clock.steady() - then >= duration; });
+    }
+
+private:
+    std::string known() {
+        const auto at = journal.records.find(RequestId{"req-1"});
+        if (at == journal.records.end()) return "";
+        for (const auto& step : at->second.steps)
+            if (step.step == Step::notified) return step.server.str();
+        return "";
+    }
+};
+
+TEST_F(NoticeTest, AServerEndsAtTheTimeInItsMetadata) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    const auto end = end_of(victim);
+    ASSERT_TRUE(end.has_value());
+    EXPECT_GE(*end, clock.now() + minutes{2} - seconds{10});
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    ASSERT_TRUE(deleted_at(victim).has_value());
+    EXPECT_GE(*deleted_at(victim), *end);
+    EXPECT_LE(*deleted_at(victim), *end + seconds{2});
+    EXPECT_EQ(cloud.count("MARK"), 1U);
+    EXPECT_EQ(cloud.count("UNMARK"), 0U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(NoticeTest, ARequestWaitsLongerThanItsTimeForNoticeThatItGave) {
+    settings.trigger.max_age = seconds{60};
+    full_host();
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
+TEST_F(NoticeTest, WhatHasNoneGoesFirst) {
+    settings.policy.notice = {};
+    settings.policy.notice.periods = {"spot=2min"};
+    cloud.tagged.insert(ProjectId{"cheap"});
+    full_host();
+    // Worth more by any other measure.
+    auto& server = cloud.add_server("host2a", "host1", "cheap", small);
+    cloud.add_host("host2", small);
+    server.provider = HostId{cloud.provider_of("host2")};
+    server.record.server.host = "host2";
+    server.record.server.created = clock.now() - hours{500};
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_TRUE(journal.has_step("host2a", Step::gone));
+    EXPECT_EQ(cloud.count("MARK"), 0U);
+}
+
+TEST_F(NoticeTest, ItIsWithdrawnIfTheRequesterLeaves) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    cloud.remove(uuid_of("requester-1"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_FALSE(end_of(victim).has_value());
+    EXPECT_TRUE(journal.has_step(victim, Step::withdrawn));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(NoticeTest, ItIsWithdrawnIfRoomComesFreeElsewhere) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    cloud.add_host("host2", small * 4);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
+    EXPECT_FALSE(end_of(victim).has_value());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(NoticeTest, AVictimThatGoesByItselfEndsTheWait) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    cloud.remove(victim);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::already_there);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(NoticeTest, APauseWithdrawsIt) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    pause.why = "paused by alice";
+    EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
+    EXPECT_FALSE(end_of(victim).has_value());
+    EXPECT_TRUE(journal.has_step(victim, Step::withdrawn));
+    wait(minutes{5});
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(NoticeTest, ARestartEndsItAtTheSameTime) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    const auto end = end_of(victim);
+    wait(seconds{30});
+    crash();
+    clock.advance(seconds{30});
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("MARK"), 1U);
+    ASSERT_TRUE(deleted_at(victim).has_value());
+    EXPECT_GE(*deleted_at(victim), *end);
+    EXPECT_LE(*deleted_at(victim), *end + seconds{2});
+}
+
+TEST_F(NoticeTest, AStopLeavesItToTheNextReaper) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    const auto end = end_of(victim);
+    stop_and_join();
+    EXPECT_LT(clock.now(), *end - minutes{1});
+    EXPECT_EQ(end_of(victim), end);
+    EXPECT_FALSE(record("req-1").outcome.has_value());
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(*deleted_at(victim), *end);
+    EXPECT_EQ(cloud.count("MARK"), 1U);
+}
+
+TEST_F(NoticeTest, WhatMayNotHaveBeenHeardIsSaidAgain) {
+    full_host();
+    requester();
+    start();
+    bool asked = false;
+    before("MARK", [&] { asked = true; });
+    messages->deliver(body_of(failure()));
+    run_until([&] { return asked; });
+    crash();
+    ASSERT_FALSE(journal.has_step("host1a", Step::notified));
+    clock.advance(minutes{3});
+    cloud.remove(uuid_of("requester-1"));
+    requester();
+    settings.trigger.max_age = hours{1};
+    start();
+    const TimePoint then = clock.now();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(*deleted_at(told()), then + minutes{2});
+}
+
+TEST_F(NoticeTest, AClockThatIsSetForwardShortensNothing) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    const Duration then = clock.steady();
+    clock.step(hours{1});
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(clock.steady() - then, minutes{2} - seconds{5});
+}
+
+TEST_F(NoticeTest, AServerThatIsStartedBeforeItsEndGetsItFirst) {
+    full_host();
+    for (const char* n : {"host1a", "host1b", "host1c", "host1d"})
+        cloud.server_at(n).record.server.status = "SHUTOFF";
+    requester();
+    start();
+    // After the first look, before the last one.
+    std::size_t looks = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("server host1") && ++looks == 1) clock.advance(seconds{3});
+        if (call.starts_with("server host1") && looks == 2)
+            for (const char* n : {"host1a", "host1b", "host1c", "host1d"})
+                cloud.server_at(n).record.server.status = "ACTIVE";
+        return std::nullopt;
+    };
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(looks, 2U);
+    EXPECT_EQ(cloud.count("MARK"), 1U);
+    EXPECT_GE(*deleted_at(told()), record("req-1").received_at + minutes{2});
+}
+
+TEST_F(NoticeTest, WhatNovaRefusesToSayStillEnds) {
+    full_host();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("MARK")) return Error{Errc::conflict, "not in this state"};
+        return std::nullopt;
+    };
+    ask();
+    const std::string victim = told();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(*deleted_at(victim), record("req-1").received_at + minutes{2});
+}
+
+TEST_F(NoticeTest, AnOutageOfNovaDelaysTheNotice) {
+    full_host();
+    const TimePoint then = clock.now() + minutes{1};
+    cloud.on_call = [this, then](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("MARK") && clock.now() < then)
+            return Error{Errc::unreachable, "connection refused"};
+        return std::nullopt;
+    };
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(*deleted_at(told()), then + minutes{2});
+}
+
+TEST_F(NoticeTest, ItsGuestIsStoppedBeforeItsEnd) {
+    settings.policy.notice.stop_before = seconds{30};
+    full_host();
+    ask();
+    const std::string victim = told();
+    const auto end = end_of(victim);
+    run_until([&] { return cloud.count("SHUTOFF " + victim) > 0; });
+    EXPECT_GE(clock.now(), *end - seconds{30});
+    EXPECT_LE(clock.now(), *end - seconds{25});
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHUTOFF"), 1U);
+    EXPECT_TRUE(journal.has_step(victim, Step::gone));
+}
+
+TEST_F(NoticeTest, WhatWasStoppedForAWithdrawnNoticeIsStartedAgain) {
+    settings.policy.notice.stop_before = seconds{60};
+    full_host();
+    ask();
+    const std::string victim = told();
+    run_until([&] { return cloud.count("SHUTOFF " + victim) > 0; });
+    cloud.remove(uuid_of("requester-1"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_EQ(cloud.server_at(victim).record.server.status.str(), "ACTIVE");
+    EXPECT_FALSE(end_of(victim).has_value());
+}
+
+}  // namespace
+}  // namespace reaper::test::notice_test

@@ -1,0 +1,92 @@
+"""Notice before the end: a server's metadata say when it goes, and it does not go before that time."""
+
+import time
+from datetime import datetime
+
+import pytest
+from cloud import Cloud, Server, eventually
+from fleet import Fleet, assert_none_deleted, assert_only_victims_died, fill
+from lab_cloud import LabCloud
+from reaper_process import Reaper
+from test_rights import listed_rights, role_with_the_least_rights, used_rights
+
+FULL = [("regular", "large", 1)]
+ONE_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
+PERIOD = 8
+
+
+def at(text: str) -> float:
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def with_notice(reaper: Reaper, **more: str) -> Reaper:
+    reaper.config["notice"] = {"period": f"{PERIOD}s"} | more
+    reaper.start()
+    return reaper
+
+
+def one_spot(cloud: Cloud) -> tuple[Fleet, Server]:
+    one, two, three = cloud.hosts
+    fleet = fill(cloud, {one: ONE_SPOT, two: FULL, three: FULL}, exactly=False)
+    [server] = fleet.spot()
+    return fleet, server
+
+
+def told(cloud: Cloud, server: Server) -> str:
+    return eventually("it has notice", lambda: cloud.metadata_of(server).get("reaper:evict_at"))
+
+
+def deleted_at(reaper: Reaper, request: str) -> float:
+    [[sent]] = reaper.rows(
+        "SELECT step.at FROM step JOIN request ON request.seq = step.request "
+        "WHERE request.id = ? AND step.step = 'delete-sent'",
+        request,
+    )
+    return sent / 1000
+
+
+def test_a_server_ends_at_the_time_that_its_metadata_say(cloud: Cloud, install) -> None:
+    """Its guest shuts down before; a restart of the reaper changes nothing of it."""
+    reaper = with_notice(install(), stop_before="4s")
+    fleet, victim = one_spot(cloud)
+    mark = cloud.mark()
+    [refused] = cloud.fail_to_boot("medium")
+    end = told(cloud, victim)
+    assert time.time() < at(end)
+    reaper.kill()
+    reaper.start()
+    eventually("its guest is shut down", lambda: cloud.look(victim).status == "SHUTOFF", every=0.05)
+    assert told(cloud, victim) == end
+    outcome = reaper.wait_outcome(refused.request)
+    assert outcome["kind"] == "freed", outcome
+    assert at(end) <= deleted_at(reaper, refused.request)
+    assert_only_victims_died(fleet, mark, [victim])
+    cloud.wait_for(cloud.ask("medium"), "ACTIVE")
+
+
+def test_a_server_whose_end_is_needed_no_more_hears_that(cloud: Cloud, install) -> None:
+    reaper = with_notice(install())
+    fleet, victim = one_spot(cloud)
+    mark = cloud.mark()
+    [refused] = cloud.fail_to_boot("medium")
+    told(cloud, victim)
+    cloud.delete_without_waiting(refused)
+    assert reaper.wait_outcome(refused.request)["kind"] == "refused"
+    assert "reaper:evict_at" not in cloud.metadata_of(victim)
+    assert_none_deleted(fleet, mark)
+
+
+@pytest.mark.lab_only
+def test_with_the_least_rights(cloud: LabCloud, install) -> None:
+    of_notice = {rule for _, feature, rule in listed_rights() if feature == "notice"}
+    with role_with_the_least_rights(cloud, features="look,delete,labels,held-room,notice"):
+        reaper = with_notice(install(user="least"), stop_before="7s")
+        fleet, victim = one_spot(cloud)
+        mark = cloud.mark()
+        [refused] = cloud.fail_to_boot("medium")
+        eventually("its guest is shut down", lambda: cloud.look(victim).status == "SHUTOFF", every=0.05)
+        cloud.delete_without_waiting(refused)
+        reaper.wait_outcome(refused.request)
+        cloud.wait_for([victim], "ACTIVE")
+        assert_none_deleted(fleet, mark)
+        assert of_notice <= used_rights(cloud, mark)
