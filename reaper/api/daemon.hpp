@@ -50,6 +50,7 @@ struct DaemonStatus {
     bool oversubscription = false;                      ///< room is sold beyond what is allocated
     CircuitState circuit{};                             ///< the circuit breaker of the whole cloud
     std::vector<Safeguards::LeftAlone> left_alone{};
+    std::vector<Notice> notices{};  ///< under way
 };
 
 class OperatorTrigger;

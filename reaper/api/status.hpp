@@ -9,7 +9,8 @@ namespace reaper::api {
 /// {version, program_version, machine, now, line, dry_run, ready, serving, paused, breaker,
 /// held_back, no_help (each a line or null), broker{connected, detail}, cache{hosts, servers,
 /// oldest_read_at, events_flow, detail} (null before the cloud was read), in_flight, served,
-/// strategy, features{reservations, oversubscription}, left_alone[], pause{by, reason, at, line}
+/// strategy, features{reservations, oversubscription}, left_alone[],
+/// notices[{server, name, host, request, until}], pause{by, reason, at, line}
 /// (the one in force, or null), circuit{state, reason}, you{may_act, principal}}
 Task<HttpResponse> get_status(const Backend& backend, ApiRequest request);
 

@@ -73,6 +73,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return pause_reaper(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ProtectCommand>)
                 return protect_server(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, SimulateCommand>)
+                return simulate_notice(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ResumeCommand>)
                 return resume_reaper(global, terminal);
             else if constexpr (std::is_same_v<Chosen, StatusCommand>)

@@ -125,6 +125,13 @@ void add_requests(const DaemonState& state, Values& values) {
                  number(state.coordinator.journal_trouble().has_value()));
 }
 
+void add_notices(const DaemonState& state, Values& values) {
+    const auto& all = state.safeguards.safeguards().notices().all();
+    const auto told =
+        std::count_if(all.begin(), all.end(), [](const auto& each) { return each.second.told; });
+    values.gauge("reaper_notices", "Servers that have notice of their end.", number(told));
+}
+
 /// What limits leave to the next request, of any project.
 void add_budgets(const DaemonState& state, Values& values) {
     if (!state.refresher.built()) return;
@@ -263,6 +270,7 @@ void add_daemon(const DaemonState& state, Values& values) {
     add_ledger(state, values);
     add_requests(state, values);
     add_budgets(state, values);
+    add_notices(state, values);
     add_gateway(state, values);
     add_reservations(state, values);
     add_oversubscription(state, values);

@@ -12,8 +12,9 @@
 namespace reaper::report {
 namespace {
 
-constexpr std::array<std::pair<Fate, std::string_view>, 7> fates{{
+constexpr std::array<std::pair<Fate, std::string_view>, 8> fates{{
     {Fate::planned, "planned"},
+    {Fate::noticed, "noticed"},
     {Fate::going, "going"},
     {Fate::deleted, "deleted"},
     {Fate::skipped, "skipped"},
@@ -30,6 +31,10 @@ bool is_sending(Step step) {
 Fate fate_by(Step last, bool ended) {
     if (is_sending(last)) return ended ? Fate::unknown : Fate::going;
     switch (last) {
+        case Step::notice_sent:
+        case Step::notified:
+        case Step::stop_sent: return ended ? Fate::planned : Fate::noticed;
+        case Step::withdrawn: return Fate::planned;
         case Step::skipped: return Fate::skipped;
         case Step::gone: return Fate::deleted;
         case Step::vanished: return Fate::vanished;
@@ -40,6 +45,7 @@ Fate fate_by(Step last, bool ended) {
 
 void take_step(ExplainedServer& server, const StepEntry& step, bool ended) {
     server.fate = fate_by(step.step, ended);
+    if (step.step == Step::stop_sent) return;  // the time of its notice stays its reason
     server.fate_reason = is_sending(step.step) || step.step == Step::gone ? "" : step.detail;
     if (step.step == Step::skipped) server.sent_at.reset();  // what was sent came to nothing
     if (is_sending(step.step) && !server.sent_at) server.sent_at = step.at;

@@ -28,6 +28,7 @@ namespace reaper::report {
 /// What happened to a server that was chosen.
 enum class Fate {
     planned,      ///< nothing was sent
+    noticed,      ///< it has notice until the time in `fate_reason`
     going,        ///< its deletion was sent, and the request is under way
     deleted,      ///< its room is free
     skipped,      ///< its recheck found that it has to live

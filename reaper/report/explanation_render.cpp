@@ -14,6 +14,7 @@ constexpr std::size_t most_listed = 20;
 std::string fate_words(const ExplainedServer& server) {
     switch (server.fate) {
         case Fate::planned: return "was chosen, and nothing was sent";
+        case Fate::noticed: return "has notice, and is deleted when that is over";
         case Fate::going: return "is being deleted";
         case Fate::deleted: return "was deleted";
         case Fate::skipped: return "was chosen, and skipped before its deletion";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reaper/model/notice.hpp"
 #include "reaper/model/res_type.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
@@ -118,7 +119,8 @@ std::vector<Cell> server_cells(const Host& host, const Server& server, const Pro
             text_cell(server.id.str()),
             std::string{server.revocable() ? "revocable" : "regular"},
             text_cell(server.status.str() + (server.locked ? " locked" : "") +
-                      (server.protected_because.empty() ? "" : " protected")),
+                      (server.protected_because.empty() ? "" : " protected") +
+                      (server.metadata.contains(evict_at_key) ? " notice" : "")),
             server.created,
             project_cell(server.project, name_of_project(names, server.project)),
             text_cell(to_string(server.resources())),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reaper/json/fields.hpp"
+#include "reaper/model/notice.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/host_label.hpp"
 #include "reaper/report/name_changer.hpp"
@@ -46,6 +47,8 @@ json to_json(const Server& server) {
                 {"revocable_because", text_or_null(server.revocable_because)},
                 {"revocable_by", server.revocable() ? json(server.revocable_by) : json(nullptr)}};
     if (!server.protected_because.empty()) object["protected"] = server.protected_because;
+    if (const auto end = server.metadata.find(evict_at_key); end != server.metadata.end())
+        object["evict_at"] = end->second;
     return object;
 }
 

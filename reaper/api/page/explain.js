@@ -1,7 +1,7 @@
 // ---- Why a server was deleted, or skipped: what its owner asks. ----
 
 const FATES = {
-  planned: "was chosen, and nothing was sent", going: "is being deleted", deleted: "was deleted",
+  planned: "was chosen, and nothing was sent", noticed: "has notice, and is deleted when that is over", going: "is being deleted", deleted: "was deleted",
   skipped: "was chosen, and skipped before its deletion", vanished: "was gone before it was deleted",
   "still-there": "was to be deleted, and still held its room at the deadline",
   unknown: "was to be deleted; the outcome was not observed",

@@ -402,6 +402,27 @@ void add_protect(CLI::App& app, Parsed& parsed) {
     protect.add_flag("--list", parsed.protect_list, "Lists the servers that are protected");
 }
 
+void add_simulate(CLI::App& app, Parsed& parsed) {
+    CLI::App& simulate = *add_command(app, "simulate", help::simulate);
+    simulate.add_option("SERVER", parsed.simulate.server, "Its id")->type_name("")->required();
+    simulate
+        .add_option("--for", parsed.simulate_span,
+                    "Before the end: 2min; default: as configured for it")
+        ->type_name("SPAN");
+    simulate.add_flag("--remove", parsed.simulate.remove, "Takes the notice back");
+}
+
+Result<Command> finish_simulate(const Parsed& parsed) {
+    SimulateCommand command = parsed.simulate;
+    if (parsed.simulate_span.empty()) return Command{std::move(command)};
+    command.span = parse_duration(parsed.simulate_span);
+    if (command.remove) return Error{Errc::bad_input, "--remove takes a server and nothing else"};
+    if (!command.span)
+        return Error{Errc::bad_input, "--for: is '" + printable(parsed.simulate_span, 60) +
+                                          "'; expected a span such as 30s or 2min"};
+    return Command{std::move(command)};
+}
+
 Result<ProtectCommand> finish_protect(const Parsed& parsed) {
     const auto wrong = [](std::string what) { return Error{Errc::bad_input, std::move(what)}; };
     ProtectCommand command = parsed.protect;
@@ -435,6 +456,7 @@ void add_switch(CLI::App& app, Parsed& parsed) {
         ->type_name("TEXT");
     add_command(app, "resume", help::resume);
     add_protect(app, parsed);
+    add_simulate(app, parsed);
     add_command(app, "status", help::status);
     add_command(app, "health", help::health)
         ->add_flag("--live", parsed.health.live, "Only whether it works: not whether it is ready");
@@ -555,6 +577,7 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
         Result<ProtectCommand> protect = finish_protect(parsed);
         return protect ? Result<Command>{std::move(*protect)} : protect.error();
     }
+    if (name == "simulate") return finish_simulate(parsed);
     if (name == "reservations") {
         const auto role = Role::parse(parsed.reservations.role);
         if (!parsed.reservations.role.empty() && !role)

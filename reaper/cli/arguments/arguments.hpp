@@ -241,6 +241,12 @@ struct ProtectCommand {
     std::optional<Duration> span{};  ///< from now on
     std::string reason;
 };
+/// A notice without the end, for its owner to test the guest.
+struct SimulateCommand {
+    std::string server;  ///< id
+    std::optional<Duration> span{};
+    bool remove = false;
+};
 /// Which reapers there are, by the daemon.
 struct ReapersCommand {};
 /// What oversubscribed room is for sale, and why not more, by the daemon.
@@ -257,9 +263,9 @@ using Command =
                  RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
                  CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
                  ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, ProtectCommand,
-                 StatusCommand, HealthCommand, ReapersCommand, OversubscriptionCommand,
-                 StrategiesCommand, TaggersCommand, EstimatorsCommand, QosCommand,
-                 DeadLettersCommand, JournalCommand, ConfigCommand>;
+                 SimulateCommand, StatusCommand, HealthCommand, ReapersCommand,
+                 OversubscriptionCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand,
+                 QosCommand, DeadLettersCommand, JournalCommand, ConfigCommand>;
 
 struct Arguments {
     GlobalOptions global;

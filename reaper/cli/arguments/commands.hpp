@@ -52,6 +52,8 @@ ExitCode show_report(const GlobalOptions& global, const ReportCommand& command,
                      const Terminal& terminal);
 ExitCode pause_reaper(const GlobalOptions& global, const PauseCommand& command,
                       const Terminal& terminal);
+ExitCode simulate_notice(const GlobalOptions& global, const SimulateCommand& command,
+                         const Terminal& terminal);
 ExitCode protect_server(const GlobalOptions& global, const ProtectCommand& command,
                         const Terminal& terminal);
 ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal);

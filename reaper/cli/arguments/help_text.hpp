@@ -48,6 +48,7 @@ extern const Text report;
 extern const Text pause;
 extern const Text resume;
 extern const Text protect;
+extern const Text simulate;
 extern const Text status;
 extern const Text health;
 extern const Text reapers;

@@ -56,6 +56,8 @@ struct Parsed {
     ProtectCommand protect;
     std::string protect_until, protect_span;
     bool protect_list = false;
+    SimulateCommand simulate;
+    std::string simulate_span;
     HealthCommand health;
     ConfigCommand config;
     std::string shell;

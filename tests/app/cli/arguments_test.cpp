@@ -368,6 +368,15 @@ TEST(Arguments, PauseTakesAReason) {
     EXPECT_EQ(std::get<PauseCommand>(good({"pause"}).command).reason, "");
 }
 
+TEST(Arguments, SimulateTakesAServerAndHowLong) {
+    const auto simulate = [](std::vector<std::string> words) {
+        return std::get<SimulateCommand>(good(words).command);
+    };
+    EXPECT_EQ(simulate({"simulate", "s", "--for", "2min"}).span, std::chrono::minutes{2});
+    EXPECT_FALSE(simulate({"simulate", "s"}).span.has_value());
+    EXPECT_TRUE(simulate({"simulate", "--remove", "s"}).remove);
+}
+
 TEST(Arguments, ProtectTakesAServerAndHowLongOrListsThem) {
     const auto protect = [](const std::vector<const char*>& words) {
         return std::get<ProtectCommand>(good(words).command);
@@ -556,6 +565,7 @@ const std::map<std::string, std::vector<std::pair<std::string, std::string>>> ne
     {"history show", {{"", "req-1"}}},
     {"replay", {{"", "recording"}}},
     {"protect", {{"", "server"}}},
+    {"simulate", {{"", "server"}}},
     {"dead-letters show", {{"", "1"}}},
     {"setup resource-tagging", {{"--slots", "2"}}},
     {"reserve", {{"--host", "h"}, {"--role", "r"}, {"--resources", "VCPU=1"}, {"", "--lend"}}},

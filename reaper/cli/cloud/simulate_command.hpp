@@ -1,0 +1,23 @@
+// `reaper simulate`: a notice without the end.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reaper/cli/arguments/arguments.hpp"
+#include "reaper/model/notice.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+
+namespace reaper::cli {
+
+struct Simulation {
+    std::string name;                  ///< of the server
+    std::optional<TimePoint> until{};  ///< none: its notice was taken back
+};
+
+/// `not_found`: there is no such server; `conflict`: it has notice already. `rules` must outlive
+/// it.
+ResultTask<Simulation> simulate(CloudPorts cloud, const NoticeRules& rules,
+                                SimulateCommand command);
+
+}  // namespace reaper::cli

@@ -1,0 +1,50 @@
+// A notice without the end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/full_house.hpp"
+#include "reaper/cli/cloud/simulate_command.hpp"
+#include "reaper/runtime/run_task.hpp"
+
+namespace reaper::cli::simulate_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class Simulate : public test::FullHouse {
+protected:
+    Simulate() {
+        full_host();
+        settings_.period = seconds{30};
+    }
+    Result<Simulation> run(SimulateCommand command) {
+        const NoticeRules rules{settings_};
+        boost::asio::io_context io{1};
+        return run_task(io, simulate(cloud.ports(), rules, std::move(command)));
+    }
+    std::optional<TimePoint> told() {
+        const auto& metadata = cloud.server_at("host1a").record.server.metadata;
+        const auto at = metadata.find(evict_at_key);
+        return at == metadata.end() ? std::nullopt : parse_time(at->second);
+    }
+
+    NoticeSettings settings_;
+};
+
+TEST_F(Simulate, TheMetadataSayWhatTheyWouldSay) {
+    EXPECT_EQ(run({"host1a", {}, false}).value().until, clock.now() + seconds{30});
+    EXPECT_EQ(told(), clock.now() + seconds{30});
+    EXPECT_EQ(run({"host1a", {}, false}).error().code, Errc::conflict);
+    EXPECT_FALSE(run({"host1a", {}, true}).value().until.has_value());
+    EXPECT_FALSE(told().has_value());
+    EXPECT_EQ(run({"host1a", minutes{5}, false}).value().until, clock.now() + minutes{5});
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(Simulate, NoServerHearsNothing) {
+    EXPECT_EQ(run({"unknown", {}, false}).error().code, Errc::not_found);
+}
+
+}  // namespace
+}  // namespace reaper::cli::simulate_test
