@@ -140,6 +140,48 @@ TEST_F(ProxyHandlerTest, AnotherProxyIsAskedWithTheSameTarget) {
     EXPECT_EQ(upstream.accepted(), 0U);
 }
 
+/// Two are held until they are whole; the one in between would exceed the sum, and streams.
+TEST_F(ProxyHandlerTest, AnswersOfAnotherProxyAreHeldUpToASum) {
+    test::RawServer other{io};
+    AsksOther asks{other.port()};
+    scripted->script = std::ref(asks);
+    limits.held_bytes = std::size_t{400} * 1024;
+    start();
+    struct Exchange {
+        std::shared_ptr<test::RawPeer> peer;
+        std::string answer;
+    };
+    const auto ask = [&](std::size_t kib) {
+        const std::string body(kib * 1024, 'x');
+        const std::string length = std::to_string(body.size());
+        Exchange made{client(), "HTTP/1.1 200 OK\r\nContent-Length: " + length + "\r\n\r\n" + body};
+        const std::size_t at = other.accepted();
+        made.peer->say("GET /mine HTTP/1.1\r\nHost: a\r\n\r\n");
+        until([&] { return other.accepted() > at && !other.peer(at).heard().empty(); });
+        other.peer(at).say_in_background(made.answer.substr(0, made.answer.size() - 1));
+        settle();
+        return made;
+    };
+    const Exchange held = ask(150);
+    EXPECT_EQ(held.peer->heard(), "");
+    const Exchange streams = ask(600);
+    until([&] { return streams.peer->heard().size() == streams.answer.size() - 1; });
+    const auto give_last = [&](const Exchange& one, std::size_t at) {
+        other.peer(at).say("x");
+        client_hears(*one.peer, one.answer);
+        one.peer->close();
+    };
+    give_last(held, 0);
+    give_last(streams, 1);
+    until([&] { return proxy->state().connections == 0; });
+    other.peer(0).close();
+    other.peer(1).close();
+    settle();
+    const Exchange again = ask(150);
+    EXPECT_EQ(again.peer->heard(), "");
+    give_last(again, 2);
+}
+
 TEST_F(ProxyHandlerTest, AnotherProxyThatDoesNotAnswerIsLeft) {
     test::RawServer other{io};
     AsksOther asks{other.port()};
