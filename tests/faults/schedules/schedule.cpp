@@ -402,8 +402,8 @@ void Schedule::kill() {
     if (plan_.with_gateway()) count_waits();
     const bool taken_over = std::exchange(taken_over_, false);
     ++tally_.faults[static_cast<std::size_t>(taken_over ? Kind::takeover : Kind::crash)];
-    process_.reset();
     gateway_.ask_of(nullptr);
+    process_.reset();
     broker_.disconnect();
     checker_.on_kill();
     if (taken_over) {
@@ -539,8 +539,8 @@ void Schedule::drain() {
             if (!process_->poll_one()) return;
         } catch (const std::exception& error) {
             checker_.on_reaper_died(error.what());
-            process_.reset();
             gateway_.ask_of(nullptr);
+            process_.reset();
             return;
         }
         // One that starts and can't read its journal ends, and is started again.
@@ -551,8 +551,8 @@ void Schedule::drain() {
         }
         if (const auto& ended = process_->ended()) {
             checker_.on_reaper_died(*ended);
-            process_.reset();
             gateway_.ask_of(nullptr);
+            process_.reset();
             return;
         }
     }
