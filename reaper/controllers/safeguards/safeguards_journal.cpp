@@ -197,7 +197,7 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
         const CullWorth worth =
             freed_room.at > reset ? worth_of(freed_room.kind) : CullWorth::needless;
         read.safeguards.note_move(record.request, move_taken(freed_room.kind), freed_room.at);
-        read.safeguards.note_freed_room(record.request, worth, freed_room.untaken, freed_room.at,
+        read.safeguards.note_freed_room(as_freed(record), worth, freed_room.untaken, freed_room.at,
                                         taken_slots(freed_room));
     }
     const Duration long_enough = read.safeguards.settings().short_lived.lived;
@@ -212,7 +212,7 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
         read.safeguards.note_deletion(end.succeeded, end.request, end.at);
     for (const auto& record : *records) note_deletions(record, read.safeguards.deletions());
     for (const auto& record : *records)
-        if (may_still_help(record, now)) read.safeguards.note_cull(record.request);
+        if (may_still_help(record, now)) read.safeguards.note_cull(as_freed(record));
     read.opening_was_journalled = told_of_opening(*events, reset);
     read.safeguards.prune(now);
     co_return read;

@@ -108,6 +108,26 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
     EXPECT_EQ(outcome_of("req-late").safeguard, "limit-window");
 }
 
+TEST_F(BrakingTest, SlotsThatWereFreedForServersThatLeftMeanwhileAreWasted) {
+    full_host();
+    settings.policy.safeguards.breaker.wasted = 3;
+    settings.policy.safeguards.breaker.projects = 1;
+    for (const char* id : {"r1", "r2", "r3"}) requester(id);
+    start();
+    for (const char* id : {"r1", "r2", "r3"}) {
+        NovaFailure one = failure();
+        one.server = id;
+        one.spec_server = "r1";
+        one.num_instances = 3;
+        messages->deliver(body_of(one));
+    }
+    run_until([&] { return cloud.count("DELETE") == 3; });
+    for (const char* id : {"r1", "r2", "r3"}) cloud.remove(uuid_of(id));
+    run_until([&] { return journal.records[RequestId{"req-1"}].freed_room.has_value(); });
+    run_until([&] { return breaker.why.has_value(); });
+    EXPECT_THAT(*breaker.why, HasSubstr("the room of 3 slots in a row went unused"));
+}
+
 TEST_F(BrakingTest, WastedCullsOfSeveralProjectsOpenTheBreaker) {
     full_host("host1");
     full_host("host2");

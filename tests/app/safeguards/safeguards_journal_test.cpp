@@ -90,6 +90,19 @@ TEST_F(SafeguardsOfTheJournal, OpenTheBreakerThatTheEndOfTheReaperKeptShut) {
     EXPECT_EQ(known.safeguards.breaker().state(noon + 20min), CircuitState::half_open);
 }
 
+TEST_F(SafeguardsOfTheJournal, CountTheSlotsThatAPlanFreedWhateverWasAskedFor) {
+    wasted("req-1", noon - 10min);
+    RequestRecord& made = journal_.records[RequestId{"req-1"}];
+    made.request.slots = 4;
+    Plan& plan = std::get<Plan>(made.plans[0].decision);
+    plan.slots_requested = 3;
+    EXPECT_EQ(read().safeguards.breaker().wasted(), 3);
+    Victim spared;
+    spared.server = ServerId{"spared"};
+    plan.hosts[0].victims.push_back(spared);
+    EXPECT_EQ(read().safeguards.breaker().wasted(), 1);
+}
+
 TEST_F(SafeguardsOfTheJournal, KnowWhatIsLeftAloneAndForHowLong) {
     for (int i = 0; i < 3; ++i)
         wasted("req-" + std::to_string(i), noon - 4h + i * 10min, "hostile");
