@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "clients/journal/dialect.hpp"
+#include "clients/journal/mariadb_lease.hpp"
 #include "clients/journal/mariadb_schema.hpp"
 #include "clients/journal/mariadb_switch.hpp"
 #include "clients/journal/sqlite_database.hpp"
@@ -171,6 +172,23 @@ TEST_F(MariadbJournal, KeepsThePauseThatIsInForce) {
                 AllOf(HasSubstr("paused by alice since"), HasSubstr(": upgrade")));
     ASSERT_TRUE(pause->resume());
     EXPECT_FALSE(pause->paused());
+}
+
+TEST_F(MariadbJournal, FrozenWriterKeepsNoRowLocked) {
+    migrate();
+    const std::string change = "UPDATE lease SET writes = writes + 1";
+    MariadbDatabase frozen{address, MariadbDatabase::Use::writing};
+    const int seconds = std::stoi(frozen.ask("SELECT @@SESSION.idle_transaction_timeout"));
+    EXPECT_GT(seconds, 0);
+    EXPECT_LT(std::chrono::seconds{seconds}, lease_lasts) << "or the next one waits for its row";
+    frozen.execute("SET SESSION idle_transaction_timeout = 1");  // the same, sooner
+    Transaction begun{frozen};
+    frozen.execute(change);
+    MariadbDatabase next{address, MariadbDatabase::Use::writing};
+    Transaction waits{next};
+    next.execute(change);
+    waits.commit();
+    EXPECT_THROW(begun.commit(), DatabaseFailure);
 }
 
 TEST_F(MariadbJournal, CountsWhatAnotherReaperDeleted) {
