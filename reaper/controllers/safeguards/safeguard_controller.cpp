@@ -36,6 +36,14 @@ ResultTask<void> SafeguardController::restore() {
     co_return Result<void>{};
 }
 
+ResultTask<void> SafeguardController::read_victims() {
+    auto victims = co_await dependencies_.journal.victims_since(dependencies_.clock.now() -
+                                                                safeguards_.memory());
+    if (!victims) co_return victims.error();
+    for (const auto& victim : *victims) safeguards_.note_victim(past_victim(victim));
+    co_return Result<void>{};
+}
+
 /// The journal has what opened it, and its file says that it is open. Where another machine may
 /// have opened or closed it, only the journal counts.
 void SafeguardController::restore_breaker(bool opening_was_journalled) {

@@ -46,6 +46,8 @@ public:
 
     /// Feeds the safeguards with what the journal knows. An error if it can't be read.
     ResultTask<void> restore();
+    /// What other reapers deleted since counts too. An error if the journal can't be read.
+    ResultTask<void> read_victims();
     void reload(SafeguardSettings settings) { safeguards_.reload(std::move(settings)); }
     Safeguards& safeguards() noexcept { return safeguards_; }
     const Safeguards& safeguards() const noexcept { return safeguards_; }

@@ -94,6 +94,24 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsOverARestart) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(BrakingTest, ALimitThatAnotherReaperUsedUpRefusesAsIfItWereItsOwn) {
+    full_host();
+    settings.policy.safeguards.limits.victims_per_window = 1;
+    journal.most_victims = 1;
+    start();
+    before("server host1", [&] {
+        RequestRecord& theirs = journal.records[RequestId{"theirs"}];
+        theirs.request.id = RequestId{"theirs"};
+        theirs.steps.push_back({ServerId{"gone"}, Step::delete_sent, "", clock.now()});
+        theirs.outcome = Outcome{OutcomeKind::freed, "", clock.now(), {}};
+    });
+    EXPECT_EQ(serve(1).kind, OutcomeKind::not_enough);
+    EXPECT_EQ(outcome_of("req-1").safeguard, "limit-window");
+    EXPECT_THAT(outcome_of("req-1").reason, HasSubstr("0 left, 1 needed"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_FALSE(service().state().value().journal_trouble);
+}
+
 TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
     full_host("host1");
     settings.policy.safeguards.limits.victims_per_window = 1;
