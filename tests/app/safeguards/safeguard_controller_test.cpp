@@ -261,6 +261,30 @@ TEST_F(BrakingTest, TheBreakerOfASharedJournalIsAsAnotherMachineLeftIt) {
     EXPECT_EQ(serve(3, "p3").safeguard, "");
 }
 
+TEST_F(BrakingTest, AResumptionOnAnotherMachineClosesTheBreaker) {
+    full_host("host1");
+    shared_journal = true;
+    settings.policy.safeguards.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.projects = 1;
+    pause.resumed = clock.now();
+    start();
+    serve(1, "p1");
+    run_until([&] { return labeled("breaker-opened"); });
+    pause.resumed = clock.now();
+    run_until([&] { return labeled("resumed"); });
+    EXPECT_FALSE(breaker.why);
+    fill_up("host1");
+    EXPECT_EQ(serve(2, "p2").kind, OutcomeKind::freed);
+    journal.noted_marks.clear();
+    run_until([&] { return labeled("breaker-opened"); });
+    crash();
+    clock.advance(seconds{1});
+    pause.resumed = clock.now();
+    start();
+    run_until([&] { return labeled("resumed"); });
+    EXPECT_FALSE(breaker.why) << "no reaper was active then";
+}
+
 TEST_F(BrakingTest, AnOpenBreakerThatTheJournalLostStaysOpen) {
     full_host("host1");
     breaker.why = "paused by circuit breaker: before";

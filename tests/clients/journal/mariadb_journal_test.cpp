@@ -123,7 +123,7 @@ TEST_F(MariadbJournal, HasTheTablesAndColumnsOfTheFile) {
     EXPECT_EQ(columns_of(server,
                          "SELECT table_name, column_name FROM information_schema.columns "
                          "WHERE table_schema = DATABASE() AND column_name <> 'not_ended' "
-                         "AND table_name NOT IN ('lease', 'reapers', 'reaper_schema')"),
+                         "AND table_name NOT IN ('lease', 'reapers', 'reaper_schema', 'resumed')"),
               columns_of(file,
                          "SELECT t.name, c.name FROM sqlite_schema AS t, "
                          "pragma_table_info(t.name) AS c WHERE t.type = 'table'"));
@@ -227,6 +227,10 @@ TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
     EXPECT_FALSE(here->paused());
     ASSERT_TRUE(there->resume());
     EXPECT_FALSE(there->paused());
+    const auto before = there->resumed_at();
+    ASSERT_TRUE(there->resume());
+    EXPECT_GT(there->resumed_at(), before) << "also without a pause, as it closes breakers";
+    while (here->resumed_at() != there->resumed_at()) std::this_thread::yield();
 }
 
 TEST_F(MariadbJournal, SwitchIsReadAgainWhereItsConnectionWasCut) {

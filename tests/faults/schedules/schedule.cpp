@@ -333,7 +333,11 @@ void Schedule::sell_room() {
 
 void Schedule::resume() {
     (void)pause_.resume();
-    for (auto& breaker : breakers_) (void)breaker.resume();
+    // With a shared journal, the command is given on one machine, which may be that of a standby.
+    if (plan_.shares_journal()) pause_.resumed = timeline_.true_now();
+    for (std::size_t machine = 0; machine < (plan_.shares_journal() ? 1U : breakers_.size());
+         ++machine)
+        (void)breakers_[machine].resume();
     checker_.on_resume();
 }
 
