@@ -83,10 +83,8 @@ TEST_F(NoticeTest, WhatHasNoneGoesFirst) {
     cloud.tagged.insert(ProjectId{"cheap"});
     full_host();
     // Worth more by any other measure.
-    auto& server = cloud.add_server("host2a", "host1", "cheap", small);
     cloud.add_host("host2", small);
-    server.provider = HostId{cloud.provider_of("host2")};
-    server.record.server.host = "host2";
+    auto& server = cloud.add_server("host2a", "host2", "cheap", small);
     server.record.server.created = clock.now() - hours{500};
     ask();
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
@@ -115,7 +113,7 @@ TEST_F(NoticeTest, ItIsWithdrawnIfRoomComesFreeElsewhere) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(NoticeTest, AVictimThatGoesByItselfEndsTheWait) {
+TEST_F(NoticeTest, AVictimThatGoesByItselfIsNotDeleted) {
     full_host();
     ask();
     const std::string victim = told();
@@ -162,6 +160,7 @@ TEST_F(NoticeTest, AStopLeavesItToTheNextReaper) {
     EXPECT_LT(clock.now(), *end - minutes{1});
     EXPECT_EQ(end_of(victim), end);
     EXPECT_FALSE(record("req-1").outcome.has_value());
+    crash();
     start();
     messages->deliver(body_of(failure()));
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
@@ -173,15 +172,15 @@ TEST_F(NoticeTest, WhatMayNotHaveBeenHeardIsSaidAgain) {
     full_host();
     requester();
     start();
-    bool asked = false;
-    before("MARK", [&] { asked = true; });
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("MARK")) return Error{Errc::unreachable, "connection reset"};
+        return std::nullopt;
+    };
     messages->deliver(body_of(failure()));
-    run_until([&] { return asked; });
+    run_until([&] { return cloud.count("MARK") > 0; });
     crash();
-    ASSERT_FALSE(journal.has_step("host1a", Step::notified));
+    cloud.on_call = {};
     clock.advance(minutes{3});
-    cloud.remove(uuid_of("requester-1"));
-    requester();
     settings.trigger.max_age = hours{1};
     start();
     const TimePoint then = clock.now();
@@ -195,7 +194,7 @@ TEST_F(NoticeTest, AClockThatIsSetForwardShortensNothing) {
     ask();
     const std::string victim = told();
     const Duration then = clock.steady();
-    clock.step(hours{1});
+    clock.step(minutes{3});
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_GE(clock.steady() - then, minutes{2} - seconds{5});
 }
