@@ -107,10 +107,11 @@ struct AsksOther {
     std::uint16_t port = 0;
     bool lost = false;
     std::optional<Errc> why{};
+    std::string scheme = "http";
 
     Task<ProxyAnswer> operator()(HttpRequest request, ProxyCall& call) {
         HttpRequest first = request;
-        std::string at = "http://127.0.0.1:" + std::to_string(port);
+        std::string at = scheme + "://127.0.0.1:" + std::to_string(port);
         std::function<bool()> is_lost = [this] { return lost; };
         auto answer = co_await call.ask_other(std::move(at), std::move(first), std::move(is_lost));
         if (answer) co_return std::move(*answer);
@@ -217,6 +218,31 @@ TEST_F(ProxyHandlerTest, AnotherProxyThatDoesNotAnswerIsLeft) {
     EXPECT_EQ(asks.why, Errc::unreachable);
     upstream.peer().say(ok);
     client_hears(*peer, ok);
+}
+
+TEST_F(ProxyHandlerTest, AnotherProxyThatIsGivenUpBeforeTheRequestIsSentHasNotHeardIt) {
+    test::RawServer other{io};
+    AsksOther asks{other.port(), true};
+    scripted->script = std::ref(asks);
+    start();
+    const auto peer = client();
+    const std::string request = "GET /mine HTTP/1.1\r\nHost: a\r\n\r\n";
+    for (const std::string scheme : {"http", "https"}) {
+        asks.scheme = scheme;
+        asks.lost = scheme == "http";  // from the beginning; else while it connects
+        asks.why.reset();
+        if (upstream.accepted() > 0) upstream.peer().forget();
+        peer->forget();
+        peer->say(request);
+        if (!asks.lost)
+            until([&] { return other.accepted() > 0 && !other.peer().heard().empty(); });
+        asks.lost = true;
+        upstream_hears(request);
+        EXPECT_EQ(asks.why, Errc::unreachable) << scheme;
+        upstream.peer().say(ok);
+        client_hears(*peer, ok);
+    }
+    EXPECT_EQ(other.accepted(), 1U);
 }
 
 TEST_F(ProxyHandlerTest, AnotherProxyIsLeftWithItsClient) {
