@@ -133,8 +133,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     std::size_t servers = 0;
     for (const auto& host : snapshot.hosts) servers += host.servers.size();
     where_.reserve(servers);
-    // What was read is freed at the end, mostly in whole pages: what is kept of it, the texts
-    // aside, has pages of its own.
+    // Freed at the end, mostly in whole pages: what is kept, texts aside, has pages of its own.
     for (const auto& read : snapshot.hosts) {
         auto kept = std::make_unique<Host>(read);
         Host& host = *kept;
