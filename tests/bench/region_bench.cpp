@@ -1,8 +1,7 @@
 // One region of 100,000 hosts with 20 servers each, in the cache as the daemon keeps it: memory,
 // how long the cache takes for a whole reading (without Nova, Placement and the network), for an
-// event, and for a decision after an event. The cloud is generated: cloudsim takes too long for it.
-//
-//   reaper_bench --benchmark_filter=region/       alone: the process's memory is measured
+// event, and for a decision after an event. The cloud is generated: cloudsim takes too long for
+// it. To be run alone (--benchmark_filter=region/): the memory is that of the process.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <ctime>
@@ -39,7 +38,6 @@ struct Region {
     SeededRng rng{7};
     double kib_per_host = 0, picture_s = 0;
     long events = 0;
-
     Region() {
         const double before = resident_kib();
         Snapshot snapshot = synthetic_cloud(spec);
@@ -62,7 +60,6 @@ struct Region {
     }
 };
 
-/// Made with the first benchmark that needs it.
 Region& region() {
     static const auto made = std::make_unique<Region>();
     return *made;
