@@ -192,12 +192,10 @@ private:
         ReadingOrder::Place place;   // in the order of readings
     };
 
-    /// As it may throw, for all that the library knows, it keeps the hashes: a search among
-    /// millions then looks at one id only.
+    /// Not noexcept: so the library keeps hashes, and a search looks at one id only.
     struct KeptHash {
         std::size_t operator()(const ServerId& id) const { return std::hash<ServerId>{}(id); }
     };
-
     void see(const ServerSeen& event, TimePoint arrived);
     void lose(const ServerGone& event, TimePoint arrived);
     void see(const ServiceSeen& event, TimePoint arrived);
