@@ -273,10 +273,9 @@ void check_journal(const JournalSettings& journal, Findings& findings) {
 }
 
 void check_notice(const NoticeSettings& notice, Findings& findings) {
-    constexpr Duration longest = std::chrono::minutes{20};
     for (std::size_t i = 0; i < notice.periods.size(); ++i) {
         const auto period = notice_period_of(notice.periods[i]);
-        if (!period || period->second > longest)
+        if (!period || period->second > longest_notice)
             findings.error("notice.periods[" + std::to_string(i) + "]",
                            "is " + shown(notice.periods[i]),
                            "NAME=DURATION of 20min at most, such as m1.spot=2min");

@@ -86,17 +86,6 @@ json circuit_json(const Backend& backend, const DaemonStatus& state) {
             {"reason", opened ? opened->reason : ""}};
 }
 
-json notices_json(const std::vector<Notice>& notices) {
-    json list = json::array();
-    for (const Notice& each : notices)
-        list.push_back({{"server", each.server.str()},
-                        {"name", each.name},
-                        {"host", each.host},
-                        {"request", each.request.str()},
-                        {"until", iso_time(each.until)}});
-    return list;
-}
-
 }  // namespace
 
 std::optional<PauseNote> note_in_force(const Backend& backend) {
@@ -136,7 +125,7 @@ Task<HttpResponse> get_status(const Backend& backend, ApiRequest request) {
         {"features",
          {{"reservations", state.reservations}, {"oversubscription", state.oversubscription}}},
         {"left_alone", report::json_of(state.left_alone)},
-        {"notices", notices_json(state.notices)},
+        {"notices", report::json_of(state.notices)},
         {"pause", report::json_of(note_in_force(backend))},
         {"circuit", circuit_json(backend, state)},
         {"you",

@@ -81,8 +81,7 @@ DaemonStatus RunningService::status() const {
                         ? CircuitState::open
                         : parts_->safeguards.safeguards().breaker().state(ports_.cloud.clock.now());
     state.left_alone = parts_->safeguards.safeguards().left_alone(ports_.cloud.clock.now());
-    for (const auto& [server, notice] : parts_->safeguards.safeguards().notices().all())
-        if (notice.told) state.notices.push_back(notice);
+    state.notices = parts_->safeguards.safeguards().notices().told();
     return state;
 }
 

@@ -327,6 +327,20 @@ Decision with_advice(Decision decision) {
     return decision;
 }
 
+/// Hosts that a search can't wait for, as another request's notice there ends too late.
+void pass_over_late(const Notices& notices, const Request& request, const Ledger& ledger,
+                    std::map<HostId, std::string>& passed_over) {
+    if (request.source != RequestSource::gateway) return;
+    for (const auto& [server, given] : notices.all()) {
+        const auto* const eviction = ledger.eviction(server);
+        if (eviction == nullptr || given.request == request.id ||
+            given.until <= request.deadline - for_deletion)
+            continue;
+        passed_over.emplace(eviction->host,
+                            "a server there has notice until " + iso_time(given.until));
+    }
+}
+
 }  // namespace
 
 Decision plan_under(Safeguards& safeguards, const Request& request, const CloudIndex& cloud,
@@ -339,8 +353,9 @@ Decision plan_under(Safeguards& safeguards, const Request& request, const CloudI
     options.budgets = left.empty() ? nullptr : &left;
     Attempts attempts{request, cloud, ledger, strategy, strategy_name, safeguards.settings(),
                       options};
-    Decision decision =
-        attempts.run(safeguards.thrashing(options.now), safeguards.passed_over(options.now));
+    auto passed_over = safeguards.passed_over(options.now);
+    pass_over_late(safeguards.notices(), request, ledger, passed_over);
+    Decision decision = attempts.run(safeguards.thrashing(options.now), std::move(passed_over));
     return with_advice(unless_held(std::move(decision), safeguards, request, options.now));
 }
 

@@ -485,11 +485,11 @@ Task<void> EvictingExecutor::stop_some(Cull& cull) {
     const Duration before = settings_.policy->configured.notice.stop_before;
     if (before <= Duration::zero()) co_return;
     const TimePoint now = cloud_.clock.now();
-    for (const Notice& notice : notices_.of(cull.request.id)) {
-        if (notice.stopped || !notice.told || now < notice.until - before) continue;
-        if (!may_delete(cull)) co_return;
-        co_await giver_.stop(notice);
-    }
+    std::vector<Task<void>> stops;
+    for (const Notice& notice : notices_.of(cull.request.id))
+        if (!notice.stopped && notice.told && now >= notice.until - before && may_delete(cull))
+            stops.push_back(giver_.stop(notice));
+    co_await run_all(std::move(stops));
 }
 
 // How a cull waits: for what it deleted, for what others delete, and for what another reaper began

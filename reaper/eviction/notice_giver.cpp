@@ -1,5 +1,6 @@
 #include "reaper/eviction/notice_giver.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,8 +13,8 @@
 namespace reaper {
 namespace {
 
-/// So often Nova is asked to take a notice back.
-constexpr int take_backs_at_most = 5;
+/// Nova is asked for that long to take a notice, or to take it back: a guest may still shut down.
+constexpr Duration tried_for{120'000};
 
 LogFields about(const Notice& notice) {
     return {.request = notice.request.str(),
@@ -45,23 +46,27 @@ ResultTask<void> NoticeGiver::note(RequestId request, ServerId server, Step step
 }
 
 ResultTask<void> NoticeGiver::give(Request request, Victim victim, TimePoint until) {
-    Notice notice{victim.server, request.id, until, false, false, {}, victim.name, victim.host};
+    Notice notice{victim.server, request.id, until, false, false, {}, victim.name, victim.host, {}};
+    const TimePoint now = cloud_.clock.now();
+    const Notice* const before = notices_.find(victim.server);
+    notice.tried_since = std::min(before != nullptr ? before->tried_since : now, now);
     const std::string time = iso_time(until);
     std::string detail = time;
     auto noted = co_await note(request.id, victim.server, Step::notice_sent, std::move(detail));
     if (!noted) co_return noted.error();
     notices_.set(notice);
     std::string value = time;
-    const Duration left = until - cloud_.clock.now();
-    notice.until_steady = cloud_.clock.steady() + left;
+    notice.until_steady = cloud_.clock.steady() + (until - cloud_.clock.now());
     auto told = co_await cloud_.compute.set_metadata(victim.server, evict_at_key, std::move(value));
-    if (!told && !is_refusal(told.error())) co_return told.error();
+    const Duration enough = std::min(std::chrono::floor<Duration>(until - now), tried_for);
+    const bool tried_enough = cloud_.clock.now() - notice.tried_since >= enough;
+    if (!told && !is_refusal(told.error()) && !tried_enough) co_return told.error();
     if (told)
         log_about(about(notice), spdlog::level::info, "{}: {} has notice until {}: {}",
                   request.id.str(), label(notice), time, victim.reason);
     else
         log_about(about(notice), spdlog::level::warn,
-                  "{}: {} ends at {}, and Nova refuses to say so in its metadata: {}",
+                  "{}: {} ends at {}, and Nova does not say so in its metadata: {}",
                   request.id.str(), label(notice), time, told.error().what);
     detail = time;
     noted = co_await note(request.id, victim.server, Step::notified, std::move(detail));
@@ -101,31 +106,37 @@ Task<void> NoticeGiver::withdraw_one(Notice notice, std::string reason) {
               notice.request.str(), label(notice), reason);
     Backoff backoff{cloud_.clock};
     const bool never = false;
-    for (int i = 1; i <= take_backs_at_most; ++i) {
-        const auto taken = co_await take_back(notice);
-        if (taken) co_return;
-        log_about(about(notice), spdlog::level::warn,
-                  "{}: the metadata of {} still say that it ends: {}", notice.request.str(),
-                  label(notice), taken.error().what);
-        if (i < take_backs_at_most) co_await backoff.pause(never);
+    const Duration give_up = cloud_.clock.steady() + tried_for;
+    auto taken = co_await take_back(notice);
+    while (!taken && cloud_.clock.steady() < give_up) {
+        co_await backoff.pause(never);
+        taken = co_await take_back(notice);
     }
+    if (taken) co_return;
+    log_about(about(notice), spdlog::level::err,
+              "{}: the notice of {} could not be taken back, see its metadata and state: {}",
+              notice.request.str(), label(notice), taken.error().what);
 }
 
-/// Of what was not surely told, any time is taken back.
+/// Of what was not surely told, any time is taken back. Another time is another's notice.
 ResultTask<void> NoticeGiver::take_back(Notice notice) {
     const auto record = co_await cloud_.compute.server(notice.server);
     if (!record) co_return record.error();
     if (!*record) co_return Result<void>{};
     const Server& server = (*record)->server;
+    const auto there = server.metadata.find(evict_at_key);
+    const bool says = there != server.metadata.end();
+    if (says && notice.told && there->second != iso_time(notice.until)) co_return Result<void>{};
+    if (says) {
+        const auto removed = co_await cloud_.compute.remove_metadata(notice.server, evict_at_key);
+        if (!removed && !is_refusal(removed.error())) co_return removed.error();
+    }
+    if (notice.stopped && server.task_state == "powering-off")
+        co_return Error{Errc::conflict, "its guest still shuts down"};
     if (notice.stopped && server.status == "SHUTOFF") {
         const auto started = co_await cloud_.compute.start_server(notice.server);
         if (!started && !is_refusal(started.error())) co_return started.error();
     }
-    const auto there = server.metadata.find(evict_at_key);
-    if (there == server.metadata.end()) co_return Result<void>{};
-    if (notice.told && there->second != iso_time(notice.until)) co_return Result<void>{};
-    const auto removed = co_await cloud_.compute.remove_metadata(notice.server, evict_at_key);
-    if (!removed && !is_refusal(removed.error())) co_return removed.error();
     co_return Result<void>{};
 }
 

@@ -23,8 +23,8 @@ public:
     NoticeGiver(CloudPorts cloud, JournalWriter& journal, Notices& notices)
         : cloud_(cloud), journal_(journal), notices_(notices) {}
 
-    /// It ends at `until`, and not before. An error: whether its owner can know is open. What
-    /// Nova refuses in the server's state is its owner's affair: the time runs.
+    /// It ends at `until`, and not before. An error: whether its owner can know is open. The time
+    /// still runs where Nova refuses it, or has failed to take it for the period or two minutes.
     ResultTask<void> give(Request request, Victim victim, TimePoint until);
     /// Stops the server of that notice, so that its guest shuts down.
     Task<void> stop(Notice notice);

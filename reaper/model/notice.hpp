@@ -15,6 +15,9 @@ namespace reaper {
 /// The key of a server's metadata that says when it ends, as a time in UTC (`iso_time`).
 inline constexpr const char* evict_at_key = "reaper:evict_at";
 
+/// Not more is configured: RabbitMQ keeps the message of a request for half an hour.
+inline constexpr Duration longest_notice = std::chrono::minutes{20};
+
 /// `notice:` as written; 0 is none.
 struct NoticeSettings {
     Duration period{0};                ///< of every revocable server

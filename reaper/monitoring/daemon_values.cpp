@@ -126,10 +126,8 @@ void add_requests(const DaemonState& state, Values& values) {
 }
 
 void add_notices(const DaemonState& state, Values& values) {
-    const auto& all = state.safeguards.safeguards().notices().all();
-    const auto told =
-        std::count_if(all.begin(), all.end(), [](const auto& each) { return each.second.told; });
-    values.gauge("reaper_notices", "Servers that have notice of their end.", number(told));
+    values.gauge("reaper_notices", "Servers that have notice of their end.",
+                 number(state.safeguards.safeguards().notices().told().size()));
 }
 
 /// What limits leave to the next request, of any project.

@@ -44,6 +44,7 @@ Fate fate_by(Step last, bool ended) {
 }
 
 void take_step(ExplainedServer& server, const StepEntry& step, bool ended) {
+    if (step.step == Step::withdrawn && server.sent_at) return;  // it still goes
     server.fate = fate_by(step.step, ended);
     if (step.step == Step::stop_sent) return;  // the time of its notice stays its reason
     server.fate_reason = is_sending(step.step) || step.step == Step::gone ? "" : step.detail;

@@ -30,6 +30,14 @@ constexpr auto left_alone_fields = fields_of<Safeguards::LeftAlone>([](auto& io,
     io.required("until", left.until);
 });
 
+constexpr auto notice_fields = fields_of<Notice>([](auto& io, auto& notice) {
+    io.required("server", notice.server);
+    io.required("name", notice.name);
+    io.required("host", notice.host);
+    io.required("request", notice.request);
+    io.required("until", notice.until);
+});
+
 }  // namespace
 
 nlohmann::json json_of(const std::optional<PauseNote>& note) {
@@ -42,6 +50,10 @@ nlohmann::json json_of(const std::optional<PauseNote>& note) {
 
 nlohmann::json json_of(const std::vector<Safeguards::LeftAlone>& all) {
     return json_of_value(all, left_alone_fields);
+}
+
+nlohmann::json json_of(const std::vector<Notice>& all) {
+    return json_of_value(all, notice_fields);
 }
 
 Result<std::optional<PauseNote>> pause_from_json(const nlohmann::json& document) {
@@ -62,6 +74,10 @@ Result<std::optional<PauseNote>> pause_from_json(const nlohmann::json& document)
 
 Result<std::vector<Safeguards::LeftAlone>> left_alone_from_json(const nlohmann::json& document) {
     return read_list_as(document, "left_alone", left_alone_fields);
+}
+
+Result<std::vector<Notice>> notices_from_json(const nlohmann::json& document) {
+    return read_list_as(document, "notices", notice_fields);
 }
 
 }  // namespace reaper::report

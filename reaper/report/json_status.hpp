@@ -1,4 +1,4 @@
-// The JSON of what holds a reaper back: a pause, and what is left alone.
+// The JSON of what holds a reaper back: a pause, what is left alone, and notices.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,9 +15,12 @@ namespace reaper::report {
 nlohmann::json json_of(const std::optional<PauseNote>& note);
 /// [{safeguard, project, shape, state, wasted, until (or null)}]
 nlohmann::json json_of(const std::vector<Safeguards::LeftAlone>& all);
+/// [{server, name, host, request, until}]
+nlohmann::json json_of(const std::vector<Notice>& all);
 
 /// The inverses. `bad_answer` with the place for anything of another shape.
 Result<std::optional<PauseNote>> pause_from_json(const nlohmann::json& document);
 Result<std::vector<Safeguards::LeftAlone>> left_alone_from_json(const nlohmann::json& document);
+Result<std::vector<Notice>> notices_from_json(const nlohmann::json& document);
 
 }  // namespace reaper::report

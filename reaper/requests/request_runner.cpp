@@ -194,7 +194,8 @@ ResultTask<std::optional<std::string>> RequestRunner::who_left() {
 bool RequestRunner::out_of_time() const {
     if (!time_left_.over()) return false;
     const auto last = services_.safeguards.safeguards().notices().last_of(request_.id);
-    return !last || services_.cloud.clock.now() > *last + settings_.cull.deadline;
+    return !last || services_.cloud.clock.now() > *last + settings_.cull.deadline ||
+           time_left_.over(2 * longest_notice);
 }
 
 // ---- rounds ----

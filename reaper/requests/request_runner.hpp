@@ -82,7 +82,7 @@ private:
     /// `incomplete` if servers were deleted, else `none_deleted`; both with how many.
     Outcome cut_short(OutcomeKind none_deleted, const std::string& reason,
                       std::string safeguard = {}) const;
-    /// Notice that was given for it gives it more time.
+    /// Notice that was given for it gives it more time, and none of them endless time.
     bool out_of_time() const;
 
     RequestServices services_;

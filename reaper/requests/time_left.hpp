@@ -18,7 +18,9 @@ public:
           ends_at_(clock.steady() + left_of(request, clock.now())) {}
 
     /// A wall clock that is set back gives no request more time.
-    bool over() const { return clock_.now() > deadline_ || clock_.steady() > ends_at_; }
+    bool over(Duration more = {}) const {
+        return clock_.now() > deadline_ + more || clock_.steady() > ends_at_ + more;
+    }
 
 private:
     /// Not more than it had when it was sent, as the wall clock may have been set back since.

@@ -16,6 +16,13 @@ std::vector<Notice> Notices::of(const RequestId& request) const {
     return found;
 }
 
+std::vector<Notice> Notices::told() const {
+    std::vector<Notice> found;
+    for (const auto& [server, notice] : all_)
+        if (notice.told) found.push_back(notice);
+    return found;
+}
+
 std::optional<TimePoint> Notices::last_of(const RequestId& request) const {
     std::optional<TimePoint> last;
     for (const auto& [server, notice] : all_)
@@ -32,13 +39,16 @@ void Notices::read_back(const RequestRecord& record) {
             end(step.server);
         } else if (step.step == Step::withdrawn && known != all_.end()) {
             known->second.told = false;  // whether its owner heard of that is not known
+            known->second.tried_since = TimePoint::max();
         } else if (step.step == Step::stop_sent && known != all_.end()) {
             known->second.stopped = true;
         }
         if (!told && step.step != Step::notice_sent) continue;
         const auto until = parse_time(step.detail);
         if (!until) continue;
-        Notice notice{step.server, record.request.id, *until, told, false, {}, {}, {}};
+        Notice notice{step.server, record.request.id, *until, told, false, {}, {}, {}, {}};
+        notice.tried_since =
+            std::min(known != all_.end() ? known->second.tried_since : step.at, step.at);
         for (const auto& entry : record.plans) {
             const auto* const plan = std::get_if<Plan>(&entry.decision);
             if (plan == nullptr) continue;

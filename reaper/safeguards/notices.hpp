@@ -21,6 +21,7 @@ struct Notice {
     Duration until_steady{};  ///< as `until`, where this process gave it
     std::string name{};       ///< of the server, and its host: as the plan had them
     std::string host{};
+    TimePoint tried_since{};  ///< since when Nova is asked to take it
 
     friend bool operator==(const Notice&, const Notice&) = default;
 };
@@ -37,6 +38,8 @@ public:
     std::optional<TimePoint> last_of(const RequestId& request) const;
     /// By server.
     const std::map<ServerId, Notice>& all() const { return all_; }
+    /// Those that Nova has, by server.
+    std::vector<Notice> told() const;
     /// Those that the request has by the journal.
     void read_back(const RequestRecord& record);
 

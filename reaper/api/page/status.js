@@ -36,6 +36,8 @@ function drawStatus(status) {
     ["", "strategy " + shown(status.strategy)],
     ...(status.left_alone.length ? [["warn", number.format(status.left_alone.length) + " left alone",
       status.left_alone.map((each) => projectText(each) + " " + each.shape).join("; ")]] : []),
+    ...(status.notices.length ? [["warn", number.format(status.notices.length) + " under notice",
+      status.notices.map((each) => each.name + " on " + each.host + " until " + each.until).join("; ")]] : []),
     status.you.may_act ? ["", status.you.principal ? "you: " + shown(status.you.principal) : "you may act"] : ["", "read only"],
   ];
   fill($("chips"), chips.map(([kind, text, title]) => el("li", {class: kind, title: title ? shown(title) : null}, text)));

@@ -31,6 +31,8 @@ Result<StatusReport> status_in(const json& said) {
         status.circuit_reason = circuit["reason"].text();
         status.left_alone =
             report::part_in(in, in["left_alone"].value(), report::left_alone_from_json);
+        if (in.has("notices"))
+            status.notices = report::part_in(in, in["notices"].value(), report::notices_from_json);
         status.daemon.dry_run = in["dry_run"].boolean();
         const bool ready = in["ready"].boolean();
         status.daemon.state = ready ? DaemonHealth::State::ready : DaemonHealth::State::not_ready;

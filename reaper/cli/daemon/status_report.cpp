@@ -110,6 +110,16 @@ std::string left_alone_text(const std::vector<Safeguards::LeftAlone>& all) {
     return text;
 }
 
+/// `web-1 (2c1f...) on compute-1: ends at ..., for request req-...`
+std::string notices_text(const std::vector<Notice>& all) {
+    std::string text;
+    for (const Notice& each : all)
+        text += "  " + report::safe(each.name) + " (" + report::safe(each.server.str()) + ") on " +
+                report::safe(each.host) + ": ends at " + iso_time(each.until) + ", for request " +
+                report::safe(each.request.str()) + "\n";
+    return text;
+}
+
 /// The newest first; those that are not listed are counted.
 std::string under_way_text(const Recorded& recorded, const report::RenderOptions& options) {
     using Align = report::TextTable::Align;
@@ -158,6 +168,7 @@ nlohmann::json json_of(const StatusReport& status) {
         {"file", status.file.empty() ? nlohmann::json(nullptr) : nlohmann::json(status.file)},
         {"breaker", {{"state", to_string(status.circuit)}, {"reason", status.circuit_reason}}},
         {"left_alone", report::json_of(status.left_alone)},
+        {"notices", report::json_of(status.notices)},
         {"gateway", gateway_json(status.gateway, status.gateway_settings)},
         {"since", iso_time(status.since)},
         {"totals", recorded ? report::to_json(recorded->totals) : nlohmann::json(nullptr)},
@@ -178,6 +189,7 @@ std::string text_of(const StatusReport& status, const report::RenderOptions& opt
     text += "active reaper: " + to_text(status.activity) + "\n";
     if (status.gateway) text += to_text(*status.gateway, status.gateway_settings) + "\n";
     if (!status.left_alone.empty()) text += "\nLeft alone\n" + left_alone_text(status.left_alone);
+    if (!status.notices.empty()) text += "\nUnder notice\n" + notices_text(status.notices);
     const auto& recorded = status.recorded;
     if (recorded && !recorded->under_way.empty())
         text += "\nUnder way\n" + under_way_text(*recorded, options);

@@ -77,6 +77,7 @@ struct StatusReport {
     CircuitState circuit{};
     std::string circuit_reason;
     std::vector<Safeguards::LeftAlone> left_alone;
+    std::vector<Notice> notices;  ///< under way
     std::optional<GatewayState> gateway;
     config::Gateway gateway_settings;
     TimePoint since{};

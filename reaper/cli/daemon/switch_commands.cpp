@@ -47,14 +47,17 @@ std::optional<Recorded> recorded_in(const config::LocalSettings& settings, Safeg
     auto holds = run_task(io, (*journal)->holds());
     auto under_way = run_task(io, (*journal)->find_requests(requests_under_way()));
     auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
-    if (totals && holds && under_way && known) {
+    auto unfinished = run_task(io, (*journal)->unfinished());
+    if (totals && holds && under_way && known && unfinished) {
         safeguards = std::move(known->safeguards);
+        for (const RequestRecord& each : *unfinished) safeguards.notices().read_back(each);
         return Recorded{std::move(*totals), std::move(*holds), std::move(*under_way)};
     }
     terminal.warn(!totals      ? totals.error().what
                   : !holds     ? holds.error().what
                   : !under_way ? under_way.error().what
-                               : known.error().what);
+                  : !known     ? known.error().what
+                               : unfinished.error().what);
     return std::nullopt;
 }
 
@@ -172,6 +175,7 @@ ExitCode show_status(const GlobalOptions& global, const Terminal& terminal) {
                              : CircuitState::closed;
     if (opened) status.circuit_reason = opened->reason;
     if (status.recorded) status.left_alone = safeguards.left_alone(status.at);
+    status.notices = safeguards.notices().told();
     status.daemon = local_health(*settings);
     status.activity = status.daemon.dry_run ? no_active_reaper() : activity_of(*settings);
     status.gateway = gateway_state(settings->gateway);

@@ -139,6 +139,20 @@ TEST_F(ApiTest, WhoIsLeftAloneHasANameIfKeystoneToldIt) {
     EXPECT_FALSE(told[1].contains("project_name"));
 }
 
+TEST_F(ApiTest, StatusShowsWhoIsUnderNotice) {
+    start_and_read_the_cloud();
+    with_status = [](DaemonStatus& state) {
+        state.notices.push_back(
+            {ServerId{"s-1"}, RequestId{"req-1"}, TimePoint{}, true, false, {}, "web", "h1", {}});
+    };
+    EXPECT_EQ(get("/v1/status").at("notices"),
+              json::array({{{"server", "s-1"},
+                            {"name", "web"},
+                            {"host", "h1"},
+                            {"request", "req-1"},
+                            {"until", "1970-01-01T00:00:00.000Z"}}}));
+}
+
 TEST_F(ApiTest, BeforeTheCloudWasReadItSaysSo) {
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call != "servers") return std::nullopt;

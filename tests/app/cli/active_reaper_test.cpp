@@ -93,12 +93,13 @@ TEST_F(ActiveReaperOfADryRun, IsPausedWithoutAWarningIfTheDaemonIsNone) {
 
 class PauseElsewhere : public RemoteDaemon {
 protected:
-    void is(bool dry_run) {
+    void is(bool dry_run, const json& notices = json::array()) {
         answers("/v1/status", {{"machine", "ctl-1"},
                                {"pause", nullptr},
                                {"paused", nullptr},
                                {"circuit", {{"state", "closed"}, {"reason", ""}}},
                                {"left_alone", json::array()},
+                               {"notices", notices},
                                {"dry_run", dry_run},
                                {"ready", true},
                                {"line", "ready"},
@@ -174,7 +175,12 @@ TEST_F(PauseElsewhere, NamesTheActiveOneThatGoesOn) {
 }
 
 TEST_F(PauseElsewhere, ItsStatusListsWhatIsUnderWay) {
-    is(true);
+    const json notice{{"server", "s-1"},
+                      {"name", "web"},
+                      {"host", "h1"},
+                      {"request", "req-1"},
+                      {"until", "2024-05-01T12:02:00.000Z"}};
+    is(true, json::array({notice}));
     JournalTotals totals;
     totals.under_way = 3;
     answers("/v1/totals?since=24h", {{"since", "2024-04-30T12:00:00Z"},
@@ -190,11 +196,14 @@ TEST_F(PauseElsewhere, ItsStatusListsWhatIsUnderWay) {
             {{"version", 2}, {"requests", json::array({report::to_json(line)})}});
     serve();
     EXPECT_EQ(status(), ExitCode::ok) << err_;
+    EXPECT_THAT(out_, HasSubstr("\nUnder notice\n  web (s-1) on h1: ends at "
+                                "2024-05-01T12:02:00.000Z, for request req-1\n"));
     EXPECT_THAT(out_, AllOf(HasSubstr("\nUnder way\n"),
                             HasSubstr("2024-05-01T11:59:00.000Z  req-1    we\\x1b[2Jb"),
                             HasSubstr("  and 2 more: reaper history --outcome none\n")));
     EXPECT_THAT(out_, HasSubstr("active reaper: none is needed: "));
     EXPECT_EQ(status(true), ExitCode::ok);
+    EXPECT_EQ(json::parse(out_).at("notices"), json::array({notice}));
     const json told = json::parse(out_).at("under_way");
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told.at(0).at("request").at("id"), "req-1");

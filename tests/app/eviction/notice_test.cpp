@@ -246,6 +246,36 @@ TEST_F(NoticeTest, AnOutageOfNovaDelaysTheNotice) {
     EXPECT_GE(*deleted_at(told()), then + minutes{2});
 }
 
+TEST_F(NoticeTest, WhatNovaFailsToTakeEndsAfterTwiceItsTimeAtMost) {
+    settings.trigger.max_age = seconds{30};
+    full_host();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("MARK")) return Error{Errc::server_error, "HTTP 500"};
+        return std::nullopt;
+    };
+    const TimePoint then = clock.now();
+    ask();
+    const std::string victim = told();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_GE(*deleted_at(victim), then + minutes{2});
+    EXPECT_LE(*deleted_at(victim), then + minutes{4} + seconds{45});
+}
+
+TEST_F(NoticeTest, ItsOwnerCanNotPutItOff) {
+    settings.policy.notice.owner_key = "reaper:notice";
+    full_host();
+    ask();
+    const std::string victim = told();
+    const auto end = end_of(victim);
+    auto metadata = cloud.server_at(victim).record.server.metadata.get();
+    metadata[evict_at_key] = iso_time(*end + hours{1});
+    metadata["reaper:notice"] = "10min";
+    cloud.server_at(victim).record.server.metadata = std::move(metadata);
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    ASSERT_TRUE(deleted_at(victim).has_value());
+    EXPECT_LE(*deleted_at(victim), *end + seconds{2});
+}
+
 TEST_F(NoticeTest, ItsGuestIsStoppedBeforeItsEnd) {
     settings.policy.notice.stop_before = seconds{30};
     full_host();
@@ -270,6 +300,25 @@ TEST_F(NoticeTest, WhatWasStoppedForAWithdrawnNoticeIsStartedAgain) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
     EXPECT_EQ(cloud.server_at(victim).record.server.status.str(), "ACTIVE");
     EXPECT_FALSE(end_of(victim).has_value());
+}
+
+TEST_F(NoticeTest, WhatStillShutsDownIsStartedAfterwards) {
+    settings.policy.notice.stop_before = seconds{60};
+    full_host();
+    ask();
+    const std::string victim = told();
+    run_until([&] { return cloud.count("SHUTOFF " + victim) > 0; });
+    auto& server = cloud.server_at(victim).record.server;
+    server.status = "ACTIVE";
+    server.task_state = "powering-off";
+    cloud.remove(uuid_of("requester-1"));
+    run_until([&] { return cloud.count("UNMARK") > 0; });
+    wait(minutes{1});
+    server.status = "SHUTOFF";
+    server.task_state = {};
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_EQ(cloud.count("ACTIVE " + victim), 1U);
+    EXPECT_EQ(cloud.count("UNMARK"), 1U);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ protected:
     }
     Decision decide_for(const Request& wanted) {
         const auto policy = compile_policy(policy_).value();
-        return decide(*policy, wanted, view_, Ledger{}, safeguards_);
+        return decide(*policy, wanted, view_, ledger_, safeguards_);
     }
     Request search(Duration left, int slots) {
         Request wanted = request({{"VCPU", 4}}, slots);
@@ -124,6 +124,7 @@ protected:
 
     config::Policy policy_;
     CloudView view_;
+    Ledger ledger_;
     Safeguards safeguards_;
 };
 
@@ -145,10 +146,30 @@ TEST_F(NoticeDecision, WhatIsLeftOfANoticeCounts) {
     Request wanted = search(90s, 1);
     EXPECT_THAT(victim_ids(decide_for(wanted)), ElementsAre("young"));
     safeguards_.notices().set(
-        Notice{ServerId{"old"}, wanted.id, at(3610), true, false, {}, {}, {}});
+        Notice{ServerId{"old"}, wanted.id, at(3610), true, false, {}, {}, {}, {}});
     EXPECT_THAT(victim_ids(decide_for(wanted)), ElementsAre("old")) << "it ends sooner";
     wanted.id = RequestId{"another"};
     EXPECT_THAT(victim_ids(decide_for(wanted)), ElementsAre("young")) << "another's";
+}
+
+TEST_F(NoticeDecision, ASearchDoesNotCountOnRoomThatComesTooLate) {
+    policy_.notice.periods = {"lab=0s", "old=60s"};
+    Request first = request({{"VCPU", 2}});
+    first.id = RequestId{"first"};
+    first.placement.only_hosts = {HostId{"b"}};
+    ledger_.enter(first, std::get<Plan>(decide_for(first)), at(3600));
+    Request wanted = search(90s, 1);
+    wanted.resources = {{"VCPU", 2}};
+    const auto with_notice_until = [&](int second) {
+        safeguards_.notices().set(
+            Notice{ServerId{"old"}, first.id, at(second), true, false, {}, {}, {}, {}});
+        return decide_for(wanted);
+    };
+    EXPECT_TRUE(std::holds_alternative<NothingToDo>(with_notice_until(3660)));
+    EXPECT_THAT(victim_ids(with_notice_until(3720)), ElementsAre("young"));
+    hosts_.erase(hosts_.begin());
+    view_.snapshot.hosts = hosts_;
+    EXPECT_TRUE(std::holds_alternative<NothingToDo>(with_notice_until(3720))) << "no other way";
 }
 
 }  // namespace
