@@ -570,10 +570,16 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     while (true) {
         auto held = co_await cloud_.placement.allocations(server);
         if (held && held->empty()) co_return;
-        if (const Notice* const notice = notices_.find(server))
+        if (const Notice* const notice = notices_.find(server)) {
+            if (guard_.stopping()) {
+                cull.fail(Error{Errc::cancelled, "the reaper is stopping"});
+                ++cull.overdue;
+                co_return;
+            }
             cull.deadline = std::max(cull.deadline, cloud_.clock.steady() +
                                                         (notice->until - cloud_.clock.now()) +
                                                         settings_.cull.deadline);
+        }
         if (cloud_.clock.steady() >= cull.deadline) break;
         if (planned && !rooms_.ledger().evicting(server)) {
             const auto record = co_await cloud_.compute.server(server);

@@ -113,6 +113,35 @@ TEST_F(NoticeTest, ItIsWithdrawnIfRoomComesFreeElsewhere) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+/// Right before its end, so that nothing but the next plan finds out.
+TEST_F(NoticeTest, AServerThatIsNotNeededAtItsEndStays) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    const auto end = end_of(victim);
+    run_until([&] { return clock.now() >= *end - std::chrono::milliseconds{300}; });
+    cloud.remove(uuid_of("requester-1"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_FALSE(end_of(victim).has_value());
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(NoticeTest, WhatNovaFailsToTakeBackEndsTheRequestAnyway) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("UNMARK")) return Error{Errc::server_error, "HTTP 500"};
+        return std::nullopt;
+    };
+    const TimePoint then = clock.now();
+    cloud.remove(uuid_of("requester-1"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_LE(clock.now(), then + minutes{3});
+    EXPECT_TRUE(journal.has_step(victim, Step::withdrawn));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(NoticeTest, AVictimThatGoesByItselfIsNotDeleted) {
     full_host();
     ask();
@@ -166,6 +195,27 @@ TEST_F(NoticeTest, AStopLeavesItToTheNextReaper) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_GE(*deleted_at(victim), *end);
     EXPECT_EQ(cloud.count("MARK"), 1U);
+}
+
+TEST_F(NoticeTest, AStopDoesNotWaitForTheNoticeOfAnotherRequest) {
+    full_host();
+    requester("requester-2", "regular", 1);
+    requester("requester-1", "regular", 1);
+    start();
+    messages->deliver(body_of(failure(1)));
+    const auto end = end_of(told());
+    NovaFailure second = failure(1);
+    second.request_id = "req-2";
+    second.server = second.spec_server = uuid_of("requester-2");
+    messages->deliver(body_of(second));
+    run_until([&] {
+        const auto at = journal.records.find(RequestId{"req-2"});
+        return at != journal.records.end() && !at->second.plans.empty();
+    });
+    wait(seconds{2});
+    stop_and_join();
+    EXPECT_LT(clock.now(), *end - minutes{1});
+    EXPECT_FALSE(record("req-2").outcome.has_value());
 }
 
 TEST_F(NoticeTest, WhatMayNotHaveBeenHeardIsSaidAgain) {
@@ -274,6 +324,21 @@ TEST_F(NoticeTest, ItsOwnerCanNotPutItOff) {
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     ASSERT_TRUE(deleted_at(victim).has_value());
     EXPECT_LE(*deleted_at(victim), *end + seconds{2});
+}
+
+TEST_F(NoticeTest, WhatItsOwnerWroteBeforeIsNoNotice) {
+    full_host();
+    for (const char* n : {"host1a", "host1b", "host1c", "host1d"}) {
+        auto& server = cloud.server_at(n).record.server;
+        auto metadata = server.metadata.get();
+        metadata[evict_at_key] = iso_time(clock.now() + hours{1});
+        server.metadata = std::move(metadata);
+    }
+    ask();
+    const std::string victim = told();
+    EXPECT_LE(*end_of(victim), clock.now() + minutes{2});
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_LE(*deleted_at(victim), record("req-1").received_at + minutes{2} + seconds{10});
 }
 
 TEST_F(NoticeTest, ItsGuestIsStoppedBeforeItsEnd) {
