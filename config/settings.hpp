@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/secret.hpp"
+#include "reaper/duties/settings.hpp"
 #include "reaper/model/cells.hpp"
 #include "reaper/model/parameters.hpp"
 #include "reaper/model/resources.hpp"
@@ -140,6 +141,7 @@ struct Policy {
     SafeguardSettings safeguards;  ///< `protect:`, `limits:`, `thrash:`, `breaker:`,
                                    ///< `project_breaker:`, `shape_cooldown:`, `short_lived:` and
                                    ///< `host_cooldown:`
+    DutySettings duties;           ///< `watermark:` and `life_span:`
 
     friend bool operator==(const Policy&, const Policy&) = default;
 };

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "reaper/decision/budget_usage.hpp"
+#include "reaper/decision/duties.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
@@ -420,8 +421,10 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
     options.seed = seed_of(request.id);
     options.now = now;
     options.skipped = std::move(skipped);
-    if (request.correction)
+    if (request.correction) {
+        skip_not_due(policy, request, hosts, ledger, now, options.skipped);
         return correction_under(safeguards, request, hosts, ledger, std::move(options));
+    }
     const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);
     if (why_revocable && !request.borrows) return refused_as_revocable(*why_revocable);
     if (auto why = outside_all_shards(request, policy.scheduler, hosts))

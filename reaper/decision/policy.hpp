@@ -42,6 +42,7 @@ struct CompiledPolicy {
     SafeguardSettings safeguards;
     Protection protection;  ///< what `safeguards` protect
     SchedulerRules scheduler;
+    DutySettings duties;
 
     TaggerInputs tagger_inputs() const;
     /// The classes whose inventories are offered as revocable room (Tagger::marker_class).
