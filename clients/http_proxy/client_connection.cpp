@@ -719,20 +719,18 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> ClientCall::ask_other(std::string ur
     call.look();
     const Interim no_interim;
     auto answered = co_await (*other)->ask(out, call.guard, no_interim);
-    std::optional<Error> failed;
     if (const auto* failure = std::get_if<http::Failure>(&answered)) {
-        failed = Error{failure->code, failure->cause};
-        if (!failure->sent) failed->code = Errc::unreachable;
-        if (failure->sent && failure->code == Errc::unreachable) failed->code = Errc::bad_answer;
-    } else {
-        const auto read =
-            co_await std::get<std::unique_ptr<AnswerStream>>(answered)->read_all(largest_answer);
-        if (!read) failed = Error{Errc::bad_answer, read.error().what};
+        Errc code = failure->code;
+        if (failure->sent && code == Errc::unreachable) code = Errc::bad_answer;
+        co_return Error{failure->sent ? code : Errc::unreachable, failure->cause};
     }
-    if (failed) co_return std::move(*failed);
-    std::unique_ptr<UpstreamAnswer> answer =
-        std::get<std::unique_ptr<AnswerStream>>(std::move(answered));
-    co_return answer;
+    auto answer = std::get<std::unique_ptr<AnswerStream>>(std::move(answered));
+    answer->count_in(shared_.held);
+    const auto read = co_await answer->read_all(largest_answer);
+    if (!read) co_return Error{Errc::bad_answer, read.error().what};
+    answer->work_for(guard_);
+    std::unique_ptr<UpstreamAnswer> given = std::move(answer);
+    co_return given;
 }
 
 }  // namespace reaper::proxy

@@ -36,6 +36,7 @@ struct Shared {
     std::shared_ptr<Upstream> upstream;
     std::shared_ptr<Upstream> other;  ///< the one that was asked last instead, or null
     std::string other_at;             ///< where that is
+    HeldBytes held{settings.limits.held_bytes};
 
     std::list<ClientConnection*> open;
     std::list<ClientConnection*> idle;   ///< between two requests; the longest first

@@ -26,6 +26,7 @@ namespace reaper {
 struct HttpProxyLimits {
     std::size_t connections = 512;         ///< of clients, open at once
     std::size_t body_bytes = 1024 * 1024;  ///< of a request that the handler decides
+    std::size_t held_bytes = 32 << 20;     ///< of another proxy's answers, to hold them whole
     Duration head{30'000};                 ///< from a request's first byte to the end of its head
     Duration body{60'000};                 ///< between two pieces of a request's body
     Duration write{60'000};                ///< for each step of sending an answer to the client

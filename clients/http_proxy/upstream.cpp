@@ -265,8 +265,9 @@ ResultTask<BodyRead> AnswerStream::read_all(std::size_t most) {
         return Error{failure.code, failure.cause};
     };
     if (broken_) co_return failed(broke_off());
+    bool too_many = false;
     while (!reader_->done()) {
-        if (read_.size() > most) co_return BodyRead::too_large;
+        if (read_.size() > most || too_many) co_return BodyRead::too_large;
         if (connection_->input.empty()) {
             const auto failure = co_await read_more();
             if (failure) {
@@ -277,6 +278,7 @@ ResultTask<BodyRead> AnswerStream::read_all(std::size_t most) {
         }
         const Piece piece = decode();
         read_ += piece.bytes;
+        too_many = held_ && !held_->hold(read_.capacity());
         if (piece.broken) {
             broken_ = true;
             co_return Error{Errc::bad_answer, "the chunks of the answer are broken"};

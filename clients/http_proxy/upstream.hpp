@@ -76,6 +76,31 @@ private:
     std::function<void()> on_gone_;
 };
 
+/// What the answers that are read whole take together.
+struct HeldBytes {
+    std::size_t most;
+    std::size_t now = 0;
+};
+
+/// One answer's part of it.
+class HeldPart {
+public:
+    explicit HeldPart(HeldBytes& all) : all_(all) {}
+    HeldPart& operator=(HeldPart&&) = delete;
+    ~HeldPart() { all_.now -= bytes_; }
+    /// Whether the answer may grow. A short one always may.
+    bool hold(std::size_t bytes) {
+        all_.now += bytes - std::exchange(bytes_, bytes);
+        return bytes <= short_answer || all_.now <= all_.most;
+    }
+
+private:
+    static constexpr std::size_t short_answer = std::size_t{64} * 1024;
+
+    HeldBytes& all_;
+    std::size_t bytes_ = 0;
+};
+
 /// An answer of the upstream whose body comes piece by piece.
 class AnswerStream final : public UpstreamAnswer {
 public:
@@ -97,6 +122,10 @@ public:
     const HttpHeaders& headers() const override { return reader_->head().headers; }
     ResultTask<BodyRead> read_all(std::size_t most) override;
     const std::string& body() const override { return read_; }
+    /// What is read of it counts as held, and ends with `too_large` when too much is.
+    void count_in(HeldBytes& all) { held_.emplace(all); }
+    /// The call that the rest is for.
+    void work_for(CallGuard& guard) const { guard.works_on(connection_); }
 
     const Framing& framing() const { return reader_->framing(); }
     /// What is here already; may be empty without being the last. First of all comes what was read.
@@ -112,6 +141,7 @@ private:
     std::shared_ptr<UpstreamConnection> connection_;
     std::unique_ptr<AnswerReader> reader_;  ///< its head has only what goes through
     std::string read_;
+    std::optional<HeldPart> held_;
     bool read_given_ = false;
     bool broken_ = false;
     bool reusable_;

@@ -30,6 +30,11 @@ constexpr const char* mariadb_tables[] = {
 ))sql",
     R"sql(INSERT IGNORE INTO lease (id, number, holder, taken_at, ends_at, writes)
 VALUES (1, 0, '', 0, 0, 0))sql",
+    // One row: when an operator last resumed. That also closes the breaker of the active reaper.
+    R"sql(CREATE TABLE IF NOT EXISTS resumed (
+    id TINYINT PRIMARY KEY,
+    at BIGINT NOT NULL
+))sql",
     // The processes that have this journal, the active one and those that stand by: a name is that
     // of a holder of the lease.
     R"sql(CREATE TABLE IF NOT EXISTS reapers (

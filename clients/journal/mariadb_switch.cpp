@@ -70,17 +70,30 @@ public:
             database
                 .statement(
                     "UPDATE lease SET paused_at = NULL, paused_by = '', "
-                    "paused_reason = '', writes = writes + 1 "
-                    "WHERE id = 1 AND paused_at IS NOT NULL")
+                    "paused_reason = '', writes = writes + 1 WHERE id = 1")
+                .run();
+            database
+                .statement(
+                    "INSERT INTO resumed (id, at) VALUES (1, ?1) "
+                    "ON DUPLICATE KEY UPDATE at = greatest(at + 1, VALUES(at))")
+                .bind(1, wall_now())
                 .run();
         });
     }
+    std::optional<TimePoint> resumed_at() const override {
+        const std::lock_guard lock{mutex_};
+        return seen_ ? std::optional{seen_->resumed_at} : std::nullopt;
+    }
 
 private:
+    struct Seen {
+        std::optional<PauseNote> pause{};
+        TimePoint resumed_at{};
+    };
     std::optional<PauseNote> note_of_all() const {
         if (!watcher_.joinable()) look();
         const std::lock_guard lock{mutex_};
-        if (answered_at_ && steady_clock::now() < *answered_at_ + answer_holds) return note_;
+        if (answered_at_ && steady_clock::now() < *answered_at_ + answer_holds) return seen_->pause;
         PauseNote unknown;
         unknown.at = unknown_since_;
         unknown.trouble = "the switch in " + url_ + " can't be read: " + trouble_;
@@ -99,9 +112,9 @@ private:
             return changes_;
         };
         const int before = changes();
-        std::optional<PauseNote> note;
+        std::optional<Seen> seen;
         const auto look_once = [&]() -> Result<void> {
-            note = read(connected(reading_));
+            seen = read(connected(reading_));
             return {};
         };
         const auto looked = journal::guarded<void>(url_, [&]() -> Result<void> {
@@ -115,7 +128,7 @@ private:
         const std::lock_guard lock{mutex_};
         if (looked && before != changes_) return;  // `change` has seen more
         if (looked) {
-            note_ = std::move(note);
+            seen_ = std::move(seen);
             answered_at_ = steady_clock::now();
             trouble_.clear();
             return;
@@ -144,23 +157,25 @@ private:
         });
         if (!changed) return changed.error();
         // In force here at once, and not at the watcher's next look.
-        const auto seen = journal::guarded<std::optional<PauseNote>>(
-            url_, [&] { return Result<std::optional<PauseNote>>{read(connected(writing_))}; });
+        const auto seen =
+            journal::guarded<Seen>(url_, [&] { return Result<Seen>{read(connected(writing_))}; });
         if (!seen) return seen.error();
         const std::lock_guard lock{mutex_};
-        note_ = *seen;
+        seen_ = *seen;
         ++changes_;
         answered_at_ = steady_clock::now();
         return {};
     }
-    static std::optional<PauseNote> read(MariadbDatabase& database) {
+    static Seen read(MariadbDatabase& database) {
         auto select = database.statement(
-            "SELECT paused_at, paused_by, paused_reason FROM lease WHERE id = 1");
+            "SELECT paused_at, paused_by, paused_reason, "
+            "(SELECT coalesce(max(at), 0) FROM resumed) FROM lease WHERE id = 1");
         if (!select.step())
             throw journal::DatabaseFailure{0, "its row is gone", "run: reaper journal migrate"};
-        if (select.null(0)) return std::nullopt;
-        return PauseNote{printable(select.text(1), longest_name),
-                         printable(select.text(2), longest_reason), select.time(0)};
+        if (select.null(0)) return {std::nullopt, select.time(3)};
+        return {PauseNote{printable(select.text(1), longest_name),
+                          printable(select.text(2), longest_reason), select.time(0)},
+                select.time(3)};
     }
 
     MariadbAddress address_;
@@ -170,7 +185,7 @@ private:
     std::unique_ptr<MariadbDatabase> writing_;
     mutable std::mutex mutex_;  // of all below
     std::condition_variable wake_;
-    mutable std::optional<PauseNote> note_;
+    mutable std::optional<Seen> seen_;
     int changes_ = 0;
     mutable std::optional<steady_clock::time_point> answered_at_;
     mutable std::string trouble_;

@@ -153,9 +153,10 @@ Result<void> Store::within_limit(const StepEntry& step) {
     for (const VictimEntry& victim : *sent)
         if (victim.at > since && victim.server != step.server) others.insert(victim.server);
     if (others.size() < static_cast<std::size_t>(most)) return {};
-    return Error{Errc::storage, "journal " + path_ + ": " + std::to_string(others.size()) +
-                                    " servers were deleted in the last " + format_duration(window) +
-                                    ", and limits.victims_per_window is " + std::to_string(most)};
+    return Error{Errc::rejected, "journal " + path_ + ": " + std::to_string(others.size()) +
+                                     " servers were deleted in the last " +
+                                     format_duration(window) +
+                                     ", and limits.victims_per_window is " + std::to_string(most)};
 }
 
 Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {

@@ -135,7 +135,7 @@ private:
     void insert(const Request& request, TimePoint now);
     void end(const RequestId& id, const Outcome& outcome);
     void prune_for_a_row(TimePoint now);
-    /// An error if the limit is used up by other servers, of any reaper.
+    /// `rejected` if it is used up by other servers, of any reaper.
     Result<void> within_limit(const StepEntry& step);
     Result<std::int64_t> must_find(const RequestId& id);
     Result<Request> request_of(const Row& row) const;

@@ -19,6 +19,9 @@ namespace reaper {
 namespace {
 
 constexpr std::size_t longest_status = 1'000;
+/// What may be cut off gets so long to end by itself.
+constexpr std::chrono::milliseconds patience_at_end{1'000};
+constexpr std::chrono::milliseconds between_looks_at_end{50};
 
 }  // namespace
 
@@ -75,7 +78,8 @@ DaemonShell::DaemonShell(boost::asio::io_context& io, config::Settings settings,
       signals_(io, SIGTERM, SIGINT, SIGHUP),
       watchdog_(io),
       status_due_(io),
-      start_due_(io) {}
+      start_due_(io),
+      end_due_(io) {}
 
 void DaemonShell::on_status(const ServiceStatus& status) {
     if (gave_up_) return;
@@ -122,6 +126,19 @@ void DaemonShell::give_up(ExitCode code, const std::string& why) {
     manager_.status(why);
     manager_.stopping();
     work_->stop();
+    limit_end(patience_at_end);
+}
+
+void DaemonShell::limit_end(std::chrono::milliseconds from_now) {
+    end_due_.expires_after(from_now);
+    auto on_time = [this](boost::system::error_code error) {
+        if (error) return;
+        if (!work_->may_be_cut_off()) return limit_end(between_looks_at_end);
+        cut_off_ = true;
+        spdlog::info("stopped; nothing was in flight");
+        io_.stop();
+    };
+    end_due_.async_wait(on_time);
 }
 
 // At most one a second, the newest: the socket to systemd is short, and a full one would hold us
@@ -207,6 +224,7 @@ void DaemonShell::stop(int number) {
     manager_.status("draining");
     spdlog::info("{}: draining; repeat to force", signal_name(number));
     work_->stop();
+    limit_end(patience_at_end);
 }
 
 void DaemonShell::reload() {

@@ -68,6 +68,9 @@ public:
     virtual ResultTask<void> run() = 0;
     /// Takes nothing new; `run` returns when what is in flight is done. Idempotent.
     virtual void stop() = 0;
+    /// After `stop`: what still runs may be cut off, because nothing is in flight, and the next
+    /// start does the rest.
+    virtual bool may_be_cut_off() const { return false; }
     /// Another configuration holds from now on.
     virtual void reload(LiveSettings settings) = 0;
 };
@@ -89,6 +92,8 @@ public:
     void on_status(const ServiceStatus& status);
     /// Runs `work` to its end, on this thread.
     ExitCode run(DaemonWork& work, bool dry_run);
+    /// Whether something that may never answer was not waited for.
+    bool cut_off() const { return cut_off_; }
 
 private:
     void wait_for_signal();
@@ -101,6 +106,7 @@ private:
     /// Ends what can't get better by itself, in good order.
     void give_up(ExitCode code, const std::string& why);
     void limit_start();
+    void limit_end(std::chrono::milliseconds from_now);
     void on_end(std::exception_ptr thrown, Result<void> result);
 
     boost::asio::io_context& io_;
@@ -111,6 +117,7 @@ private:
     boost::asio::steady_timer watchdog_;
     boost::asio::steady_timer status_due_;
     boost::asio::steady_timer start_due_;
+    boost::asio::steady_timer end_due_;
     std::string status_;                       ///< the last one that systemd got
     std::string status_waiting_ = "starting";  ///< the next one for systemd
     bool status_timer_runs_ = false;
@@ -121,6 +128,7 @@ private:
     std::string last_wait_ = "starting";
     bool stopping_ = false;
     bool gave_up_ = false;  ///< the last status gave the reason
+    bool cut_off_ = false;
     ExitCode exit_code_ = ExitCode::ok;
 };
 

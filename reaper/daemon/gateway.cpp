@@ -152,6 +152,10 @@ void Gateway::stop() {
     timer_.cancel();
 }
 
+bool Gateway::may_be_cut_off() const {
+    return proxy_ == nullptr || proxy_->state().calls == 0;
+}
+
 std::string Gateway::line() const {
     if (proxy_ == nullptr)
         return "gateway: not listening yet" +

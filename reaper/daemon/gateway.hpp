@@ -47,6 +47,7 @@ public:
     Result<void> listen();
     ResultTask<void> run() override;
     void stop() override;
+    bool may_be_cut_off() const override;
     /// Nothing of its settings changes while it runs.
     void reload(LiveSettings) override {}
 
@@ -83,6 +84,9 @@ public:
 
     ResultTask<void> run() override;
     void stop() override { service_.stop(); }
+    bool may_be_cut_off() const override {
+        return service_.may_be_cut_off() && gateway_.may_be_cut_off();
+    }
     void reload(LiveSettings settings) override { service_.reload(std::move(settings)); }
 
 private:

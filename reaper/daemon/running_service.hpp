@@ -53,6 +53,7 @@ public:
     Task<void> prepare() override;
     ResultTask<void> run() override;
     void stop() override;
+    bool may_be_cut_off() const override;
     void reload(LiveSettings settings) override;
     std::optional<DaemonView> view() const override;
     std::optional<DaemonState> state() const override;

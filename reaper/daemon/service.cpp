@@ -258,6 +258,13 @@ void RunningService::stop() {
     if (parts_) parts_->idle.try_send(boost::system::error_code{});
 }
 
+bool RunningService::may_be_cut_off() const {
+    // What the journal has of requests that can't be served yet, the next start finds there.
+    if (!serves() || !parts_->refresher.built()) return true;
+    return in_flight() == 0 && !rooms_.ledger().promises_anything() &&
+           !parts_->gateway.is_needed() && parts_->reserver.size() == 0 && escrow_.size() == 0;
+}
+
 void RunningService::reload(LiveSettings settings) {
     const auto before = settings_.policy;
     settings_ = with_fixed_parts(std::move(settings), settings_);

@@ -31,6 +31,7 @@ public:
 
     ResultTask<void> run() override;
     void stop() override;
+    bool may_be_cut_off() const override { return stands_by() || service_.may_be_cut_off(); }
     void reload(LiveSettings settings) override { service_.reload(std::move(settings)); }
 
     /// `standing by: ctl-1, process 4711 (gateway http://...) is active since ...`; none: we do

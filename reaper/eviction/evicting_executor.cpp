@@ -357,6 +357,14 @@ Task<bool> EvictingExecutor::record(Cull& cull, const Victim& victim, Step step,
     entry.at = cloud_.clock.now();
     auto written = co_await journal_.add_step(cull.request.id, std::move(entry));
     if (written) co_return true;
+    if (written.error().code == Errc::rejected) {
+        // Others used it up: with what they did, planning again refuses as for any limit.
+        auto counted = co_await safeguards_.read_victims();
+        cull.stopped = true;
+        if (counted && !cull.blocked) cull.blocked = written.error().what;
+        if (!counted) cull.fail(counted.error());
+        co_return false;
+    }
     log_about(about(cull, victim), spdlog::level::err,
               "{}: step '{}' of {} could not be journalled: {}", cull.request.id.str(),
               to_string(step), label(victim), written.error().what);

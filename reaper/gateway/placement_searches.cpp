@@ -74,7 +74,6 @@ Task<ProxyAnswer> PlacementSearches::search(HttpRequest request, GatewayCall& ca
         ++log_.counts.searches;
         log_.counts.last_search = ports_.steady();
     }
-    const RequesterResolver::Waiting waiting{resolver_, id};
     auto parameters = parameters_of(request.target);
     if (parameters && !take_res_type(*parameters).constraints.empty())
         co_return co_await search_by_type(std::move(request), call, std::move(*parameters));

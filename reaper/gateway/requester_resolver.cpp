@@ -11,69 +11,20 @@
 
 namespace reaper {
 
-bool KnownCalls::Known::may_be(const ServerId& server) const {
-    return std::any_of(one_of.begin(), one_of.end(),
-                       [&](const Servers& each) { return each.contains(server); });
+void KnownCalls::known(const RequestId& call, Servers servers) {
+    known_.insert_or_assign(call, std::move(servers));
 }
 
-void KnownCalls::ended(const RequestId& call) {
-    const auto at = waiting_.find(call);
-    if (at != waiting_.end() && --at->second == 0) waiting_.erase(at);
-}
-
-void KnownCalls::known(const RequestId& call, std::vector<Servers> one_of) {
-    known_.insert_or_assign(call, Known{std::move(one_of)});
-}
-
-std::vector<KnownCalls::Linked> KnownCalls::linked(const RequestId& besides) const {
-    std::vector<Linked> all;
-    for (const auto& [call, known] : known_) {
-        if (call == besides) continue;
-        Linked sum{{known.one_of.begin(), known.one_of.end()}, 1, waiting_.count(call)};
-        const auto shares = [&](const Linked& other) {
-            return std::any_of(sum.requests.begin(), sum.requests.end(),
-                               [&](const Servers& each) { return other.requests.contains(each); });
-        };
-        for (auto at = all.begin(); at != all.end();) {
-            if (!shares(*at)) {
-                ++at;
-                continue;
-            }
-            sum.requests.merge(at->requests);
-            sum.calls += at->calls;
-            sum.waiting += at->waiting;
-            at = all.erase(at);
-        }
-        all.push_back(std::move(sum));
-    }
-    return all;
-}
-
-KnownCalls::Servers KnownCalls::of_others(const RequestId& call, const Servers& listed) const {
+KnownCalls::Servers KnownCalls::of_others(const RequestId& call) const {
     Servers others;
-    for (const Linked& each : linked(call)) {
-        // What is listed no more was for a call that waits no more.
-        const auto left =
-            std::count_if(each.requests.begin(), each.requests.end(), [&](const Servers& servers) {
-                return std::any_of(servers.begin(), servers.end(),
-                                   [&](const ServerId& id) { return listed.contains(id); });
-            });
-        if (each.calls < each.requests.size() && each.waiting < static_cast<std::size_t>(left))
-            continue;
-        for (const Servers& servers : each.requests) others.insert(servers.begin(), servers.end());
-    }
+    for (const auto& [other, servers] : known_)
+        if (other != call) others.insert(servers.begin(), servers.end());
     return others;
 }
 
-bool KnownCalls::may_be(const RequestId& call, const ServerId& server) const {
+bool KnownCalls::is_for(const RequestId& call, const ServerId& server) const {
     const auto at = known_.find(call);
-    return at != known_.end() && at->second.may_be(server);
-}
-
-bool KnownCalls::taken_for(const RequestId& call, const ServerId& server) const {
-    return std::any_of(known_.begin(), known_.end(), [&](const auto& other) {
-        return other.first != call && other.second.one_of.front().contains(server);
-    });
+    return at != known_.end() && at->second.contains(server);
 }
 
 std::set<RequestId> KnownCalls::all() const {
@@ -86,7 +37,7 @@ void KnownCalls::forget(const std::set<RequestId>& calls, const Servers& listed)
     std::erase_if(known_, [&](const auto& each) {
         return calls.contains(each.first) &&
                std::none_of(listed.begin(), listed.end(),
-                            [&](const ServerId& server) { return each.second.may_be(server); });
+                            [&](const ServerId& server) { return each.second.contains(server); });
     });
 }
 
@@ -162,6 +113,22 @@ bool all_alike(const std::vector<Built>& boots) {
         const auto* const b = std::get_if<Request>(&each);
         return &each == &boots.front() || (a && b && alike(*a, *b));
     });
+}
+
+/// Hosts are offered for regular room of one provider that no reservation keeps. Then its claim
+/// tells who it is.
+bool can_be_offered(const Built& wanted, const CandidatesQuery& query, const Ledger& ledger) {
+    return query.groups.empty() && ledger.reserved().empty() &&
+           !std::get<Request>(wanted).phases.admits(ResType::revocable);
+}
+
+/// Whichever of those alike it is.
+Request any_of(const RequestId& id, Built alike) {
+    auto& request = std::get<Request>(alike);
+    request.id = id;
+    request.requesters.clear();
+    request.requester_names.clear();
+    return std::move(request);
 }
 
 std::optional<FailureEvent> event_of(const std::string& action) {
@@ -288,16 +255,18 @@ ResultTask<RequesterResolver::Answer> RequesterResolver::find(RequestId id, Cand
         if (!first) first.emplace(**seen);
         auto boots = co_await boots_for(id, query, first->without_later(*seen));
         if (!boots) co_return boots.error();
-        const bool none = boots->empty();
         const std::size_t fitting = boots->size();
-        leave_others_out(id, *boots, **seen);
+        leave_others_out(id, *boots);
         unknown.others_fit = boots->size() < fitting;
-        if (all_alike(*boots)) co_return one_of(id, std::move(*boots));
+        if (boots->size() == 1) co_return known_as(id, std::move(boots->front()));
+        const bool alike = all_alike(*boots);
+        if (alike && !can_be_offered(boots->front(), query, ports_.ledger()))
+            co_return any_of(id, std::move(boots->front()));
         if (boots->size() > 1)
             unknown.why = std::to_string(boots->size()) +
                           " requests to boot are being scheduled that it could be for";
-        const bool long_enough =
-            cloud_.clock.steady() - began >= patience || (none && looks >= looks_for_none);
+        const bool long_enough = alike || cloud_.clock.steady() - began >= patience ||
+                                 (fitting == 0 && looks >= looks_for_none);
         unknown.may_be.clear();
         for (const Built& each : *boots)
             if (const auto* const request = std::get_if<Request>(&each))
@@ -402,7 +371,7 @@ ResultTask<std::vector<RequesterResolver::Built>> RequesterResolver::boots_for(
     RequestId id, CandidatesQuery query, Servers booting) {
     std::vector<Built> found;
     const HostAggregates named = named_aggregates(query, ports_.cache());
-    const auto of_others = calls_.of_others(id, ids_of(*booting));
+    const auto of_others = calls_.of_others(id);
     auto groups = by_reservation(*booting);
     for (auto& [reservation, servers] : groups) {
         if (of_others.contains(servers.front().server.id)) continue;
@@ -417,9 +386,8 @@ ResultTask<std::vector<RequesterResolver::Built>> RequesterResolver::boots_for(
 }
 
 /// What became known of other calls meanwhile.
-void RequesterResolver::leave_others_out(const RequestId& id, std::vector<Built>& boots,
-                                         const SharedList::Servers& booting) const {
-    const auto of_others = calls_.of_others(id, ids_of(booting));
+void RequesterResolver::leave_others_out(const RequestId& id, std::vector<Built>& boots) const {
+    const auto of_others = calls_.of_others(id);
     std::erase_if(boots, [&](const Built& each) {
         const auto* const request = std::get_if<Request>(&each);
         return request != nullptr && !request->requesters.empty() &&
@@ -456,27 +424,14 @@ ResultTask<std::optional<RequesterResolver::Answer>> RequesterResolver::of_serve
     if (together->size() == 1) read_alone = together->front();
     auto known = co_await known_of(id, std::move(*together), std::move(read_alone));
     if (!known) co_return known.error();
-    std::vector<Built> it;
-    it.push_back(std::move(*known));
-    co_return std::optional<Answer>{one_of(id, std::move(it))};
+    co_return std::optional<Answer>{known_as(id, std::move(*known))};
 }
 
-/// From now on it is known whose call this is: one of these, for which no other call is taken if
-/// possible.
-RequesterResolver::Answer RequesterResolver::one_of(const RequestId& id, std::vector<Built> alike) {
-    if (auto* const refused = std::get_if<Refused>(&alike.front())) return std::move(*refused);
-    const auto free = std::find_if(alike.begin(), alike.end(), [&](const Built& each) {
-        const auto& requesters = std::get<Request>(each).requesters;
-        return requesters.empty() || !calls_.taken_for(id, requesters.front());
-    });
-    if (free != alike.end()) std::iter_swap(alike.begin(), free);
-    std::vector<KnownCalls::Servers> may_be;
-    for (const Built& each : alike) {
-        const auto& requesters = std::get<Request>(each).requesters;
-        may_be.emplace_back(requesters.begin(), requesters.end());
-    }
-    calls_.known(id, std::move(may_be));
-    auto& request = std::get<Request>(alike.front());
+/// From now on it is known whose call this is.
+RequesterResolver::Answer RequesterResolver::known_as(const RequestId& id, Built built) {
+    if (auto* const refused = std::get_if<Refused>(&built)) return std::move(*refused);
+    auto& request = std::get<Request>(built);
+    calls_.known(id, {request.requesters.begin(), request.requesters.end()});
     request.id = id;
     return std::move(request);
 }

@@ -3,8 +3,9 @@
 // The query names the API request. Of an operation on a server that there is (resize, migrate,
 // evacuate, unshelve, ...) Nova's record of actions has that id. Of servers to boot it has none
 // yet: there Nova lists the servers that are being scheduled, and the query fits some of them.
-// Those of calls that are known already are left out; while several requests fit that are not
-// alike, they are looked at again, as those of others go on.
+// Those of calls that are known already are left out. While several requests fit, none is taken for
+// the requester: it would get the room of another one. They are looked at again, as those of others
+// go on, unless they are alike: then the claim alone tells.
 #pragma once
 
 #include <cstddef>
@@ -76,30 +77,18 @@ private:
     std::optional<Error> failed_;
 };
 
-// Which requests to boot the calls of nova-scheduler's are known to be for. Pure.
-//
-// Of several that are alike it is not known which one a call is for: it is one of them. Where as
-// many calls are known as there are requests that they may be for, none of these is left for
-// others.
+// Which servers to boot the calls of nova-scheduler's are known to be for. Pure.
 
 class KnownCalls {
 public:
     /// Of one request to boot, or of any.
     using Servers = std::set<ServerId>;
 
-    /// A call of this request begins to wait for its answer; it may have several at once.
-    void began(const RequestId& call) { ++waiting_[call]; }
-    void ended(const RequestId& call);
-
-    /// From now on it is known that the call is for one of these, of which it is taken for the
-    /// first. Replaces what was known.
-    void known(const RequestId& call, std::vector<Servers> one_of);
-    /// Servers that no call but others can be for. `listed`: those that wait for a host.
-    Servers of_others(const RequestId& call, const Servers& listed) const;
-    /// May the call be for the server, as far as it was found out?
-    bool may_be(const RequestId& call, const ServerId& server) const;
-    /// Is another call taken for the one that this server belongs to?
-    bool taken_for(const RequestId& call, const ServerId& server) const;
+    /// From now on it is known that the call is for these. Replaces what was known.
+    void known(const RequestId& call, Servers servers);
+    /// Servers that no call but others can be for.
+    Servers of_others(const RequestId& call) const;
+    bool is_for(const RequestId& call, const ServerId& server) const;
 
     /// All that something is known of.
     std::set<RequestId> all() const;
@@ -107,20 +96,7 @@ public:
     void forget(const std::set<RequestId>& calls, const Servers& listed);
 
 private:
-    struct Known {
-        std::vector<Servers> one_of;  ///< never empty
-        bool may_be(const ServerId& server) const;
-    };
-    /// Calls of which each may be for what another may be for, and what they may be for.
-    struct Linked {
-        std::set<Servers> requests;
-        std::size_t calls = 0;
-        std::size_t waiting = 0;
-    };
-    std::vector<Linked> linked(const RequestId& besides) const;
-
-    std::map<RequestId, Known> known_;
-    std::map<RequestId, std::size_t> waiting_;  ///< calls
+    std::map<RequestId, Servers> known_;
 };
 
 /// Why the requester is not certain; for people. And which ones it may be.
@@ -137,23 +113,10 @@ public:
     explicit RequesterResolver(const GatewayPorts& ports);
     RequesterResolver& operator=(RequesterResolver&&) = delete;  // its lists know its place
 
-    /// While it lives, a call of this request waits for its answer.
-    class Waiting {
-    public:
-        Waiting(RequesterResolver& who, RequestId call) : who_(who), call_(std::move(call)) {
-            who_.calls_.began(call_);
-        }
-        ~Waiting() { who_.calls_.ended(call_); }
-        Waiting& operator=(Waiting&&) = delete;
-
-    private:
-        RequesterResolver& who_;
-        RequestId call_;
-    };
-
     /// The request that the query is asked for, with its requesters, as Nova tells it; its shape is
     /// not the query's yet. Refused: no room can help it. As long as Nova lists its servers
-    /// as waiting for a host, they are asked for by no other call.
+    /// as waiting for a host, they are asked for by no other call. Of several alike for which no
+    /// host can be offered, it is one without requesters.
     using Answer = std::variant<Request, Refused, NotCertain>;
     /// `patience`: for how long it is looked again while it is not certain.
     ResultTask<Answer> find(RequestId id, CandidatesQuery query, Duration patience);
@@ -162,9 +125,9 @@ public:
     /// query is what it was offered for.
     ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server,
                                                 CandidatesQuery query);
-    /// May the call be for this server, as far as it was found out?
-    bool may_be(const RequestId& call, const ServerId& server) const {
-        return calls_.may_be(call, server);
+    /// Was it found out that the call is for this server?
+    bool is_for(const RequestId& call, const ServerId& server) const {
+        return calls_.is_for(call, server);
     }
     /// Could there be a requester for which so many places are not enough? A request to boot with
     /// more servers; a server that is moved, for which its own host is no place; or one that other
@@ -192,15 +155,14 @@ private:
     ResultTask<std::optional<Answer>> move_of_server(RequestId id, ServerId server,
                                                      CandidatesQuery query);
     ResultTask<std::vector<Built>> boots_for(RequestId id, CandidatesQuery query, Servers booting);
-    void leave_others_out(const RequestId& id, std::vector<Built>& boots,
-                          const SharedList::Servers& booting) const;
+    void leave_others_out(const RequestId& id, std::vector<Built>& boots) const;
     Task<std::unique_ptr<Turn<ServerId>>> turn_for(ServerId server);
     ResultTask<Built> known_of(RequestId id, Booting servers,
                                std::optional<ServerRecord> read_alone);
     ResultTask<Built> built(RequestId id, Booting servers, std::optional<ServerRecord> read_alone);
     ResultTask<std::variant<std::string, NotCertain>> new_flavor(ServerRecord record,
                                                                  CandidatesQuery query);
-    Answer one_of(const RequestId& id, std::vector<Built> alike);
+    Answer known_as(const RequestId& id, Built built);
 
     const GatewayPorts& ports_;
     CloudPorts cloud_;

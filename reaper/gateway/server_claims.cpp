@@ -149,7 +149,7 @@ RequestId ServerClaims::claimed_for(const RequestId& call_id, const ServerId& se
     const bool its = std::all_of(promises.begin(), promises.end(), [&](const auto* promise) {
         return promise->requesters.empty() || promise->is_for(server);
     });
-    if (its || resolver_.may_be(call_id, server)) return id;
+    if (its || resolver_.is_for(call_id, server)) return id;
     return RequestId{call_id.str() + "~" + server.str()};
 }
 

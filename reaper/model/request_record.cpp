@@ -115,4 +115,26 @@ std::vector<VictimEntry> victims_of(const RequestRecord& record) {
     return victims;
 }
 
+int slots_freed_by(int planned, int deleted, int victims) {
+    return deleted < victims ? std::min(planned, deleted) : planned;
+}
+
+Request as_freed(const RequestRecord& record) {
+    Request request = record.request;
+    const auto sent = victims_of(record);
+    for (const auto& entry : record.plans) {
+        const auto* const plan = std::get_if<Plan>(&entry.decision);
+        if (plan == nullptr) continue;
+        const auto victims = plan->victims();
+        const auto deleted = std::count_if(sent.begin(), sent.end(), [&](const VictimEntry& each) {
+            return std::any_of(victims.begin(), victims.end(),
+                               [&](const Victim& victim) { return victim.server == each.server; });
+        });
+        if (deleted == 0) continue;
+        request.slots = slots_freed_by(plan->slots_requested, static_cast<int>(deleted),
+                                       static_cast<int>(victims.size()));
+    }
+    return request;
+}
+
 }  // namespace reaper

@@ -113,6 +113,10 @@ struct RequestRecord {
     std::optional<Outcome> outcome;
     std::optional<FreedRoomResult> freed_room{};
 };
+/// Of so many planned slots, those that came free if only some victims were deleted.
+int slots_freed_by(int planned, int deleted, int victims);
+/// With as many slots as its last plan freed; as it was asked, if none was deleted.
+Request as_freed(const RequestRecord& record);
 
 /// One line of `history`.
 struct RequestSummary {

@@ -77,6 +77,7 @@ public:
     /// changes; one with an outcome stays unchanged.
     virtual ResultTask<void> admit_ended(Request request, Outcome outcome, TimePoint now) = 0;
     virtual ResultTask<void> add_plan(RequestId id, PlanEntry plan) = 0;
+    /// `rejected`: with what other reapers deleted, limits.victims_per_window is used up.
     virtual ResultTask<void> add_step(RequestId id, StepEntry step) = 0;
     virtual ResultTask<void> finish(RequestId id, Outcome outcome) = 0;
     virtual ResultTask<void> note_message(MessageEntry message) = 0;

@@ -23,6 +23,9 @@ public:
     virtual Result<void> pause(std::string by, std::string reason) = 0;
     /// Ends whatever pause is in force.
     virtual Result<void> resume() = 0;
+    /// Of one that several machines share: when any of them resumed last, even without a pause.
+    /// None: it is this machine's alone, or that is not known. Cheap.
+    virtual std::optional<TimePoint> resumed_at() const { return std::nullopt; }
 };
 
 }  // namespace reaper

@@ -66,9 +66,9 @@ public:
     virtual ResultTask<std::unique_ptr<UpstreamAnswer>> ask(HttpRequest request) = 0;
 
     /// The same of another proxy like this one, at the URL's host and port, and the answer is
-    /// whole. It is given up when the client leaves, or as soon as `lost` (asked several times a
-    /// second) says so. `unreachable`: nothing of the request was sent there; after any other error
-    /// it may have been done.
+    /// whole, unless it is very large or too many bytes are held. It is given up when the client
+    /// leaves, or as soon as `lost` (asked several times a second) says so. `unreachable`: nothing
+    /// of the request was sent there; after any other error it may have been done.
     virtual ResultTask<std::unique_ptr<UpstreamAnswer>> ask_other(std::string, HttpRequest,
                                                                   std::function<bool()>) {
         co_return Error{Errc::unreachable, "this proxy knows no others"};

@@ -340,6 +340,7 @@ Task<RequestCoordinator::Ended> RequestCoordinator::run(TriggeredRequest trigger
     ended.outcome = co_await runner.serve();
     ended.request = runner.request();
     ended.ready_on = runner.ready_on();
+    ended.slots_freed = runner.slots_freed();
     co_return ended;
 }
 
@@ -427,7 +428,8 @@ void RequestCoordinator::settle(const Ended& ended) {
     const bool awaited = is_awaited(ended.request.source);
     if (!culled || !awaited) services_.safeguards.on_no_cull(id);
     if (!awaited) return;
-    if (culled) services_.tracker.watch_cull(ended.request, outcome.at, cull.watch);
+    if (culled)
+        services_.tracker.watch_cull(ended.request, ended.slots_freed, outcome.at, cull.watch);
     // Where nothing is written, reserved room is not available to the recipient of this answer.
     const bool report_only = services_.settings.dry_run && services_.settings.reservations.enabled;
     if (found && !report_only)
@@ -454,7 +456,10 @@ ResultTask<void> RequestCoordinator::restore(LeaseOf lease_of) {
         // As for the ledger, where the clock was set back.
         const TimePoint ended = std::min(record.outcome->at, now);
         const Duration left = ended + cull.watch - now;
-        if (culled && !record.freed_room) services_.tracker.watch_cull(record.request, ended, left);
+        if (!culled || record.freed_room) continue;
+        Request freed = as_freed(record);
+        const int slots = freed.slots;
+        services_.tracker.watch_cull(std::move(freed), slots, ended, left);
     }
     for (auto& record : *unfinished) {
         InFlight& request = in_flight_[record.request.id];
@@ -497,6 +502,7 @@ Task<void> RequestCoordinator::resume(RequestRecord record) {
     ended.outcome = co_await runner.resume(std::move(record));
     ended.request = runner.request();
     ended.ready_on = runner.ready_on();
+    ended.slots_freed = runner.slots_freed();
     co_await close(id, std::move(ended));
 }
 

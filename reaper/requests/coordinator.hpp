@@ -68,6 +68,7 @@ private:
         bool whole = true;  ///< it was known what it asked for
         Request request;
         std::vector<HostId> ready_on;
+        int slots_freed = 0;
     };
 
     void begin(TriggeredRequest triggered);

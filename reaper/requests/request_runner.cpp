@@ -112,6 +112,7 @@ Task<std::optional<Outcome>> RequestRunner::serve() {
 Task<std::optional<Outcome>> RequestRunner::resume(RequestRecord record) {
     round_ = static_cast<int>(record.plans.size());
     planned_under_ = settings_.policy;  // nothing of the former plan is sent that was not sent yet
+    slots_freed_ = as_freed(record).slots;
     log_about(about(request_), spdlog::level::info, "{}: resuming {} after {} rounds",
               request_.id.str(), to_string(request_), round_);
     auto known = progress_of(record);
@@ -331,10 +332,13 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
                                                       std::map<ServerId, Progress> known) {
     const std::string others_stay =
         request_.correction && !plan.note.empty() ? "; " + plan.note : std::string{};
+    const int victims = static_cast<int>(plan.victims().size());
+    const int slots = plan.slots_requested;
     auto policy = planned_under_;
     auto execution = co_await executor_->carry_out(request_, std::move(plan), std::move(known),
                                                    std::move(policy));
     deleted_ += execution.deleted;
+    if (execution.deleted > 0) slots_freed_ = slots_freed_by(slots, execution.deleted, victims);
     // What was deleted was deleted for regular room: only that can still end the request well.
     if (deleted_ > 0) request_.phases = Phases{};
     skipped_.insert(execution.skipped.begin(), execution.skipped.end());

@@ -44,6 +44,8 @@ public:
     const Request& request() const noexcept { return request_; }
     /// Where the last decision found the room to be there already.
     const std::vector<HostId>& ready_on() const noexcept { return ready_on_; }
+    /// By its last plan that deleted servers, however many are still wanted.
+    int slots_freed() const noexcept { return slots_freed_; }
 
 private:
     // The eviction guard.
@@ -103,6 +105,7 @@ private:
     int round_ = 0;         ///< decisions so far, those of a former process too
     int failed_plans_ = 0;  ///< plans that had to be made again for reasons of the cloud
     int deleted_ = 0;
+    int slots_freed_ = 0;
     Duration asked_at_{};  ///< steady: when it was last asked whether a requester waits
 };
 

@@ -262,8 +262,12 @@ std::vector<Ledger::Settled> Ledger::lapse(const RequestId& request) {
 void Ledger::claim(const RequestId& request, const ServerId& server,
                    const std::set<HostId>& hosts) {
     unclaim(request, server);
-    for (const auto number : promises_.of(request))
-        if (hosts.contains(promises_[number].host)) return;
+    for (const auto number : promises_.of(request)) {
+        Promise& promise = promises_.change(number);
+        if (!hosts.contains(promise.host)) continue;
+        if (!promise.is_for(server)) promise.requesters.push_back(server);
+        return;
+    }
     for (const auto number : promises_.of(request)) {
         Promise& promise = promises_.change(number);
         if (!promise.is_for(server) || promise.kept() == 0) continue;

@@ -112,6 +112,16 @@ ResultTask<void> FakeJournal::add_plan(RequestId id, PlanEntry plan) {
 
 ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
     const std::string what = std::string{to_string(step.step)} + " " + step.server.str();
+    const auto others = [&](const auto& record) {
+        const auto sent = victims_of(record.second);
+        return std::count_if(sent.begin(), sent.end(), [&](const VictimEntry& victim) {
+            return victim.server != step.server;
+        });
+    };
+    std::ptrdiff_t deleted = 0;
+    for (const auto& record : records) deleted += others(record);
+    if (most_victims > 0 && step.step == Step::delete_sent && deleted >= most_victims)
+        co_return Error{Errc::rejected, "the limit is used up"};
     const auto error = co_await write(what);
     if (error) co_return *error;
     if (step.step == Step::delete_sent || step.step == Step::force_delete_sent)

@@ -74,6 +74,7 @@ public:
     std::function<void(const std::string&)> on_read;
     std::optional<Error> events_fail;  ///< those that are looked for
     bool cut_off = false;              ///< all calls fail
+    int most_victims = 0;              ///< a further deletion is refused; 0: none is
 
     /// By the clock of `now`. From then on this one writes, until another has the lease: the
     /// contract of clients/journal/mariadb_lease.hpp. While `pause` is paused no deletion is

@@ -11,12 +11,13 @@ namespace reaper::test {
 
 class FakeSwitch final : public Switch {
 public:
-    std::optional<std::string> why;  ///< paused, when there
-    std::vector<std::string> calls;  ///< `pause BY: REASON`, `resume`
-    bool unknown = false;            ///< `why` is why it can't be read
-    bool disk_full = false;          ///< pausing fails
-    mutable int asked = 0;           ///< how often `paused` was called
-    std::function<void()> on_ask;    ///< called each time, before the answer
+    std::optional<std::string> why;    ///< paused, when there
+    std::vector<std::string> calls;    ///< `pause BY: REASON`, `resume`
+    bool unknown = false;              ///< `why` is why it can't be read
+    bool disk_full = false;            ///< pausing fails
+    std::optional<TimePoint> resumed;  ///< of one that machines share
+    mutable int asked = 0;             ///< how often `paused` was called
+    std::function<void()> on_ask;      ///< called each time, before the answer
 
     std::optional<std::string> paused() const override {
         ++asked;
@@ -33,6 +34,7 @@ public:
         if (!why) why = "paused by " + by + ": " + reason;
         return {};
     }
+    std::optional<TimePoint> resumed_at() const override { return resumed; }
     Result<void> resume() override {
         calls.push_back("resume");
         why.reset();

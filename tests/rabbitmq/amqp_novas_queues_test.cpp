@@ -1,5 +1,6 @@
 // The queues that Nova makes for readers that may not be there, on a real RabbitMQ.
 #include <fstream>
+#include <gmock/gmock.h>
 #include <regex>
 
 #include "clients/amqp/amqp_console.hpp"
@@ -30,17 +31,24 @@ TEST(AmqpNovasQueues, AreSeenAndBoundedAsTheManualSays) {
     const auto look = [&] {
         const auto report = AmqpConsole{settings}.look();
         EXPECT_TRUE(report) << report.error().what;
-        return report ? report->novas_queues : std::vector<NovasQueue>();
+        return report ? *report : BrokerReport();
     };
-    EXPECT_TRUE(look().empty());
+    EXPECT_TRUE(look().novas_queues.empty());
     admin.declare_queue(queue, {});
     admin.publish("", queue, "m", 1'500);
     ASSERT_TRUE(until_ready(admin, queue, 1'500));
-    const auto found = look();
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].name, queue);
-    EXPECT_EQ(found[0].report.messages, 1'500U);
-    EXPECT_EQ(found[0].report.consumers, 0U);
+    const auto report = look();
+    // RabbitMQ since 4.2.6 shows a queue only to users with a right to it, which the manual does
+    // not give.
+    if (report.hidden_queues.empty()) {
+        ASSERT_EQ(report.novas_queues.size(), 1U);
+        EXPECT_EQ(report.novas_queues[0].name, queue);
+        EXPECT_EQ(report.novas_queues[0].report.messages, 1'500U);
+        EXPECT_EQ(report.novas_queues[0].report.consumers, 0U);
+    } else {
+        EXPECT_THAT(report.hidden_queues, testing::Contains(queue));
+        EXPECT_TRUE(report.novas_queues.empty());
+    }
 
     place.run("ctl", "-q " + policy_of_manual());
     admin.publish("", queue, "m");

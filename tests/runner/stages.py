@@ -427,7 +427,8 @@ def lab_on(debian: str) -> Callable[[Runner], Counts]:
 
     def elsewhere(run: Runner) -> Counts:
         stage = f"lab-on-debian-{debian}"
-        report = ROOTS / f"debian-{debian}" / "built" / "test-logs" / "lab.xml"
+        checkout = str(run.root).replace("/", "-")  # as tests/in-debian names what it builds
+        report = ROOTS / f"debian-{debian}" / "built" / checkout / "test-logs" / "lab.xml"
         report.unlink(missing_ok=True)
         command = ("tests/in-debian", debian, "lab", "tests/run", "lab")
         good = run.run(f"run the lab on Debian {debian}", stage, SOAK_DEADLINE_S, *command)

@@ -633,9 +633,9 @@ reaper in the same way, by a file beside it, and tries again by itself.)",
 const Text resume{
     "Ends a pause; closes the circuit breaker too",
     R"(Ends whatever pause is in force on this machine (and in the database of journal.url), closes its
-circuit breaker, and says what it was. What went unused before counts no more, for projects and
-shapes that are left alone, too. Look into "reaper history" first if the breaker opened: it did so
-for a reason.)",
+circuit breaker (and that of the active reaper of journal.url), and says what it was. What went
+unused before counts no more, for projects and shapes that are left alone, too. Look into "reaper
+history" first if the breaker opened: it did so for a reason.)",
     R"(Example:
   reaper resume
 )"};

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <thread>
 #include <type_traits>
+#include <unistd.h>
 #include <utility>
 #include <variant>
 
@@ -133,6 +135,18 @@ ReaperNote note_of(const config::Settings& settings) {
 ResultTask<std::vector<api::KnownReaper>> listed(ReaperList list, std::string journal) {
     if (list.all.empty() && !list.trouble.empty()) co_return Error{Errc::unreachable, list.trouble};
     co_return KnownReapers::of_journal(list, journal);
+}
+
+/// A thread may wait for a broker or a database that does not answer: it ends with the process.
+ExitCode run_shell(DaemonShell& shell, DaemonWork& work, const Standby& standby, bool dry_run) {
+    static constexpr std::chrono::milliseconds end_of_threads{1'000};
+    const ExitCode code = shell.run(work, dry_run);
+    if (!shell.cut_off() && !standby.stands_by()) return code;
+    std::thread([code] {
+        std::this_thread::sleep_for(end_of_threads);
+        ::_exit(static_cast<int>(code));
+    }).detach();
+    return code;
 }
 
 ExitCode leave(ExitCode code, const std::string& why) {
@@ -274,9 +288,9 @@ ExitCode run_daemon(const GlobalOptions& global, const RunCommand& command,
                      module.title(), module.path, module.sha256, module.parts);
     spdlog::info("reaper {} starts{}, configuration {}", REAPER_VERSION,
                  dry_run ? " (dry run: nothing is deleted)" : "", global.config_file);
-    if (!gateway) return shell.run(standby, dry_run);
+    if (!gateway) return run_shell(shell, standby, standby, dry_run);
     WithGateway both(io, standby, *gateway);
-    return shell.run(both, dry_run);
+    return run_shell(shell, both, standby, dry_run);
 }
 
 }  // namespace reaper::cli

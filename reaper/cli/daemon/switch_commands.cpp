@@ -138,7 +138,10 @@ ExitCode resume_reaper(const GlobalOptions& global, const Terminal& terminal) {
                                      {"breaker_was", report::json_of(opened)},
                                      {"file", file}};
     std::string text = resumed_text(here, before, opened);
-    if (!before && !opened && settings->journal.in_file()) text += " (no " + file + ")";
+    if (!before && !opened)
+        text += settings->journal.in_file()
+                    ? " (no " + file + ")"
+                    : "; a circuit breaker that is open at the active one is closed";
     if (!before && !opened && tries_a_cull(*settings)) text += half_open_stays;
     answer(terminal, document, text);
     return ExitCode::ok;

@@ -87,9 +87,11 @@ FreedRoomTracker::FreedRoomTracker(Dependencies dependencies, OnFreedRoom on_fre
       on_cooldown_(std::move(on_cooldown)),
       on_taken_(std::move(on_taken)) {}
 
-void FreedRoomTracker::watch_cull(Request request, TimePoint freed_at, Duration for_how_long) {
+void FreedRoomTracker::watch_cull(Request request, int slots, TimePoint freed_at,
+                                  Duration for_how_long) {
     Watched watched;
     watched.culled = true;
+    watched.slots = slots;
     watched.since = watched.decided_at = freed_at;
     watched.until = dependencies_.cloud.clock.steady() + for_how_long;
     for (const auto* const promise : dependencies_.rooms.ledger().promises_of(request.id)) {
@@ -128,6 +130,7 @@ void FreedRoomTracker::watch_room(Request request, std::vector<HostId> hosts, Ti
     if (heirs_.erase(id) > 0) {
         // Judged like the cull whose room it is.
         watched.culled = watched.inherited = true;
+        watched.slots = request.slots;
         watched.decided_at = told_at;
         note_neighbours(watched);
         watched.there_before = second_tries(request, told_at);
@@ -217,6 +220,7 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     const bool enough = ended.handed_to || 2 * ended.takers.size() >= needed;
     if (!enough) where = co_await found_elsewhere(ended);
     FreedRoomResult freed_room = result_of(ended, needed, where, why_now);
+    ended.request.slots = ended.slots;
     co_await note(std::move(ended.request), std::move(freed_room));
 }
 

@@ -76,8 +76,9 @@ public:
     FreedRoomTracker(Dependencies dependencies, OnFreedRoom on_freed_room, OnCooldown on_cooldown,
                      OnTaken on_taken);
 
-    /// The cull for `request` ended at `freed_at`; the ledger has its promises, settled.
-    void watch_cull(Request request, TimePoint freed_at, Duration for_how_long);
+    /// The cull for `request`, whose slots are still wanted, freed `slots` and ended at `freed_at`;
+    /// the ledger has its promises, settled.
+    void watch_cull(Request request, int slots, TimePoint freed_at, Duration for_how_long);
     /// The request was offered the room on these hosts.
     void watch_room(Request request, std::vector<HostId> hosts, TimePoint told_at,
                     Duration for_how_long);
@@ -114,6 +115,7 @@ private:
     struct Watched {
         Request request;
         bool culled = false;
+        int slots = 0;  ///< that were freed, some perhaps for servers that left meanwhile
         TimePoint since{};
         Duration until{};        ///< steady
         std::set<HostId> hosts;  ///< where room was freed, or is

@@ -28,7 +28,8 @@ ResultTask<void> SafeguardController::restore() {
                                          dependencies_.clock.now());
     if (!read) co_return read.error();
     safeguards_ = std::move(read->safeguards);
-    restore_breaker(read->opening_was_journalled);
+    resumed_at_ = dependencies_.pause.resumed_at();
+    restore_breaker(read->opened_at);
     was_paused_ = dependencies_.pause.paused().has_value();
     was_held_back_ = held_back().has_value();
     if (const auto why = paused_reason())
@@ -36,14 +37,24 @@ ResultTask<void> SafeguardController::restore() {
     co_return Result<void>{};
 }
 
+ResultTask<void> SafeguardController::read_victims() {
+    auto victims = co_await dependencies_.journal.victims_since(dependencies_.clock.now() -
+                                                                safeguards_.memory());
+    if (!victims) co_return victims.error();
+    for (const auto& victim : *victims) safeguards_.note_victim(past_victim(victim));
+    co_return Result<void>{};
+}
+
 /// The journal has what opened it, and its file says that it is open. Where another machine may
-/// have opened or closed it, only the journal counts.
-void SafeguardController::restore_breaker(bool opening_was_journalled) {
+/// have opened or closed it, only the journal and their switch count.
+void SafeguardController::restore_breaker(std::optional<TimePoint> opened_at) {
     const TimePoint now = dependencies_.clock.now();
+    const bool file_counts = !dependencies_.shared_journal;
+    const bool resumed = opened_at && resumed_at_ && *resumed_at_ > *opened_at;
+    const bool removed = resumed && dependencies_.breaker.resume().has_value();
     const auto file = dependencies_.breaker.paused();
     const bool open = safeguards_.breaker().state(now) == CircuitState::open;
-    const bool file_counts = !dependencies_.shared_journal;
-    if (file_counts && open && !file && opening_was_journalled) {
+    if (open && !file && opened_at && (file_counts || removed)) {
         safeguards_.reset_circuits();
         spawn_(note_event("resumed", "the file of the circuit breaker is gone"));
     } else if (open && !file) {
@@ -162,10 +173,25 @@ Task<void> SafeguardController::note_event(std::string kind, std::string reason)
 }
 
 void SafeguardController::check() {
+    check_resumed();
     check_breaker();
     check_pause();
     check_preconditions();
     check_deletions();
+}
+
+/// `reaper resume` on another machine closes the breaker here.
+void SafeguardController::check_resumed() {
+    const auto at = dependencies_.pause.resumed_at();
+    if (!at || at == resumed_at_) return;
+    if (resumed_at_ && breaker_open_) {
+        if (const auto ended = dependencies_.breaker.resume(); !ended) {
+            spdlog::error("the circuit breaker stays open: {}", ended.error().what);
+            return;
+        }
+        unwritten_.reset();
+    }
+    resumed_at_ = at;
 }
 
 void SafeguardController::check_breaker() {

@@ -46,6 +46,8 @@ public:
 
     /// Feeds the safeguards with what the journal knows. An error if it can't be read.
     ResultTask<void> restore();
+    /// What other reapers deleted since counts too. An error if the journal can't be read.
+    ResultTask<void> read_victims();
     void reload(SafeguardSettings settings) { safeguards_.reload(std::move(settings)); }
     Safeguards& safeguards() noexcept { return safeguards_; }
     const Safeguards& safeguards() const noexcept { return safeguards_; }
@@ -86,11 +88,12 @@ private:
     std::optional<std::string> held_back() const;
     void tell(const std::vector<Safeguards::Change>& changes);
     void open_breaker(const std::string& why);
+    void check_resumed();
     void check_breaker();
     void check_pause();
     void check_preconditions();
     void check_deletions();
-    void restore_breaker(bool opening_was_journalled);
+    void restore_breaker(std::optional<TimePoint> opened_at);
     Task<void> note_event(std::string kind, std::string reason);
 
     Dependencies dependencies_;
@@ -99,6 +102,7 @@ private:
     Safeguards safeguards_;
     std::optional<std::string> unwritten_;  ///< why the breaker is open, while no file says so
     bool breaker_open_ = false;             ///< as the file should say
+    std::optional<TimePoint> resumed_at_;   ///< of the switch, as last seen
     bool was_paused_ = false;
     bool was_held_back_ = false;
     std::map<HostId, std::string> hung_;  ///< hosts where deletions hang, as last logged

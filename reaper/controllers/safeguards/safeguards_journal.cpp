@@ -75,15 +75,15 @@ std::vector<Use> uses_in(const std::vector<RequestRecord>& records, TimePoint af
     return uses;
 }
 
-/// Is the breaker's last opening in the journal, as it is in its file?
-bool told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
+/// When the breaker opened that is open, by the journal.
+std::optional<TimePoint> told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
     TimePoint opened{}, ended = reset;
     for (const auto& event : events) {
         if (event.kind == "breaker-opened") opened = std::max(opened, event.at);
         if (event.kind == "breaker-half-open" || event.kind == "breaker-closed")
             ended = std::max(ended, event.at);
     }
-    return opened > ended;
+    return opened > ended ? std::optional{opened} : std::nullopt;
 }
 
 /// A cull whose result is not known, and can still become known.
@@ -175,7 +175,7 @@ std::optional<bool> move_taken(FreedRoomResultKind kind) {
 
 ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, SafeguardSettings settings,
                                                 TimePoint now) {
-    JournaledSafeguards read{Safeguards{settings}, false};
+    JournaledSafeguards read{Safeguards{settings}};
     const TimePoint since = now - read.safeguards.memory();
     auto victims = co_await journal.victims_since(since);
     if (!victims) co_return victims.error();
@@ -197,7 +197,7 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
         const CullWorth worth =
             freed_room.at > reset ? worth_of(freed_room.kind) : CullWorth::needless;
         read.safeguards.note_move(record.request, move_taken(freed_room.kind), freed_room.at);
-        read.safeguards.note_freed_room(record.request, worth, freed_room.untaken, freed_room.at,
+        read.safeguards.note_freed_room(as_freed(record), worth, freed_room.untaken, freed_room.at,
                                         taken_slots(freed_room));
     }
     const Duration long_enough = read.safeguards.settings().short_lived.lived;
@@ -212,8 +212,8 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
         read.safeguards.note_deletion(end.succeeded, end.request, end.at);
     for (const auto& record : *records) note_deletions(record, read.safeguards.deletions());
     for (const auto& record : *records)
-        if (may_still_help(record, now)) read.safeguards.note_cull(record.request);
-    read.opening_was_journalled = told_of_opening(*events, reset);
+        if (may_still_help(record, now)) read.safeguards.note_cull(as_freed(record));
+    read.opened_at = told_of_opening(*events, reset);
     read.safeguards.prune(now);
     co_return read;
 }

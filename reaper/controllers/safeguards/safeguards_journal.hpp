@@ -19,8 +19,8 @@ std::optional<bool> move_taken(FreedRoomResultKind kind);
 
 struct JournaledSafeguards {
     Safeguards safeguards;
-    /// The journal knows that the breaker opened: it was written into its file, too.
-    bool opening_was_journalled = false;
+    /// When the breaker opened, as far as the journal knows: it was written into its file, too.
+    std::optional<TimePoint> opened_at{};
 };
 
 /// Victims, hosts in cooldown, failures in a row and what they opened, as far back as they count;

@@ -1,4 +1,6 @@
 // The real daemon, with neither broker nor cloud: how it starts, reloads and leaves.
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <csignal>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -70,6 +72,38 @@ TEST_F(DaemonTest, IsNotReadyBeforeBrokerAndCloudAnswer) {
         message = systemd_.next();
         EXPECT_NE(message, "READY=1");
     } while (message != "STOPPING=1" && !message.empty());
+}
+
+/// Connects, and never answers.
+class SilentServer {
+public:
+    std::string at() const {
+        return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+    }
+
+private:
+    boost::asio::io_context io_;
+    boost::asio::ip::tcp::acceptor acceptor_{io_, {boost::asio::ip::address_v4::loopback(), 0}};
+};
+
+/// As in the middle of the first reading of a large cloud.
+TEST_F(DaemonTest, ATermAtTheStartWaitsForNoAnswer) {
+    const SilentServer silent;
+    const std::string nobody = "127.0.0.1:1";
+    for (const auto& [keystone, broker] :
+         {std::pair{silent.at(), nobody}, {nobody, silent.at()}, {silent.at(), silent.at()}}) {
+        std::string text = config("1min", "reaper");
+        text.replace(text.find("http://127.0.0.1:1"), 18, "http://" + keystone);
+        text.replace(text.find("@127.0.0.1:1/"), 13, "@" + broker + "/");
+        text.replace(text.find("max_retries"), 11, "call_timeout: 1h, max_retries");
+        Program daemon({"--config", directory_.write("reaper.yaml", text), "run"}, environment());
+        ASSERT_TRUE(daemon.wait_for_error_text("starts"));
+        EXPECT_EQ(systemd_.next_that_starts_with("WATCHDOG=1"), "WATCHDOG=1");
+        daemon.send_signal(SIGTERM);
+        const auto result = daemon.finish();
+        EXPECT_EQ(result.exit_code, 0) << keystone << " " << broker << "\n" << result.err;
+        std::filesystem::remove(directory_.file("journal.db"));
+    }
 }
 
 TEST_F(DaemonTest, AReloadTellsWhatIsAppliedAndWhatNeedsARestart) {

@@ -27,6 +27,19 @@ TEST_F(GatewayRequestIdsTest, SeveralBootsOfOneIdAreSeveralRequests) {
     EXPECT_THAT(record("req-1~2").request.requesters, ElementsAre(two));
 }
 
+TEST_F(GatewayRequestIdsTest, AlsoIfBothSearchAtOnce) {
+    full_host();
+    const ServerId one = booting("one"), two = booting("two");
+    start();
+    for (int searches = 0; searches < 2; ++searches)
+        EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    EXPECT_THAT(record("req-1").request.requesters, ElementsAre(two));
+    EXPECT_THAT(record("req-1~2").request.requesters, ElementsAre(one));
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
 TEST_F(GatewayRequestIdsTest, ABootWithTheIdOfAnotherGetsNoneOfItsRoom) {
     full_host();
     const ServerId server = booting("new");

@@ -480,12 +480,13 @@ TEST_F(GatewayTest, WhoIsLookedForTakesNoPlaceOfThoseThatWaitForRoom) {
         revocable.push_back(&search("req-s" + std::to_string(i)));
     }
     run_until([&] { return cloud.count("servers in") > 0; });
-    booting("new", "regular", "", 4);
+    const ServerId server = booting("new", "regular", "", 4);
     const TimePoint began = clock.now();
     FakeSearch& made = search("req-1",
                               "/allocation_candidates?"
                               "resources=DISK_GB:40,MEMORY_MB:4096,VCPU:4");
     EXPECT_THAT(found(made), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1", 4)), 204);
     EXPECT_LT(clock.now() - began, settings.gateway.deadline);
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
     EXPECT_EQ(cloud.count("DELETE"), 2U);
@@ -548,19 +549,19 @@ TEST_F(GatewayTest, HostsOntoWhichNothingHasAnOutcomeInTimeArePassedOver) {
 
 TEST_F(GatewayTest, OfSeveralThatAreAlikeEachGetsItsOwn) {
     full_host();
-    for (const char* id : {"n1", "n2", "n3"}) booting(id);
+    std::map<std::string, ServerId> asking;
+    for (const char* n : {"1", "2", "3"}) asking.emplace("req-" + std::string{n}, booting(n));
     start();
-    FakeSearch& first = search("req-1");
-    FakeSearch& second = search("req-2");
-    FakeSearch& third = search("req-3");
-    EXPECT_THAT(found(first), ElementsAre("rp-host1"));
-    EXPECT_THAT(found(second), ElementsAre("rp-host1"));
-    EXPECT_THAT(found(third), ElementsAre("rp-host1"));
+    for (const auto& [request, server] : asking)
+        EXPECT_THAT(search_for(request), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "the claims tell";
+    std::vector<FakeSearch*> claims;
+    for (const auto& [request, server] : asking)
+        claims.push_back(&claim(request, server, "rp-host1"));
+    for (FakeSearch* const each : claims) EXPECT_EQ(claimed(*each), 204);
     EXPECT_EQ(cloud.count("DELETE"), 3U);
-    std::set<ServerId> served;
-    for (const char* id : {"req-1", "req-2", "req-3"})
-        served.insert(record(id).request.requesters.front());
-    EXPECT_EQ(served.size(), 3U);
+    for (const auto& [request, server] : asking)
+        EXPECT_THAT(record(request).request.requesters, ElementsAre(server));
 }
 
 }  // namespace

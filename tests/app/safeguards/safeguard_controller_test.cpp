@@ -94,6 +94,24 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsOverARestart) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(BrakingTest, ALimitThatAnotherReaperUsedUpRefusesAsIfItWereItsOwn) {
+    full_host();
+    settings.policy.safeguards.limits.victims_per_window = 1;
+    journal.most_victims = 1;
+    start();
+    before("server host1", [&] {
+        RequestRecord& theirs = journal.records[RequestId{"theirs"}];
+        theirs.request.id = RequestId{"theirs"};
+        theirs.steps.push_back({ServerId{"gone"}, Step::delete_sent, "", clock.now()});
+        theirs.outcome = Outcome{OutcomeKind::freed, "", clock.now(), {}};
+    });
+    EXPECT_EQ(serve(1).kind, OutcomeKind::not_enough);
+    EXPECT_EQ(outcome_of("req-1").safeguard, "limit-window");
+    EXPECT_THAT(outcome_of("req-1").reason, HasSubstr("0 left, 1 needed"));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_FALSE(service().state().value().journal_trouble);
+}
+
 TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
     full_host("host1");
     settings.policy.safeguards.limits.victims_per_window = 1;
@@ -106,6 +124,26 @@ TEST_F(BrakingTest, TheLimitOfAWindowHoldsWhenTheClockIsSetForward) {
     requester("requester-late");
     messages->deliver(body_of(next));
     EXPECT_EQ(outcome_of("req-late").safeguard, "limit-window");
+}
+
+TEST_F(BrakingTest, SlotsThatWereFreedForServersThatLeftMeanwhileAreWasted) {
+    full_host();
+    settings.policy.safeguards.breaker.wasted = 3;
+    settings.policy.safeguards.breaker.projects = 1;
+    for (const char* id : {"r1", "r2", "r3"}) requester(id);
+    start();
+    for (const char* id : {"r1", "r2", "r3"}) {
+        NovaFailure one = failure();
+        one.server = id;
+        one.spec_server = "r1";
+        one.num_instances = 3;
+        messages->deliver(body_of(one));
+    }
+    run_until([&] { return cloud.count("DELETE") == 3; });
+    for (const char* id : {"r1", "r2", "r3"}) cloud.remove(uuid_of(id));
+    run_until([&] { return journal.records[RequestId{"req-1"}].freed_room.has_value(); });
+    run_until([&] { return breaker.why.has_value(); });
+    EXPECT_THAT(*breaker.why, HasSubstr("the room of 3 slots in a row went unused"));
 }
 
 TEST_F(BrakingTest, WastedCullsOfSeveralProjectsOpenTheBreaker) {
@@ -221,6 +259,30 @@ TEST_F(BrakingTest, TheBreakerOfASharedJournalIsAsAnotherMachineLeftIt) {
     start();
     run_until([&] { return !breaker.why; });
     EXPECT_EQ(serve(3, "p3").safeguard, "");
+}
+
+TEST_F(BrakingTest, AResumptionOnAnotherMachineClosesTheBreaker) {
+    full_host("host1");
+    shared_journal = true;
+    settings.policy.safeguards.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.projects = 1;
+    pause.resumed = clock.now();
+    start();
+    serve(1, "p1");
+    run_until([&] { return labeled("breaker-opened"); });
+    pause.resumed = clock.now();
+    run_until([&] { return labeled("resumed"); });
+    EXPECT_FALSE(breaker.why);
+    fill_up("host1");
+    EXPECT_EQ(serve(2, "p2").kind, OutcomeKind::freed);
+    journal.noted_marks.clear();
+    run_until([&] { return labeled("breaker-opened"); });
+    crash();
+    clock.advance(seconds{1});
+    pause.resumed = clock.now();
+    start();
+    run_until([&] { return labeled("resumed"); });
+    EXPECT_FALSE(breaker.why) << "no reaper was active then";
 }
 
 TEST_F(BrakingTest, AnOpenBreakerThatTheJournalLostStaysOpen) {

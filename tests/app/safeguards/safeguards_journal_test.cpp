@@ -86,8 +86,21 @@ TEST_F(SafeguardsOfTheJournal, OpenTheBreakerThatTheEndOfTheReaperKeptShut) {
     EXPECT_THAT(known.safeguards.breaker().reason(),
                 HasSubstr("the room of 5 slots in a row went unused, of 2 projects, the last for "
                           "req-4"));
-    EXPECT_FALSE(known.opening_was_journalled);
+    EXPECT_FALSE(known.opened_at);
     EXPECT_EQ(known.safeguards.breaker().state(noon + 20min), CircuitState::half_open);
+}
+
+TEST_F(SafeguardsOfTheJournal, CountTheSlotsThatAPlanFreedWhateverWasAskedFor) {
+    wasted("req-1", noon - 10min);
+    RequestRecord& made = journal_.records[RequestId{"req-1"}];
+    made.request.slots = 4;
+    Plan& plan = std::get<Plan>(made.plans[0].decision);
+    plan.slots_requested = 3;
+    EXPECT_EQ(read().safeguards.breaker().wasted(), 3);
+    Victim spared;
+    spared.server = ServerId{"spared"};
+    plan.hosts[0].victims.push_back(spared);
+    EXPECT_EQ(read().safeguards.breaker().wasted(), 1);
 }
 
 TEST_F(SafeguardsOfTheJournal, KnowWhatIsLeftAloneAndForHowLong) {
@@ -189,10 +202,10 @@ TEST_F(SafeguardsOfTheJournal, CountFailuresFromZeroAfterAResumption) {
         wasted("req-" + std::to_string(i), noon - 50min + i * 10min, i % 2 == 0 ? "p" : "q");
     journal_.noted_marks = {{"breaker-opened", "", noon - 9min}, {"paused", "", noon - 8min}};
     EXPECT_EQ(read().safeguards.breaker().state(noon), CircuitState::open);
-    EXPECT_TRUE(read().opening_was_journalled);
+    EXPECT_EQ(read().opened_at, noon - 9min);
     journal_.noted_marks = {{"resumed", "", noon - 25min}};
     const auto known = read();
-    EXPECT_FALSE(known.opening_was_journalled);
+    EXPECT_FALSE(known.opened_at);
     EXPECT_EQ(known.safeguards.breaker().state(noon), CircuitState::closed);
     EXPECT_EQ(known.safeguards.breaker().wasted(), 2);
 }

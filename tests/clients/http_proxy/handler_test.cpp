@@ -107,10 +107,11 @@ struct AsksOther {
     std::uint16_t port = 0;
     bool lost = false;
     std::optional<Errc> why{};
+    std::string scheme = "http";
 
     Task<ProxyAnswer> operator()(HttpRequest request, ProxyCall& call) {
         HttpRequest first = request;
-        std::string at = "http://127.0.0.1:" + std::to_string(port);
+        std::string at = scheme + "://127.0.0.1:" + std::to_string(port);
         std::function<bool()> is_lost = [this] { return lost; };
         auto answer = co_await call.ask_other(std::move(at), std::move(first), std::move(is_lost));
         if (answer) co_return std::move(*answer);
@@ -138,6 +139,48 @@ TEST_F(ProxyHandlerTest, AnotherProxyIsAskedWithTheSameTarget) {
     }
     EXPECT_EQ(other.accepted(), 1U) << "its connection is kept";
     EXPECT_EQ(upstream.accepted(), 0U);
+}
+
+/// Two are held until they are whole; the one in between would exceed the sum, and streams.
+TEST_F(ProxyHandlerTest, AnswersOfAnotherProxyAreHeldUpToASum) {
+    test::RawServer other{io};
+    AsksOther asks{other.port()};
+    scripted->script = std::ref(asks);
+    limits.held_bytes = std::size_t{400} * 1024;
+    start();
+    struct Exchange {
+        std::shared_ptr<test::RawPeer> peer;
+        std::string answer;
+    };
+    const auto ask = [&](std::size_t kib) {
+        const std::string body(kib * 1024, 'x');
+        const std::string length = std::to_string(body.size());
+        Exchange made{client(), "HTTP/1.1 200 OK\r\nContent-Length: " + length + "\r\n\r\n" + body};
+        const std::size_t at = other.accepted();
+        made.peer->say("GET /mine HTTP/1.1\r\nHost: a\r\n\r\n");
+        until([&] { return other.accepted() > at && !other.peer(at).heard().empty(); });
+        other.peer(at).say_in_background(made.answer.substr(0, made.answer.size() - 1));
+        settle();
+        return made;
+    };
+    const Exchange held = ask(150);
+    EXPECT_EQ(held.peer->heard(), "");
+    const Exchange streams = ask(600);
+    until([&] { return streams.peer->heard().size() == streams.answer.size() - 1; });
+    const auto give_last = [&](const Exchange& one, std::size_t at) {
+        other.peer(at).say("x");
+        client_hears(*one.peer, one.answer);
+        one.peer->close();
+    };
+    give_last(held, 0);
+    give_last(streams, 1);
+    until([&] { return proxy->state().connections == 0; });
+    other.peer(0).close();
+    other.peer(1).close();
+    settle();
+    const Exchange again = ask(150);
+    EXPECT_EQ(again.peer->heard(), "");
+    give_last(again, 2);
 }
 
 TEST_F(ProxyHandlerTest, AnotherProxyThatDoesNotAnswerIsLeft) {
@@ -175,6 +218,31 @@ TEST_F(ProxyHandlerTest, AnotherProxyThatDoesNotAnswerIsLeft) {
     EXPECT_EQ(asks.why, Errc::unreachable);
     upstream.peer().say(ok);
     client_hears(*peer, ok);
+}
+
+TEST_F(ProxyHandlerTest, AnotherProxyThatIsGivenUpBeforeTheRequestIsSentHasNotHeardIt) {
+    test::RawServer other{io};
+    AsksOther asks{other.port(), true};
+    scripted->script = std::ref(asks);
+    start();
+    const auto peer = client();
+    const std::string request = "GET /mine HTTP/1.1\r\nHost: a\r\n\r\n";
+    for (const std::string scheme : {"http", "https"}) {
+        asks.scheme = scheme;
+        asks.lost = scheme == "http";  // from the beginning; else while it connects
+        asks.why.reset();
+        if (upstream.accepted() > 0) upstream.peer().forget();
+        peer->forget();
+        peer->say(request);
+        if (!asks.lost)
+            until([&] { return other.accepted() > 0 && !other.peer().heard().empty(); });
+        asks.lost = true;
+        upstream_hears(request);
+        EXPECT_EQ(asks.why, Errc::unreachable) << scheme;
+        upstream.peer().say(ok);
+        client_hears(*peer, ok);
+    }
+    EXPECT_EQ(other.accepted(), 1U);
 }
 
 TEST_F(ProxyHandlerTest, AnotherProxyIsLeftWithItsClient) {

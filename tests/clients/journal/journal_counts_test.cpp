@@ -70,7 +70,7 @@ TEST_P(JournalCounts, NoDeletionIsWrittenBeyondTheLimit) {
     const StepEntry third{ServerId{"c"}, Step::delete_sent, "", noon(3)};
     const auto refused = wait(journal_->add_step(RequestId{"req-2"}, third));
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, Errc::storage);
+    EXPECT_EQ(refused.error().code, Errc::rejected);
     EXPECT_THAT(refused.error().what, AllOf(HasSubstr("2 servers were deleted in the last"),
                                             HasSubstr("limits.victims_per_window is 2")));
     step("req-1", "a", Step::delete_sent, 4);  // it is counted already

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "clients/journal/dialect.hpp"
+#include "clients/journal/mariadb_lease.hpp"
 #include "clients/journal/mariadb_schema.hpp"
 #include "clients/journal/mariadb_switch.hpp"
 #include "clients/journal/sqlite_database.hpp"
@@ -122,7 +123,7 @@ TEST_F(MariadbJournal, HasTheTablesAndColumnsOfTheFile) {
     EXPECT_EQ(columns_of(server,
                          "SELECT table_name, column_name FROM information_schema.columns "
                          "WHERE table_schema = DATABASE() AND column_name <> 'not_ended' "
-                         "AND table_name NOT IN ('lease', 'reapers', 'reaper_schema')"),
+                         "AND table_name NOT IN ('lease', 'reapers', 'reaper_schema', 'resumed')"),
               columns_of(file,
                          "SELECT t.name, c.name FROM sqlite_schema AS t, "
                          "pragma_table_info(t.name) AS c WHERE t.type = 'table'"));
@@ -173,6 +174,23 @@ TEST_F(MariadbJournal, KeepsThePauseThatIsInForce) {
     EXPECT_FALSE(pause->paused());
 }
 
+TEST_F(MariadbJournal, FrozenWriterKeepsNoRowLocked) {
+    migrate();
+    const std::string change = "UPDATE lease SET writes = writes + 1";
+    MariadbDatabase frozen{address, MariadbDatabase::Use::writing};
+    const int seconds = std::stoi(frozen.ask("SELECT @@SESSION.idle_transaction_timeout"));
+    EXPECT_GT(seconds, 0);
+    EXPECT_LT(std::chrono::seconds{seconds}, lease_lasts) << "or the next one waits for its row";
+    frozen.execute("SET SESSION idle_transaction_timeout = 1");  // the same, sooner
+    Transaction begun{frozen};
+    frozen.execute(change);
+    MariadbDatabase next{address, MariadbDatabase::Use::writing};
+    Transaction waits{next};
+    next.execute(change);
+    waits.commit();
+    EXPECT_THROW(begun.commit(), DatabaseFailure);
+}
+
 TEST_F(MariadbJournal, CountsWhatAnotherReaperDeleted) {
     migrate();
     const auto limit = std::make_shared<DeletionLimit>();
@@ -209,6 +227,10 @@ TEST_F(MariadbJournal, HasOneSwitchForAllItsReapers) {
     EXPECT_FALSE(here->paused());
     ASSERT_TRUE(there->resume());
     EXPECT_FALSE(there->paused());
+    const auto before = there->resumed_at();
+    ASSERT_TRUE(there->resume());
+    EXPECT_GT(there->resumed_at(), before) << "also without a pause, as it closes breakers";
+    while (here->resumed_at() != there->resumed_at()) std::this_thread::yield();
 }
 
 TEST_F(MariadbJournal, SwitchIsReadAgainWhereItsConnectionWasCut) {

@@ -134,6 +134,18 @@ TEST(Ledger, WhoClaimsHereAfterAllIsNotElsewhere) {
     EXPECT_EQ(ledger.promises().front().open(), 1);
 }
 
+TEST(Ledger, WhoClaimsForARequestIsOneOfItsRequesters) {
+    Ledger ledger;
+    const RequestId id{"req-1"};
+    ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {}), at(0));
+    ledger.settle(id, at(10), at(60));
+    ledger.claim(id, ServerId{"one"}, {on_a});
+    auto claimed = cloud({});
+    claimed.hosts.front().providers.front().other_consumers = {{ServerId{"one"}, slot}};
+    ledger.expire(claimed, at(20));
+    EXPECT_EQ(ledger.promises().front().open(), 0);
+}
+
 TEST(Ledger, ASlotOfWhoHasRoomElsewhereIsNotPromised) {
     Ledger ledger;
     const RequestId id{"req-1"};

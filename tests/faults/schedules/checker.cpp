@@ -112,7 +112,7 @@ void Checker::enter(PlanRecord& record) {
     if (plan_.dry_run) return;
     for (Promise& promise : promises_)
         if (promise.request == record.request && promise.machine == record.machine &&
-            !promise.span.until)
+            (!promise.span.until || *promise.span.until > record.at))  // also if served again
             promise.span.until = record.at;
     const Demand* demand = truth_.demand(record.request);
     for (const HostPlan& host : record.plan->hosts) {

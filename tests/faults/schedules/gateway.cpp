@@ -96,6 +96,11 @@ Task<void> handled(std::shared_ptr<ProxyHandler> handler, HttpRequest request,
         done(502, "");
 }
 
+Task<void> broken_off(std::shared_ptr<ProxyCall> call) {
+    static_cast<Call&>(*call).leave();
+    co_return;
+}
+
 }  // namespace
 
 Gateway::Gateway(Timeline& timeline, cloudsim::Site& site, Network& network, Trace& trace,
@@ -108,11 +113,14 @@ Gateway::Gateway(Timeline& timeline, cloudsim::Site& site, Network& network, Tra
       changed_(std::move(changed)) {}
 
 void Gateway::ask_of(Process* process) {
-    process_ = process;
+    Process* const before = std::exchange(process_, process);
     if (process != nullptr) return;
-    for (const auto& [number, pending] : pending_)
-        if (pending.through_reaper)
-            timeline_.after(milliseconds{2}, [this, broken = number] { finish(broken, 0, ""); });
+    for (const auto& [number, pending] : pending_) {
+        if (!pending.call) continue;
+        timeline_.after(milliseconds{2}, [this, broken = number] { finish(broken, 0, ""); });
+        // One that is frozen sees the broken connection when it runs again.
+        if (before != nullptr) before->spawn(broken_off(pending.call));
+    }
 }
 
 bool Gateway::waits_for(const std::string& request) const {
@@ -125,7 +133,7 @@ bool Gateway::waits_for(const std::string& request) const {
 std::optional<TimePoint> Gateway::asked_since(const std::string& request) const {
     std::optional<TimePoint> since;
     for (const auto& [number, pending] : pending_)
-        if (pending.through_reaper && pending.request == request)
+        if (pending.call && pending.request == request)
             since = std::min(since.value_or(pending.at), pending.at);
     return since;
 }
@@ -133,7 +141,7 @@ std::optional<TimePoint> Gateway::asked_since(const std::string& request) const 
 std::vector<GatewayWait> Gateway::waits() const {
     std::vector<GatewayWait> all;
     for (const auto& [number, pending] : pending_)
-        if (pending.through_reaper) all.push_back({pending.request, pending.method});
+        if (pending.call) all.push_back({pending.request, pending.method});
     return all;
 }
 
@@ -218,14 +226,14 @@ void Gateway::ask(HttpRequest call, const std::string& request, Answered answere
 void Gateway::ask_reaper(const std::shared_ptr<ProxyHandler>& handler, std::uint64_t number,
                          HttpRequest call) {
     ++counts_.calls;
-    pending_.at(number).through_reaper = true;
+    const auto asked = std::make_shared<Call>(network_, site_.root());
+    pending_.at(number).call = asked;
     const auto all = waits();
     for (const GatewayWait& each : all) {
         std::size_t& most = trails_[each.request].most_at_once;
         most = std::max(most, all.size());
     }
     trace_.line("nova-scheduler asks the reaper: " + call.method + " " + call.target);
-    const auto asked = std::make_shared<Call>(network_, site_.root());
     // What is given back is waited for.
     if (call.method != "DELETE" && leaves_percent_ > 0 && chance_.percent(leaves_percent_)) {
         // A claim is waited for but shortly, as a rule.
@@ -275,7 +283,7 @@ void Gateway::finish(std::uint64_t number, int status, std::string body) {
     if (at == pending_.end()) return;
     Pending pending = std::move(at->second);
     pending_.erase(at);
-    if (pending.through_reaper) {
+    if (pending.call) {
         const Duration waited = timeline_.true_now() - pending.at;
         if (waited >= slow) slow_.emplace_back(timeline_.true_now(), waited);
         GatewayTrail& trail = trails_[pending.request];

@@ -55,7 +55,8 @@ public:
             std::uint64_t seed, std::function<void()> changed);
 
     void watch(GatewayWatch watch) { watch_ = std::move(watch); }
-    /// The process that is asked from now on; null: none.
+    /// The process that is asked from now on; null: none, and calls break off that the one before,
+    /// which still lives, has.
     void ask_of(Process* process);
     /// So many of a hundred searches and claims are left by nova-scheduler before their answer,
     /// from now on.
@@ -89,8 +90,8 @@ private:
         std::string method;
         TimePoint at{};
         Answered answered;
-        bool through_reaper = false;
-        bool as_reaper_says = false;  ///< the same, or it was asked and did not want it
+        std::shared_ptr<ProxyCall> call{};  ///< of the reaper; none: it was not asked
+        bool as_reaper_says = false;        ///< the same, or it was asked and did not want it
     };
 
     void ask(HttpRequest call, const std::string& request, Answered answered);

@@ -11,11 +11,20 @@ namespace {
 /// Until the reaper has heard of an operator's word.
 constexpr Duration heard_after = std::chrono::seconds{3};
 
-/// Of a cull whose room went unused, so many slots did at least: less than half were taken.
+/// Of a cull whose room went unused, so many slots did at least: less than half were taken. If it
+/// was cut short, not all of its slots came free.
 int unused_slots(const RequestRecord& record) {
     if (record.plans.empty()) return 1;
     const auto* const plan = std::get_if<Plan>(&record.plans.back().decision);
-    return plan == nullptr ? 1 : plan->slots_requested / 2 + 1;
+    const auto was_sent = [&](const Victim& victim) {
+        return std::any_of(record.steps.begin(), record.steps.end(), [&](const StepEntry& step) {
+            return step.step == Step::delete_sent && step.server == victim.server;
+        });
+    };
+    if (plan == nullptr) return 1;
+    const auto victims = plan->victims();
+    return std::all_of(victims.begin(), victims.end(), was_sent) ? plan->slots_requested / 2 + 1
+                                                                 : 1;
 }
 
 Duration pause_of(const RetrySettings& settings, int times) {

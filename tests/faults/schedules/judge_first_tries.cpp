@@ -16,8 +16,6 @@ namespace {
 constexpr Duration warm_after = seconds{15};
 /// Everything passes for 30 s after three searches that were late.
 constexpr Duration late_for = seconds{35};
-/// Two requests for the same may be looked for at a time.
-constexpr Duration alike_for = seconds{5};
 /// A search that took longer than this after its deadline was late.
 constexpr Duration in_time = seconds{1};
 
@@ -105,16 +103,6 @@ bool FirstTries::may_have_reserved_room(const Demand& demand) const {
            });
 }
 
-/// Of two that are alike, the first to ask is taken for either, and may be for the other.
-bool FirstTries::may_be_taken_for_another(const Demand& demand) const {
-    const auto& demands = truth_.demands();
-    return std::any_of(demands.begin(), demands.end(), [&](const auto& each) {
-        const Demand& other = each.second;
-        return other.id != demand.id && other.project == demand.project &&
-               other.slot == demand.slot && !(other.refused_at + alike_for < demand.refused_at);
-    });
-}
-
 std::string FirstTries::why_hindered(const Wait& wait, const std::string& request) const {
     const Duration waited = timeline_.true_now() - wait.since;
     const GatewayTrail* const trail = gateway_.trail(request);
@@ -123,7 +111,6 @@ std::string FirstTries::why_hindered(const Wait& wait, const std::string& reques
     if (breaker_is_open_() || checker_.breaker_is_open()) return "breaker";
     if (wait.larger_asked || may_be_a_larger_one(*truth_.demand(request)))
         return "a larger request may be the one that asks";
-    if (may_be_taken_for_another(*truth_.demand(request))) return "another one is alike";
     if (may_be_misled(*truth_.demand(request))) return "room on a host that is down";
     if (may_have_reserved_room(*truth_.demand(request))) return "reserved room is not offered";
     if (!wait.needs_help) return "there was room, and others were faster";

@@ -41,7 +41,6 @@ private:
     std::string why_hindered(const Wait& wait, const std::string& request) const;
     static bool counts_on_others(const RequestRecord& record);
     std::string why_refused(const std::string& request) const;
-    bool may_be_taken_for_another(const Demand& demand) const;
     bool may_have_reserved_room(const Demand& demand) const;
     bool may_be_misled(const Demand& demand) const;
     bool may_be_a_larger_one(const Demand& demand) const;

@@ -145,11 +145,12 @@ Resources Checker::promised_to_others(const PlanRecord& plan, const std::string&
                     --left;
                 }
         // Who claimed through the gateway elsewhere needs no slot here, as the reaper knows at
-        // once.
-        if (surely)
-            left = std::max(left - truth_.placed_besides(promise.host, promise.requesters,
-                                                         promise.span.from, at),
-                            0);
+        // once. If none waits any longer, slots for alternatives are given up.
+        const auto placed = [&](const std::string& besides) {
+            return truth_.placed_besides(besides, promise.requesters, promise.span.from, at);
+        };
+        if (surely) left = std::max(left - placed(host), 0);
+        if (surely && placed("") == static_cast<int>(promise.requesters.size())) left = 0;
         if (held) promised += promise.slot * left;
     }
     return promised;

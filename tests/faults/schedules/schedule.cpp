@@ -333,7 +333,11 @@ void Schedule::sell_room() {
 
 void Schedule::resume() {
     (void)pause_.resume();
-    for (auto& breaker : breakers_) (void)breaker.resume();
+    // With a shared journal, the command is given on one machine, which may be that of a standby.
+    if (plan_.shares_journal()) pause_.resumed = timeline_.true_now();
+    for (std::size_t machine = 0; machine < (plan_.shares_journal() ? 1U : breakers_.size());
+         ++machine)
+        (void)breakers_[machine].resume();
     checker_.on_resume();
 }
 
@@ -402,8 +406,8 @@ void Schedule::kill() {
     if (plan_.with_gateway()) count_waits();
     const bool taken_over = std::exchange(taken_over_, false);
     ++tally_.faults[static_cast<std::size_t>(taken_over ? Kind::takeover : Kind::crash)];
-    process_.reset();
     gateway_.ask_of(nullptr);
+    process_.reset();
     broker_.disconnect();
     checker_.on_kill();
     if (taken_over) {
@@ -539,8 +543,8 @@ void Schedule::drain() {
             if (!process_->poll_one()) return;
         } catch (const std::exception& error) {
             checker_.on_reaper_died(error.what());
-            process_.reset();
             gateway_.ask_of(nullptr);
+            process_.reset();
             return;
         }
         // One that starts and can't read its journal ends, and is started again.
@@ -551,8 +555,8 @@ void Schedule::drain() {
         }
         if (const auto& ended = process_->ended()) {
             checker_.on_reaper_died(*ended);
-            process_.reset();
             gateway_.ask_of(nullptr);
+            process_.reset();
             return;
         }
     }
