@@ -174,9 +174,10 @@ Result<std::vector<RequestRecord>> Store::culls_between(TimePoint since, TimePoi
     std::vector<Row> rows;
     auto select = database_.statement(
         REQUEST_ROW
-        " FROM request WHERE finished_at >= ?1 AND finished_at < ?2 AND EXISTS "
+        " FROM request WHERE finished_at >= ?1 AND finished_at < ?2 AND (outcome = 'freed' OR "
+        "EXISTS "
         "(SELECT 1 FROM step WHERE step.request = request.seq "
-        " AND step.step IN ('delete-sent', 'force-delete-sent')) ORDER BY finished_at, seq");
+        " AND step.step IN ('delete-sent', 'force-delete-sent'))) ORDER BY finished_at, seq");
     select.bind(1, since).bind(2, until);
     while (select.step()) rows.push_back(row_of(select));
     return records_of(rows);

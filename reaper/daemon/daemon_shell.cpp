@@ -19,7 +19,7 @@ namespace reaper {
 namespace {
 
 constexpr std::size_t longest_status = 1'000;
-/// What may be cut off gets so long to end by itself.
+/// What may be cut off gets this time to end by itself.
 constexpr std::chrono::milliseconds patience_at_end{1'000};
 constexpr std::chrono::milliseconds between_looks_at_end{50};
 

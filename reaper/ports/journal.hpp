@@ -19,8 +19,8 @@ public:
     virtual ~JournalReader() = default;
     /// Requests without an outcome, oldest first: work to resume after a restart.
     virtual ResultTask<std::vector<RequestRecord>> unfinished() = 0;
-    /// Finished requests for which a deletion was sent, and that ended at or after `since`, but
-    /// before `until`; the first to end first.
+    /// Finished requests for which a deletion was sent, or whose victims went by themselves, and
+    /// that ended at or after `since`, but before `until`; the first to end first.
     virtual ResultTask<std::vector<RequestRecord>> culls_between(TimePoint since,
                                                                  TimePoint until) = 0;
     ResultTask<std::vector<RequestRecord>> culls_since(TimePoint since) {

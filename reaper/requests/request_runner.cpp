@@ -201,6 +201,9 @@ Task<std::optional<Outcome>> RequestRunner::rounds() {
         auto decided = co_await decide();
         if (!decided) co_return cut_short(OutcomeKind::failed, decided.error().what);
         if (!*decided) co_return std::nullopt;
+        // Messages that would end it may wait in the queue: the next reaper reads them first.
+        const bool would_begin = std::holds_alternative<Plan>(**decided) && deleted_ == 0;
+        if (services_.stopping && would_begin) co_return std::nullopt;
         ended = co_await act_on(std::move(**decided));
         if (ended) co_return ended;
         if (services_.stopping && failing_) co_return std::nullopt;

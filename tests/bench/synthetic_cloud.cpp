@@ -80,7 +80,7 @@ Host host_of(const CloudSpec& spec, int number, SeededRng& rng) {
     std::set<Trait> traits;
     for (int i = 0; i < 12; ++i) traits.insert(Trait{"HW_CPU_X86_" + std::to_string(i)});
     root.traits = traits;
-    for (int i = 0; i < spec.servers + spec.servers / 2; ++i) {
+    for (int i = 0; i < spec.servers + spec.regular; ++i) {
         host.servers.push_back(
             server_of(spec, host, i < spec.servers, static_cast<int>(rng.below(200)), rng));
         root.used += host.servers.back().allocations.begin()->second;

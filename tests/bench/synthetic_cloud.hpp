@@ -15,9 +15,10 @@ enum class Sizes { flavors, random };
 
 struct CloudSpec {
     int hosts = 100;
-    int servers = 10;  ///< revocable, on each host; half as many regular ones
+    int servers = 10;  ///< revocable, on each host
     Sizes sizes = Sizes::flavors;
     std::uint64_t seed = 1;
+    int regular = servers / 2;  ///< on each host, too
 };
 
 /// The time of the snapshot.

@@ -161,7 +161,7 @@ ResultTask<std::vector<RequestRecord>> FakeJournal::culls_between(TimePoint sinc
     std::vector<RequestRecord> found;
     for (const auto& [id, record] : records)
         if (record.outcome && record.outcome->at >= since && record.outcome->at < until &&
-            !victims_of(record).empty())
+            (record.outcome->kind == OutcomeKind::freed || !victims_of(record).empty()))
             found.push_back(record);
     if (on_read) on_read("culls");
     co_return found;

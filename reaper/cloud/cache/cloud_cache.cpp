@@ -119,7 +119,6 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     order_.clear();
     hosts_.clear();
     by_service_.clear();
-    services_seen_ = false;
     where_.clear();
     event_memory_.forget_before(snapshot.taken_at);
     for (auto& host : snapshot.hosts) drop_gone(host);
@@ -127,12 +126,14 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
     tag_data_ = std::move(tag_data);
     remarks_ = std::move(snapshot.remarks);
     built_at_ = snapshot.taken_at;
-    stale_ = aggregates_stale_ = false;
+    stale_ = aggregates_stale_ = services_seen_ = false;
     unfinished_.clear();
     soft_deleted_.clear();
     interner_.prune();
-    // What was read is freed at the end, mostly in whole pages: what is kept of it, the texts
-    // aside, has pages of its own.
+    std::size_t servers = 0;
+    for (const auto& host : snapshot.hosts) servers += host.servers.size();
+    where_.reserve(servers);
+    // Freed at the end, mostly in whole pages: what is kept, texts aside, has pages of its own.
     for (const auto& read : snapshot.hosts) {
         auto kept = std::make_unique<Host>(read);
         Host& host = *kept;

@@ -192,6 +192,10 @@ private:
         ReadingOrder::Place place;   // in the order of readings
     };
 
+    /// Not noexcept: so the library keeps hashes, and a search looks at one id only.
+    struct KeptHash {
+        std::size_t operator()(const ServerId& id) const { return std::hash<ServerId>{}(id); }
+    };
     void see(const ServerSeen& event, TimePoint arrived);
     void lose(const ServerGone& event, TimePoint arrived);
     void see(const ServiceSeen& event, TimePoint arrived);
@@ -219,7 +223,7 @@ private:
     ReadingOrder order_;
     std::multimap<std::string, HostId> by_service_;
     std::set<std::string> unmatched_services_;  ///< known to have no host here
-    std::unordered_map<ServerId, HostId> where_;
+    std::unordered_map<ServerId, HostId, KeptHash> where_;
     std::vector<UnconfirmedResize> resizes_;
     std::set<HostId> left_behind_on_;              ///< hosts that show some
     std::map<ServerId, ServerRecord> unfinished_;  ///< deletions, as of the last word on them

@@ -89,9 +89,9 @@ private:
 /// As in the middle of the first reading of a large cloud.
 TEST_F(DaemonTest, ATermAtTheStartWaitsForNoAnswer) {
     const SilentServer silent;
-    const std::string nobody = "127.0.0.1:1";
+    const std::string nowhere = "127.0.0.1:1";
     for (const auto& [keystone, broker] :
-         {std::pair{silent.at(), nobody}, {nobody, silent.at()}, {silent.at(), silent.at()}}) {
+         {std::pair{silent.at(), nowhere}, {nowhere, silent.at()}, {silent.at(), silent.at()}}) {
         std::string text = config("1min", "reaper");
         text.replace(text.find("http://127.0.0.1:1"), 18, "http://" + keystone);
         text.replace(text.find("@127.0.0.1:1/"), 13, "@" + broker + "/");

@@ -267,6 +267,20 @@ TEST_F(RequesterFirstTest, TheAftermathIsWatchedOverARestart) {
     EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::taken);
 }
 
+TEST_F(RequesterFirstTest, RoomOfAVictimThatWentByItselfIsWatchedOverARestart) {
+    full_host();
+    requester();
+    start();
+    before("server host1a", [&] { cloud.remove("host1a"); });
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    run_until([&] { return all_acknowledged(1); });
+    crash();
+    start();
+    EXPECT_EQ(freed_room_of("req-1").kind, FreedRoomResultKind::wasted);
+}
+
 TEST_F(RequesterFirstTest, TheRoomOfACullWhoseRequesterWentAwayServesTheNextLikeRequest) {
     full_host();
     requester("r1");

@@ -411,6 +411,21 @@ TEST_F(ServiceTest, StoppingLeavesARequestWithoutVictimsForTheNextReaper) {
     EXPECT_TRUE(messages->acknowledged.empty());
 }
 
+TEST_F(ServiceTest, StoppingBeginsNothingThatWasDecidedMeanwhile) {
+    full_host();
+    requester();
+    start();
+    journal.fails = [&](const std::string& what) {
+        if (what == "plan req-1") service().stop();
+        return false;
+    };
+    messages->deliver(body_of(failure()));
+    run_until([&] { return ended.has_value(); });
+    EXPECT_EQ(journal.records.at(RequestId{"req-1"}).plans.size(), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(messages->acknowledged.empty());
+}
+
 /// kill -9 after each journalled write, and after each call to the cloud.
 class CrashTest : public ServiceTest {
 protected:

@@ -153,9 +153,9 @@ TEST_P(JournalTest, ARequestWithAPlanIsUnfinishedAgainAndKeepsIt) {
 
 TEST_P(JournalTest, UnfinishedStoriesAndFinishedCullsAreSeparateAndInOrder) {
     for (const char* const id : {"c", "a", "b", "d", "no-victims"}) admit(request(id));
-    for (const char* const id : {"d", "a"})
-        wait(journal_->add_step(RequestId{id},
-                                StepEntry{ServerId{"v"}, Step::delete_sent, "", noon(0)}))
+    // The victim of `a` went by itself.
+    for (const auto& [id, step] : {std::pair{"d", Step::delete_sent}, {"a", Step::vanished}})
+        wait(journal_->add_step(RequestId{id}, StepEntry{ServerId{"v"}, step, "", noon(0)}))
             .value();
     wait(journal_->finish(RequestId{"no-victims"}, Outcome{OutcomeKind::not_enough, "", noon(1)}))
         .value();
