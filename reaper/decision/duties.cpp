@@ -36,18 +36,24 @@ const Server* find_corrected(const Host& host, const ServerId& id) {
     return at == host.servers.end() ? nullptr : &*at;
 }
 
-/// What must come free of the usage of each scope that the host is in.
-std::vector<Resources> excess_around(const CompiledPolicy& policy, const HostId& there,
-                                     const CloudIndex& cloud, const Ledger& ledger) {
+std::vector<DutyScope> scopes_around(const HostId& there, const SchedulerRules& rules,
+                                     const CloudIndex& cloud) {
     std::vector<const Host*> hosts;
     for (const std::uint32_t row : cloud.order()) hosts.push_back(cloud.row(row).host);
+    auto scopes = duty_scopes(rules, hosts);
+    std::erase_if(scopes, [&](const DutyScope& scope) { return !scope.has(there); });
+    return scopes;
+}
+
+/// What must come free in each of them.
+std::vector<Resources> excess_in(const std::vector<DutyScope>& scopes,
+                                 const std::vector<Mark>& marks, const Ledger& ledger) {
     std::set<ResourceClass> all;
-    const auto& marks = policy.duties.watermark.marks;
     for (const Mark& mark : marks) all.insert(mark.resource_class);
     std::vector<Resources> excess;
-    for (const DutyScope& scope : duty_scopes(policy.scheduler, hosts)) {
+    for (const DutyScope& scope : scopes) {
         std::set<ResourceClass> over = all;
-        if (scope.has(there)) excess.push_back(excess_of(marks, scope.hosts, ledger, over));
+        excess.push_back(excess_of(marks, scope.hosts, ledger, over));
     }
     return excess;
 }
@@ -73,11 +79,8 @@ void skip_younger(const LifeSpanSettings& settings, const Host& host, const Corr
     for (const CorrectedServer& each : correction.servers) {
         const Server* const server = find_corrected(host, each.server);
         if (server == nullptr) continue;
-        const auto span = life_span_of(*server, settings);
-        if (!span)
-            skipped.emplace(each.server, "it has no life span");
-        else if (span->ends_at > now)
-            skipped.emplace(each.server, "its life span ends at " + iso_time(span->ends_at));
+        if (auto why = why_lives_on(*server, settings, now))
+            skipped.emplace(each.server, std::move(*why));
     }
 }
 
@@ -87,12 +90,17 @@ void skip_not_due(const CompiledPolicy& policy, const Request& request, const Cl
                   const Ledger& ledger, TimePoint now, Skipped& skipped) {
     const Correction& correction = *request.correction;
     const Host* const host = cloud.find(correction.host);
-    if (host == nullptr) return;
-    if (request.source == RequestSource::life_span)
+    const bool of_watermark = request.source == RequestSource::watermark;
+    if (host == nullptr || !(of_watermark || request.source == RequestSource::life_span)) return;
+    const auto scopes = scopes_around(host->id, policy.scheduler, cloud);
+    if (scopes.empty())
+        for (const CorrectedServer& each : correction.servers)
+            skipped.emplace(each.server, "its host is in none of watched_aggregates");
+    else if (of_watermark)
+        skip_needless(excess_in(scopes, policy.duties.watermark.marks, ledger), *host, correction,
+                      ledger, skipped);
+    else
         skip_younger(policy.duties.life_span, *host, correction, now, skipped);
-    else if (request.source == RequestSource::watermark)
-        skip_needless(excess_around(policy, host->id, cloud, ledger), *host, correction, ledger,
-                      skipped);
 }
 
 }  // namespace reaper

@@ -130,8 +130,8 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     if (!scheduler) return scheduler.error();
     compiled->scheduler = std::move(*scheduler);
     compiled->safeguards = policy.safeguards;
-    compiled->duties = policy.duties;
     compiled->protection = Protection{policy.safeguards.protect};
+    compiled->duties = policy.duties;
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
 }
 

@@ -22,10 +22,16 @@ bool names(const std::string& by, const std::string& tagger) {
     return (", " + by + ", ").find(", " + tagger + ", ") != std::string::npos;
 }
 
-LifeSpan span_for(const Server& server, const LifeSpanSettings& settings) {
+/// Null: the flavor says nothing.
+const std::string* of_flavor(const Server& server, const LifeSpanSettings& settings) {
     const auto spec = server.flavor_extra_specs.find(settings.flavor_key);
-    if (!settings.flavor_key.empty() && spec != server.flavor_extra_specs.end())
-        return {parse_duration(spec->second).value_or(Duration{}), {}, "its flavor"};
+    const bool there = !settings.flavor_key.empty() && spec != server.flavor_extra_specs.end();
+    return there ? &spec->second : nullptr;
+}
+
+LifeSpan span_for(const Server& server, const LifeSpanSettings& settings) {
+    if (const auto* const text = of_flavor(server, settings))
+        return {parse_duration(*text).value_or(Duration{}), {}, "its flavor"};
     std::optional<Duration> longest;
     for (const TaggerSpan& each : settings.taggers) {
         if (!names(server.revocable_by.str(), each.tagger)) continue;
@@ -41,9 +47,23 @@ LifeSpan span_for(const Server& server, const LifeSpanSettings& settings) {
 std::optional<LifeSpan> life_span_of(const Server& server, const LifeSpanSettings& settings) {
     if (!settings.on() || !server.revocable()) return std::nullopt;
     LifeSpan span = span_for(server, settings);
-    if (span.after <= Duration{}) return std::nullopt;
+    if (span.after <= Duration{} || start_of(server) == TimePoint{}) return std::nullopt;
     span.ends_at = start_of(server) + span.after + jitter_of(server.id, settings.jitter);
     return span;
+}
+
+std::optional<std::string> why_lives_on(const Server& server, const LifeSpanSettings& settings,
+                                        TimePoint now) {
+    const auto span = life_span_of(server, settings);
+    if (!span) return "it has no life span";
+    if (span->ends_at > now) return "its life span ends at " + iso_time(span->ends_at);
+    return std::nullopt;
+}
+
+std::optional<std::string> wrong_life_span(const Server& server, const LifeSpanSettings& settings) {
+    const auto* const text = of_flavor(server, settings);
+    if (text == nullptr || parse_duration(*text)) return std::nullopt;
+    return *text;
 }
 
 }  // namespace reaper

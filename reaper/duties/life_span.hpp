@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "reaper/duties/settings.hpp"
 #include "reaper/model/cloud.hpp"
@@ -14,8 +15,16 @@ struct LifeSpan {
     const char* of = "all revocable servers";  ///< for people: whose life span it is
 };
 
-/// None: it lives as long as it likes, or is not revocable. What the flavor says holds, then the
-/// longest of its taggers', then `after`. What is no duration there ends no server.
+/// None: it lives as long as it likes, is not revocable, or its creation is not known. What the
+/// flavor says holds, then the longest of its taggers', then `after`. A flavor's text that is no
+/// duration ends no server.
 std::optional<LifeSpan> life_span_of(const Server& server, const LifeSpanSettings& settings);
+
+/// Why the server does not end at `now`; none if its life span is over.
+std::optional<std::string> why_lives_on(const Server& server, const LifeSpanSettings& settings,
+                                        TimePoint now);
+
+/// What its flavor says, if that is no duration.
+std::optional<std::string> wrong_life_span(const Server& server, const LifeSpanSettings& settings);
 
 }  // namespace reaper

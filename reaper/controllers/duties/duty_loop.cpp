@@ -16,8 +16,10 @@ ResultTask<void> DutyLoop::look() {
         culls_known_ = false;
     }
     spdlog::debug("looking for servers that have to go");
-    if (!may_act()) co_return Result<void>{};
     Policy policy = dependencies_.settings.policy;
+    // Its scopes or its cooldown may be others.
+    if (policy != std::exchange(policy_, policy)) culls_known_ = false;
+    if (!may_act()) co_return Result<void>{};
     if (policy->duties.life_span.on()) end_old(policy->duties.life_span);
     if (policy->duties.watermark.marks.empty()) {
         watched_.clear();
@@ -74,6 +76,7 @@ void DutyLoop::end_old(const LifeSpanSettings& settings) {
     std::map<std::pair<TimePoint, ServerId>, Going> ended;  // a host may be in several scopes
     for (const DutyScope& scope : scopes())
         each_server(scope, [&](const Server& server, const Host& host) {
+            tell_wrong(server, settings);
             const auto span = life_span_of(server, settings);
             if (!span || span->ends_at > now || !dependencies_.corrections.may_go(server, host))
                 return;
@@ -92,6 +95,18 @@ void DutyLoop::end_old(const LifeSpanSettings& settings) {
     order(going, CorrectionSource::life_span);
 }
 
+/// Once for each flavor.
+void DutyLoop::tell_wrong(const Server& server, const LifeSpanSettings& settings) {
+    constexpr std::size_t most = 1'000;
+    const auto wrong = wrong_life_span(server, settings);
+    if (!wrong || told_wrong_.size() >= most) return;
+    std::string said = "flavor " + printable(server.flavor_name, 64) + " has '" +
+                       printable(*wrong, 64) + "' as " + printable(settings.flavor_key);
+    if (told_wrong_.contains(said)) return;
+    spdlog::warn("life span: {}, which is no duration such as 12h: its servers do not end", said);
+    told_wrong_.insert(std::move(said));
+}
+
 // ---- watermark ----
 
 ResultTask<void> DutyLoop::keep_free(Policy policy) {
@@ -102,7 +117,10 @@ ResultTask<void> DutyLoop::keep_free(Policy policy) {
     if (!may_act() || !cull(policy->duties.watermark, false)) co_return Result<void>{};
     auto read = co_await dependencies_.refresher.rebuild_unless_recent();
     if (!read) co_return read.error();
-    if (may_act() && dependencies_.settings.policy == policy) cull(policy->duties.watermark, true);
+    // It may be another's, which is not over, or which failed.
+    const bool fresh = dependencies_.refresher.build() == dependencies_.refresher.builds_begun();
+    if (fresh && may_act() && dependencies_.settings.policy == policy)
+        cull(policy->duties.watermark, true);
     co_return Result<void>{};
 }
 
@@ -147,8 +165,18 @@ std::string usage_text(const std::vector<Mark>& marks, const Resources& excess,
 
 }  // namespace
 
+std::vector<WatermarkCandidate> DutyLoop::candidates(const DutyScope& scope) const {
+    std::vector<WatermarkCandidate> all;
+    each_server(scope, [&](const Server& server, const Host& host) {
+        if (takes_servers(host) && dependencies_.corrections.may_go(server, host))
+            all.push_back({server.id, &host, start_of(server), held_on(server, host)});
+    });
+    return all;
+}
+
 /// True if something has to go; `really`: it does.
 bool DutyLoop::cull(const WatermarkSettings& settings, bool really) {
+    const int most = dependencies_.settings.policy->safeguards.limits.victims_per_request;
     bool any = false;
     for (const DutyScope& scope : scopes()) {
         Watched& watched = watched_[scope.name];
@@ -158,12 +186,7 @@ bool DutyLoop::cull(const WatermarkSettings& settings, bool really) {
         const Duration now = dependencies_.clock.steady();
         if (excess.empty() || (watched.culled_at && now - *watched.culled_at < settings.cooldown))
             continue;
-        std::vector<WatermarkCandidate> candidates;
-        each_server(scope, [&](const Server& server, const Host& host) {
-            if (takes_servers(host) && dependencies_.corrections.may_go(server, host))
-                candidates.push_back({server.id, &host, start_of(server), held_on(server, host)});
-        });
-        const auto chosen = choose_for(excess, std::move(candidates));
+        const auto chosen = choose_for(excess, candidates(scope));
         const std::string why = usage_text(settings.marks, excess, scope, dependencies_.ledger);
         const std::string needed = why + ": " + amounts_text(excess) + " must come free; ";
         if (chosen.empty()) {
@@ -175,11 +198,15 @@ bool DutyLoop::cull(const WatermarkSettings& settings, bool really) {
         if (!really) continue;
         watched.told_none = false;
         watched.culled_at = now;
-        spdlog::info("watermark: {}{}{} chosen", needed,
-                     dependencies_.settings.dry_run ? "a dry run: " : "",
-                     counted(chosen.size(), "server"));
         std::vector<Going> going;
-        for (const auto& each : chosen) going.push_back({each.host, each.server, why});
+        for (const auto& each : chosen)
+            if (most <= 0 || going.size() < static_cast<std::size_t>(most))
+                going.push_back({each.host, each.server, why});
+        const std::string now_go = std::to_string(most) + " go now (limits.victims_per_request)";
+        spdlog::info("watermark: {}{}{} chosen{}", needed,
+                     dependencies_.settings.dry_run ? "a dry run: " : "",
+                     counted(chosen.size(), "server"),
+                     going.size() < chosen.size() ? "; " + now_go : "");
         order(going, CorrectionSource::watermark);
     }
     return any;

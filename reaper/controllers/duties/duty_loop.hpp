@@ -57,14 +57,18 @@ private:
     void each_server(const DutyScope& scope, Visit visit) const;
     void order(const std::vector<Going>& all, CorrectionSource source);
     void end_old(const LifeSpanSettings& settings);
+    void tell_wrong(const Server& server, const LifeSpanSettings& settings);
     ResultTask<void> keep_free(Policy policy);
     ResultTask<void> know_culls();
+    std::vector<WatermarkCandidate> candidates(const DutyScope& scope) const;
     bool cull(const WatermarkSettings& settings, bool really);
 
     Dependencies dependencies_;
     std::uint64_t epoch_ = 0;
+    Policy policy_;                           ///< of the last look
     bool culls_known_ = false;                ///< what was culled before is in `watched_`
     std::map<std::string, Watched> watched_;  ///< by the scope's name
+    std::set<std::string> told_wrong_;        ///< flavors' invalid life spans
     double may_end_ = 1;                      ///< servers past their life spans
     Duration counted_at_{};                   ///< steady
 };

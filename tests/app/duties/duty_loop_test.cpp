@@ -12,6 +12,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::minutes;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -103,12 +104,45 @@ TEST_F(DutyLoopTest, WhatALimitCutShortGoesOnAfterTheCooldown) {
     used_house();
     keep_free(80, 60);
     settings.policy.safeguards.limits.victims_per_request = 2;
+    cloud.add_host("host3", small);
+    cloud.add_server("host3a", "host3", "spot", small);
+    runs_since("host3a", minutes{10});
+    const LogCapture log;
     start();
     run_until([&] { return deleted() == 2; });
     pass(minutes{20});
-    EXPECT_EQ(deleted(), 2U) << "10 of 16 are used, 9 may be";
+    EXPECT_EQ(deleted(), 2U) << "12 of 18 are used, 10 may be";
+    EXPECT_FALSE(cloud.exists("host3a")) << "the newest; the limit is of both hosts together";
+    EXPECT_EQ(log.lines_with("2 go now (limits.victims_per_request)").size(), 1U) << log.text();
     run_until([&] { return deleted() == 3; });
     EXPECT_EQ(cloud.living("host2").size(), 3U);
+}
+
+TEST_F(DutyLoopTest, WhileTheCloudCantBeReadNothingBegins) {
+    used_house();
+    keep_free(80, 60);
+    EXPECT_TRUE(pause.pause("until the first reading is old", "me"));
+    start();
+    pass(minutes{1});
+    EXPECT_TRUE(pause.resume());
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "servers") return std::nullopt;
+        return Error{Errc::unreachable, "Nova is down"};
+    };
+    pass(minutes{10});
+    EXPECT_THAT(corrections(), IsEmpty());
+    cloud.on_call = {};
+    run_until([&] { return deleted() == 3; });
+}
+
+TEST_F(DutyLoopTest, AReaperThatStandsByLetsNothingEnd) {
+    used_house();
+    keep_free(80, 60);
+    settings.policy.duties.life_span.after = minutes{10};
+    start();
+    messages->serves = false;
+    pass(hours{1});
+    EXPECT_THAT(corrections(), IsEmpty());
 }
 
 TEST_F(DutyLoopTest, WhenNoServerMayGoTheLogSaysItOnce) {
@@ -154,6 +188,37 @@ TEST_F(DutyLoopTest, OldServersEndOneAfterTheOtherTheOldestFirst) {
     EXPECT_EQ(deleted(), 3U);
 }
 
+TEST_F(DutyLoopTest, AFlavorsInvalidLifeSpanIsLoggedOnceAndEndsNoServer) {
+    full_host();
+    settings.policy.duties.life_span.after = minutes{10};
+    settings.policy.duties.life_span.flavor_key = "life";
+    for (const char* const id : {"host1a", "host1b", "host1c", "host1d"}) {
+        Server& server = cloud.server_at(id).record.server;
+        server.flavor_name = "spot.small";
+        server.flavor_extra_specs = std::map<std::string, std::string>{{"life", "1 day"}};
+    }
+    const LogCapture log;
+    start();
+    pass(hours{1});
+    EXPECT_THAT(corrections(), IsEmpty());
+    EXPECT_EQ(log.lines_with("flavor spot.small has '1 day' as life, which is no duration").size(),
+              1U)
+        << log.text();
+}
+
+TEST_F(DutyLoopTest, ARestartInTheMiddleEndsNoServerTwice) {
+    full_host();
+    settings.policy.duties.life_span.after = minutes{10};
+    start();
+    run_until([&] { return deleted() > 0; });
+    crash();
+    start();
+    run_until([&] { return cloud.living("host1").empty(); });
+    pass(minutes{10});
+    for (const char* const id : {"host1a", "host1b", "host1c", "host1d"})
+        EXPECT_EQ(cloud.count(std::string{"DELETE "} + id), 1U) << id;
+}
+
 TEST_F(DutyLoopTest, PausedOrDryNothingEnds) {
     used_house();
     keep_free(80, 60);
@@ -170,16 +235,40 @@ TEST_F(DutyLoopTest, PausedOrDryNothingEnds) {
     EXPECT_EQ(deleted(), 0U);
 }
 
-TEST_F(DutyLoopTest, AProtectedServerOrARegularOneNeverEnds) {
+TEST_F(DutyLoopTest, AProtectedServerOrALockedOrARegularOneNeverEnds) {
     used_house();
     keep_free(20, 10);
     settings.policy.duties.life_span.after = minutes{10};
-    settings.policy.safeguards.protect.servers = {{"host1a", "moves tonight"}};
+    const ServerId kept{"host1a"};
+    journal.protected_servers[kept] = {kept, "", clock.now(), {}, "me", "moves tonight"};
+    cloud.lock("host1b", "administrators");
     start();
-    run_until([&] { return cloud.living("host1").size() == 1; });
+    run_until([&] { return cloud.living("host1").size() == 2; });
     pass(hours{1});
-    EXPECT_THAT(cloud.living("host1"), UnorderedElementsAre("host1a"));
+    EXPECT_THAT(cloud.living("host1"), UnorderedElementsAre("host1a", "host1b"));
     EXPECT_EQ(cloud.living("host2").size(), 3U);
+    for (const RequestRecord& each : corrections())
+        for (const StepEntry& step : each.steps)
+            if (step.step == Step::delete_sent) {
+                EXPECT_THAT(step.detail, AnyOf(HasSubstr("high mark"), HasSubstr("life span")));
+            }
+}
+
+TEST_F(DutyLoopTest, WhatALimitOrTheBreakerForbidsStays) {
+    used_house();
+    keep_free(80, 60);
+    settings.policy.duties.life_span.after = minutes{10};
+    settings.policy.safeguards.limits.victims_per_window = 1;
+    settings.policy.safeguards.limits.window = hours{24};
+    EXPECT_TRUE(breaker.pause("the reaper", "wasted"));
+    start();
+    pass(minutes{5});
+    EXPECT_EQ(deleted(), 0U);
+    crash();
+    EXPECT_TRUE(breaker.resume());
+    start();
+    pass(hours{3});
+    EXPECT_EQ(deleted(), 1U);
 }
 
 }  // namespace

@@ -99,8 +99,15 @@ TEST_F(DutiesTest, EachShardCountsByItself) {
     policy.scheduler.watched = {{"rack-1"}, {"uuid-2"}};
     EXPECT_THAT(gone(decide(RequestSource::watermark, {"a", "b", "c"})), ElementsAre("a", "b"))
         << "6 of 10";
-    policy.scheduler.watched = {{"rack-2"}};
-    EXPECT_THAT(gone(decide(RequestSource::watermark, {"a"})), IsEmpty()) << "it is in no shard";
+    policy.duties.life_span.after = 1min;
+    policy.duties.life_span.jitter = 0s;
+    for (const auto source : {RequestSource::watermark, RequestSource::life_span}) {
+        policy.scheduler.watched = {{"rack-1"}};
+        EXPECT_THAT(gone(decide(source, {"a"})), ElementsAre("a"));
+        policy.scheduler.watched = {{"rack-2"}};
+        EXPECT_THAT(std::get<NotEnough>(decide(source, {"a"})).reason,
+                    HasSubstr("its host is in none of watched_aggregates"));
+    }
 }
 
 }  // namespace

@@ -33,8 +33,13 @@ TEST_F(LifeSpans, CountFromTheCreationOfARevocableServer) {
     EXPECT_FALSE(life_span_of(server("regular", HostId{"one"}, {{"VCPU", 2}}), settings));
     old.launched = at(90'000);
     EXPECT_EQ(life_span_of(old, settings)->ends_at, at(100) + 24h) << "a rebuild begins nothing";
+    EXPECT_EQ(why_lives_on(old, settings, at(100) + 24h - 1ms),
+              "its life span ends at " + iso_time(at(100) + 24h));
+    EXPECT_FALSE(why_lives_on(old, settings, at(100) + 24h));
+    old.created = {};
+    EXPECT_FALSE(life_span_of(old, settings)) << "its age is not known";
     settings.after = 0s;
-    EXPECT_FALSE(life_span_of(old, settings));
+    EXPECT_EQ(why_lives_on(old, settings, at(90'000)), "it has no life span");
 }
 
 TEST_F(LifeSpans, AreTheFlavorsThenTheLongestOfItsTaggersThenThoseOfAll) {
@@ -49,6 +54,7 @@ TEST_F(LifeSpans, AreTheFlavorsThenTheLongestOfItsTaggersThenThoseOfAll) {
     for (const char* const none : {"0s", "1 day", "", "-1h"}) {
         old.flavor_extra_specs = std::map<std::string, std::string>{{"reaper:life_span", none}};
         EXPECT_FALSE(life_span_of(old, settings)) << none;
+        EXPECT_EQ(wrong_life_span(old, settings).has_value(), none != std::string{"0s"}) << none;
     }
     old.flavor_extra_specs = std::map<std::string, std::string>{};
     settings.taggers = {{"proj", 1h}};
