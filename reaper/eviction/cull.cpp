@@ -82,8 +82,10 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
 
 namespace {
 
-/// How old, from its beginning, the last look at a victim may be when the deletion goes out.
+/// How old, from its beginning, the last look at a victim may be when the deletion goes out: twice
+/// as old as what it took, where that is more. One that took longer than `slowest` is never used.
 constexpr Duration recheck_valid_for{5000};
+constexpr Duration slowest{10'000};
 /// How old an earlier look may be when a deletion that comes right after it uses it.
 constexpr Duration recent{1000};
 /// A look that takes longer, so often in a row: the cloud is too slow to be trusted.
@@ -152,6 +154,7 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
                              Duration began) const {
     RecheckResult look;
     look.began = began;
+    look.took = cloud_.clock.steady() - began;
     look.policy = asked_by_;
     look.tag_data = number_;
     const FreshRules rules{
@@ -176,7 +179,8 @@ ResultTask<LockHolder> Recheck::read_lock(const std::optional<ServerRecord>& rec
 }
 
 bool Recheck::is_fresh(const RecheckResult& look) const {
-    return cloud_.clock.steady() - look.began <= recheck_valid_for &&
+    const Duration age = cloud_.clock.steady() - look.began;
+    return look.took <= slowest && age <= std::max(recheck_valid_for, 2 * look.took) &&
            look.policy == settings_.policy && look.tag_data == number_;
 }
 
@@ -186,8 +190,7 @@ Task<Result<RecheckResult>> Recheck::fresh_at(const Victim& victim) {
         auto look = co_await at(victim);
         if (!look || is_fresh(*look)) co_return look;
     }
-    co_return Error{Errc::timeout, "the cloud takes more than " +
-                                       format_duration(recheck_valid_for) +
+    co_return Error{Errc::timeout, "the cloud takes more than " + format_duration(slowest) +
                                        " to tell about one server: too slow to delete by"};
 }
 

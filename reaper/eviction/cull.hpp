@@ -71,6 +71,7 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
 struct RecheckResult {
     FreshVerdict verdict;
     Duration began{};  ///< when its first question went out; steady
+    Duration took{};   ///< until its last answer was there
     std::shared_ptr<const CompiledPolicy> policy;
     std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
     Consumer held{};             ///< what is to come free, by Placement

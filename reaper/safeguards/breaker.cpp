@@ -207,7 +207,9 @@ std::optional<Breaker::Change> Breaker::note_deletion(bool succeeded, const Requ
         at);
 }
 
-void Breaker::open_again(TimePoint at) {
+void Breaker::open_again(TimePoint at, std::string why) {
+    by_deletions_ = true;
+    reason_ = std::move(why);
     circuit_.open(at, settings_.retry);
 }
 

@@ -129,8 +129,8 @@ public:
     std::optional<TimePoint> until() const { return circuit_.until(); }
     /// Why it opened the last time.
     const std::string& reason() const { return reason_; }
-    /// It was open when the last process ended, which nothing else shows: open from now on.
-    void open_again(TimePoint at);
+    /// It opened before the last process ended, and what was counted does not show it.
+    void open_again(TimePoint at, std::string why);
     void shift(Duration by) { circuit_.shift(by); }
     /// Slots, and deletions, in a row so far.
     int wasted() const { return wasted_; }

@@ -116,6 +116,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
                          TagData tag_data) {
     for (auto& host : snapshot.hosts) keep_limits(host);
     for (const auto& [id, entry] : hosts_) index_.erase(id);
+    unconfirmed_on_.clear();
     order_.clear();
     hosts_.clear();
     by_service_.clear();
@@ -149,7 +150,7 @@ void CloudCache::replace(Snapshot snapshot, std::shared_ptr<const Taggers> tagge
         entry.host = std::move(kept);
         entry.traits_at = entry.listed_at = host.read_at;
         put_in_order(key, entry);
-        index_.put(*entry.host);
+        put_in_index(*entry.host);
     }
 }
 
@@ -187,7 +188,7 @@ void CloudCache::retag(std::shared_ptr<const Taggers> taggers, TagData tag_data)
             changed = true;
             interner_.share(server);
         }
-        if (changed) index_.put(*entry.host);
+        if (changed) put_in_index(*entry.host);
     }
 }
 
@@ -210,7 +211,7 @@ void CloudCache::set_services(const std::vector<ComputeServiceRecord>& services)
         set_service(host, at == by_host.end() ? nullptr : at->second);
         if (before !=
             std::tuple(host.enabled, host.up, host.why_unavailable, host.availability_zone))
-            index_.put(host);
+            put_in_index(host);
     }
 }
 
@@ -221,7 +222,7 @@ void CloudCache::set_aggregates(const std::vector<AggregateRecord>& aggregates) 
         const auto before = std::tuple(host.aggregates, host.member_of, host.availability_zone);
         in_allowed_aggregates(host, aggregates);
         if (before != std::tuple(host.aggregates, host.member_of, host.availability_zone))
-            index_.put(host);
+            put_in_index(host);
     }
 }
 
@@ -236,7 +237,7 @@ bool CloudCache::apply(const HostReading& reading) {
     Host& host = *at->second.host;
     const bool described = describe(at->second, reading);
     if (reading.began < host.read_at) {  // an older one that came late, and may have asked for more
-        if (described) index_.put(host);
+        if (described) put_in_index(host);
         return true;
     }
     if (reading.service) {
@@ -257,7 +258,7 @@ bool CloudCache::apply(const HostReading& reading) {
     if (reading.servers) at->second.listed_at = reading.began;
     host.estimated = false;
     put_in_order(at->first, at->second);
-    index_.put(host);
+    put_in_index(host);
     return true;
 }
 
@@ -292,7 +293,7 @@ void CloudCache::set_holdings(const HostId& id, const ServerId& consumer,
         shown = after;
         if (after.empty()) provider.other_consumers.erase(consumer);
     }
-    index_.put(host);
+    put_in_index(host);
 }
 
 void CloudCache::erase(const HostId& id) {
@@ -303,6 +304,7 @@ void CloudCache::erase(const HostId& id) {
     const auto [first, last] = by_service_.equal_range(host.service_host);
     by_service_.erase(std::find_if(first, last, [&](const auto& s) { return s.second == id; }));
     index_.erase(id);
+    unconfirmed_on_.erase(id);
     order_.take(at->second.place);
     hosts_.erase(at);
     stale_ = true;
@@ -524,7 +526,7 @@ bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
         // The next reading of its host shows whether it is restored or gone.
         Host& host = *hosts_.at(at->second).host;
         if (Server* const server = find_server(host, id)) server->unfinished_deletion = false;
-        index_.put(host);
+        put_in_index(host);
         changed = true;
     }
     for (const auto& [id, record] : unfinished_) {
@@ -536,7 +538,7 @@ bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
         if (place == nullptr) continue;
         Host& host = *hosts_.at(*place).host;
         put_server(host, record, true);
-        index_.put(host);
+        put_in_index(host);
         changed = true;
     }
     return changed;
@@ -578,7 +580,7 @@ void CloudCache::touch(const HostId& id, TimePoint arrived) {
     Entry& entry = at->second;
     entry.touched_at = std::max(entry.touched_at, arrived);
     put_in_order(at->first, entry);
-    index_.put(*entry.host);
+    put_in_index(*entry.host);
 }
 
 /// `id`: the key of the entry.
@@ -680,13 +682,15 @@ Allocations held_by(const ServerId& consumer, const Host& host) {
 
 }  // namespace
 
-bool CloudCache::has_unconfirmed() const {
-    return std::any_of(hosts_.begin(), hosts_.end(), [](const auto& each) {
-        const auto& servers = each.second.host->servers;
-        return std::any_of(servers.begin(), servers.end(), [](const Server& server) {
-            return server.revocable() && waits(server);
-        });
-    });
+void CloudCache::put_in_index(const Host& host) {
+    index_.put(host);
+    const bool some =
+        std::any_of(host.servers.begin(), host.servers.end(),
+                    [](const Server& server) { return server.revocable() && waits(server); });
+    if (some)
+        unconfirmed_on_.insert(host.id);
+    else
+        unconfirmed_on_.erase(host.id);
 }
 
 void CloudCache::set_resizes(std::vector<UnconfirmedResize> resizes) {
@@ -724,7 +728,7 @@ bool CloudCache::link_resizes() {
         Host& host = *at->second.host;
         if (host.left_behind == left) continue;
         host.left_behind = std::move(left);
-        index_.put(host);
+        put_in_index(host);
         news = true;
     }
     return news;

@@ -148,7 +148,7 @@ public:
     /// Shows on the hosts what their former servers hold there now. True if that is news.
     bool link_resizes();
     /// Does a revocable server wait for its resize to be confirmed, as far as is known?
-    bool has_unconfirmed() const;
+    bool has_unconfirmed() const { return !unconfirmed_on_.empty(); }
 
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
@@ -216,6 +216,8 @@ private:
     void keep_limits(Host& host) const;
     static bool holds_on(const ServerId& server, const HostReading& reading);
     void touch(const HostId& id, TimePoint arrived);
+    /// The host changed.
+    void put_in_index(const Host& host);
     void put_in_order(const HostId& id, Entry& entry);
     const HostId* place_of(const std::string& service_host, const std::string& node) const;
 
@@ -226,6 +228,7 @@ private:
     std::unordered_map<ServerId, HostId, KeptHash> where_;
     std::vector<UnconfirmedResize> resizes_;
     std::set<HostId> left_behind_on_;              ///< hosts that show some
+    std::set<HostId> unconfirmed_on_;              ///< hosts with a victim that waits for it
     std::map<ServerId, ServerRecord> unfinished_;  ///< deletions, as of the last word on them
     std::set<ServerId> soft_deleted_;              ///< they may be here no more
     bool soft_deletes_ = false;                    ///< some server was ever seen so

@@ -61,8 +61,8 @@ void SafeguardController::restore_breaker(std::optional<TimePoint> opened_at) {
         open_breaker(safeguards_.breaker().reason());
     } else if (file_counts && !open && file &&
                safeguards_.breaker().state(now) == CircuitState::closed) {
-        // The journal was lost, or its settings are others by now.
-        safeguards_.breaker().open_again(now);
+        // The journal was lost.
+        safeguards_.breaker().open_again(now, *file);
         breaker_open_ = true;
     } else {
         breaker_open_ = file.has_value();  // `check` ends it when its time is over

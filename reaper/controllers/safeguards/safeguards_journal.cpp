@@ -75,15 +75,16 @@ std::vector<Use> uses_in(const std::vector<RequestRecord>& records, TimePoint af
     return uses;
 }
 
-/// When the breaker opened that is open, by the journal.
-std::optional<TimePoint> told_of_opening(const std::vector<JournalEvent>& events, TimePoint reset) {
-    TimePoint opened{}, ended = reset;
+/// What opened the breaker that is open, by the journal.
+std::optional<JournalEvent> opening_in(const std::vector<JournalEvent>& events, TimePoint reset) {
+    std::optional<JournalEvent> opened;
+    TimePoint ended = reset;
     for (const auto& event : events) {
-        if (event.kind == "breaker-opened") opened = std::max(opened, event.at);
+        if (event.kind == "breaker-opened" && (!opened || event.at > opened->at)) opened = event;
         if (event.kind == "breaker-half-open" || event.kind == "breaker-closed")
             ended = std::max(ended, event.at);
     }
-    return opened > ended ? std::optional{opened} : std::nullopt;
+    return opened && opened->at > ended ? opened : std::nullopt;
 }
 
 /// A cull whose result is not known, and can still become known.
@@ -213,7 +214,12 @@ ResultTask<JournaledSafeguards> read_safeguards(JournalReader& journal, Safeguar
     for (const auto& record : *records) note_deletions(record, read.safeguards.deletions());
     for (const auto& record : *records)
         if (may_still_help(record, now)) read.safeguards.note_cull(as_freed(record));
-    read.opened_at = told_of_opening(*events, reset);
+    if (const auto opening = opening_in(*events, reset)) {
+        read.opened_at = opening->at;
+        // Deletions that Nova refused opened it: the records do not count them.
+        if (read.safeguards.breaker().state(now) == CircuitState::closed)
+            read.safeguards.breaker().open_again(opening->at, opening->reason);
+    }
     read.safeguards.prune(now);
     co_return read;
 }

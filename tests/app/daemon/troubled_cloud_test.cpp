@@ -123,12 +123,25 @@ TEST_F(TroubledCloudTest, WhoIsLockedWhilePlacementIsSlowLives) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(TroubledCloudTest, WhereOneAnswerTakesNineSecondsServersAreDeleted) {
+    full_host();
+    requester();
+    settings.cull.max_parallel_deletions = 1;
+    start();
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("server host1")) clock.advance(seconds{9});
+        return std::nullopt;
+    };
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
 TEST_F(TroubledCloudTest, ACloudTooSlowToTrustIsLeftAlone) {
     full_host();
     requester();
     start();
     cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
-        if (call.starts_with("server host1")) clock.advance(seconds{6});
+        if (call.starts_with("server host1")) clock.advance(seconds{11});
         return std::nullopt;
     };
     messages->deliver(body_of(failure()));

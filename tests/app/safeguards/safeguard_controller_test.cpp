@@ -348,6 +348,7 @@ TEST_F(BrakingTest, TheBreakerStopsTheReaperAlsoWhenItsFileCantBeWritten) {
 TEST_F(BrakingTest, DeletionsThatKeepFailingOpenTheBreaker) {
     full_host("host1");
     settings.policy.safeguards.breaker.failed = 2;
+    shared_journal = true;
     start();
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call.starts_with("DELETE")) return Error{Errc::forbidden, "nova: 403: not you"};
@@ -357,7 +358,15 @@ TEST_F(BrakingTest, DeletionsThatKeepFailingOpenTheBreaker) {
     EXPECT_EQ(outcome.kind, OutcomeKind::refused);
     EXPECT_EQ(outcome.safeguard, "paused");
     EXPECT_EQ(cloud.count("DELETE"), 2U);
-    EXPECT_TRUE(breaker.why.has_value());
+    run_until([&] { return labeled("breaker-opened"); });
+    for (const bool another_machine : {false, true}) {
+        crash();
+        if (another_machine) breaker.why.reset();
+        start();
+        EXPECT_EQ(serve(another_machine ? 3 : 2).safeguard, "paused");
+        EXPECT_TRUE(breaker.why) << another_machine;
+    }
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
 TEST_F(BrakingTest, DeletionsThatNovaKeepsRefusingForTheirStateOpenTheBreaker) {

@@ -51,16 +51,24 @@ void Checker::judge_held(const Basis& basis) {
     const PlanRecord* plan = plan_for(basis.server.text(), basis.machine);
     if (plan == nullptr || broker_ == nullptr) return;
     const auto& queue = broker_->queue();
-    const bool held = std::any_of(queue.begin(), queue.end(), [&](const Broker::Stored& message) {
-        return broker_->is_out(message) && names_in(message.body).request == plan->request;
-    });
+    const auto is_held = [&](const std::string& request) {
+        if (gateway_ != nullptr && gateway_->waits_for(request)) return true;
+        return std::any_of(queue.begin(), queue.end(), [&](const Broker::Stored& message) {
+            return broker_->is_out(message) && names_in(message.body).request == request;
+        });
+    };
     const Demand* const demand = truth_.demand(plan->request);
     const auto& records = journals_[basis.machine]->records;
     const auto record = records.find(RequestId{plan->request});
     if (record != records.end() && record->second.request.correction) return;  // no requester asked
     if (demand != nullptr && demand->unshelves)
         return;  // the reaper that serves the queue looks for it
-    if (!held && (gateway_ == nullptr || !gateway_->waits_for(plan->request)))
+    // Its room may have been handed to a like request.
+    const auto& all = truth_.demands();
+    const bool heir = demand != nullptr && std::any_of(all.begin(), all.end(), [&](auto& entry) {
+                          return demand->room_may_go_to(entry.second) && is_held(entry.first);
+                      });
+    if (!is_held(plan->request) && !heir)
         blame("rule-4", basis.server.text() + " is deleted for " + plan->request +
                             ", of which the reaper holds no message");
 }
