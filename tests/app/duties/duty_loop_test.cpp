@@ -267,7 +267,7 @@ TEST_F(DutyLoopTest, WhatALimitOrTheBreakerForbidsStays) {
     crash();
     EXPECT_TRUE(breaker.resume());
     start();
-    pass(hours{3});
+    pass(hours{1});
     EXPECT_EQ(deleted(), 1U);
 }
 
