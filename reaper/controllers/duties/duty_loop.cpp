@@ -174,9 +174,23 @@ std::vector<WatermarkCandidate> DutyLoop::candidates(const DutyScope& scope) con
     return all;
 }
 
+/// The limit of a request bounds the whole cull.
+void DutyLoop::begin_cull(const std::vector<WatermarkCandidate>& chosen, const std::string& why,
+                          const std::string& needed) {
+    const int most = dependencies_.settings.policy->safeguards.limits.victims_per_request;
+    std::vector<Going> going;
+    for (const auto& each : chosen)
+        if (most <= 0 || going.size() < static_cast<std::size_t>(most))
+            going.push_back({each.host, each.server, why});
+    const std::string now_go = std::to_string(most) + " go now (limits.victims_per_request)";
+    spdlog::info(
+        "watermark: {}{}{} chosen{}", needed, dependencies_.settings.dry_run ? "a dry run: " : "",
+        counted(chosen.size(), "server"), going.size() < chosen.size() ? "; " + now_go : "");
+    order(going, CorrectionSource::watermark);
+}
+
 /// True if something has to go; `really`: it does.
 bool DutyLoop::cull(const WatermarkSettings& settings, bool really) {
-    const int most = dependencies_.settings.policy->safeguards.limits.victims_per_request;
     bool any = false;
     for (const DutyScope& scope : scopes()) {
         Watched& watched = watched_[scope.name];
@@ -198,16 +212,7 @@ bool DutyLoop::cull(const WatermarkSettings& settings, bool really) {
         if (!really) continue;
         watched.told_none = false;
         watched.culled_at = now;
-        std::vector<Going> going;
-        for (const auto& each : chosen)
-            if (most <= 0 || going.size() < static_cast<std::size_t>(most))
-                going.push_back({each.host, each.server, why});
-        const std::string now_go = std::to_string(most) + " go now (limits.victims_per_request)";
-        spdlog::info("watermark: {}{}{} chosen{}", needed,
-                     dependencies_.settings.dry_run ? "a dry run: " : "",
-                     counted(chosen.size(), "server"),
-                     going.size() < chosen.size() ? "; " + now_go : "");
-        order(going, CorrectionSource::watermark);
+        begin_cull(chosen, why, needed);
     }
     return any;
 }

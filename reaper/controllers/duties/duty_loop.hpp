@@ -61,6 +61,8 @@ private:
     ResultTask<void> keep_free(Policy policy);
     ResultTask<void> know_culls();
     std::vector<WatermarkCandidate> candidates(const DutyScope& scope) const;
+    void begin_cull(const std::vector<WatermarkCandidate>& chosen, const std::string& why,
+                    const std::string& needed);
     bool cull(const WatermarkSettings& settings, bool really);
 
     Dependencies dependencies_;
