@@ -87,6 +87,8 @@ private:
     void write(const std::vector<StaticReservation>& reserved) { entries(reserved); }
     void write(const std::vector<ReserveRule>& rules) { entries(rules); }
     void write(const std::vector<UnreserveRule>& rules) { entries(rules); }
+    void write(const std::vector<Mark>& marks) { entries(marks); }
+    void write(const std::vector<TaggerSpan>& spans) { entries(spans); }
     template <class Value>
     void member(const char* name, const Value& value) {
         out_ << YAML::Key << name << YAML::Value << value;
@@ -129,6 +131,19 @@ private:
         out_ << YAML::BeginMap;
         member("principals", rule.principals);
         member("of", rule.of);
+        out_ << YAML::EndMap;
+    }
+    void mapping(const Mark& mark) {
+        out_ << YAML::BeginMap;
+        member("class", mark.resource_class.str());
+        member("high", mark.high);
+        member("low", mark.low);
+        out_ << YAML::EndMap;
+    }
+    void mapping(const TaggerSpan& span) {
+        out_ << YAML::BeginMap;
+        member("tagger", span.tagger);
+        member("after", duration_text(span.after));
         out_ << YAML::EndMap;
     }
     void mapping(const Cell& cell) {

@@ -1,3 +1,4 @@
+#include "config/duties.hpp"
 #include "config/keys.hpp"
 #include "config/oversubscription.hpp"
 #include "config/reservations.hpp"
@@ -666,7 +667,7 @@ const Section reservations{
     {
         {"enabled", Flag{}, "false", "room is kept for roles, in Placement",
          reservations_at<&Reservations::enabled>(), false},
-        {"roles", ReservationList{roles_expected}, "[]",
+        {"roles", EntryList{roles_expected}, "[]",
          "which projects (ids, names or DOMAIN/NAME) are of which role",
          reservations_at<&Reservations::roles>()},
         {"roles_by_hierarchy", Flag{}, "false",
@@ -676,7 +677,7 @@ const Section reservations{
          "ids of the domains whose projects have roles by their path: who may create projects "
          "there gives roles",
          reservations_at<&Reservations::roles_domains>()},
-        {"static", ReservationList{static_expected}, "[]",
+        {"static", EntryList{static_expected}, "[]",
          "room that this file reserves, on each of the hosts (patterns) or of the aggregates' "
          "hosts",
          reservations_at<&Reservations::static_ones>()},
@@ -700,10 +701,10 @@ const Section reservations_acl{
     {
         {"permissive", Flag{}, "true", "what no rule says is allowed",
          reservations_at<&Reservations::acl, &ReservationAcl::permissive>()},
-        {"reserve", ReservationList{reserve_rules_expected}, "[]",
+        {"reserve", EntryList{reserve_rules_expected}, "[]",
          "which principals may reserve for which roles, with * and ?",
          reservations_at<&Reservations::acl, &ReservationAcl::reserve>()},
-        {"unreserve", ReservationList{unreserve_rules_expected}, "[]",
+        {"unreserve", EntryList{unreserve_rules_expected}, "[]",
          "which principals may unreserve the reservations of which others, with * and ?",
          reservations_at<&Reservations::acl, &ReservationAcl::unreserve>()},
     },
@@ -726,34 +727,15 @@ const Section log{
 
 const std::vector<Section>& sections() {
     static const std::vector<Section> all = [] {
-        std::vector<Section> every{top,
-                                   cloud,
-                                   auth,
-                                   endpoints,
-                                   http,
-                                   broker,
-                                   trigger,
-                                   cull,
-                                   scheduler,
-                                   protect,
-                                   limits,
-                                   thrash,
-                                   notice,
-                                   breaker,
-                                   project_breaker,
-                                   shape_cooldown,
-                                   short_lived,
-                                   cache,
-                                   labels,
-                                   journal,
-                                   record,
-                                   admin,
-                                   admin_tls,
-                                   metrics,
-                                   gateway,
-                                   gateway_tls,
-                                   reservations,
-                                   reservations_acl};
+        std::vector<Section> every{
+            top,          cloud,           auth,    endpoints,       http,
+            broker,       trigger,         cull,    scheduler,       protect,
+            limits,       thrash,          breaker, project_breaker, shape_cooldown,
+            short_lived,  cache,           labels,  journal,         record,
+            admin,        admin_tls,       metrics, gateway,         gateway_tls,
+            reservations, reservations_acl};
+        every.push_back(notice);
+        for (auto& each : duty_sections()) every.push_back(std::move(each));
         for (auto& each : oversubscription_sections()) every.push_back(std::move(each));
         every.push_back(log);
         return every;

@@ -51,7 +51,7 @@ struct Expectation {
     }
     std::string operator()(const ModuleList&) const { return modules_expected; }
     std::string operator()(const CellList&) const { return cells_expected; }
-    std::string operator()(const ReservationList& list) const { return std::string{list.expected}; }
+    std::string operator()(const EntryList& list) const { return std::string{list.expected}; }
 };
 
 }  // namespace

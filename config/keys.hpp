@@ -71,14 +71,14 @@ struct PluginList {};
 struct ModuleList {};
 /// `name`, `hosts`, `aggregates`, `disabled`; read by cells.hpp.
 struct CellList {};
-/// A list of mappings of `reservations`; read by reservations.hpp.
-struct ReservationList {
+/// A list of mappings; read by the `read_entries` of its section.
+struct EntryList {
     std::string_view expected;
 };
 
-using Type = std::variant<WholeNumber, Span, Fraction, Flag, Text, Choice, TextList, Url,
-                          ReadableFile, SecretText, SecretUrls, OnePlugin, PluginList, ModuleList,
-                          CellList, ReservationList>;
+using Type =
+    std::variant<WholeNumber, Span, Fraction, Flag, Text, Choice, TextList, Url, ReadableFile,
+                 SecretText, SecretUrls, OnePlugin, PluginList, ModuleList, CellList, EntryList>;
 
 /// Where a value goes.
 template <class T>
@@ -89,7 +89,8 @@ using Target = std::variant<
     Member<std::vector<std::string>>, Member<Secret>, Member<std::vector<Secret>>, Member<Plugin>,
     Member<std::vector<Plugin>>, Member<std::vector<Module>>, Member<std::vector<Cell>>,
     Member<std::vector<RoleProjects>>, Member<std::vector<StaticReservation>>,
-    Member<std::vector<ReserveRule>>, Member<std::vector<UnreserveRule>>>;
+    Member<std::vector<ReserveRule>>, Member<std::vector<UnreserveRule>>, Member<std::vector<Mark>>,
+    Member<std::vector<TaggerSpan>>>;
 
 struct Key {
     std::string_view name;

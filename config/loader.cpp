@@ -8,6 +8,7 @@
 #include "config/clouds.hpp"
 #include "config/document.hpp"
 #include "config/dry_run.hpp"
+#include "config/duties.hpp"
 #include "config/oversubscription.hpp"
 #include "config/plugins.hpp"
 #include "config/reader.hpp"
@@ -148,6 +149,7 @@ void load(const std::string& name, const std::string& text, const Environment& e
     resolve_credentials(environment, draft, findings);
     check_settings(draft, findings);
     check_oversubscription(draft.settings, findings);
+    check_duties(draft.settings.policy, findings);
     finish_reservations(draft.settings.reservations, findings);
     draft.settings.policy.scheduler.res_type_traits = !draft.settings.gateway.listen.empty();
     // The table's accessors leave empty entries where the file says nothing.

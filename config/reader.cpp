@@ -8,6 +8,7 @@
 #include "config/broker_url.hpp"
 #include "config/cells.hpp"
 #include "config/document.hpp"
+#include "config/duties.hpp"
 #include "config/plugins.hpp"
 #include "config/reservations.hpp"
 #include "config/values.hpp"
@@ -349,8 +350,7 @@ private:
         std::get<Member<std::vector<Cell>>>(key.target)(draft_) = read_cells(node, full, findings_);
     }
 
-    void read(const Key& key, const ReservationList&, const std::string& full,
-              const YAML::Node& node) {
+    void read(const Key& key, const EntryList&, const std::string& full, const YAML::Node& node) {
         std::visit(
             [&](auto target) {
                 if constexpr (requires { read_entries(node, full, target(draft_), findings_); })

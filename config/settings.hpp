@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/secret.hpp"
+#include "reaper/duties/settings.hpp"
 #include "reaper/model/cells.hpp"
 #include "reaper/model/notice.hpp"
 #include "reaper/model/parameters.hpp"
@@ -142,6 +143,7 @@ struct Policy {
                                    ///< `project_breaker:`, `shape_cooldown:`, `short_lived:` and
                                    ///< `host_cooldown:`
     NoticeSettings notice;         ///< `notice:` of servers, before their end
+    DutySettings duties;           ///< `watermark:` and `life_span:`
 
     friend bool operator==(const Policy&, const Policy&) = default;
 };

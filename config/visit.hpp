@@ -13,11 +13,12 @@
 
 namespace reaper::config {
 
-using Value = std::variant<std::int64_t, double, std::chrono::milliseconds, bool, std::string,
-                           std::vector<std::string>, Secret, std::vector<Secret>, Plugin,
-                           std::vector<Plugin>, std::vector<Module>, std::vector<Cell>,
-                           std::vector<RoleProjects>, std::vector<StaticReservation>,
-                           std::vector<ReserveRule>, std::vector<UnreserveRule>>;
+using Value =
+    std::variant<std::int64_t, double, std::chrono::milliseconds, bool, std::string,
+                 std::vector<std::string>, Secret, std::vector<Secret>, Plugin, std::vector<Plugin>,
+                 std::vector<Module>, std::vector<Cell>, std::vector<RoleProjects>,
+                 std::vector<StaticReservation>, std::vector<ReserveRule>,
+                 std::vector<UnreserveRule>, std::vector<Mark>, std::vector<TaggerSpan>>;
 
 /// Numbers are in the unit of the file.
 Value value_of(const Key& key, const Settings& settings);

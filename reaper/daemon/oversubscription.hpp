@@ -37,12 +37,14 @@ public:
     /// They do nothing while nothing is to be sold.
     std::vector<PeriodicTask> tasks();
     void on_clock_step(Duration by);
+    /// For servers that have to go for any reason.
+    HostCorrections& corrections() { return corrections_; }
+    std::uint64_t serving() const;  ///< as of RoomPublisher
     const RoomPublisher& publisher() const { return publisher_; }
     const QosLoop& qos() const { return qos_; }
     const MetricsReader* reader() const { return reader_.get(); }  ///< null: nothing is measured
 
 private:
-    std::uint64_t serving() const;
     ResultTask<void> read_metrics();
     std::function<Duration()> interval(Duration (*of)(const config::Oversubscription&)) const;
 

@@ -8,6 +8,7 @@
 
 #include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/cloud/reader/cloud_reader.hpp"
+#include "reaper/controllers/duties/duty_loop.hpp"
 #include "reaper/controllers/freed_room/freed_room_tracker.hpp"
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 #include "reaper/controllers/freed_room/room_lives.hpp"
@@ -94,6 +95,7 @@ private:
         UnshelveTrigger unshelve;
         EndedLoanTrigger ended_loans;
         OversubscriptionParts oversubscription;
+        DutyLoop duties;
         OperatorTrigger operators;
         PlacementGateway gateway;
     };

@@ -81,6 +81,8 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
                      [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
     for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
+    tasks.push_back({"looking for servers that have to go", every(DutyLoop::step),
+                     [this] { return parts_->duties.look(); }, std::chrono::minutes{1}, true});
     if (ports_.observer != nullptr)
         tasks.push_back(
             {"recording the cloud", [this] { return ports_.observer->step(); }, quietly([this] {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "reaper/decision/budget_usage.hpp"
+#include "reaper/decision/duties.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
@@ -484,8 +485,10 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
             options.skipped.emplace(server, "it has notice, for request " + given.request.str());
     const NoticeRules notice = notice_for(request, policy, safeguards.notices(), now);
     if (!notice.none()) options.notice = &notice;
-    if (request.correction)
+    if (request.correction) {
+        skip_not_due(policy, request, hosts, ledger, now, options.skipped);
         return correction_under(safeguards, request, hosts, ledger, std::move(options));
+    }
     const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);
     if (why_revocable && !request.borrows) return refused_as_revocable(*why_revocable);
     if (auto why = outside_all_shards(request, policy.scheduler, hosts))

@@ -132,6 +132,7 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->safeguards = policy.safeguards;
     compiled->notice = NoticeRules{policy.notice};
     compiled->protection = Protection{policy.safeguards.protect};
+    compiled->duties = policy.duties;
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};
 }
 

@@ -43,6 +43,7 @@ struct CompiledPolicy {
     Protection protection;  ///< what `safeguards` protect
     SchedulerRules scheduler;
     NoticeRules notice;
+    DutySettings duties;
 
     TaggerInputs tagger_inputs() const;
     /// The classes whose inventories are offered as revocable room (Tagger::marker_class).

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reaper/cloud/reader/cloud_reader.hpp"
+#include "reaper/duties/life_span.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
@@ -50,8 +51,8 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
 
     Server server = record->server;
     server.allocations = sight.own;
-    if (!why_revocable(server, rules.taggers, rules.tag_data))
-        return {Kind::unfit, "it is no longer revocable"};
+    tag(server, rules.taggers, rules.tag_data);
+    if (!server.revocable()) return {Kind::unfit, "it is no longer revocable"};
     const bool elsewhere = !victim.held_by.empty();
     if (elsewhere && server.status != "VERIFY_RESIZE" && !is_being_deleted(server))
         return {Kind::unfit, "its resize was confirmed or taken back"};
@@ -70,6 +71,9 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};
     if (kept) return {Kind::unfit, *kept};
     if (const auto why = why_too_young(server, rules.min_run_time, now)) return {Kind::unfit, *why};
+    if (rules.life_span != nullptr)
+        if (const auto why = why_lives_on(server, *rules.life_span, now))
+            return {Kind::unfit, *why};
     if (!victim.resources.fits_in(total(allocations)))
         return {Kind::unfit, "it holds " + to_string(total(allocations)) + ", not the planned " +
                                  to_string(victim.resources)};
@@ -91,8 +95,8 @@ constexpr int looks_at_most = 3;
 }  // namespace
 
 Recheck::Recheck(boost::asio::any_io_executor executor, CloudPorts cloud,
-                 const LiveSettings& settings)
-    : cloud_(cloud), settings_(settings), reading_(executor, 1) {}
+                 const LiveSettings& settings, RequestSource source)
+    : cloud_(cloud), settings_(settings), source_(source), reading_(executor, 1) {}
 
 Task<Result<RecheckResult>> Recheck::at(const Victim& victim) {
     const Duration began = cloud_.clock.steady();
@@ -154,9 +158,14 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     look.took = cloud_.clock.steady() - began;
     look.policy = asked_by_;
     look.tag_data = number_;
-    const FreshRules rules{asked_by_->taggers,    tag_data_,
-                           asked_by_->protection, asked_by_->safeguards.protect.min_run_time,
-                           aggregates_,           asked_by_->notice};
+    const FreshRules rules{
+        asked_by_->taggers,
+        tag_data_,
+        asked_by_->protection,
+        asked_by_->safeguards.protect.min_run_time,
+        aggregates_,
+        asked_by_->notice,
+        source_ == RequestSource::life_span ? &asked_by_->duties.life_span : nullptr};
     const Allocations& own = seen.own ? *seen.own : held.holds;
     const FreshSight sight{seen.record, held.holds, own, seen.lock};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());

@@ -54,6 +54,7 @@ struct FreshRules {
     Duration min_run_time{};
     const std::vector<AggregateRecord>& aggregates;  ///< if the protection goes by them
     const NoticeRules& notice;
+    const LifeSpanSettings* life_span = nullptr;  ///< of those that go at its end
 };
 
 /// What was read of a victim.
@@ -81,7 +82,9 @@ struct RecheckResult {
 /// The ports and the settings must outlive it, and it its coroutines.
 class Recheck {
 public:
-    Recheck(boost::asio::any_io_executor executor, CloudPorts cloud, const LiveSettings& settings);
+    /// For a request of that source.
+    Recheck(boost::asio::any_io_executor executor, CloudPorts cloud, const LiveSettings& settings,
+            RequestSource source);
 
     Task<Result<RecheckResult>> at(const Victim& victim);
     /// The same where Placement was asked already, at `began`.
@@ -112,6 +115,7 @@ private:
 
     CloudPorts cloud_;
     const LiveSettings& settings_;
+    RequestSource source_;
     AsyncSemaphore reading_;  ///< one reading of tag data at a time
     std::shared_ptr<const CompiledPolicy> asked_by_;
     TagData tag_data_;

@@ -41,7 +41,8 @@ Task<Execution> EvictingExecutor::carry_out(Request request, Plan plan,
                                             std::map<ServerId, Progress> known,
                                             std::shared_ptr<const CompiledPolicy> policy) {
     const auto executor = co_await boost::asio::this_coro::executor;
-    Cull cull{std::move(request), plan, known, Recheck{executor, cloud_, settings_},
+    const RequestSource source = request.source;
+    Cull cull{std::move(request), plan, known, Recheck{executor, cloud_, settings_, source},
               AsyncSemaphore{executor, 1}};
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;
     cull.planned_under = std::move(policy);

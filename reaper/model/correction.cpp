@@ -5,15 +5,21 @@
 namespace reaper {
 namespace {
 
-constexpr std::string_view of_qos = "qos-";
-constexpr std::string_view of_estimator = "estimator-";
+std::string_view prefix_of(CorrectionSource source) {
+    switch (source) {
+        case CorrectionSource::qos: return "qos-";
+        case CorrectionSource::estimator: return "estimator-";
+        case CorrectionSource::watermark: return "watermark-";
+        case CorrectionSource::life_span: return "life-span-";
+    }
+    return "";
+}
 
 }  // namespace
 
 RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned number) {
-    const std::string_view prefix = source == CorrectionSource::qos ? of_qos : of_estimator;
-    return RequestId{std::string{prefix} + std::to_string(now.time_since_epoch().count()) + "-" +
-                     std::to_string(number)};
+    return RequestId{std::string{prefix_of(source)} +
+                     std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(number)};
 }
 
 }  // namespace reaper

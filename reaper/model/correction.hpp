@@ -1,5 +1,5 @@
-// A correction: servers that have to go from one host for the sake of that host, each singly. The
-// room that they leave is promised to no request.
+// A correction: servers that have to go from one host, each singly, for the sake of that host or
+// for a duty (reaper/duties). The room that they leave is promised to no request.
 #pragma once
 
 #include <string>
@@ -14,6 +14,8 @@ namespace reaper {
 enum class CorrectionSource {
     qos,        ///< a QoS controller: the host is loaded too much
     estimator,  ///< more oversubscribed room is held than there is
+    watermark,  ///< more of the cloud is used than its high mark
+    life_span,  ///< their life spans are over
 };
 
 struct CorrectedServer {
@@ -34,7 +36,7 @@ struct Correction {
 
 // The ids of requests that carry out corrections name the source.
 
-/// `qos-1800000000000-1`, `estimator-1800000000000-2`: `number` is another one each time.
+/// `qos-1800000000000-1`, `life-span-1800000000000-2`: `number` is another one each time.
 RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned number);
 
 }  // namespace reaper

@@ -66,13 +66,15 @@ constexpr std::array<std::pair<Operation, std::string_view>, 8> operation_names{
     {Operation::manual, "manual"},
 }};
 
-constexpr std::array<std::pair<RequestSource, std::string_view>, 6> source_names{{
+constexpr std::array<std::pair<RequestSource, std::string_view>, 8> source_names{{
     {RequestSource::nova_failure, "nova-failure"},
     {RequestSource::unshelve, "unshelve"},
     {RequestSource::operator_, "operator"},
     {RequestSource::gateway, "gateway"},
     {RequestSource::reservation, "reservation"},
     {RequestSource::oversubscription, "oversubscription"},
+    {RequestSource::watermark, "watermark"},
+    {RequestSource::life_span, "life-span"},
 }};
 
 }  // namespace
@@ -108,7 +110,8 @@ std::optional<RequestSource> request_source_from(std::string_view text) {
 }
 
 bool is_awaited(RequestSource source) {
-    return source != RequestSource::reservation && source != RequestSource::oversubscription;
+    return source != RequestSource::reservation && source != RequestSource::oversubscription &&
+           source != RequestSource::watermark && source != RequestSource::life_span;
 }
 
 Resources ungrouped_resources(const Request& request) {

@@ -74,6 +74,8 @@ enum class RequestSource {
     gateway,           ///< nova-scheduler, which waits for the answer
     reservation,       ///< one that takes back what it lent
     oversubscription,  ///< a host that is loaded too much, or sold more than it has
+    watermark,         ///< more of the cloud is used than its high mark
+    life_span,         ///< servers whose life spans are over
 };
 
 std::string_view to_string(RequestSource source);

@@ -24,7 +24,8 @@ const Buckets write_seconds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 
 constexpr RequestSource all_sources[] = {
     RequestSource::nova_failure, RequestSource::unshelve,    RequestSource::operator_,
-    RequestSource::gateway,      RequestSource::reservation, RequestSource::oversubscription};
+    RequestSource::gateway,      RequestSource::reservation, RequestSource::oversubscription,
+    RequestSource::watermark,    RequestSource::life_span};
 constexpr OutcomeKind all_outcomes[] = {
     OutcomeKind::freed,          OutcomeKind::already_there, OutcomeKind::not_enough,
     OutcomeKind::refused,        OutcomeKind::incomplete,    OutcomeKind::failed,

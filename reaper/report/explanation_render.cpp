@@ -39,6 +39,8 @@ const char* source_words(RequestSource source) {
         case RequestSource::reservation: return "a reservation took back what it had lent";
         case RequestSource::oversubscription:
             return "its host was loaded too much, or had sold more than it has";
+        case RequestSource::watermark: return "more of the cloud was used than its high mark";
+        case RequestSource::life_span: return "its life span was over";
     }
     return "";
 }

@@ -50,6 +50,9 @@ Cell requesters_cell(const Request& request) {
 }
 
 Cell asks_cell(const Request& request) {
+    if (request.source == RequestSource::life_span)
+        return counted(request.correction->servers.size(), "server") + " past the life span on " +
+               request.correction->host_name;
     if (request.correction) return request.correction->host_name + " to be relieved";
     return what_is_asked(request);
 }

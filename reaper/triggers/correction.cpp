@@ -9,6 +9,19 @@
 #include "reaper/triggers/requester.hpp"
 
 namespace reaper {
+namespace {
+
+RequestSource source_of(CorrectionSource source) {
+    switch (source) {
+        case CorrectionSource::watermark: return RequestSource::watermark;
+        case CorrectionSource::life_span: return RequestSource::life_span;
+        case CorrectionSource::qos:
+        case CorrectionSource::estimator: break;
+    }
+    return RequestSource::oversubscription;
+}
+
+}  // namespace
 
 bool CorrectionTrigger::submit(Correction correction, CorrectionSource source,
                                std::function<void(const Outcome&)> done) {
@@ -20,13 +33,13 @@ bool CorrectionTrigger::submit(Correction correction, CorrectionSource source,
     Request& request = triggered.request;
     request.id = correction_request_id(source, now, ++made_);
     request.operation = Operation::manual;
-    request.source = RequestSource::oversubscription;
+    request.source = source_of(source);
     request.slots = 0;
     request.sent_at = now;
     request.deadline = now + valid_for;
     request.correction = std::move(correction);
-    triggered.event_id = "oversubscription/" + request.id.str();
-    triggered.event_type = "oversubscription";
+    triggered.event_type = to_string(request.source);
+    triggered.event_id = triggered.event_type + "/" + request.id.str();
     triggered.lease = std::move(lease);
     triggered.done = std::move(done);
     log_about(about(request), spdlog::level::info, "{}: {}: {}", request.id.str(),

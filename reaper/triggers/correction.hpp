@@ -1,6 +1,6 @@
-// Trigger: servers have to go from a host that is loaded too much, or that sold more than it has.
-// They go by the same way as other victims, under all limits; the room that they leave is promised
-// to no request.
+// Trigger: servers have to go from a host that is loaded too much, or that sold more than it has,
+// or for a duty. They go by the same way as other victims, under all limits; the room that they
+// leave is promised to no request.
 #pragma once
 
 #include <functional>

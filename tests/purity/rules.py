@@ -14,6 +14,7 @@ CORE = (
     "reaper/reservations/",
     "reaper/setup/",
     "reaper/oversubscription/",
+    "reaper/duties/",
     "reaper/planner/",
     "reaper/cloud/cache/",
     "reaper/decision/",

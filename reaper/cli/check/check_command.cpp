@@ -86,6 +86,7 @@ void check_parts(const config::Settings& settings, TriedCalls& calls, std::optio
     check_journal(settings.journal, report);
     check_switch(settings.pause_file, settings.journal, report);
     check_limits(settings.policy.safeguards, report);
+    check_duties(settings.policy.duties, report);
     terminal.progress("asking the broker ...");
     const auto probe = broker_console(settings.broker)->look();
     check_broker(settings.broker, probe, report);

@@ -279,6 +279,24 @@ void check_limits(const SafeguardSettings& safeguards, const Report& report) {
                     " is 0: one project may have any number of servers deleted for nothing"});
 }
 
+void check_duties(const DutySettings& duties, const Report& report) {
+    const WatermarkSettings& watermark = duties.watermark;
+    std::string marks;
+    for (const Mark& mark : watermark.marks)
+        append(marks, mark.resource_class.str() + " above " + std::to_string(mark.high) +
+                          " % used: servers go until " + std::to_string(mark.low) + " %");
+    if (!marks.empty())
+        report({Verdict::ok, "watermark",
+                marks + "; not again before " + format_duration(watermark.cooldown)});
+    const LifeSpanSettings& life_span = duties.life_span;
+    if (life_span.on())
+        report(
+            {Verdict::ok, "life span",
+             (life_span.after > Duration{} ? "servers end after " + format_duration(life_span.after)
+                                           : "servers of some taggers or flavors end") +
+                 ", " + std::to_string(life_span.per_hour) + " an hour at most"});
+}
+
 // Is freed room likely to go to new revocable servers?
 
 Task<void> check_revocable_demand(CloudPorts cloud, TaggerInputs tagger_inputs, bool holds_room,

@@ -68,6 +68,9 @@ void check_switch(const std::string& pause_file, const config::JournalSettings& 
 /// What the limits leave, and whether harm has a price.
 void check_limits(const SafeguardSettings& safeguards, const Report& report);
 
+/// Which servers go without a request; nothing where none do.
+void check_duties(const DutySettings& duties, const Report& report);
+
 /// What the probe of the broker found.
 void check_broker(const config::Broker& broker, const Result<BrokerReport>& probe,
                   const Report& report);

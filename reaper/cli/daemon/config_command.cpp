@@ -79,6 +79,14 @@ json json_of(const UnreserveRule& rule) {
     return {{"principals", rule.principals}, {"of", rule.of}};
 }
 
+json json_of(const Mark& mark) {
+    return {{"class", mark.resource_class.str()}, {"high", mark.high}, {"low", mark.low}};
+}
+
+json json_of(const TaggerSpan& span) {
+    return {{"tagger", span.tagger}, {"after_ms", span.after.count()}};
+}
+
 json json_of(const config::Secret& secret) {
     return secret.empty() ? "" : "***";
 }

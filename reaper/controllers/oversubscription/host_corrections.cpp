@@ -21,7 +21,6 @@ double work_lost(const Server& server, Amount vcpus, TimePoint now) {
 
 }  // namespace
 
-/// As far as it is known now; the decision checks again.
 bool HostCorrections::may_go(const Server& server, const Host& host) const {
     const CompiledPolicy& policy = *dependencies_.settings.policy;
     const Duration least = policy.safeguards.protect.min_run_time;
@@ -72,15 +71,17 @@ OrderedCorrection HostCorrections::correct(const Host& host, const HostCorrectio
     for (const Choice& each : choices)
         ordered.servers.push_back(
             {each.server->id, correction.why + " on host " + printable(host.name, 64)});
-    const HostId id = host.id;
+    return order(std::move(ordered), source) ? going : OrderedCorrection{};
+}
+
+bool HostCorrections::order(Correction correction, CorrectionSource source) {
+    const HostId id = correction.host;
+    if (correction.servers.empty() || busy(id)) return false;
     under_way_.insert(id);
-    const bool submitted =
-        !ordered.servers.empty() &&
-        dependencies_.submit(std::move(ordered), source,
-                             [this, id](const Outcome& outcome) { ended(id, outcome); });
-    if (submitted) return going;
-    under_way_.erase(id);
-    return {};
+    const bool submitted = dependencies_.submit(
+        std::move(correction), source, [this, id](const Outcome& outcome) { ended(id, outcome); });
+    if (!submitted) under_way_.erase(id);
+    return submitted;
 }
 
 std::string HostCorrections::why_busy(const HostId& host) const {

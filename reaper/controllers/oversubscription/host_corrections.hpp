@@ -51,6 +51,10 @@ public:
     }
     OrderedCorrection correct(const Host& host, const HostCorrection& correction,
                               CorrectionSource source);
+    /// The same of servers that the caller chose. False: none goes.
+    bool order(Correction correction, CorrectionSource source);
+    /// As far as it is known now; the decision checks again.
+    bool may_go(const Server& server, const Host& host) const;
     /// Oversubscribed vCPUs of servers that are being deleted.
     Amount leaving(const Host& host) const;
 
@@ -60,7 +64,6 @@ private:
         const Server* server = nullptr;
     };
     std::vector<Choice> candidates(const Host& host, CorrectionSource source) const;
-    bool may_go(const Server& server, const Host& host) const;
     void ended(const HostId& host, const Outcome& outcome);
 
     struct Wait {

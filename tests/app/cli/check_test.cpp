@@ -127,6 +127,21 @@ TEST(CheckLimits, TellsWhatMayBeDeletedAndWarnsWhereNothingBoundsIt) {
     EXPECT_NE(findings[1].detail.find("short_lived.allowance is 0"), std::string::npos);
 }
 
+TEST(CheckDuties, TellsOfThoseThatAreOn) {
+    std::vector<Finding> findings;
+    const auto report = [&](Finding finding) { findings.push_back(std::move(finding)); };
+    DutySettings duties;
+    check_duties(duties, report);
+    EXPECT_TRUE(findings.empty());
+    duties.watermark.marks = {{ResourceClass{"VCPU"}, 90, 80}};
+    duties.life_span.after = std::chrono::hours{24};
+    check_duties(duties, report);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings[0].detail,
+              "VCPU above 90 % used: servers go until 80 %; not again before 30min");
+    EXPECT_EQ(findings[1].detail, "servers end after 1d, 300 an hour at most");
+}
+
 TEST_F(CheckCloud, NothingIsWritten) {
     run();
     EXPECT_EQ(cloud_.count("DELETE"), 0U);

@@ -12,7 +12,7 @@ namespace {
 class CullTest : public FullHouse {
 protected:
     Cull cull_of(const Plan& plan) {
-        Recheck look{io_.get_executor(), cloud.ports(), live_};
+        Recheck look{io_.get_executor(), cloud.ports(), live_, RequestSource::gateway};
         return Cull{Request{}, plan, {}, std::move(look), AsyncSemaphore{io_.get_executor(), 1}};
     }
 

@@ -32,7 +32,7 @@ protected:
     FreshVerdict judge() {
         const Protection protection{protect_};
         const FreshRules rules{taggers_,    tag_data_, protection, protect_.min_run_time,
-                               aggregates_, notice_};
+                               aggregates_, notice_,   life_span_};
         const std::optional<ServerRecord> record{record_};
         const Allocations held{{ProviderId{"p"}, Resources{{"VCPU", 1}}}};
         return judge_fresh(victim_, FreshSight{record, held, held, lock_}, rules, noon);
@@ -46,6 +46,7 @@ protected:
     ServerRecord record_;
     LockHolder lock_ = LockHolder::unknown;
     std::vector<AggregateRecord> aggregates_;
+    const LifeSpanSettings* life_span_ = nullptr;
 };
 
 TEST_F(FreshCheck, AVictimAsPlannedIsFit) {
@@ -110,6 +111,21 @@ TEST_F(FreshCheck, WhatHasNotRunLongEnoughLives) {
     record_.server.created = noon - 59min;
     EXPECT_EQ(judge().kind, Kind::unfit);
     EXPECT_EQ(judge().reason, "it has not run for 1h yet (min_run_time)");
+}
+
+TEST_F(FreshCheck, WhatWasToEndOfAgeAndIsYoungerLives) {
+    LifeSpanSettings settings;
+    settings.taggers = {{"project", 1h}};
+    settings.flavor_key = "life";
+    settings.jitter = 0s;
+    life_span_ = &settings;
+    EXPECT_EQ(judge().kind, Kind::fit) << judge().reason;
+    record_.server.created = noon - 59min;  // the plan had it otherwise
+    EXPECT_EQ(judge().reason, "its life span ends at " + iso_time(noon + 1min));
+    record_.server.flavor_extra_specs = std::map<std::string, std::string>{{"life", "10min"}};
+    EXPECT_EQ(judge().kind, Kind::fit);
+    settings = {};  // it was turned off
+    EXPECT_EQ(judge().kind, Kind::unfit);
 }
 
 TEST_F(FreshCheck, ADeletionByAnotherUserIsCreditedWhateverProtectsTheServer) {

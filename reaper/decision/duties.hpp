@@ -1,0 +1,32 @@
+// The duties of the policy in force: where they count, and whether a server that was to go for one
+// still has to. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reaper/decision/policy.hpp"
+#include "reaper/planner/cloud_index.hpp"
+#include "reaper/rooms/ledger.hpp"
+
+namespace reaper {
+
+/// Hosts whose usage counts together.
+struct DutyScope {
+    std::string name;  ///< for people
+    std::vector<const Host*> hosts;
+
+    bool has(const HostId& host) const;
+};
+
+/// Each shard of `watched_aggregates`, or the whole cloud. The hosts must outlive it.
+std::vector<DutyScope> duty_scopes(const SchedulerRules& rules,
+                                   const std::vector<const Host*>& hosts);
+
+/// Adds those servers of a duty's correction that need not go now, each with the reason. Of a
+/// watermark, the others do not take any usage further below its low mark than one server does.
+void skip_not_due(const CompiledPolicy& policy, const Request& request, const CloudIndex& cloud,
+                  const Ledger& ledger, TimePoint now, std::map<ServerId, std::string>& skipped);
+
+}  // namespace reaper
