@@ -77,7 +77,6 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     if (!victim.resources.fits_in(total(allocations)))
         return {Kind::unfit, "it holds " + to_string(total(allocations)) + ", not the planned " +
                                  to_string(victim.resources)};
-    tag(server, rules.taggers, rules.tag_data);
     return {Kind::fit, {}, rules.notice.of(server)};
 }
 

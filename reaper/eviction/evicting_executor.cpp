@@ -561,6 +561,20 @@ Task<void> EvictingExecutor::wait_for_others(Cull& cull) {
     cull.deadline = cloud_.clock.steady() + settings_.cull.deadline;
 }
 
+/// By the notice that it has. False: the reaper stops, which is not to wait for that.
+bool EvictingExecutor::put_off(Cull& cull, const ServerId& server) {
+    const Notice* const notice = notices_.find(server);
+    if (notice == nullptr) return true;
+    if (guard_.stopping()) {
+        cull.fail(Error{Errc::cancelled, "the reaper is stopping"});
+        ++cull.overdue;
+        return false;
+    }
+    const Duration left = notice->until - cloud_.clock.now();
+    cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + left + settings_.cull.deadline);
+    return true;
+}
+
 /// Another client deletes it: only wait until it is gone.
 Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     Duration interval = settings_.cull.poll_interval;
@@ -571,16 +585,7 @@ Task<void> EvictingExecutor::wait_for_other(Cull& cull, ServerId server) {
     while (true) {
         auto held = co_await cloud_.placement.allocations(server);
         if (held && held->empty()) co_return;
-        if (const Notice* const notice = notices_.find(server)) {
-            if (guard_.stopping()) {
-                cull.fail(Error{Errc::cancelled, "the reaper is stopping"});
-                ++cull.overdue;
-                co_return;
-            }
-            cull.deadline = std::max(cull.deadline, cloud_.clock.steady() +
-                                                        (notice->until - cloud_.clock.now()) +
-                                                        settings_.cull.deadline);
-        }
+        if (!put_off(cull, server)) co_return;
         if (cloud_.clock.steady() >= cull.deadline) break;
         if (planned && !rooms_.ledger().evicting(server)) {
             const auto record = co_await cloud_.compute.server(server);

@@ -90,6 +90,7 @@ private:
     Task<Duration> pause_for(ServerId server, Duration interval, bool& untold);
     Task<void> wait_for_others(Cull& cull);
     Task<void> wait_for_other(Cull& cull, ServerId server);
+    bool put_off(Cull& cull, const ServerId& server);
     Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);
     Task<void> skip(Cull& cull, const Victim& victim, std::string reason);
 

@@ -156,7 +156,7 @@ TEST_F(NoticeDecision, ASearchDoesNotCountOnRoomThatComesTooLate) {
     policy_.notice.periods = {"lab=0s", "old=60s"};
     Request first = request({{"VCPU", 2}});
     first.id = RequestId{"first"};
-    first.placement.only_hosts = {HostId{"b"}};
+    first.placement.only_hosts = {"b"};
     ledger_.enter(first, std::get<Plan>(decide_for(first)), at(3600));
     Request wanted = search(90s, 1);
     wanted.resources = {{"VCPU", 2}};
