@@ -369,7 +369,7 @@ TEST(Arguments, PauseTakesAReason) {
 }
 
 TEST(Arguments, SimulateTakesAServerAndHowLong) {
-    const auto simulate = [](std::vector<std::string> words) {
+    const auto simulate = [](const std::vector<const char*>& words) {
         return std::get<SimulateCommand>(good(words).command);
     };
     EXPECT_EQ(simulate({"simulate", "s", "--for", "2min"}).span, std::chrono::minutes{2});

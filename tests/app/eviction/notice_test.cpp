@@ -206,7 +206,7 @@ TEST_F(NoticeTest, AStopDoesNotWaitForTheNoticeOfAnotherRequest) {
     const auto end = end_of(told());
     NovaFailure second = failure(1);
     second.request_id = "req-2";
-    second.server = second.spec_server = uuid_of("requester-2");
+    second.server = second.spec_server = "requester-2";
     messages->deliver(body_of(second));
     run_until([&] {
         const auto at = journal.records.find(RequestId{"req-2"});
