@@ -57,15 +57,19 @@ bool needs_cooling_host(const Decision& decision, const std::map<HostId, std::st
 
 /// Hosts that the decision rests on and that were not read for it yet. Of a refusal: those that
 /// came nearest, once.
-std::vector<HostId> FreshDecision::unread_hosts(const Decision& decision,
+std::vector<HostId> FreshDecision::unread_hosts(const Decision& decision, const RequestId& request,
                                                 const std::set<HostId>& fresh,
                                                 bool second_look) const {
     std::vector<HostId> ids;
     const auto look = [&](const HostId& id) {
-        if (!fresh.contains(id)) ids.push_back(id);
+        if (!fresh.contains(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
+            ids.push_back(id);
     };
-    if (const auto* plan = std::get_if<Plan>(&decision))
+    if (const auto* plan = std::get_if<Plan>(&decision)) {
         for (const auto& host : plan->hosts) look(host.host);
+        // What it freed before is used before others go, also where the cache does not show it.
+        for (const auto* const promise : rooms_.ledger().promises_of(request)) look(promise->host);
+    }
     if (const auto* nothing = std::get_if<NothingToDo>(&decision))
         for (const auto& host : nothing->hosts) look(host.host);
     if (const auto* not_enough = std::get_if<NotEnough>(&decision); not_enough && second_look)
@@ -400,7 +404,7 @@ ResultTask<FreshDecision::Next> FreshDecision::read_what_it_rests_on(State& stat
     also.unfinished = state.lacks_room() && (may_miss || refresher_.saw_soft_deletion());
     if (!state.tags_known) also.tags_by = state.policy;
     if (also.unfinished || also.tags_by) {
-        also.hosts = unread_hosts(state.decision, state.fresh, false);
+        also.hosts = unread_hosts(state.decision, state.request.id, state.fresh, false);
         const bool decides_again = !also.hosts.empty() || !state.tags_known;
         state.reserved_known = state.reserved_known && also.hosts.empty();
         state.fresh.insert(also.hosts.begin(), also.hosts.end());
@@ -448,7 +452,7 @@ ResultTask<FreshDecision::Next> FreshDecision::use_reserved_room(State& state) {
 /// What the decision rests on is fresh, or is read; of a refusal, at last the services and the
 /// whole cloud.
 ResultTask<FreshDecision::Next> FreshDecision::confirm_or_read(State& state) {
-    auto unread = unread_hosts(state.decision, state.fresh, state.second_look);
+    auto unread = unread_hosts(state.decision, state.request.id, state.fresh, state.second_look);
     const auto& phases = state.request.phases;
     const bool second_choice =
         state.takes_room() && phases.both && phases.first == ResType::revocable;

@@ -116,8 +116,8 @@ private:
     Task<void> look_up_role(Request& request);
     Decision own_tenants_first(const CompiledPolicy& policy, const Request& request,
                                Decision decision, const std::map<ServerId, std::string>& skipped);
-    std::vector<HostId> unread_hosts(const Decision& decision, const std::set<HostId>& fresh,
-                                     bool second_look) const;
+    std::vector<HostId> unread_hosts(const Decision& decision, const RequestId& request,
+                                     const std::set<HostId>& fresh, bool second_look) const;
     void add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,
                       std::vector<HostId>& ids) const;
 
