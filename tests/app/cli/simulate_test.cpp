@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/full_house.hpp"
+#include "fakes/fake_cloud.hpp"
 #include "reaper/cli/cloud/simulate_command.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -12,10 +12,12 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class Simulate : public test::FullHouse {
+class Simulate : public ::testing::Test {
 protected:
     Simulate() {
-        full_host();
+        const Resources room{{"VCPU", 2}};
+        cloud.add_host("host1", room);
+        cloud.add_server("host1a", "host1", "spot", room);
         settings_.period = seconds{30};
     }
     Result<Simulation> run(SimulateCommand command) {
@@ -29,6 +31,8 @@ protected:
         return at == metadata.end() ? std::nullopt : parse_time(at->second);
     }
 
+    test::FakeClock clock;
+    test::FakeCloud cloud{clock};
     NoticeSettings settings_;
 };
 
