@@ -660,8 +660,9 @@ true.)",
 const Text simulate{
     "Gives a server notice of an end that does not come",
     R"(The server's metadata say that it ends (reaper:evict_at), as if it were to be deleted, so that its
-owner can see what its guest does. Nothing is deleted, stopped or recorded. --remove takes the notice
-back. An owner may do the same: openstack server set --property reaper:evict_at=TIME SERVER.)",
+owner can see what its guest does. Nothing is deleted, stopped or recorded. --remove takes back what
+was simulated. An owner may do the same:
+openstack server set --property reaper:evict_at=TIME SERVER.)",
     R"(Examples:
   reaper simulate 2c1f2a9e-6d0b-4d0c-8a55-0f4a9c1de001 --for 2min
   reaper simulate --remove 2c1f2a9e-6d0b-4d0c-8a55-0f4a9c1de001
