@@ -213,6 +213,10 @@ TEST_F(NoticeTest, AStopDoesNotWaitForTheNoticeOfAnotherRequest) {
         return at != journal.records.end() && !at->second.plans.empty();
     });
     wait(seconds{2});
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("server host1")) return Error{Errc::unreachable, "no route"};
+        return std::nullopt;
+    };
     stop_and_join();
     EXPECT_LT(clock.now(), *end - minutes{1});
     EXPECT_FALSE(record("req-2").outcome.has_value());
