@@ -6,6 +6,7 @@
 
 #include "config/journal_url.hpp"
 #include "config/values.hpp"
+#include "reaper/model/notice.hpp"
 
 namespace reaper::config {
 namespace {

@@ -11,7 +11,7 @@
 #include "config/secret.hpp"
 #include "reaper/duties/settings.hpp"
 #include "reaper/model/cells.hpp"
-#include "reaper/model/notice.hpp"
+#include "reaper/model/notice_settings.hpp"
 #include "reaper/model/parameters.hpp"
 #include "reaper/model/resources.hpp"
 #include "reaper/model/role.hpp"

@@ -9,6 +9,7 @@
 #include "reaper/cloud/cache/assemble.hpp"
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
+#include "reaper/model/notice.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "strategies/strategy_table.hpp"

@@ -8,26 +8,13 @@
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
+#include "reaper/model/notice_settings.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper {
 
 /// The key of a server's metadata that says when it ends, as a time in UTC (`iso_time`).
 inline constexpr const char* evict_at_key = "reaper:evict_at";
-
-/// Not more is configured: RabbitMQ keeps the message of a request for half an hour.
-inline constexpr Duration longest_notice = std::chrono::minutes{20};
-
-/// `notice:` as written; 0 is none.
-struct NoticeSettings {
-    Duration period{0};                ///< of every revocable server
-    std::vector<std::string> periods;  ///< `NAME=DURATION`: a flavor, project id or tagger
-    std::string owner_key;             ///< of a server's metadata; empty: owners have no say
-    Duration longest{600'000};         ///< that an owner gets
-    Duration stop_before{0};           ///< before its end: then a server is stopped
-
-    friend bool operator==(const NoticeSettings&, const NoticeSettings&) = default;
-};
 
 /// One of `periods`; none if it can't be read.
 std::optional<std::pair<std::string, Duration>> notice_period_of(const std::string& text);
