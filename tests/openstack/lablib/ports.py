@@ -3,21 +3,17 @@
 The ports are taken from below the range of which the kernel gives ports to
 outgoing connections: a port found free now is then still free when its service
 starts a few seconds later. What draws one keeps it reserved, until it ends, from
-all other tests of this user.
+all other tests.
 """
 
-import fcntl
-import os
 import random
 import socket
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 LOWEST = 15000
 HIGHEST = 32000
-_reservations: list[int] = []  # the file, once it is open: closing it would end them all
+_reservations: list[socket.socket] = []  # a name is given up with its socket
 
 
 def free_ports(names: list[str]) -> dict[str, int]:
@@ -46,14 +42,14 @@ def _take_one(held: ExitStack) -> int:
 
 
 def _reserve(port: int) -> bool:
-    """False: another process has it. One byte of a file stands for each port."""
-    if not _reservations:
-        file = Path(tempfile.gettempdir()) / f"reaper-tests-ports-{os.getuid()}"
-        _reservations.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    """False: another process has it. A name in this network namespace stands for each port."""
+    name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        fcntl.lockf(_reservations[0], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+        name.bind(f"\0reaper-tests-port-{port}")
     except OSError:
+        name.close()
         return False
+    _reservations.append(name)
     return True
 
 
