@@ -98,15 +98,19 @@ Task<void> NoticeGiver::withdraw(RequestId request, std::set<ServerId> but, std:
 }
 
 Task<void> NoticeGiver::withdraw_one(Notice notice, std::string reason) {
-    auto noted = co_await note(notice.request, notice.server, Step::withdrawn, reason);
-    notices_.end(notice.server);
-    // Another reaper may have the journal by now, and the notice with it.
-    if (!noted) co_return;
-    log_about(about(notice), spdlog::level::info, "{}: the notice of {} is withdrawn: {}",
-              notice.request.str(), label(notice), reason);
     Backoff backoff{cloud_.clock};
     const bool never = false;
     const Duration give_up = cloud_.clock.steady() + tried_for;
+    auto noted = co_await note(notice.request, notice.server, Step::withdrawn, reason);
+    while (!noted && noted.error().code != Errc::conflict && cloud_.clock.steady() < give_up) {
+        co_await backoff.pause(never);
+        noted = co_await note(notice.request, notice.server, Step::withdrawn, reason);
+    }
+    notices_.end(notice.server);
+    // Another reaper has the journal by now, and the notice with it.
+    if (!noted && noted.error().code == Errc::conflict) co_return;
+    log_about(about(notice), spdlog::level::info, "{}: the notice of {} is withdrawn: {}",
+              notice.request.str(), label(notice), reason);
     auto taken = co_await take_back(notice);
     while (!taken && cloud_.clock.steady() < give_up) {
         co_await backoff.pause(never);

@@ -27,7 +27,7 @@ public:
     /// No server has a period, whatever it is.
     bool none() const;
     /// What its owner asked for, if owners may, at most `longest`; else the longest of `periods`
-    /// that applies; else `period`. A server that does not run hears no notice: 0.
+    /// that applies; else `period`. 0 if it does not run, and has no key of an end.
     Duration of(const Server& server) const;
 
     /// This server has notice already, and so much of it is left.

@@ -103,6 +103,20 @@ TEST_F(NoticeTest, ItIsWithdrawnIfTheRequesterLeaves) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(NoticeTest, ItIsWithdrawnOnceTheJournalTakesThat) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    int failed = 0;
+    journal.fails = [&](const std::string& what) {
+        return what.starts_with("notice-withdrawn") && ++failed <= 3;
+    };
+    cloud.remove(uuid_of("requester-1"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_EQ(failed, 4);
+    EXPECT_FALSE(end_of(victim).has_value());
+}
+
 TEST_F(NoticeTest, ItIsWithdrawnIfRoomComesFreeElsewhere) {
     full_host();
     ask();

@@ -55,6 +55,9 @@ TEST(NoticePeriod, AServerThatDoesNotRunHasNone) {
     NoticeSettings settings;
     settings.period = 10s;
     EXPECT_EQ(rules_of(settings).of(server), 0s);
+    // Another reaper stopped it.
+    server.metadata[evict_at_key] = "2026-11-27T12:00:00.000Z";
+    EXPECT_EQ(rules_of(settings).of(server), 10s);
 }
 
 /// Two hosts: on a the server that a strategy takes by itself, which is to have notice.

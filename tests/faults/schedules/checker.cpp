@@ -289,6 +289,7 @@ void Checker::on_arrival(Exchange& call) {
     const cloudsim::Server* server = site_.world().nova.find_server(basis.server);
     basis.counts = server != nullptr && server->task != TaskState::deleting &&
                    server->task != TaskState::soft_deleting;
+    if (basis.counts) judge_notice(basis, *server);
     if (basis.counts) judge(call, basis);
 }
 
@@ -303,7 +304,8 @@ void Checker::on_executed(Exchange& call) {
         bool forced = false;
         const bool events =
             call.request.method == "POST" && call.request.target.ends_with("/metadata");
-        if (events) return;  // its `res-type`
+        if (events) return;  // its `res-type`, or when it ends
+        if (gives_notice(call.request)) return;
         if (makes_provider(call.request) && plan_.sold) return;
         if (sets_inventories(call.request)) {
             judge_sold_room(call);
@@ -339,6 +341,7 @@ void Checker::on_executed(Exchange& call) {
                 look.host = server->host ? server->host->name : "";
                 look.why = why_spared(*server);
                 look.fit = look.why.empty();
+                look.ran = server->state == cloudsim::VmState::active;
                 look.started = TimePoint{
                     std::chrono::floor<std::chrono::seconds>(server->created.time_since_epoch())};
             } else {
@@ -429,13 +432,15 @@ void Checker::at_the_end(const Broker& broker) {
     }
     judge_holds_left();
     judge_keeps_left();
+    judge_notices_left();
     judge_reservations_left();
     for (const std::string& wrong : wrong_sold_room()) blame("sold-room", wrong);
     if (awaits_freed_room()) blame("freed-room", "the use of a cull's room is not in the journal");
     tally_.requests += truth_.demands().size();
     // Rule 9: of schedules in which the reaper could work all the time.
     const Duration most = plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds +
-                          std::chrono::minutes{3};
+                          std::chrono::minutes{3} +
+                          (plan_.with_notice() ? 2 * longest_notice : Duration{});
     const bool hindered = was_down_ || plan_.has(Kind::disk_full) || plan_.has(Kind::delayed) ||
                           plan_.has(Kind::late_repeat) || plan_.has(Kind::clock_step) ||
                           plan_.has(Kind::connection_lost);

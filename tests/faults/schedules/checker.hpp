@@ -77,6 +77,7 @@ struct Tally {
     std::uint64_t corrected = 0;           ///< deletions for their own host
     std::uint64_t corrected_for_load = 0;  ///< of these
     std::uint64_t constrained = 0;         ///< of these, for requests that some hosts refuse
+    std::uint64_t notices_kept = 0;        ///< deletions whose notice was judged
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -184,6 +185,7 @@ private:
         TimePoint executed_at{};
         TimePoint answered_at{};
         bool fit = true;
+        bool ran = false;
         std::string why;
         std::string project;
         std::string host;
@@ -289,6 +291,11 @@ private:
     void judge_age(const Exchange& call, const Basis& basis);
     void judge_held(const Basis& basis);
     void judge_policy(const Basis& basis);
+    // judge_notice.cpp
+    bool gives_notice(const cloudsim::Request& request) const;
+    std::optional<TimePoint> journaled_end(const Uuid& server, Step with) const;
+    void judge_notice(const Basis& basis, const cloudsim::Server& server);
+    void judge_notices_left();
     // judge_breakers.cpp
     /// Something that is left alone after so many culls that went unused, for longer each time.
     struct Trip {

@@ -199,6 +199,13 @@ void draw_shared_journal(SchedulePlan& plan, int percent) {
     }
 }
 
+void draw_notice(SchedulePlan& plan, int percent) {
+    Chance rng{plan.seed ^ 0x4071ceU};
+    if (!rng.percent(percent)) return;
+    plan.policy.notice.period = seconds{rng.pick({2, 20, 60, 300})};
+    if (rng.percent(50)) plan.policy.notice.stop_before = seconds{rng.pick({1, 10, 60})};
+}
+
 void draw_slow_nova(SchedulePlan& plan) {
     Chance rng{plan.seed ^ 0x510e0aU};
     if (!rng.percent(15)) return;

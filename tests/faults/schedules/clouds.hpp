@@ -33,6 +33,9 @@ void draw_slow_nova(SchedulePlan& plan);
 /// In some schedules: a regular project boots and deletes in a loop.
 void draw_looping_tenant(SchedulePlan& plan);
 
+/// In so many of a hundred schedules servers have notice before their end.
+void draw_notice(SchedulePlan& plan, int percent);
+
 /// In so many of a hundred schedules two reapers or three share a journal, and lose its lease.
 void draw_shared_journal(SchedulePlan& plan, int percent);
 

@@ -113,6 +113,7 @@ std::string FirstTries::why_hindered(const Wait& wait, const std::string& reques
         return "a larger request may be the one that asks";
     if (may_be_misled(*truth_.demand(request))) return "room on a host that is down";
     if (may_have_reserved_room(*truth_.demand(request))) return "reserved room is not offered";
+    if (plan_.with_notice()) return "notice";
     if (!wait.needs_help) return "there was room, and others were faster";
     if (checker_.started_at() + warm_after > wait.since) return "the reaper is young";
     if (!calm_.all_of(wait.since, timeline_.true_now())) return "faults";

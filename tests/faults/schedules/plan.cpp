@@ -441,6 +441,9 @@ std::string describe(const SchedulePlan& plan) {
         (plan.cache.events ? ", events" : ", no events") +
         (plan.cloud.state_changes ? "" : ", no updates") + (plan.dry_run ? ", dry run" : "") +
         (plan.soft_delete ? ", soft delete" : "") +
+        (plan.with_notice() ? ", notice " + seconds_text(plan.policy.notice.period) + ", stop " +
+                                  seconds_text(plan.policy.notice.stop_before)
+                            : "") +
         (plan.shares_journal() ? ", reapers " + std::to_string(plan.reapers) : "") + ", deadline " +
         seconds_text(plan.cull.deadline) + ", promise " + seconds_text(plan.cull.promise) +
         ", max age " + seconds_text(plan.trigger.max_age) + ", " +

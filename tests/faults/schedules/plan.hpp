@@ -162,6 +162,7 @@ struct SchedulePlan {
     bool with_gateway() const { return !gateway.listen.empty(); }
     bool with_reservations() const { return reservations.enabled; }
     bool shares_journal() const { return reapers > 1; }
+    bool with_notice() const { return policy.notice.period > Duration::zero(); }
     bool by_tag() const { return cloud.revocable_by != cloudsim::RevocableBy::resource; }
     bool by_class() const { return cloud.revocable_by != cloudsim::RevocableBy::project; }
     /// Whether anything tells the reaper an untruth that it can't know for one.
