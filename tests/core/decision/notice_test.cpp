@@ -56,7 +56,7 @@ TEST(NoticePeriod, AServerThatDoesNotRunHasNone) {
     settings.period = 10s;
     EXPECT_EQ(rules_of(settings).of(server), 0s);
     // Another reaper stopped it.
-    server.metadata[evict_at_key] = "2026-11-27T12:00:00.000Z";
+    server.metadata.insert_or_assign(evict_at_key, "2026-11-27T12:00:00.000Z");
     EXPECT_EQ(rules_of(settings).of(server), 10s);
 }
 
