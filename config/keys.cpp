@@ -21,7 +21,7 @@ struct Expectation {
                std::to_string(number.most);
     }
     std::string operator()(const Span& span) const {
-        return "a duration with its unit (500ms, 10s, 5min, 2h) from " + duration_text(span.least) +
+        return "a duration with its unit (500ms, 5min, 2h, 1d) from " + duration_text(span.least) +
                " to " + duration_text(span.most) +
                (span.step > 1ms ? ", a multiple of " + duration_text(span.step) : "");
     }

@@ -24,7 +24,7 @@ std::optional<double> fraction_of(std::string_view text);
 /// The inverse, as short as it can be.
 std::string fraction_text(double fraction);
 
-/// `500ms`, `10s`, `5min`, `2h`: digits and a unit, nothing else; at most 10 years.
+/// `500ms`, `10s`, `5min`, `2h`, `1d`: digits and a unit, nothing else; at most 10 years.
 std::optional<std::chrono::milliseconds> duration_of(std::string_view text);
 
 /// The inverse, in the largest unit that is exact.

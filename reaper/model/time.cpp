@@ -16,6 +16,7 @@ struct DurationUnit {
 };
 constexpr std::array<DurationUnit, 4> duration_units{
     {{"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
+constexpr DurationUnit one_day{"d", 24 * 3'600'000};  // read only
 constexpr std::int64_t ten_years = 10LL * 365 * 24 * 3'600'000;
 
 /// Takes pieces off the front of a text. After one that is not there, nothing is right.
@@ -152,11 +153,14 @@ std::optional<Duration> parse_duration(std::string_view text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + digits, number);
     if (error != std::errc{} || end != text.data() + digits) return std::nullopt;
-    for (const auto& unit : duration_units) {
-        if (text.substr(digits) != unit.name) continue;
+    const auto in = [&](const DurationUnit& unit) -> std::optional<Duration> {
         if (number > ten_years / unit.milliseconds) return std::nullopt;
         return Duration{number * unit.milliseconds};
-    }
+    };
+    const std::string_view name = text.substr(digits);
+    if (name == one_day.name) return in(one_day);
+    for (const auto& unit : duration_units)
+        if (name == unit.name) return in(unit);
     return std::nullopt;
 }
 

@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NoCooldown", "watermark: {cooldown: 0s}\n", "watermark.cooldown: is \"0s\""},
         Mistake{"NoAfter", "life_span: {taggers: [{tagger: project}]}\n",
                 "life_span.taggers[0]: lacks `tagger` or `after`"},
-        Mistake{"NoDuration", "life_span: {taggers: [{tagger: project, after: 3d}]}\n",
+        Mistake{"NoDuration", "life_span: {taggers: [{tagger: project, after: 3w}]}\n",
                 "life_span.taggers[0].after: is no duration"},
         Mistake{"OfNoTagger", "life_span: {taggers: [{tagger: flavor, after: 3h}]}\n",
                 "life_span.taggers[0]: is of \"flavor\", which is none of the "

@@ -110,13 +110,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "to 20"},
         Mistake{"DurationWithoutUnit", "trigger: {max_age: 600}\n",
                 "reaper.yaml:9: trigger.max_age: is \"600\"; expected a duration with its unit "
-                "(500ms, 10s, 5min, 2h) from 1s to 168h"},
+                "(500ms, 5min, 2h, 1d) from 1s to 168h"},
         Mistake{"NegativeDuration", "trigger: {max_age: -5s}\n",
                 "reaper.yaml:9: trigger.max_age: is \"-5s\"; expected a duration with its unit "
-                "(500ms, 10s, 5min, 2h) from 1s to 168h"},
+                "(500ms, 5min, 2h, 1d) from 1s to 168h"},
         Mistake{"Overflow", "trigger: {max_age: 99999999999999999999h}\n",
                 "reaper.yaml:9: trigger.max_age: is \"99999999999999999999h\"; expected a duration "
-                "with its unit (500ms, 10s, 5min, 2h) from 1s to 168h"},
+                "with its unit (500ms, 5min, 2h, 1d) from 1s to 168h"},
         Mistake{"BackoffAboveItsMaximum", "http:\n  retry_backoff: 20s\n",
                 "reaper.yaml:10: http.retry_backoff: is 20s, more than http.retry_backoff_max "
                 "(10s); expected at most as much"},

@@ -36,14 +36,6 @@ Result<EstimateCommand::Chosen> chosen_estimator(const std::string& text) {
     return chosen;
 }
 
-/// `7d`, `24h`, `30min`.
-std::optional<Duration> span_or_days(const std::string& text) {
-    if (!text.ends_with('d')) return config::duration_of(text);
-    const auto days = config::integer_of(text.substr(0, text.size() - 1));
-    if (!days || *days > 3650) return std::nullopt;
-    return std::chrono::days{*days};
-}
-
 Error wrong(const std::string& option, const std::string& text, const std::string& expected) {
     return Error{Errc::bad_input,
                  option + ": is '" + printable(text, 60) + "'; expected " + expected};
@@ -54,7 +46,7 @@ Error wrong(const std::string& option, const std::string& text, const std::strin
 Result<void> read_period(const PeriodTexts& texts, std::optional<TimePoint>& since, Duration& span,
                          std::optional<TimePoint>& until) {
     if (!texts.since.empty()) {
-        const auto back = span_or_days(texts.since);
+        const auto back = parse_duration(texts.since);
         if (back && *back > Duration::zero())
             span = *back;
         else

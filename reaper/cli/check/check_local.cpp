@@ -289,12 +289,17 @@ void check_duties(const DutySettings& duties, const Report& report) {
         report({Verdict::ok, "watermark",
                 marks + "; not again before " + format_duration(watermark.cooldown)});
     const LifeSpanSettings& life_span = duties.life_span;
-    if (life_span.on())
-        report(
-            {Verdict::ok, "life span",
-             (life_span.after > Duration{} ? "servers end after " + format_duration(life_span.after)
-                                           : "servers of some taggers or flavors end") +
-                 ", " + std::to_string(life_span.per_hour) + " an hour at most"});
+    if (!life_span.on()) return;
+    const auto ends = [](Duration after) {
+        return after > Duration{} ? "end after " + format_duration(after) : "do not end";
+    };
+    std::string text = "servers " + ends(life_span.after);
+    for (const TaggerSpan& span : life_span.taggers)
+        text += ", those of tagger " + span.tagger + ' ' + ends(span.after);
+    if (!life_span.flavor_key.empty())
+        text += ", where a flavor has " + life_span.flavor_key + " they end as it says";
+    report({Verdict::ok, "life span",
+            text + "; " + std::to_string(life_span.per_hour) + " an hour at most"});
 }
 
 // Is freed room likely to go to new revocable servers?

@@ -139,7 +139,16 @@ TEST(CheckDuties, TellsOfThoseThatAreOn) {
     ASSERT_EQ(findings.size(), 2U);
     EXPECT_EQ(findings[0].detail,
               "VCPU above 90 % used: servers go until 80 %; not again before 30min");
-    EXPECT_EQ(findings[1].detail, "servers end after 1d, 300 an hour at most");
+    EXPECT_EQ(findings[1].detail, "servers end after 1d; 300 an hour at most");
+    duties = {};
+    duties.life_span.taggers = {{"project", std::chrono::hours{48}}, {"resource", {}}};
+    duties.life_span.flavor_key = "reaper:life_span";
+    check_duties(duties, report);
+    ASSERT_EQ(findings.size(), 3U);
+    EXPECT_EQ(
+        findings[2].detail,
+        "servers do not end, those of tagger project end after 2d, those of tagger resource do "
+        "not end, where a flavor has reaper:life_span they end as it says; 300 an hour at most");
 }
 
 TEST_F(CheckCloud, NothingIsWritten) {

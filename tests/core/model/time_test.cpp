@@ -85,7 +85,9 @@ TEST(TimeText, DurationsOfSettingsComeBack) {
     for (const char* text : {"0s", "500ms", "90s", "5min", "2h", "87600h"})
         EXPECT_EQ(exact_duration(parse_duration(text).value_or(-1ms)), text);
     EXPECT_EQ(parse_duration("120s"), 2min);
-    for (const char* text : {"", "5", "s", "-5s", "5 s", "1.5h", "5m", "87601h", "99999999999h"})
+    EXPECT_EQ(parse_duration("2d"), 48h);
+    for (const char* text :
+         {"", "5", "s", "-5s", "5 s", "1.5h", "5m", "87601h", "3651d", "9999999999h"})
         EXPECT_EQ(parse_duration(text), std::nullopt) << text;
 }
 
