@@ -39,6 +39,11 @@ std::optional<std::string> why_protected(const Server& server, LockHolder lock,
 
 }  // namespace
 
+static std::string evict_at(const Server& server) {
+    const auto at = server.metadata.find(evict_at_key);
+    return at == server.metadata.end() ? std::string{} : at->second;
+}
+
 FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const FreshRules& rules,
                          TimePoint now) {
     const auto& record = sight.record;
@@ -77,7 +82,7 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     if (!victim.resources.fits_in(total(allocations)))
         return {Kind::unfit, "it holds " + to_string(total(allocations)) + ", not the planned " +
                                  to_string(victim.resources)};
-    return {Kind::fit, {}, rules.notice.of(server)};
+    return {Kind::fit, {}, rules.notice.of(server), evict_at(server)};
 }
 
 namespace {

@@ -43,7 +43,8 @@ struct FreshVerdict {
     };
     Kind kind{};
     std::string reason;
-    Duration notice{};  ///< of a fit one: how much it is to have, if it has none yet
+    Duration notice{};       ///< of a fit one: how much it is to have, if it has none yet
+    std::string evict_at{};  ///< of a fit one: when it ends, by its metadata
 };
 
 /// Which servers may be victims at all.

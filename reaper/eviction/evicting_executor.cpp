@@ -406,14 +406,21 @@ bool EvictingExecutor::has_time_left(const Notice& notice) const {
     return cloud_.clock.now() < notice.until || cloud_.clock.steady() < notice.until_steady;
 }
 
+/// What an earlier process gave counts only while the metadata say the same: another reaper, with a
+/// journal of its own, may have given more time since.
+static bool was_told(const Notice* given, const FreshVerdict& verdict) {
+    if (given == nullptr || !given->told) return false;
+    return given->until_steady > Duration::zero() || verdict.evict_at.empty() ||
+           verdict.evict_at == iso_time(given->until);
+}
+
 /// Why the victim may not be deleted yet; none if it had its notice.
 std::optional<std::string> EvictingExecutor::notice_trouble(const Victim& victim,
                                                             const RecheckResult& look) const {
     const Notice* const given = notices_.find(victim.server);
     if (given != nullptr && given->told && has_time_left(*given))
         return label(victim) + " has notice until " + iso_time(given->until);
-    const bool told = given != nullptr && given->told;
-    if (!told && look.verdict.notice > Duration::zero())
+    if (!was_told(given, look.verdict) && look.verdict.notice > Duration::zero())
         return label(victim) + " is to have notice first";
     return std::nullopt;
 }
@@ -438,7 +445,7 @@ Task<void> EvictingExecutor::give_notice(Cull& cull) {
         const auto look = cull.looks.find(victim.server);
         if (cull.state(victim) != Cull::State::planned || look == cull.looks.end()) continue;
         const Notice* const given = notices_.find(victim.server);
-        if (given != nullptr && given->told) {
+        if (was_told(given, look->second.verdict)) {
             waits = waits || has_time_left(*given);
             until = std::max(until, given->until);
         } else if (look->second.verdict.notice > Duration::zero()) {

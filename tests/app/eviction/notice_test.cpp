@@ -194,6 +194,24 @@ TEST_F(NoticeTest, ARestartEndsItAtTheSameTime) {
     EXPECT_LE(*deleted_at(victim), *end + seconds{2});
 }
 
+TEST_F(NoticeTest, ALaterTimeThatAnotherReaperGaveIsNoTimeToGoEarlier) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    const auto end = end_of(victim);
+    crash();
+    clock.advance(seconds{30});
+    auto metadata = cloud.server_at(victim).record.server.metadata.get();
+    metadata[evict_at_key] = iso_time(*end + seconds{20});
+    cloud.server_at(victim).record.server.metadata = std::move(metadata);
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("MARK"), 2U);
+    ASSERT_TRUE(deleted_at(victim).has_value());
+    EXPECT_GE(*deleted_at(victim), *end + seconds{20});
+}
+
 TEST_F(NoticeTest, AStopLeavesItToTheNextReaper) {
     full_host();
     ask();

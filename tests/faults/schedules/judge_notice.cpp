@@ -56,7 +56,8 @@ void Checker::judge_notices_left() {
     for (const Item& item : plan_.items)
         if (is_network(item.kind)) return;
     for (const cloudsim::Server* const server : site_.world().nova.listed())
-        if (told_end(*server) && journaled_end(server->id, Step::notice_sent) &&
+        if (told_end(*server) && !accepted_.contains(server->id) &&
+            journaled_end(server->id, Step::notice_sent) &&
             server->task == cloudsim::TaskState::none)
             blame("notice", server->id.text() + " stays, and its metadata say that it ends");
 }
