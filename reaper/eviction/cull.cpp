@@ -37,12 +37,12 @@ std::optional<std::string> why_protected(const Server& server, LockHolder lock,
     return rules.protection.why(server, aggregates_of(server.host, rules.aggregates));
 }
 
-}  // namespace
-
-static std::string evict_at(const Server& server) {
+std::string evict_at(const Server& server) {
     const auto at = server.metadata.find(evict_at_key);
     return at == server.metadata.end() ? std::string{} : at->second;
 }
+
+}  // namespace
 
 FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const FreshRules& rules,
                          TimePoint now) {

@@ -408,7 +408,7 @@ bool EvictingExecutor::has_time_left(const Notice& notice) const {
 
 /// What an earlier process gave counts only while the metadata say the same: another reaper, with a
 /// journal of its own, may have given more time since.
-static bool was_told(const Notice* given, const FreshVerdict& verdict) {
+static bool still_stands(const Notice* given, const FreshVerdict& verdict) {
     if (given == nullptr || !given->told) return false;
     return given->until_steady > Duration::zero() || verdict.evict_at.empty() ||
            verdict.evict_at == iso_time(given->until);
@@ -420,7 +420,7 @@ std::optional<std::string> EvictingExecutor::notice_trouble(const Victim& victim
     const Notice* const given = notices_.find(victim.server);
     if (given != nullptr && given->told && has_time_left(*given))
         return label(victim) + " has notice until " + iso_time(given->until);
-    if (!was_told(given, look.verdict) && look.verdict.notice > Duration::zero())
+    if (!still_stands(given, look.verdict) && look.verdict.notice > Duration::zero())
         return label(victim) + " is to have notice first";
     return std::nullopt;
 }
@@ -445,7 +445,7 @@ Task<void> EvictingExecutor::give_notice(Cull& cull) {
         const auto look = cull.looks.find(victim.server);
         if (cull.state(victim) != Cull::State::planned || look == cull.looks.end()) continue;
         const Notice* const given = notices_.find(victim.server);
-        if (was_told(given, look->second.verdict)) {
+        if (still_stands(given, look->second.verdict)) {
             waits = waits || has_time_left(*given);
             until = std::max(until, given->until);
         } else if (look->second.verdict.notice > Duration::zero()) {

@@ -107,8 +107,14 @@ Task<void> NoticeGiver::withdraw_one(Notice notice, std::string reason) {
         noted = co_await note(notice.request, notice.server, Step::withdrawn, reason);
     }
     notices_.end(notice.server);
-    // Another reaper has the journal by now, and the notice with it.
-    if (!noted && noted.error().code == Errc::conflict) co_return;
+    if (!noted) {
+        // After `conflict` another reaper has the journal, and the notice with it.
+        if (noted.error().code != Errc::conflict)
+            log_about(about(notice), spdlog::level::err,
+                      "{}: the notice of {} could not be withdrawn, see its metadata and state: {}",
+                      notice.request.str(), label(notice), noted.error().what);
+        co_return;
+    }
     log_about(about(notice), spdlog::level::info, "{}: the notice of {} is withdrawn: {}",
               notice.request.str(), label(notice), reason);
     auto taken = co_await take_back(notice);

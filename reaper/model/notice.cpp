@@ -27,7 +27,7 @@ bool NoticeRules::none() const {
 
 Duration NoticeRules::of(const Server& server) const {
     if (none()) return Duration::zero();
-    // One that was stopped under a notice still has it, any reaper may have given it.
+    // One that was stopped under a notice still has it: any reaper may have given it.
     if (!loses_work(server) && !server.metadata.contains(evict_at_key)) return Duration::zero();
     if (!settings_.owner_key.empty()) {
         const auto asked = server.metadata.find(settings_.owner_key);

@@ -117,6 +117,17 @@ TEST_F(NoticeTest, ItIsWithdrawnOnceTheJournalTakesThat) {
     EXPECT_FALSE(end_of(victim).has_value());
 }
 
+TEST_F(NoticeTest, NoOwnerHearsOfAWithdrawalThatTheJournalLacks) {
+    full_host();
+    ask();
+    const std::string victim = told();
+    journal.fails = [](const std::string& what) { return what.starts_with("notice-withdrawn"); };
+    cloud.remove(uuid_of("requester-1"));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_TRUE(end_of(victim).has_value());
+    EXPECT_EQ(cloud.count("UNMARK"), 0U);
+}
+
 TEST_F(NoticeTest, ItIsWithdrawnIfRoomComesFreeElsewhere) {
     full_host();
     ask();
