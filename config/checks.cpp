@@ -136,6 +136,9 @@ void check_admin(const Admin& admin, Findings& findings) {
     check_certificate("admin.tls", admin.cert_file, admin.key_file, findings);
     if (demands && !tls)
         findings.error("admin.tls.client_ca_file", "given without cert_file", "all three");
+    if (admin.owners && admin.auth != "keystone")
+        findings.error("admin.owners", "is true, and clients show no token of a project",
+                       "admin.auth: keystone");
     if (admin.auth == "certificate" && admin.principals.empty())
         findings.error("admin.principals", "is empty: it admits no certificate",
                        "common names or patterns, such as [ops, 'controller-*']");

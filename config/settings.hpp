@@ -185,6 +185,8 @@ struct Admin {
     /// the roles may act; `certificate`: a client with one of client_ca_file may.
     std::string auth = "none";
     std::vector<std::string> roles{"admin"};
+    std::vector<std::string> read_roles;  ///< of tokens that may only read
+    bool owners = false;  ///< `keystone`: any token of a project may ask for its own servers
     std::vector<std::string> principals;  ///< patterns: of certificates that may ask
     std::vector<std::string> names;       ///< what clients may call the port beside its address
     std::string cert_file, key_file;      ///< PEM; both, or none for no TLS

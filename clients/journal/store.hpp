@@ -104,6 +104,7 @@ public:
     Result<std::vector<RequestRecord>> freed_rooms_since(TimePoint since);
     Result<std::vector<JournalEvent>> events(int limit);
     Result<std::vector<JournalEvent>> find_events(const JournalQuery& query);
+    Result<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since);
     Result<JournalTotals> totals(TimePoint since);
     Result<std::vector<InventoryHold>> holds();
 

@@ -150,6 +150,9 @@ public:
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override {
         return call(&Store::find_events, std::move(query));
     }
+    ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override {
+        return call(&Store::victims_by_flavor, since);
+    }
     ResultTask<JournalTotals> totals(TimePoint since) override {
         return call(&Store::totals, since);
     }

@@ -142,6 +142,8 @@ TokenOwner token_owner_from(const JsonPlace& token) {
     owner.user = user["name"].text();
     const JsonPlace domain = user["domain"];
     owner.user_domain = domain["name"].text();
+    if (const auto project = token.maybe("project"))
+        owner.project = ProjectId{(*project)["id"].text()};
     // A token for nothing has none.
     if (const auto roles = token.maybe("roles"))
         roles->each([&](const JsonPlace& role) { owner.roles.push_back(role["name"].text()); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reaper/api/daemon.hpp"
+#include "reaper/api/owners.hpp"
 #include "reaper/api/settled_query.hpp"
 #include "reaper/ports/compute.hpp"
 #include "reaper/ports/identity.hpp"
@@ -68,6 +69,8 @@ struct Backend {
     std::string program_version{};
     /// Whether usage is being counted: that is done for one at a time. Never null.
     std::shared_ptr<bool> counts_usage = std::make_shared<bool>(false);
+    /// Never null.
+    std::shared_ptr<OwnersQuestions> owners = std::make_shared<OwnersQuestions>();
     /// Never null.
     std::shared_ptr<RecentlySettled> settled = std::make_shared<RecentlySettled>();
 };

@@ -98,14 +98,17 @@ Task<std::variant<Caller, HttpResponse>> Callers::identify(HttpRequest request) 
 }
 
 std::variant<Caller, HttpResponse> Callers::by_owner(const TokenOwner& owner) const {
+    const auto has_one_of = [&](const std::vector<std::string>& roles) {
+        return std::find_first_of(owner.roles.begin(), owner.roles.end(), roles.begin(),
+                                  roles.end()) != owner.roles.end();
+    };
     Caller caller;
-    caller.access = Access::act;
+    caller.access = has_one_of(rules_.roles)        ? Access::act
+                    : has_one_of(rules_.read_roles) ? Access::look
+                                                    : Access::own;
     caller.principal = escaped(owner.user) + "@" + escaped(owner.user_domain);
-    const bool any =
-        std::any_of(owner.roles.begin(), owner.roles.end(), [this](const std::string& role) {
-            return std::find(rules_.roles.begin(), rules_.roles.end(), role) != rules_.roles.end();
-        });
-    if (any) return caller;
+    if (rules_.owners) caller.project = owner.project;
+    if (rules_.owners || caller.access != Access::own) return caller;
     return refuse(403, printable(*caller.principal, 255) + " has none of the roles that may ask: " +
                            listed(rules_.roles) + " (admin.roles)");
 }

@@ -15,8 +15,9 @@
 
 namespace reaper::api {
 
-/// Watching is what monitoring may. Looking shows everything and changes nothing.
-enum class Access { watch, look, act };
+/// Watching is what monitoring may. Owning shows a project its own servers, and nothing else.
+/// Looking shows everything and changes nothing.
+enum class Access { watch, own, look, act };
 
 struct Caller {
     Access access = Access::look;
@@ -24,6 +25,7 @@ struct Caller {
     /// name; an `@` within a name is `%40`, and `%` is `%25`. None: the caller's identity
     /// is not known, and the request names it.
     std::optional<std::string> principal{};
+    ProjectId project{};  ///< of his token, where owners may ask; else empty
 };
 
 /// How callers show who they are.
@@ -32,8 +34,10 @@ struct CallerRules {
     bool certificates = false;      ///< the server demands one, and its name is the principal
     std::vector<std::string> principals{};  ///< patterns; a certificate's name must match one
     bool tokens = false;  ///< one is demanded in X-Auth-Token; its user is the principal
-    std::vector<std::string> roles{};  ///< a token's user must have one of them
-    std::string keystone_url{};        ///< where he gets a token, for the refusal
+    std::vector<std::string> roles{};       ///< a token's user must have one of them
+    std::vector<std::string> read_roles{};  ///< or one of these: his access is for reading then
+    bool owners = false;                    ///< any other user owns what his token's project has
+    std::string keystone_url{};             ///< where he gets a token, for the refusal
 };
 
 class Callers {

@@ -24,6 +24,7 @@ struct DaemonView {
     const CloudCache& cache;
     const Ledger& ledger;
     const CompiledPolicy& policy;
+    const Notices& notices;
 };
 
 /// How the daemon is. Reasons are one line for people.

@@ -84,6 +84,22 @@ Task<HttpResponse> get_protections(const Backend& backend, ApiRequest request);
 Task<HttpResponse> post_protect(const Backend& backend, ApiRequest request);
 Task<HttpResponse> post_unprotect(const Backend& backend, ApiRequest request);
 
+// What the owner of a revocable server learns, and its guest.
+
+/// ?limit=N&marker=ID: {version, servers[], servers_links[]}, by id: the revocable ones of the
+/// caller's project, from the cache. 403: his token is for no project; 503: too many questions of
+/// that project, the cloud has not been read yet, or the journal can't be read.
+///
+///  server  {id, name, status, flavor, launched_at (or null), revocable_because, protected,
+///           protected_until, evict_at, evict_because (null: none), evicted{last_24h, last_7d} (of
+///           that flavor, any project's), host (for who may look)}
+Task<HttpResponse> get_own_servers(const Backend& backend, ApiRequest request);
+
+/// The body is what Nova tells of an instance: {instance-id, metadata, ...}. {} of one that is not
+/// revocable, or not known; else {revocable: true, notice_s (its period), evict_at (left out
+/// without notice)}. Only the cache is asked.
+Task<HttpResponse> post_vendordata(const Backend& backend, ApiRequest request);
+
 // What the journal tells: requests, victims, messages, events, totals.
 
 /// ?limit=N&marker=ID&outcome=KIND&project=ID&host=NAME&flavor=NAME&server=ID&since=TIME&until=TIME,

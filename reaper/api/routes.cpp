@@ -38,6 +38,8 @@ const char* title_of(int status) {
     }
 }
 
+constexpr std::string_view own_servers = "/v1/my/servers";
+
 constexpr Route table[] = {
     {"GET", "/", "a page for people, which asks for the rest", Access::look, get_page, true},
     {"GET", "/v1", "this list", Access::look, list_routes},
@@ -112,6 +114,14 @@ constexpr Route table[] = {
      "{server, until|for, reason, by} - the server, by its id or name, is never deleted by the "
      "reaper until then (for who may act)",
      Access::act, post_protect},
+    {"GET", own_servers,
+     "?limit=N&marker=ID - the revocable servers of your token's project, their notices, and how "
+     "often such servers went lately (admin.owners)",
+     Access::own, get_own_servers},
+    {"POST", "/v1/vendordata",
+     "{instance-id, metadata} - what Nova's DynamicJSON vendordata tells the guest of a revocable "
+     "server",
+     Access::look, post_vendordata},
     {"POST", "/v1/unprotect", "{server, by} - ends that (for who may act)", Access::act,
      post_unprotect},
     {"GET", "/v1/culling_candidates",
@@ -214,6 +224,10 @@ Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest req
     std::string methods;
     const Route* const route = find_route(*parsed, caller.access, methods);
     const std::string path = printable(parsed->path, 100);
+    if (caller.access == Access::own && (route == nullptr || route->needs != Access::own))
+        co_return refuse(403, printable(caller.principal.value_or("you"), 255) +
+                                  " has none of the roles that may ask for " + path +
+                                  " (admin.roles), but may ask for " + std::string{own_servers});
     if (route == nullptr && methods.empty()) {
         const bool watches = caller.access == Access::watch;
         const std::string others = watches ? "there are /metrics, /healthz and /readyz here"
@@ -234,6 +248,7 @@ Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest req
                      printable(*caller.principal, 255));
     ApiRequest asked = std::move(*parsed);
     asked.access = caller.access;
+    asked.project = std::move(caller.project);
     asked.principal = std::move(caller.principal);
     auto response = co_await route->answer(backend, std::move(asked));
     if (response.status != 503 || route->needs == Access::watch || !backend.standby)

@@ -25,6 +25,7 @@ struct ApiRequest {
     std::string body{};
     std::optional<std::string> principal{};  ///< of the caller (Caller)
     Access access = Access::look;            ///< of the caller
+    ProjectId project{};                     ///< of the caller
     std::string id{};                        ///< what stands in the path for its `{...}`
     std::string last_event_id{};             ///< Last-Event-ID
 };

@@ -253,6 +253,8 @@ api::CallerRules port_callers(const config::Settings& settings) {
     rules.tokens = settings.admin.auth == "keystone";
     rules.certificates = settings.admin.auth == "certificate";
     rules.roles = settings.admin.roles;
+    rules.read_roles = settings.admin.read_roles;
+    rules.owners = settings.admin.owners;
     rules.principals = settings.admin.principals;
     rules.keystone_url = settings.cloud.credentials.auth_url;
     return rules;
@@ -296,7 +298,8 @@ Result<std::vector<std::unique_ptr<HttpServer>>> daemon_admin(boost::asio::io_co
         wanted.address = address;
         wanted.group_too = address == on_socket(admin.look_socket);
         wanted.names = admin.names;
-        wanted.limits.connections = 64;  // streams of requests, and of events, keep theirs
+        wanted.limits.connections = 64;         // streams of requests, and of events, keep theirs
+        wanted.limits.body_bytes = 512 * 1024;  // of vendordata: user data and metadata
         if (address == admin.listen && !admin.cert_file.empty())
             wanted.tls = HttpServerTls{admin.cert_file, admin.key_file, admin.client_ca_file};
         auto callers = std::make_shared<api::Callers>(rules, cloud.identity, cloud.clock);

@@ -15,7 +15,8 @@ namespace reaper {
 
 std::optional<DaemonView> RunningService::view() const {
     if (!parts_ || !parts_->refresher.built()) return std::nullopt;
-    return DaemonView{parts_->refresher.cache(), rooms_.ledger(), *settings_.policy};
+    return DaemonView{parts_->refresher.cache(), rooms_.ledger(), *settings_.policy,
+                      parts_->safeguards.safeguards().notices()};
 }
 
 std::optional<DaemonState> RunningService::state() const {

@@ -46,7 +46,8 @@ ResultTask<void> NoticeGiver::note(RequestId request, ServerId server, Step step
 }
 
 ResultTask<void> NoticeGiver::give(Request request, Victim victim, TimePoint until) {
-    Notice notice{victim.server, request.id, until, false, false, {}, victim.name, victim.host, {}};
+    Notice notice{victim.server, request.id,  until, false,         false, {},
+                  victim.name,   victim.host, {},    request.source};
     const TimePoint now = cloud_.clock.now();
     const Notice* const before = notices_.find(victim.server);
     notice.tried_since = std::min(before != nullptr ? before->tried_since : now, now);

@@ -18,6 +18,7 @@ struct TokenOwner {
     std::string user_domain;         ///< name
     std::vector<std::string> roles;  ///< names, in the token's project, domain or system
     TimePoint expires{};
+    ProjectId project{};  ///< its scope; empty: a domain, the system, or nothing
 };
 
 class Identity {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ public:
     virtual ResultTask<std::vector<MessageEntry>> find_messages(JournalQuery query) = 0;
     /// Servers whose deletion was sent at or after `since`, oldest first.
     virtual ResultTask<std::vector<VictimEntry>> victims_since(TimePoint since) = 0;
+    /// How many those are of each flavor, by its name.
+    virtual ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) = 0;
     /// Stories with a freed-room result noted at or after `since`, oldest first.
     virtual ResultTask<std::vector<RequestRecord>> freed_rooms_since(TimePoint since) = 0;
     /// Newest first.

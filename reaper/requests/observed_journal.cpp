@@ -119,6 +119,9 @@ public:
         return inner_.find_events(std::move(query));
     }
     ResultTask<JournalTotals> totals(TimePoint since) override { return inner_.totals(since); }
+    ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override {
+        return inner_.victims_by_flavor(since);
+    }
     ResultTask<std::vector<InventoryHold>> holds() override { return inner_.holds(); }
     ResultTask<std::vector<ServerProtection>> protections() override {
         return inner_.protections();

@@ -46,7 +46,8 @@ void Notices::read_back(const RequestRecord& record) {
         if (!told && step.step != Step::notice_sent) continue;
         const auto until = parse_time(step.detail);
         if (!until) continue;
-        Notice notice{step.server, record.request.id, *until, told, false, {}, {}, {}, {}};
+        Notice notice{step.server, record.request.id,    *until, told, false, {}, {}, {},
+                      {},          record.request.source};
         notice.tried_since =
             std::min(known != all_.end() ? known->second.tried_since : step.at, step.at);
         for (const auto& entry : record.plans) {

@@ -22,6 +22,7 @@ struct Notice {
     std::string name{};       ///< of the server, and its host: as the plan had them
     std::string host{};
     TimePoint tried_since{};  ///< since when Nova is asked to take it
+    RequestSource source{};   ///< of the request
 
     friend bool operator==(const Notice&, const Notice&) = default;
 };

@@ -146,6 +146,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "admin: {listen: '127.0.0.1:8787', auth: certificate, principals: [ops]}\n",
                 "reaper.yaml:9: admin.auth: is certificate, and none is demanded; expected "
                 "admin.tls.client_ca_file, of which clients must show one"},
+        Mistake{"OwnersWithoutTokens", "admin: {listen: '127.0.0.1:8787', owners: true}\n",
+                "reaper.yaml:9: admin.owners: is true, and clients show no token of a project; "
+                "expected admin.auth: keystone"},
         Mistake{
             "AdminForNoRole", "admin: {auth: keystone, roles: []}\n",
             "reaper.yaml:9: admin.roles: is an empty list; expected a list of texts, at least one"},

@@ -249,6 +249,23 @@ ResultTask<std::vector<JournalEvent>> FakeJournal::events(int limit) {
     co_return newest;
 }
 
+ResultTask<std::map<std::string, std::int64_t>> FakeJournal::victims_by_flavor(TimePoint since) {
+    const auto lost = co_await begin();
+    if (lost) co_return *lost;
+    std::map<std::string, std::int64_t> counted;
+    for (const auto& [id, record] : records)
+        for (const VictimEntry& each : victims_of(record)) {
+            if (each.at < since) continue;
+            std::string flavor;
+            for (const auto& entry : record.plans)
+                if (const auto* const plan = std::get_if<Plan>(&entry.decision))
+                    for (const Victim& victim : plan->victims())
+                        if (victim.server == each.server) flavor = victim.flavor;
+            ++counted[flavor];
+        }
+    co_return counted;
+}
+
 ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
     auto victims = co_await victims_since(since);
     JournalTotals totals;

@@ -1,18 +1,37 @@
 """Notice before the end: a server's metadata say when it goes, and it does not go before that time."""
 
+import json
+import subprocess
 import time
+from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
+from typing import Any, Iterator
 
 import pytest
-from cloud import Cloud, Server, eventually
+import requests
+from cloud import PATIENCE, Cloud, Server, eventually
 from fleet import Fleet, assert_only_victims_died, fill
 from lab_cloud import LabCloud
+from lablib import catalog
+from lablib.ports import LOOPBACK, free_ports
+from openstack_cloud import OpenStackCloud
 from reaper_process import Reaper
 from test_rights import listed_rights, role_with_the_least_rights, used_rights
 
 FULL = [("regular", "large", 1)]
 ONE_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
 PERIOD = 8
+ASK_AS_NOVA = """
+import json, sys
+from types import SimpleNamespace
+import nova.conf
+from nova.api.metadata.vendordata_dynamic import DynamicVendorData
+nova.conf.CONF([], project="nova", default_config_files=[sys.argv[1]])
+others = dict.fromkeys(("project_id", "image_ref", "user_data", "hostname"), "")
+instance = SimpleNamespace(uuid=sys.argv[2], metadata={}, system_metadata={}, **others)
+print(json.dumps(DynamicVendorData(instance).get()))
+"""
 
 
 def at(text: str) -> float:
@@ -45,6 +64,60 @@ def deleted_at(reaper: Reaper, request: str) -> float:
     return sent / 1000
 
 
+@contextmanager
+def owner_of_spot(cloud: OpenStackCloud) -> Iterator[str]:
+    """The name of a user who may only read in that project, and in `regular`."""
+    keystone = catalog.client(cloud.lab, "identity")
+    user = catalog.user_session(cloud.lab, "onlooker").get_user_id()
+    [role] = keystone.get("/roles?name=reader").json()["roles"]
+    grant = f"/projects/{cloud.project_id('spot')}/users/{user}/roles/{role['id']}"
+    keystone.put(grant)
+    try:
+        yield "onlooker"
+    finally:
+        keystone.delete(grant)
+
+
+def ask(
+    reaper: Reaper, cloud: OpenStackCloud, path: str, user: str, project: str, body: Any = None
+) -> requests.Response:
+    token = catalog.user_session(cloud.lab, user, project).get_token()
+    session = requests.Session()
+    session.trust_env = False
+    return session.request(
+        "GET" if body is None else "POST",
+        f"http://{reaper.config['admin']['listen']}{path}",
+        json=body,
+        headers={"X-Auth-Token": token},
+        timeout=PATIENCE,
+    )
+
+
+def vendordata_by_nova(reaper: Reaper, cloud: LabCloud, server: Server, settings: Path) -> Any:
+    """What Nova's metadata API tells a guest: by Nova's code, with a token of Nova's user."""
+    who = cloud.lab["users"]["openstack"]
+    settings.write_text(
+        f"""\
+[api]
+vendordata_dynamic_targets = reaper@http://{reaper.config['admin']['listen']}/v1/vendordata
+[vendordata_dynamic_auth]
+auth_type = password
+auth_url = {cloud.endpoint("identity")}
+username = {who["name"]}
+password = {who["password"]}
+project_name = {who["project"]}
+user_domain_id = default
+project_domain_id = default
+"""
+    )
+    done = subprocess.run(
+        ["/usr/bin/python3", "-B", "-c", ASK_AS_NOVA, str(settings), server.id],
+        capture_output=True, text=True, timeout=PATIENCE, env={"no_proxy": "*"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 def test_a_server_ends_at_the_time_that_its_metadata_say(cloud: Cloud, install) -> None:
     """Its guest shuts down before; a restart of the reaper changes nothing of it."""
     reaper = with_notice(install(), stop_before="4s")
@@ -64,14 +137,42 @@ def test_a_server_ends_at_the_time_that_its_metadata_say(cloud: Cloud, install) 
     cloud.wait_for(cloud.ask("medium"), "ACTIVE")
 
 
-def test_a_server_whose_end_is_needed_no_more_hears_that(cloud: Cloud, install) -> None:
-    reaper = with_notice(install())
+def test_a_server_whose_end_is_needed_no_more_hears_that(
+    cloud: OpenStackCloud, install, tmp_path: Path
+) -> None:
+    """Its owner and its guest, who ask the reaper, too."""
+    reaper = install()
+    port = free_ports(["admin"])["admin"]
+    reaper.config["admin"] = {"listen": f"{LOOPBACK}:{port}", "auth": "keystone", "owners": True}
+    with_notice(reaper, period="10min")
     fleet, victim = one_spot(cloud)
     mark = cloud.mark()
     [refused] = cloud.fail_to_boot("medium")
-    told(cloud, victim)
-    cloud.delete_without_waiting(refused)
-    assert reaper.wait_outcome(refused.request)["kind"] == "refused"
+    end = told(cloud, victim)
+    with owner_of_spot(cloud) as owner:
+
+        def mine(project: str) -> list[dict[str, Any]]:
+            answer = ask(reaper, cloud, "/v1/my/servers", owner, project).json()
+            servers: list[dict[str, Any]] = answer["servers"]
+            return servers
+
+        eventually("its owner hears of it", lambda: mine("spot")[0]["evict_because"], every=1)
+        [seen] = mine("spot")
+        assert seen["id"] == victim.id and seen["evict_at"] == end and "host" not in seen, seen
+        assert seen["evict_because"] == "a regular server needs its room"
+        assert mine("regular") == []
+        assert ask(reaper, cloud, "/v1/hosts", owner, "spot").status_code == 403
+        nova = {"instance-id": victim.id, "metadata": {}}
+        assert ask(reaper, cloud, "/v1/vendordata", owner, "spot", nova).status_code == 403
+        heard = ask(reaper, cloud, "/v1/vendordata", "reaper", "service", nova).json()
+        assert heard == {"revocable": True, "notice_s": 600, "evict_at": end}
+        if isinstance(cloud, LabCloud):
+            assert vendordata_by_nova(reaper, cloud, victim, tmp_path / "nova.conf") == {"reaper": heard}
+        cloud.delete_without_waiting(refused)
+        assert reaper.wait_outcome(refused.request)["kind"] == "refused"
+        eventually("its owner hears that", lambda: mine("spot")[0]["evict_at"] is None, every=1)
+        heard = ask(reaper, cloud, "/v1/vendordata", "reaper", "service", nova).json()
+        assert heard == {"revocable": True, "notice_s": 600}
     assert "reaper:evict_at" not in cloud.metadata_of(victim)
     assert_only_victims_died(fleet, mark, [])
 

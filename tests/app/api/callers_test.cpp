@@ -79,6 +79,35 @@ TEST_F(CallersTest, AUserWithOneOfTheRolesActsAsHimself) {
     EXPECT_EQ(std::get<Caller>(said).access, Access::act);
 }
 
+TEST_F(CallersTest, AUserWithOneOfTheReadRolesMayNotAct) {
+    by_token.read_roles = {"service", "member"};
+    cloud.tokens["nova"] = {"nova", "Default", {"service"}, hours_from_now(1), ProjectId{"p"}};
+    Callers callers{by_token, cloud, clock};
+    const auto said = with(callers, "nova");
+    EXPECT_EQ(std::get<Caller>(said).access, Access::look);
+    EXPECT_EQ(principal(said), "nova@Default");
+    EXPECT_EQ(std::get<Caller>(said).project, ProjectId{}) << "owners may not ask";
+    EXPECT_EQ(std::get<Caller>(with(callers, "good")).access, Access::act) << "he has both";
+}
+
+TEST_F(CallersTest, AnyOtherUserOwnsWhatHisProjectHas) {
+    by_token.owners = true;
+    cloud.tokens["of-a-project"] = {"eve", "Default", {"x"}, hours_from_now(1), ProjectId{"p-1"}};
+    cloud.tokens["good"].project = ProjectId{"p-2"};
+    Callers callers{by_token, cloud, clock};
+    const auto owner = with(callers, "of-a-project");
+    EXPECT_EQ(std::get<Caller>(owner).access, Access::own);
+    EXPECT_EQ(std::get<Caller>(owner).project, ProjectId{"p-1"});
+    EXPECT_EQ(principal(owner), "eve@Default");
+    EXPECT_EQ(std::get<Caller>(with(callers, "of-a-user")).project, ProjectId{}) << "unscoped";
+    EXPECT_EQ(std::get<Caller>(with(callers, "good")).access, Access::act);
+    EXPECT_EQ(std::get<Caller>(with(callers, "good")).project, ProjectId{"p-2"});
+    EXPECT_EQ(status(with(callers, "forged")), 401);
+    clock.advance(std::chrono::hours{1});
+    cloud.tokens.erase("of-a-project");
+    EXPECT_EQ(status(with(callers, "of-a-project")), 401) << "it has expired";
+}
+
 TEST_F(CallersTest, NoNameIsThatOfAnotherDomain) {
     cloud.tokens["one"] = {"a@b", "c", {"admin"}, hours_from_now(1)};
     cloud.tokens["two"] = {"a", "b@c", {"admin"}, hours_from_now(1)};

@@ -279,6 +279,22 @@ TEST_P(JournalFind, PlannedVictimsAreThoseOfDryRuns) {
     EXPECT_EQ(line.at(0).planned, static_cast<int>(found.size()));
 }
 
+TEST_P(JournalFind, WhatWentIsCountedByFlavor) {
+    using Counts = std::map<std::string, std::int64_t>;
+    const auto since = [&](int at) { return wait(journal_->victims_by_flavor(noon(at))).value(); };
+    EXPECT_EQ(since(0), (Counts{{"m1.small", 2}, {"m1.tiny", 1}}));
+    EXPECT_EQ(since(102), (Counts{{"m1.small", 1}, {"m1.tiny", 1}}));
+    step("req-2", "v-2", Step::force_delete_sent, 150);  // once more: one server went
+    step("req-2", "v-3", Step::skipped, 150);            // it did not, after all
+    PlanEntry again{2, noon(151), plan("req-2")};
+    auto& victims = std::get<Plan>(again.decision).hosts[0].victims;
+    victims[0].server = ServerId{"v-2"};
+    victims[0].flavor = "m1.small";
+    wait(journal_->add_plan(RequestId{"req-2"}, again)).value();
+    EXPECT_EQ(since(0), (Counts{{"m1.small", 2}}));
+    EXPECT_EQ(since(151), Counts{});
+}
+
 TEST_P(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
     for (int i = 0; i < 4; ++i) {
         const std::string id = "req-dry-" + std::to_string(i);

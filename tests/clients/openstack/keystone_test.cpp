@@ -186,7 +186,7 @@ TEST_F(KeystoneTest, ARefusedSearchIsNotAnEmptyOne) {
 const std::string token_path = "GET /v3/auth/tokens?nocatalog";
 
 TEST_F(KeystoneTest, SaysWhoseTokenItIs) {
-    const json body = {
+    json body = {
         {"token",
          {{"user", {{"id", "u1"}, {"name", "ops"}, {"domain", {{"id", "d"}, {"name", "Infra"}}}}},
           {"roles", {{{"id", "r1"}, {"name", "admin"}}, {{"id", "r2"}, {"name", "reader"}}}},
@@ -208,6 +208,12 @@ TEST_F(KeystoneTest, SaysWhoseTokenItIs) {
     EXPECT_EQ((*owner)->expires,
               TimePoint{std::chrono::sys_days{std::chrono::year{2026} / 11 / 20}} +
                   std::chrono::hours{1});
+    EXPECT_EQ((*owner)->project, ProjectId{}) << "it is for the system";
+    body["token"].erase("system");
+    body["token"]["project"] = {{"id", "p1"}, {"name", "web"}};
+    const auto scoped = cloud.run(keystone().owner_of("theirs"));
+    ASSERT_TRUE(scoped) << scoped.error().what;
+    EXPECT_EQ((*scoped)->project, ProjectId{"p1"});
 }
 
 TEST_F(KeystoneTest, AnUnknownTokenHasNoOwner) {
