@@ -47,8 +47,9 @@ const Notice* notice_of(const ServerId& server, const DaemonView& view) {
     return notice != nullptr && notice->told ? notice : nullptr;
 }
 
+/// `of_others`: another reaper may have given notice, which the metadata alone say.
 json own_server(const Server& server, const Host& host, const DaemonView& view,
-                const ServerProtections* protections) {
+                const ServerProtections* protections, bool of_others) {
     json told{{"id", server.id.str()},
               {"name", server.name},
               {"status", server.status},
@@ -68,7 +69,7 @@ json own_server(const Server& server, const Host& host, const DaemonView& view,
     if (const Notice* const notice = notice_of(server.id, view)) {
         told["evict_at"] = iso_time(notice->until);
         told["evict_because"] = why_it_goes(notice->source);
-    } else if (written != server.metadata.end()) {
+    } else if (of_others && written != server.metadata.end()) {
         if (const auto end = parse_time(written->second)) told["evict_at"] = iso_time(*end);
     }
     return told;
@@ -83,13 +84,15 @@ Task<std::optional<std::map<std::string, json>>> own_servers_from(const Backend&
     if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts()) hosts.push_back(host->id);
     std::map<std::string, json> found;
+    // Its own it knows at once; the cache may have metadata of a notice that was withdrawn since.
+    const bool of_others = !backend.daemon.status().serving;
     const HostVisit add = [&](const Host& host, const DaemonView& view) {
         for (const Server& server : host.servers) {
             const std::string& id = server.id.str();
             if (server.project != request.project || !server.revocable() || id <= page.marker ||
                 (found.size() > page.limit && id > found.rbegin()->first))
                 continue;
-            json told = own_server(server, host, view, backend.daemon.protections());
+            json told = own_server(server, host, view, backend.daemon.protections(), of_others);
             if (request.access != Access::own) told["host"] = host.service_host;
             found.insert_or_assign(id, std::move(told));
             if (found.size() > page.limit + 1) found.erase(std::prev(found.end()));
@@ -174,7 +177,8 @@ Task<HttpResponse> get_own_servers(const Backend& backend, ApiRequest request) {
     if (!backend.daemon.view()) co_return cloud_not_read();
     const auto counted = co_await backend.owners->count(backend.journal, backend.clock->now(),
                                                         backend.clock->steady());
-    if (!counted) co_return not_readable(counted.error());
+    // The journal's own reason is for its operator.
+    if (!counted) co_return refuse(503, std::string{journal_trouble} + "try again");
     auto found = co_await own_servers_from(backend, request, *page);
     if (!found) co_return cloud_not_read();
     const bool more = found->size() > page->limit;

@@ -164,7 +164,7 @@ TEST_F(OwnersApi, OnceAMinuteTheJournalIsAskedWhatWentOfAFlavor) {
     EXPECT_EQ(questions.of_flavor("m1.large").last_7d, 0);
     EXPECT_EQ(mine().at("servers")[0].at("evicted"), json({{"last_24h", 1}, {"last_7d", 1}}));
     journal.cut_off = true;
-    EXPECT_EQ(ask({"GET", path, {}}, owner("spot")).status, 503);
+    EXPECT_THAT(why(answer(503, route, path, "", owner("spot"))), Not(HasSubstr("server of the")));
 }
 
 TEST_F(OwnersApi, AnOwnerSeesUntilWhenItIsProtected) {
@@ -197,6 +197,21 @@ TEST_F(OwnersApi, BothSeeTheNotice) {
     EXPECT_EQ(others, 3);
     EXPECT_EQ(vendordata({{"instance-id", server}, {"metadata", json::object()}}),
               json({{"revocable", true}, {"notice_s", 120}, {"evict_at", end}}));
+}
+
+TEST_F(OwnersApi, MetadataCountWhereAnotherReaperServes) {
+    full_host();
+    const std::string end = "2026-11-27T12:00:00.000Z";
+    using Metadata = std::map<std::string, std::string>;
+    cloud.server_at("host1a").record.server.metadata = Metadata{{evict_at_key, end}};
+    cloud.server_at("host1b").record.server.metadata = Metadata{{evict_at_key, "soon"}};
+    start_and_read_the_cloud();
+    EXPECT_EQ(mine().at("servers")[0].at("evict_at"), nullptr) << "it was withdrawn";
+    messages->serves = false;
+    const json servers = mine().at("servers");
+    EXPECT_EQ(servers[0].at("evict_at"), end);
+    EXPECT_EQ(servers[0].at("evict_because"), nullptr);
+    EXPECT_EQ(servers[1].at("evict_at"), nullptr);
 }
 
 TEST_F(OwnersApi, AGuestHearsOnlyOfARevocableServer) {
