@@ -293,7 +293,8 @@ private:
     void judge_policy(const Basis& basis);
     // judge_notice.cpp
     bool gives_notice(const cloudsim::Request& request) const;
-    std::optional<TimePoint> journaled_end(const Uuid& server, Step with) const;
+    static std::optional<TimePoint> journaled_end(const test::FakeJournal& journal,
+                                                  const Uuid& server, Step with);
     void judge_notice(const Basis& basis, const cloudsim::Server& server);
     void judge_notices_left();
     // judge_breakers.cpp

@@ -44,11 +44,17 @@ bool Checker::awaits_end_of_hold() const {
     return !plan_.has(Kind::clock_step) && !journal().open_holds.empty();
 }
 
-/// By a machine that is gone: no other one has the journal.
+/// By a machine that is gone: no other one has the journal. Or because Placement's answer lacked
+/// the class, which says that nothing is reserved of it.
 bool Checker::left_held(const std::string& provider) const {
     const auto& other = journals_[1 - machine_]->open_holds;
-    return std::any_of(other.begin(), other.end(),
-                       [&](const InventoryHold& hold) { return hold.provider.str() == provider; });
+    const auto& ended = journal().ended_holds;
+    const auto of_it = [&](const InventoryHold& hold) { return hold.provider.str() == provider; };
+    return std::any_of(other.begin(), other.end(), of_it) ||
+           (plan_.has(Kind::missing_field) &&
+            std::any_of(ended.begin(), ended.end(), [&](const auto& hold) {
+                return of_it(hold.first) && hold.second.kind == InventoryHoldEndKind::gone;
+            }));
 }
 
 void Checker::judge_holds_left() {

@@ -24,10 +24,11 @@ bool Checker::gives_notice(const cloudsim::Request& request) const {
                         request.body.find("os-start") != std::string::npos));
 }
 
-/// The last end that the active reaper's journal has of it, with this step.
-std::optional<TimePoint> Checker::journaled_end(const Uuid& server, Step with) const {
+/// The last end that this journal has of it, with this step.
+std::optional<TimePoint> Checker::journaled_end(const test::FakeJournal& journal,
+                                                const Uuid& server, Step with) {
     std::optional<TimePoint> end;
-    for (const auto& [id, record] : journal().records)
+    for (const auto& [id, record] : journal.records)
         for (const StepEntry& step : record.steps)
             if (step.step == with && step.server.str() == server.text())
                 end = std::max(end, parse_time(step.detail));
@@ -45,21 +46,26 @@ void Checker::judge_notice(const Basis& basis, const cloudsim::Server& server) {
                             " ms before the time in its metadata");
     const bool ran = server.state == cloudsim::VmState::active && basis.look && basis.look->ran;
     if (!ran || end) return;
-    const auto journaled = journaled_end(server.id, Step::notified);
+    const auto journaled = journaled_end(journal(), server.id, Step::notified);
     if (!journaled || now < *journaled)
         blame("notice", server.id.text() + " runs, and is deleted without notice");
 }
 
-/// Where nothing kept the reaper from telling Nova so.
+/// Where nothing kept the reaper from telling Nova so: only a machine that is gone knows of its own
+/// notice.
 void Checker::judge_notices_left() {
     if (!plan_.with_notice()) return;
     for (const Item& item : plan_.items)
         if (is_network(item.kind)) return;
-    for (const cloudsim::Server* const server : site_.world().nova.listed())
-        if (told_end(*server) && !accepted_.contains(server->id) &&
-            journaled_end(server->id, Step::notice_sent) &&
+    const test::FakeJournal& other = *journals_[1 - machine_];
+    for (const cloudsim::Server* const server : site_.world().nova.listed()) {
+        const auto end = told_end(*server);
+        if (end && !accepted_.contains(server->id) &&
+            journaled_end(journal(), server->id, Step::notice_sent) &&
+            (&other == &journal() || journaled_end(other, server->id, Step::notice_sent) != end) &&
             server->task == cloudsim::TaskState::none)
             blame("notice", server->id.text() + " stays, and its metadata say that it ends");
+    }
 }
 
 }  // namespace reaper::faults
