@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 import requests
@@ -16,12 +16,13 @@ from lab_cloud import LabCloud
 from lablib import catalog
 from lablib.ports import LOOPBACK, free_ports
 from openstack_cloud import OpenStackCloud
-from reaper_process import Reaper
+from reaper_process import DIES_WITH_US, Reaper
 from test_rights import listed_rights, role_with_the_least_rights, used_rights
 
 FULL = [("regular", "large", 1)]
 ONE_SPOT = [("spot", "medium", 1), ("regular", "medium", 1)]
 PERIOD = 8
+NOTIFY = Path(__file__).parents[2] / "deploy/reaper-notify"
 ASK_AS_NOVA = """
 import json, sys
 from types import SimpleNamespace
@@ -175,6 +176,50 @@ def test_a_server_whose_end_is_needed_no_more_hears_that(
         assert heard == {"revocable": True, "notice_s": 600}
     assert "reaper:evict_at" not in cloud.metadata_of(victim)
     assert_only_victims_died(fleet, mark, [])
+
+
+@contextmanager
+def notifier(reaper: Reaper) -> Iterator[Callable[..., None]]:
+    """deploy/reaper-notify beside it; waits for a line of its log."""
+    config, said = reaper.directory / "notify.yaml", reaper.directory / "notify.out"
+    command = [str(reaper.binary), "--config", str(reaper.directory / "reaper.yaml")]
+    config.write_text(json.dumps({"reaper": command}))
+    options = (config, "--state", reaper.directory / "notify.db")
+    with open(said, "w") as out:
+        process = subprocess.Popen([*DIES_WITH_US, "/usr/bin/python3", "-B", NOTIFY, *options], stdout=out)
+
+    def says(*words: str) -> None:
+        def said_so() -> bool:
+            return any(all(word in line for word in words) for line in said.read_text().splitlines())
+
+        eventually(f"reaper-notify says {words}", said_so)
+
+    try:
+        yield says
+    finally:
+        process.kill()
+        process.wait()
+        print(said.read_text())
+
+
+def test_the_notifier_says_what_happens(cloud: Cloud, install) -> None:
+    reaper = with_notice(install(), period="10min")
+    fleet, victim = one_spot(cloud)
+    mark = cloud.mark()
+    with notifier(reaper) as says:
+        [refused] = cloud.fail_to_boot("medium")
+        says("notice.given", victim.id, told(cloud, victim))
+        cloud.delete_without_waiting(refused)
+        says("notice.withdrawn", victim.id)
+        reaper.stop()
+        del reaper.config["notice"]
+        reaper.start()
+        [refused] = cloud.fail_to_boot("medium")
+        says("server.deleted", victim.id)
+        assert reaper.command("pause", "--reason", "enough").returncode == 0
+        says("reaper.paused", "enough")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    assert_only_victims_died(fleet, mark, [victim])
 
 
 @pytest.mark.lab_only
