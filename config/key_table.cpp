@@ -60,6 +60,11 @@ Target notice_at() {
 }
 
 template <auto Member>
+Target shelve_at() {
+    return at<&Settings::policy, &Policy::shelve, Member>();
+}
+
+template <auto Member>
 Target protect_at() {
     return safeguards_at<&SafeguardSettings::protect, Member>();
 }
@@ -436,6 +441,23 @@ const Section notice{
     },
     true};
 
+const Section shelve{
+    "shelve",
+    "which servers are shelved instead of deleted, and come back when there is room",
+    {
+        {"servers", TextList{true}, "[]",
+         "flavors (by name), projects (by id) and taggers, or 'all'; default: none",
+         shelve_at<&ShelveSettings::servers>()},
+        {"owner_key", Text{255}, "",
+         "of a server's metadata, where its owner writes 'shelve' or 'delete'; default: owners "
+         "can't",
+         shelve_at<&ShelveSettings::owner_key>()},
+        {"returns_per_hour", WholeNumber{0, 100'000}, "60",
+         "servers that the reaper unshelves at most; 0: their owners do",
+         shelve_at<&ShelveSettings::returns_per_hour>()},
+    },
+    true};
+
 const Section breaker{
     "breaker",
     "things in a row that stop all culls, until one is tried; 0 is never",
@@ -740,6 +762,7 @@ const std::vector<Section>& sections() {
             admin,        admin_tls,       metrics, gateway,         gateway_tls,
             reservations, reservations_acl};
         every.push_back(notice);
+        every.push_back(shelve);
         for (auto& each : duty_sections()) every.push_back(std::move(each));
         for (auto& each : oversubscription_sections()) every.push_back(std::move(each));
         every.push_back(log);

@@ -280,8 +280,8 @@ bool decides(std::string_view key) {
     const std::string_view section = key.substr(0, key.find('.'));
     for (const std::string_view known :
          {"taggers", "tagger_conflict", "strategy", "alternatives", "watched_aggregates",
-          "host_cooldown", "scheduler", "protect", "limits", "thrash", "notice", "breaker",
-          "project_breaker", "shape_cooldown", "short_lived"})
+          "host_cooldown", "scheduler", "protect", "limits", "thrash", "notice", "shelve",
+          "breaker", "project_breaker", "shape_cooldown", "short_lived"})
         if (section == known) return true;
     return false;
 }

@@ -143,6 +143,7 @@ struct Policy {
                                    ///< `project_breaker:`, `shape_cooldown:`, `short_lived:` and
                                    ///< `host_cooldown:`
     NoticeSettings notice;         ///< `notice:` of servers, before their end
+    ShelveSettings shelve;         ///< `shelve:` servers instead of deleting them
     DutySettings duties;           ///< `watermark:` and `life_span:`
 
     friend bool operator==(const Policy&, const Policy&) = default;

@@ -76,7 +76,8 @@ CREATE TABLE step (
 );
 CREATE INDEX step_of_request ON step (request, seq);
 CREATE INDEX step_of_victim ON step (request, server);
-CREATE INDEX step_sent ON step (at) WHERE step IN ('delete-sent', 'force-delete-sent');
+CREATE INDEX step_sent ON step (at)
+    WHERE step IN ('delete-sent', 'force-delete-sent', 'shelve-sent');
 
 CREATE TABLE message (
     seq        INTEGER PRIMARY KEY,
@@ -152,6 +153,14 @@ CREATE TABLE protection (
 ) WITHOUT ROWID;
 )sql";
 
+/// Its index knows no servers that are shelved.
+constexpr std::int64_t without_shelving = 1;
+constexpr const char* from_1 = R"sql(
+DROP INDEX step_sent;
+CREATE INDEX step_sent ON step (at)
+    WHERE step IN ('delete-sent', 'force-delete-sent', 'shelve-sent');
+)sql";
+
 Error refused(const std::string& path, const std::string& why) {
     return Error{Errc::storage, "journal " + path + ": " + why};
 }
@@ -176,15 +185,17 @@ std::int64_t version_of(Database& database) {
 Result<void> check_origin(Database& database, const std::string& path) {
     if (foreign(database)) return refused(path, "is the database of another program: move it");
     const std::int64_t version = version_of(database);
-    if (version != 0 && version != schema_version) return other_version(path, version);
+    if (version != 0 && version != without_shelving && version != schema_version)
+        return other_version(path, version);
     return {};
 }
 
 Result<void> make_tables(Database& database, const std::string& path) {
     if (const auto good = check_origin(database, path); !good) return good.error();
-    if (version_of(database) == schema_version) return {};
+    const std::int64_t version = version_of(database);
+    if (version == schema_version) return {};
     Transaction transaction{database};
-    database.execute(tables);
+    database.execute(version == without_shelving ? from_1 : tables);
     database.execute("PRAGMA application_id = " + std::to_string(application_id));
     database.execute("PRAGMA user_version = " + std::to_string(schema_version));
     transaction.commit();

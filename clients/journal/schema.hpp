@@ -41,6 +41,10 @@ struct JournalOptions {
 
 }  // namespace reaper
 
+// The steps that make a server go (sends_eviction).
+
+#define EVICTION_STEPS "('delete-sent', 'force-delete-sent', 'shelve-sent')"
+
 // The columns of `request` that Store::row_of reads, and two more that Store::summary_of reads.
 
 #define REQUEST_ROW                                                                \
@@ -49,7 +53,8 @@ struct JournalOptions {
 
 #define REQUEST_DELETIONS                                                          \
     ", (SELECT count(DISTINCT server) FROM step WHERE step.request = request.seq " \
-    "AND step.step IN ('delete-sent', 'force-delete-sent')), "                     \
+    "AND step.step IN " EVICTION_STEPS                                             \
+    "), "                                                                          \
     "(SELECT count(*) FROM chosen WHERE chosen.request = request.seq)"
 
 namespace reaper::journal {
@@ -58,12 +63,14 @@ namespace reaper::journal {
 inline constexpr std::uint32_t application_id = 0x52454150;
 
 /// Stands in the file's `user_version`; 0 there: a file without tables yet.
-inline constexpr std::int64_t schema_version = 1;
+inline constexpr std::int64_t schema_version = 11;  // 2 to 10 were those before the first release
 
-/// Refuses a file of another version or of another program. Changes nothing.
+/// Refuses a file of another program, or of a version that make_tables can't bring to ours. Changes
+/// nothing.
 Result<void> check_origin(Database& database, const std::string& path);
 
-/// Makes the tables of a new file, in one transaction; refuses what check_origin refuses.
+/// Makes the tables of a new file, or brings those of version 1 to ours, in one transaction;
+/// refuses what check_origin refuses.
 Result<void> make_tables(Database& database, const std::string& path);
 
 /// Are the file's tables those that make_tables makes, to the letter?

@@ -160,11 +160,11 @@ Result<void> Store::within_limit(const StepEntry& step) {
 }
 
 Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
-    const bool deletes = step.step == Step::delete_sent || step.step == Step::force_delete_sent;
+    const bool evicts = sends_eviction(step.step);
     Transaction transaction{database_};
-    if (ownership_ && deletes)
+    if (ownership_ && evicts)
         if (const auto may = ownership_->may_delete(); !may) return may.error();
-    if (step.step == Step::delete_sent)
+    if (begins_eviction(step.step))
         if (const auto may = within_limit(step); !may) return may.error();
     const auto request = must_find(id);
     if (!request) return request.error();
@@ -175,7 +175,7 @@ Result<void> Store::add_step(const RequestId& id, const StepEntry& step) {
     insert.run();
     const std::int64_t row = database_.last_row();
     transaction.commit();
-    return ownership_ && deletes ? ownership_->read_back(row, step.server) : Result<void>{};
+    return ownership_ && evicts ? ownership_->read_back(row, step.server) : Result<void>{};
 }
 
 Result<void> Store::finish(const RequestId& id, const Outcome& outcome) {

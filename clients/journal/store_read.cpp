@@ -130,7 +130,7 @@ Result<RequestRecord> Store::record_of(const Row& row) {
 void Store::settle_unreadable(const Row& row, const Error& error) {
     auto select = database_.statement(
         "SELECT count(DISTINCT server), max(at) FROM step "
-        "WHERE request = ?1 AND step IN ('delete-sent', 'force-delete-sent')");
+        "WHERE request = ?1 AND step IN " EVICTION_STEPS);
     select.bind(1, row.seq);
     const std::int64_t sent = select.step() ? select.number(0) : 0;
     const TimePoint last = sent > 0 ? select.time(1) : row.received_at;
@@ -177,7 +177,7 @@ Result<std::vector<RequestRecord>> Store::culls_between(TimePoint since, TimePoi
         " FROM request WHERE finished_at >= ?1 AND finished_at < ?2 AND (outcome = 'freed' OR "
         "EXISTS "
         "(SELECT 1 FROM step WHERE step.request = request.seq "
-        " AND step.step IN ('delete-sent', 'force-delete-sent'))) ORDER BY finished_at, seq");
+        " AND step.step IN " EVICTION_STEPS ")) ORDER BY finished_at, seq");
     select.bind(1, since).bind(2, until);
     while (select.step()) rows.push_back(row_of(select));
     return records_of(rows);
@@ -233,32 +233,31 @@ namespace {
     "(?7 = '' OR (?7 = 'none' AND request.outcome IS NULL) OR request.outcome = ?7)"
 
 /// The deletion that stands: no skipping took it back.
-#define SENDS "('delete-sent', 'force-delete-sent')"
 #define NOT_TAKEN_BACK                                                            \
     "NOT EXISTS (SELECT 1 FROM step AS later WHERE later.request = sent.request " \
     "AND later.server = sent.server AND later.step = 'skipped' AND later.seq > sent.seq)"
 
 // `FIRST` names the rows that are looked at, by an index; all else is a condition on each of them.
-#define REQUESTS(FIRST)                                                                     \
-    REQUEST_ROW REQUEST_DELETIONS                                                           \
-        " FROM request WHERE " FIRST                                                        \
-        "received_at >= ?1 AND received_at < ?2 AND seq < ?10 AND " OUTCOME_FITS            \
-        " AND (?3 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                   \
-        "WHERE known.request = request.seq AND known.project = ?3))"                        \
-        " AND (?5 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                   \
-        "WHERE known.request = request.seq AND known.flavor = ?5))"                         \
-        " AND (?4 = '' OR EXISTS (SELECT 1 FROM chosen JOIN step AS sent "                  \
-        "ON sent.request = chosen.request AND sent.server = chosen.server "                 \
-        "WHERE chosen.request = request.seq AND chosen.host = ?4 AND sent.step IN " SENDS   \
-        " AND " NOT_TAKEN_BACK                                                              \
-        "))"                                                                                \
-        " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq " \
-        "AND (chosen.server = ?6 OR chosen.name = ?6)) "                                    \
-        "OR EXISTS (SELECT 1 FROM " REQUESTERS                                              \
-        " AS waiting WHERE waiting.value = ?6) "                                            \
-        "OR EXISTS (SELECT 1 FROM " REQUESTER_NAMES                                         \
-        " AS named WHERE named.value = ?6) "                                                \
-        "OR (?6 LIKE 'req-________%' AND substr(id, 1, length(?6)) = ?6))"                  \
+#define REQUESTS(FIRST)                                                                            \
+    REQUEST_ROW REQUEST_DELETIONS                                                                  \
+        " FROM request WHERE " FIRST                                                               \
+        "received_at >= ?1 AND received_at < ?2 AND seq < ?10 AND " OUTCOME_FITS                   \
+        " AND (?3 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                          \
+        "WHERE known.request = request.seq AND known.project = ?3))"                               \
+        " AND (?5 = '' OR EXISTS (SELECT 1 FROM request_search AS known "                          \
+        "WHERE known.request = request.seq AND known.flavor = ?5))"                                \
+        " AND (?4 = '' OR EXISTS (SELECT 1 FROM chosen JOIN step AS sent "                         \
+        "ON sent.request = chosen.request AND sent.server = chosen.server "                        \
+        "WHERE chosen.request = request.seq AND chosen.host = ?4 AND sent.step IN " EVICTION_STEPS \
+        " AND " NOT_TAKEN_BACK                                                                     \
+        "))"                                                                                       \
+        " AND (?6 = '' OR EXISTS (SELECT 1 FROM chosen WHERE chosen.request = request.seq "        \
+        "AND (chosen.server = ?6 OR chosen.name = ?6)) "                                           \
+        "OR EXISTS (SELECT 1 FROM " REQUESTERS                                                     \
+        " AS waiting WHERE waiting.value = ?6) "                                                   \
+        "OR EXISTS (SELECT 1 FROM " REQUESTER_NAMES                                                \
+        " AS named WHERE named.value = ?6) "                                                       \
+        "OR (?6 LIKE 'req-________%' AND substr(id, 1, length(?6)) = ?6))"                         \
         " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
 
 constexpr const char* requests_sql = REQUESTS("");
@@ -271,22 +270,22 @@ constexpr const char* requests_of_flavor_sql = REQUESTS(
     "seq IN (SELECT known.request FROM request_search AS known WHERE known.flavor = ?5) AND ");
 
 // A deletion counts from its first sending that no skipping took back, as in victims_since.
-#define VICTIMS(FROM, FIRST)                                                                \
-    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "   \
-    "chosen.project_name FROM " FROM " WHERE " FIRST                                        \
-    "sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 AND sent.at < ?2 " \
-    "AND " NOT_TAKEN_BACK                                                                   \
-    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request "  \
-    "AND earlier.server = sent.server AND earlier.step IN " SENDS                           \
-    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "         \
-    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "          \
-    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq)) AND " OUTCOME_FITS  \
-    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"               \
-    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"                                \
-    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, " VICTIMS_OF_PLAN                         \
-    " WHERE plan.request = sent.request "                                                   \
-    "AND " VICTIM_SERVER " = sent.server AND " VICTIM_FLAVOR                                \
-    " = ?5))"                                                                               \
+#define VICTIMS(FROM, FIRST)                                                               \
+    "SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host, "  \
+    "chosen.project_name FROM " FROM " WHERE " FIRST "sent.step IN " EVICTION_STEPS        \
+    " AND sent.at >= ?1 AND sent.at < ?2 "                                                 \
+    "AND " NOT_TAKEN_BACK                                                                  \
+    " AND NOT EXISTS (SELECT 1 FROM step AS earlier WHERE earlier.request = sent.request " \
+    "AND earlier.server = sent.server AND earlier.step IN " EVICTION_STEPS                 \
+    " AND earlier.seq < sent.seq AND NOT EXISTS (SELECT 1 FROM step AS taken_back "        \
+    "WHERE taken_back.request = sent.request AND taken_back.server = sent.server "         \
+    "AND taken_back.step = 'skipped' AND taken_back.seq > earlier.seq)) AND " OUTCOME_FITS \
+    " AND (?3 = '' OR chosen.project = ?3) AND (?4 = '' OR chosen.host = ?4)"              \
+    " AND (?6 = '' OR sent.server = ?6 OR chosen.name = ?6)"                               \
+    " AND (?5 = '' OR EXISTS (SELECT 1 FROM plan, " VICTIMS_OF_PLAN                        \
+    " WHERE plan.request = sent.request "                                                  \
+    "AND " VICTIM_SERVER " = sent.server AND " VICTIM_FLAVOR                               \
+    " = ?5))"                                                                              \
     " ORDER BY sent.at DESC, sent.seq DESC LIMIT ?8 OFFSET ?9"
 
 // The newest deletions first, until enough fit.
@@ -467,7 +466,6 @@ Result<std::map<std::string, std::int64_t>> Store::victims_by_flavor(TimePoint s
 }
 
 #undef OUTCOME_FITS
-#undef SENDS
 #undef NOT_TAKEN_BACK
 #undef REQUESTS
 #undef VICTIMS
@@ -487,13 +485,13 @@ SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.hos
 FROM step AS sent
 JOIN request ON request.seq = sent.request
 LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server
-WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1
+WHERE sent.step IN ('delete-sent', 'force-delete-sent', 'shelve-sent') AND sent.at >= ?1
   AND NOT EXISTS (SELECT 1 FROM step AS later
                   WHERE later.request = sent.request AND later.server = sent.server
                     AND later.step = 'skipped' AND later.seq > sent.seq)
   AND NOT EXISTS (SELECT 1 FROM step AS earlier
                   WHERE earlier.request = sent.request AND earlier.server = sent.server
-                    AND earlier.step IN ('delete-sent', 'force-delete-sent')
+                    AND earlier.step IN ('delete-sent', 'force-delete-sent', 'shelve-sent')
                     AND earlier.seq < sent.seq
                     AND NOT EXISTS (SELECT 1 FROM step AS taken_back
                                     WHERE taken_back.request = sent.request

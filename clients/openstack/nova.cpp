@@ -571,6 +571,18 @@ public:
         call.body = R"({"forceDelete": null})";
         return remove(service_, std::move(id), std::move(call), std::move(wanted));
     }
+    ResultTask<DeleteAnswer> shelve_server(ServerId id, Departure how,
+                                           StillWanted wanted) override {
+        ServiceCall call;
+        call.method = http::Method::post;
+        call.path = server_path(id) + "/action";
+        call.body =
+            how == Departure::offloaded ? R"({"shelveOffload": null})" : R"({"shelve": null})";
+        return remove(service_, std::move(id), std::move(call), std::move(wanted));
+    }
+    ResultTask<bool> unshelve_server(ServerId id) override {
+        return change(service_, std::move(id), posted("/action", R"({"unshelve": null})"));
+    }
     ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override {
         return change(service_, std::move(id), posted("/metadata", metadata_body(key, value)));
     }

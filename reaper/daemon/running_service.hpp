@@ -32,6 +32,7 @@
 #include "reaper/triggers/nova_failures.hpp"
 #include "reaper/triggers/operator.hpp"
 #include "reaper/triggers/requester.hpp"
+#include "reaper/triggers/shelved_returns.hpp"
 #include "reaper/triggers/unshelve.hpp"
 
 namespace reaper {
@@ -93,6 +94,7 @@ private:
         RequestCoordinator coordinator;
         NovaFailures nova_failures;
         UnshelveTrigger unshelve;
+        ShelvedReturns returns;
         EndedLoanTrigger ended_loans;
         OversubscriptionParts oversubscription;
         DutyLoop duties;

@@ -6,6 +6,7 @@
 
 #include "reaper/daemon/running_service.hpp"
 #include "reaper/decision/decide.hpp"
+#include "reaper/planner/places.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log.hpp"
 
@@ -141,6 +142,26 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                            service.settings_.cull.deadline;
                 },
                 coordinator, service.stopping_}),
+      returns({service.ports_.cloud, service.ports_.journal,
+               [&service] {
+                   const auto& shelve = service.settings_.policy->configured.shelve;
+                   return ShelveRules{shelve}.none() ? 0 : shelve.returns_per_hour;
+               },
+               [&service, this] {
+                   return service.ports_.messages.serving() != 0 && refresher.built() &&
+                          !safeguards.paused_reason() && coordinator.in_flight() == 0 &&
+                          gateway.counts().held == 0 && !service.stopping_;
+               },
+               [&service] { return service.scheduler_rules(); },
+               [&service, this](const Request& request) {
+                   reservations.update_ledger();
+                   const SchedulerRules rules = service.scheduler_rules();
+                   Amount free = 0;
+                   for (const HostSlots& host : slots_there(request, refresher.cache().index(),
+                                                            service.rooms_.ledger(), &rules))
+                       free += host.at_once;
+                   return free >= request.slots;
+               }}),
       ended_loans({service.ports_.cloud.clock, service.settings_.trigger, service.ports_.messages,
                    coordinator, service.stopping_}),
       oversubscription(

@@ -79,6 +79,9 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
     tasks.push_back({"looking for unshelvings that found no host",
                      [this] { return settings_.trigger.unshelve_interval; },
                      [this] { return parts_->unshelve.check(); }, std::chrono::minutes{2}, true});
+    if (!settings_.dry_run)
+        tasks.push_back({"bringing back shelved servers", every(ShelvedReturns::step),
+                         [this] { return parts_->returns.look(); }, std::chrono::minutes{2}, true});
     for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
     tasks.push_back({"looking for servers that have to go", every(DutyLoop::step),

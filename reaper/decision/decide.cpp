@@ -73,13 +73,16 @@ bool RunTimes::may_keep(const HostRow& row) const {
 std::optional<std::string> LateFilter::why_kept(const Server& server, const Host& host) const {
     if (other_ != nullptr)
         if (auto why = other_->why_kept(server, host)) return why;
+    if (shelve_.apply_to(server))
+        return "it is to be shelved, which may take longer than nova-scheduler waits";
     if (!is_late(server)) return std::nullopt;
     return "it is to have " + format_duration(notice_.left_of(server)) +
            " of notice, longer than nova-scheduler waits";
 }
 
 bool LateFilter::keeps(const Server& server, const Host& host) const {
-    return (other_ != nullptr && other_->keeps(server, host)) || is_late(server);
+    return (other_ != nullptr && other_->keeps(server, host)) || is_late(server) ||
+           shelve_.apply_to(server);
 }
 
 namespace {
@@ -175,11 +178,16 @@ RunTimes Attempts::run_times(bool keep) const {
     return times;
 }
 
-/// None where no client waits for the answer, or no server has notice.
+/// None where no client waits for the answer, or no server has notice or is shelved.
 std::optional<LateFilter> Attempts::late_filter(const VictimFilter* other) const {
-    if (options_.notice == nullptr || request_.source != RequestSource::gateway)
+    static const NoticeRules no_notice;
+    static const ShelveRules no_shelving;
+    if (request_.source != RequestSource::gateway ||
+        (options_.notice == nullptr && options_.shelve == nullptr))
         return std::nullopt;
-    return LateFilter{*options_.notice, request_.deadline - options_.now - for_deletion, other};
+    return LateFilter{options_.notice != nullptr ? *options_.notice : no_notice,
+                      options_.shelve != nullptr ? *options_.shelve : no_shelving,
+                      request_.deadline - options_.now - for_deletion, other};
 }
 
 Decision Attempts::attempt(bool keep, bool leave_out) {
@@ -267,7 +275,8 @@ void Attempts::name_safeguard(NotEnough& answer) const {
         {safeguard::min_run_time, least > Duration::zero(),
          "servers that have not run for " + format_duration(least) + " would have to go"},
         {safeguard::notice, late_filter(nullptr).has_value(),
-         "servers would have to go whose notice is longer than nova-scheduler waits"},
+         "servers would have to go whose notice or shelving takes longer than nova-scheduler "
+         "waits"},
         {safeguard::is_protected, options_.protection != nullptr && !options_.protection->empty(),
          "protected servers would have to go"}};
     const auto settle = [&](const Safeguard& safeguard) {
@@ -441,6 +450,20 @@ NoticeRules notice_for(const Request& request, const CompiledPolicy& policy, con
     return notice;
 }
 
+/// The reasons of a plan's victims say which of them are shelved.
+void name_shelved(Decision& decision, const ShelveRules& rules, const CloudIndex& hosts) {
+    auto* const plan = std::get_if<Plan>(&decision);
+    if (plan == nullptr || rules.none()) return;
+    for (HostPlan& there : plan->hosts) {
+        const Host* const host = hosts.find(there.host);
+        if (host == nullptr) continue;
+        for (Victim& victim : there.victims)
+            for (const Server& server : host->servers)
+                if (server.id == victim.server && rules.departure_of(server) != Departure::deleted)
+                    victim.reason += "; it is to be shelved";
+    }
+}
+
 }  // namespace
 
 Decision decide(const CompiledPolicy& policy, const Request& request, const CloudView& cache,
@@ -485,9 +508,15 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
             options.skipped.emplace(server, "it has notice, for request " + given.request.str());
     const NoticeRules notice = notice_for(request, policy, safeguards.notices(), now);
     if (!notice.none()) options.notice = &notice;
+    if (!policy.shelve.none()) options.shelve = &policy.shelve;
     if (request.correction) {
         skip_not_due(policy, request, hosts, ledger, now, options.skipped);
-        return correction_under(safeguards, request, hosts, ledger, std::move(options));
+        Decision decision =
+            correction_under(safeguards, request, hosts, ledger, std::move(options));
+        // At the end of its life span a server goes for good.
+        if (request.source != RequestSource::life_span)
+            name_shelved(decision, policy.shelve, hosts);
+        return decision;
     }
     const auto why_revocable = why_requester_revocable(policy, request, hosts, tag_data);
     if (why_revocable && !request.borrows) return refused_as_revocable(*why_revocable);
@@ -517,7 +546,9 @@ Decision decide(const CompiledPolicy& policy, const Request& request, const Clou
         if (nothing != nullptr && nothing->pending_releases().empty()) return there;
         return refused_as_revocable(*why_revocable);
     }
-    return decide_in_phases(request.phases, search);
+    Decision decision = decide_in_phases(request.phases, search);
+    name_shelved(decision, policy.shelve, hosts);
+    return decision;
 }
 
 }  // namespace reaper

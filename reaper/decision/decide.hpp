@@ -50,13 +50,15 @@ private:
     Duration max_grace_{0};
 };
 
-// Servers whose notice is longer than nova-scheduler waits: they can't free room for its search.
+// Servers that can't free room for a search of nova-scheduler: whose notice is longer than it
+// waits, and those that are shelved, which takes Nova as long as a snapshot.
 
 class LateFilter final : public VictimFilter {
 public:
     /// `other`: what else keeps servers; may be null. Both must outlive it.
-    LateFilter(const NoticeRules& notice, Duration left, const VictimFilter* other)
-        : notice_{notice}, left_{left}, other_{other} {}
+    LateFilter(const NoticeRules& notice, const ShelveRules& shelve, Duration left,
+               const VictimFilter* other)
+        : notice_{notice}, shelve_{shelve}, left_{left}, other_{other} {}
 
     std::optional<std::string> why_kept(const Server& server, const Host& host) const override;
     bool keeps(const Server& server, const Host& host) const override;
@@ -66,6 +68,7 @@ private:
     bool is_late(const Server& server) const { return notice_.left_of(server) > left_; }
 
     const NoticeRules& notice_;
+    const ShelveRules& shelve_;
     Duration left_;
     const VictimFilter* other_;
 };

@@ -131,6 +131,7 @@ Result<std::shared_ptr<const CompiledPolicy>> compile_policy(const config::Polic
     compiled->scheduler = std::move(*scheduler);
     compiled->safeguards = policy.safeguards;
     compiled->notice = NoticeRules{policy.notice};
+    compiled->shelve = ShelveRules{policy.shelve};
     compiled->protection = Protection{policy.safeguards.protect};
     compiled->duties = policy.duties;
     return std::shared_ptr<const CompiledPolicy>{std::move(compiled)};

@@ -10,6 +10,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/error.hpp"
 #include "reaper/model/notice.hpp"
+#include "reaper/model/shelving.hpp"
 #include "reaper/oversubscription/plugin_tables.hpp"
 #include "reaper/safeguards/protection.hpp"
 #include "strategies/strategy_table.hpp"
@@ -44,6 +45,7 @@ struct CompiledPolicy {
     Protection protection;  ///< what `safeguards` protect
     SchedulerRules scheduler;
     NoticeRules notice;
+    ShelveRules shelve;
     DutySettings duties;
 
     TaggerInputs tagger_inputs() const;

@@ -37,9 +37,14 @@ std::optional<std::string> why_protected(const Server& server, LockHolder lock,
     return rules.protection.why(server, aggregates_of(server.host, rules.aggregates));
 }
 
-std::string evict_at(const Server& server) {
-    const auto at = server.metadata.find(evict_at_key);
-    return at == server.metadata.end() ? std::string{} : at->second;
+FreshVerdict fit(const Server& server, const FreshRules& rules) {
+    const auto ends = server.metadata.find(evict_at_key);
+    std::string evict_at = ends == server.metadata.end() ? "" : ends->second;
+    return {Kind::fit,
+            {},
+            rules.notice.of(server),
+            std::move(evict_at),
+            rules.shelve.departure_of(server)};
 }
 
 }  // namespace
@@ -48,9 +53,8 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
                          TimePoint now) {
     const auto& record = sight.record;
     const Allocations& allocations = sight.allocations;
-    const bool holds_room = !allocations.empty();
     if (!record || record->server.status == "DELETED")
-        return holds_room
+        return !allocations.empty()
                    ? FreshVerdict{Kind::going, "Nova knows it no more; its room is on the way"}
                    : FreshVerdict{Kind::vanished, "it was gone already"};
 
@@ -73,6 +77,7 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     }
     if (is_being_deleted(server))
         return {Kind::going, "another client deletes it already (" + server.task_state + ")"};
+    if (const auto leaving = rules.shelve.why_leaving(server)) return {Kind::going, *leaving};
     if (const auto why_not = why_no_victim(server)) return {Kind::unfit, *why_not};
     if (kept) return {Kind::unfit, *kept};
     if (const auto why = why_too_young(server, rules.min_run_time, now)) return {Kind::unfit, *why};
@@ -82,7 +87,7 @@ FreshVerdict judge_fresh(const Victim& victim, const FreshSight& sight, const Fr
     if (!victim.resources.fits_in(total(allocations)))
         return {Kind::unfit, "it holds " + to_string(total(allocations)) + ", not the planned " +
                                  to_string(victim.resources)};
-    return {Kind::fit, {}, rules.notice.of(server), evict_at(server)};
+    return fit(server, rules);
 }
 
 namespace {
@@ -162,14 +167,17 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     look.took = cloud_.clock.steady() - began;
     look.policy = asked_by_;
     look.tag_data = number_;
-    const FreshRules rules{
-        asked_by_->taggers,
-        tag_data_,
-        asked_by_->protection,
-        asked_by_->safeguards.protect.min_run_time,
-        aggregates_,
-        asked_by_->notice,
-        source_ == RequestSource::life_span ? &asked_by_->duties.life_span : nullptr};
+    // At the end of its life span it goes for good.
+    static const ShelveRules none;
+    const bool ends = source_ == RequestSource::life_span;
+    const FreshRules rules{asked_by_->taggers,
+                           tag_data_,
+                           asked_by_->protection,
+                           asked_by_->safeguards.protect.min_run_time,
+                           aggregates_,
+                           asked_by_->notice,
+                           ends ? none : asked_by_->shelve,
+                           ends ? &asked_by_->duties.life_span : nullptr};
     const Allocations& own = seen.own ? *seen.own : held.holds;
     const FreshSight sight{seen.record, held.holds, own, seen.lock};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());

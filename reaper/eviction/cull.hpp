@@ -45,6 +45,7 @@ struct FreshVerdict {
     std::string reason;
     Duration notice{};       ///< of a fit one: how much it is to have, if it has none yet
     std::string evict_at{};  ///< of a fit one: when it ends, by its metadata
+    Departure departure{};   ///< of a fit one: how it goes
 };
 
 /// Which servers may be victims at all.
@@ -55,6 +56,7 @@ struct FreshRules {
     Duration min_run_time{};
     const std::vector<AggregateRecord>& aggregates;  ///< if the protection goes by them
     const NoticeRules& notice;
+    const ShelveRules& shelve;
     const LifeSpanSettings* life_span = nullptr;  ///< of those that go at its end
 };
 
@@ -169,9 +171,11 @@ struct Cull {
     std::set<ServerId> erred;       ///< whose deletion was answered with an error, if at all
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> leaving;     ///< others delete them since the plan was made
-    std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
-    AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
-    Duration asked_at{};            ///< steady: when one asked last
+    std::set<ServerId> shelving;    ///< Nova took the call to shelve them
+    std::set<ServerId> unshelvable;  ///< of these, the ones that came back to what they were
+    std::set<ServerId> withheld;     ///< that were not forced, because nothing might be written
+    AsyncSemaphore asking;           ///< one asks at a time whether a requester waits
+    Duration asked_at{};             ///< steady: when one asked last
     /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent

@@ -121,7 +121,9 @@ bool EvictingExecutor::may_have_left(const Cull& cull) const {
 /// Is there a server left to delete, and is the last answer that a requester waits too old?
 /// Deletions that were begun are no reason to go on if no requester waits.
 bool EvictingExecutor::need_is_open(const Cull& cull) const {
-    if (cull.stopped || (cull.count_untouched() == 0 && cull.not_out.empty())) return false;
+    const bool none_left =
+        cull.count_untouched() == 0 && cull.not_out.empty() && cull.unshelvable.empty();
+    if (cull.stopped || none_left) return false;
     return may_have_left(cull) || !cull.needed_at ||
            cloud_.clock.steady() - *cull.needed_at > need_valid_for;
 }
@@ -270,7 +272,13 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         cull.blocked = std::move(why_not);
         co_return;
     }
+    const Departure how =
+        cull.unshelvable.contains(victim.server) ? Departure::deleted : look.verdict.departure;
+    const bool deletes = how == Departure::deleted;
     ServerId server = victim.server;
+    // Nova changes no metadata of one that is shelved.
+    if (!deletes && !look.verdict.evict_at.empty())
+        co_await cloud_.compute.remove_metadata(server, evict_at_key);
     HostId host = cull.hosts[server];
     Consumer held = look.held;
     // What its resize left behind, Nova itself gives back on the way.
@@ -288,7 +296,8 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     if (goes_on) {
         // Rule 5: what can't be written is not done.
         std::string reason = victim.reason;
-        goes_on = co_await record(cull, victim, Step::delete_sent, std::move(reason));
+        const Step step = deletes ? Step::delete_sent : Step::shelve_sent;
+        goes_on = co_await record(cull, victim, step, std::move(reason));
     }
     if (!goes_on) {
         // If it was sent before, whether Nova heard it is as open as it was.
@@ -299,8 +308,8 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     cull.ours.insert(victim.server);
     cull.sent.insert(victim.server);
     safeguards_.on_sent(cull.request, victim, cull.hosts[victim.server]);
-    log_about(about(cull, victim), spdlog::level::info, "{}: deleting {}: {}",
-              cull.request.id.str(), label(victim), victim.reason);
+    log_about(about(cull, victim), spdlog::level::info, "{}: {} {}: {}", cull.request.id.str(),
+              deletes ? "deleting" : "shelving", label(victim), victim.reason);
     // Heard once for each look. It may go out late (the service was busy).
     bool went_out = false;
     bool repeats = false;
@@ -312,16 +321,28 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         went_out = went_out || !may_be_heard;
         return !may_be_heard;
     };
-    auto answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
+    Result<DeleteAnswer> answer;
+    if (deletes)
+        answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
+    else
+        answer = co_await cloud_.compute.shelve_server(victim.server, how, std::move(wanted));
+    Sent sent{how, std::move(answer), went_out || heard_before, repeats};
+    co_await take_answer(cull, victim, std::move(sent));
+}
+
+Task<void> EvictingExecutor::take_answer(Cull& cull, const Victim& victim, Sent sent) {
+    const bool deletes = sent.how == Departure::deleted;
+    const auto& answer = sent.answer;
+    const std::string call = deletes ? "its deletion" : "to shelve it";
     const bool cancelled = !answer && answer.error().code == Errc::cancelled;
-    if (cancelled && !went_out && !heard_before) {
+    if (cancelled && !sent.went_out) {
         cull.not_out.insert(victim.server);
     } else {
         cull.not_out.erase(victim.server);
         // Its turn may have come late.
         cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     }
-    if (!answer && repeats) {
+    if (!answer && sent.repeats) {
         cull.unheard.insert(victim.server);
         cull.to_repeat.insert(victim.server);
     } else if (!answer) {
@@ -332,7 +353,7 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         if (surely_not_done) {
             not_done(cull, victim);
             safeguards_.on_deletion(cull.request.id, victim.server, false);
-            co_await skip(cull, victim, "Nova refused its deletion: " + what);
+            co_await skip(cull, victim, "Nova refused " + call + ": " + what);
             cull.fail(answer.error());
         } else {
             // It may have been heard: look again while waiting, and send no other meanwhile.
@@ -342,16 +363,19 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
                 cull.fail(answer.error());
             }
             const bool unsent = cull.not_out.contains(victim.server);
-            log_about(about(cull, victim), spdlog::level::warn, "{}: the deletion of {}{}: {}",
-                      cull.request.id.str(), label(victim),
+            log_about(about(cull, victim), spdlog::level::warn, "{}: the call to {} {}{}: {}",
+                      cull.request.id.str(), deletes ? "delete" : "shelve", label(victim),
                       unsent ? " came too late to be sent, looking again" : ": its answer was lost",
                       what);
         }
     } else if (*answer == DeleteAnswer::conflict) {
         not_done(cull, victim);
         safeguards_.on_deletion(cull.request.id, victim.server, false);
-        co_await skip(cull, victim, "Nova refused its deletion: not in this state (409)");
+        co_await skip(cull, victim, "Nova refused " + call + ": not in this state (409)");
+    } else if (!deletes) {
+        cull.shelving.insert(victim.server);
     } else {
+        cull.shelving.erase(victim.server);
         co_await record(cull, victim, Step::delete_accepted,
                         *answer == DeleteAnswer::gone ? "it was gone already" : "");
     }
@@ -700,6 +724,8 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
     } else if (verdict.kind == Kind::unfit &&
                (unheard || cull.unfinished.contains(victim.server))) {
         co_await leave(cull, victim, verdict.reason);
+    } else if (verdict.kind == Kind::fit && !unheard && cull.shelving.contains(victim.server)) {
+        co_await go_on_shelving(cull, victim, std::move(*look));
     } else if (verdict.kind == Kind::fit && unheard) {
         cull.unheard.erase(victim.server);
         // Of a previous process: much may have changed since its plan, so that a new one decides.
@@ -709,6 +735,23 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
             co_await abandon(cull, victim);
         else
             co_await send_delete(cull, victim, *look);
+    }
+}
+
+/// It is shelved, and Nova leaves it on its host; or Nova could not shelve it, and it is deleted.
+Task<void> EvictingExecutor::go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look) {
+    if (look.verdict.departure != Departure::offloaded) {
+        log_about(about(cull, victim), spdlog::level::warn,
+                  "{}: Nova did not shelve {}: it is deleted", cull.request.id.str(),
+                  label(victim));
+        cull.unshelvable.insert(victim.server);
+    }
+    co_await ask_whether_needed(cull);
+    if (!cull.stopped && may_delete(cull)) {
+        co_await send_delete(cull, victim, std::move(look));
+    } else {
+        not_done(cull, victim);
+        co_await skip(cull, victim, "its plan was stopped before it left its host");
     }
 }
 

@@ -5,6 +5,7 @@
 //   2. victims that are to have notice get it, and when its time is over a new plan is made, which
 //      finds them told (notice_giver.hpp);
 //   3. for each victim, as many at a time as allowed: read afresh, journal `delete_sent`, DELETE.
+//      One that is to be shelved is shelved instead (`shelve_sent`), and deleted if Nova can't.
 //      One found unfit here stops the deletions that were not sent yet (the next plan credits those
 //      that were);
 //   4. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
@@ -53,13 +54,22 @@ public:
                               std::shared_ptr<const CompiledPolicy> policy) override;
 
 private:
+    /// What came of a call that makes a victim go.
+    struct Sent {
+        Departure how{};
+        Result<DeleteAnswer> answer;
+        bool went_out = false;  ///< Nova may have heard of it, now or before
+        bool repeats = false;   ///< it is sent again, after another look
+    };
     Task<void> verify(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
     Task<void> repeat(Cull& cull, const Victim& victim);
     Task<bool> rest_may_go(Cull& cull, const Victim& but);
     Task<void> send_delete(Cull& cull, const Victim& victim, RecheckResult look);
+    Task<void> take_answer(Cull& cull, const Victim& victim, Sent sent);
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
     Task<void> recheck_victim(Cull& cull, const Victim& victim, Consumer held, Duration began);
+    Task<void> go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> abandon(Cull& cull, const Victim& victim);
     Task<void> force_delete(Cull& cull, const Victim& victim, RecheckResult look);
     Task<void> verify_all(Cull& cull);

@@ -15,6 +15,16 @@ std::optional<std::pair<std::string, Duration>> notice_period_of(const std::stri
     return std::pair{text.substr(0, equals), *period};
 }
 
+std::vector<std::string> rule_names_of(const Server& server) {
+    std::vector<std::string> names{server.flavor_name.str(), server.project.str()};
+    std::istringstream taggers{server.revocable_by.str()};
+    for (std::string tagger; std::getline(taggers, tagger, ',');) {
+        tagger.erase(0, tagger.find_first_not_of(' '));
+        names.push_back(std::move(tagger));
+    }
+    return names;
+}
+
 NoticeRules::NoticeRules(const NoticeSettings& settings) : settings_{settings} {
     for (const auto& text : settings.periods)
         if (auto period = notice_period_of(text)) periods_.insert(std::move(*period));
@@ -36,16 +46,9 @@ Duration NoticeRules::of(const Server& server) const {
         if (period) return std::clamp(*period, Duration::zero(), settings_.longest);
     }
     std::optional<Duration> longest;
-    const auto apply = [&](std::string_view name) {
+    for (const std::string& name : rule_names_of(server)) {
         const auto at = periods_.find(name);
         if (at != periods_.end()) longest = std::max(longest.value_or(at->second), at->second);
-    };
-    apply(server.flavor_name.str());
-    apply(server.project.str());
-    std::istringstream taggers{server.revocable_by.str()};
-    for (std::string tagger; std::getline(taggers, tagger, ',');) {
-        tagger.erase(0, tagger.find_first_not_of(' '));
-        apply(tagger);
     }
     return longest.value_or(settings_.period);
 }

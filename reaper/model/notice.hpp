@@ -19,6 +19,9 @@ inline constexpr const char* evict_at_key = "reaper:evict_at";
 /// One of `periods`; none if it can't be read.
 std::optional<std::pair<std::string, Duration>> notice_period_of(const std::string& text);
 
+/// What rules may name a server by: its flavor, its project's id, its taggers.
+std::vector<std::string> rule_names_of(const Server& server);
+
 class NoticeRules {
 public:
     /// What can't be read of the settings counts for nothing: the configuration is checked before.

@@ -1,4 +1,5 @@
-// What is configured of the notice before the end (notice.hpp).
+// What is configured of the end of servers: notice before it (notice.hpp), and shelving instead
+// (shelving.hpp).
 #pragma once
 
 #include <string>
@@ -20,6 +21,15 @@ struct NoticeSettings {
     Duration stop_before{0};           ///< before its end: then a server is stopped
 
     friend bool operator==(const NoticeSettings&, const NoticeSettings&) = default;
+};
+
+/// `shelve:`
+struct ShelveSettings {
+    std::vector<std::string> servers;  ///< flavors, project ids and taggers; or `all`
+    std::string owner_key;             ///< of a server's metadata; empty: owners have no say
+    int returns_per_hour = 60;         ///< servers that come back, at most; 0: none
+
+    friend bool operator==(const ShelveSettings&, const ShelveSettings&) = default;
 };
 
 }  // namespace reaper

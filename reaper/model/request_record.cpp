@@ -40,7 +40,7 @@ constexpr std::array<std::pair<InventoryHoldEndKind, std::string_view>, 4> hold_
     {InventoryHoldEndKind::not_set, "not-set"},
 }};
 
-constexpr std::array<std::pair<Step, std::string_view>, 12> steps{{
+constexpr std::array<std::pair<Step, std::string_view>, 13> steps{{
     {Step::skipped, "skipped"},
     {Step::notice_sent, "notice-sent"},
     {Step::notified, "notified"},
@@ -49,6 +49,7 @@ constexpr std::array<std::pair<Step, std::string_view>, 12> steps{{
     {Step::delete_sent, "delete-sent"},
     {Step::delete_accepted, "delete-accepted"},
     {Step::force_delete_sent, "force-delete-sent"},
+    {Step::shelve_sent, "shelve-sent"},
     {Step::gone, "gone"},
     {Step::vanished, "vanished"},
     {Step::failed, "failed"},
@@ -110,7 +111,7 @@ std::vector<VictimEntry> victims_of(const RequestRecord& record) {
         const auto same = [&](const VictimEntry& known) { return known.server == step.server; };
         if (step.step == Step::skipped) {
             std::erase_if(victims, same);
-        } else if ((step.step == Step::delete_sent || step.step == Step::force_delete_sent) &&
+        } else if (sends_eviction(step.step) &&
                    std::none_of(victims.begin(), victims.end(), same)) {
             victims.push_back(victim_of(record, step.server));
             victims.back().at = step.at;

@@ -80,11 +80,20 @@ enum class Step {
     delete_sent,  ///< written before the call goes out
     delete_accepted,
     force_delete_sent,
-    gone,      ///< Placement no longer shows anything held by it
-    vanished,  ///< it was gone before we deleted it; its room is credited
-    failed,    ///< it still holds room after the deadline; detail says why
-    unseen,    ///< the deadline passed, and it is unknown whether it holds room
+    shelve_sent,  ///< in the place of `delete_sent`: it is shelved, and may come back
+    gone,         ///< Placement no longer shows anything held by it
+    vanished,     ///< it was gone before we deleted it; its room is credited
+    failed,       ///< it still holds room after the deadline; detail says why
+    unseen,       ///< the deadline passed, and it is unknown whether it holds room
 };
+/// A call that makes it go was sent for the first time: to delete it or to shelve it.
+constexpr bool begins_eviction(Step step) {
+    return step == Step::delete_sent || step == Step::shelve_sent;
+}
+/// A call that makes it go was sent.
+constexpr bool sends_eviction(Step step) {
+    return begins_eviction(step) || step == Step::force_delete_sent;
+}
 std::string_view to_string(Step step);
 std::optional<Step> step_from(std::string_view text);
 

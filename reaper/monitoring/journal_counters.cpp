@@ -39,9 +39,10 @@ constexpr FreedRoomResultKind freed_room_results[] = {FreedRoomResultKind::taken
                                                       FreedRoomResultKind::taken_by_revocable,
                                                       FreedRoomResultKind::wasted};
 constexpr Step all_steps[] = {
-    Step::skipped,  Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
-    Step::gone,     Step::vanished,    Step::failed,          Step::unseen,
-    Step::notified, Step::withdrawn,   Step::notice_sent,     Step::stop_sent};
+    Step::skipped,    Step::delete_sent, Step::delete_accepted, Step::force_delete_sent,
+    Step::gone,       Step::vanished,    Step::failed,          Step::unseen,
+    Step::notified,   Step::withdrawn,   Step::notice_sent,     Step::stop_sent,
+    Step::shelve_sent};
 constexpr std::string_view decision_kinds[] = {"plan", "nothing-to-do", "not-enough", "refused"};
 
 prometheus::Family<prometheus::Counter>& new_counters(prometheus::Registry& registry,
@@ -156,7 +157,7 @@ void JournalCounters::read_back(const RequestRecord& record) {
     if (!added) return;
     at->second = Known{record.request.source, record.request.sent_at, record.received_at};
     for (const StepEntry& step : record.steps)
-        if (step.step == Step::delete_sent) at->second.sent.insert(step.server);
+        if (begins_eviction(step.step)) at->second.sent.insert(step.server);
     if (record.outcome) keep_until_judged(record.request.id);
 }
 
@@ -177,7 +178,7 @@ void JournalCounters::planned(const RequestId& id, const PlanEntry& entry) {
 
 void JournalCounters::stepped(const RequestId& id, const StepEntry& step) {
     steps_.Add(by("step", to_string(step.step))).Increment();
-    if (step.step != Step::delete_sent) return;
+    if (!begins_eviction(step.step)) return;
     const auto known = known_.find(id);
     if (known == known_.end() || !known->second.sent.insert(step.server).second) return;
     const Chosen& chosen = known->second.chosen[step.server];

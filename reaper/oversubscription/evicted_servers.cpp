@@ -39,6 +39,7 @@ std::vector<EvictedServer> evicted_servers(const RequestRecord& record,
             case Step::skipped:
             case Step::failed: went.erase(step.server); break;
             case Step::delete_sent:
+            case Step::shelve_sent:
             case Step::force_delete_sent: went.try_emplace(step.server, Went{step.at}); break;
             case Step::gone:
             case Step::vanished: went.insert_or_assign(step.server, Went{step.at, true}); break;

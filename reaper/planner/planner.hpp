@@ -12,6 +12,7 @@
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
+#include "reaper/model/shelving.hpp"
 #include "reaper/planner/budgets.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/rooms/ledger.hpp"
@@ -39,6 +40,8 @@ struct PlanOptions {
     const Budgets* budgets = nullptr;
     /// How much notice servers are to have: those with less go first. Null: none.
     const NoticeRules* notice = nullptr;
+    /// Which servers are shelved; null: none.
+    const ShelveRules* shelve = nullptr;
 };
 
 /// The same random sequence for the same request, in the daemon and in a dry run.

@@ -12,6 +12,7 @@
 #include "reaper/model/ids.hpp"
 #include "reaper/model/nova_release.hpp"
 #include "reaper/model/records.hpp"
+#include "reaper/model/shelving.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
@@ -98,6 +99,11 @@ public:
     virtual ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) = 0;
     /// Frees at once what a soft delete would keep.
     virtual ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) = 0;
+    /// Takes it off its host, and keeps what it is: `shelved`, or of one that is, `offloaded`.
+    virtual ResultTask<DeleteAnswer> shelve_server(ServerId id, Departure how,
+                                                   StillWanted wanted) = 0;
+    /// False: Nova knows the server no more. `conflict` if it is not shelved, or on its way.
+    virtual ResultTask<bool> unshelve_server(ServerId id) = 0;
     /// Sets one key of its metadata, and leaves the others; false: Nova knows the server no more.
     virtual ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) = 0;
     /// Removes one key of its metadata; false: there is no such key, or no such server.

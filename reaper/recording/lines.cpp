@@ -82,6 +82,8 @@ config::Policy anonymous_policy(const config::Policy& policy, const NameChanger&
     changed.strategy.parameters.erase("priorities");  // they name projects
     changed.notice.periods.clear();
     changed.notice.owner_key = changer.of(NameKind::key, changed.notice.owner_key);
+    changed.shelve.servers.clear();
+    changed.shelve.owner_key = changer.of(NameKind::key, changed.shelve.owner_key);
     return changed;
 }
 

@@ -345,7 +345,7 @@ private:
     void take(StepLine& line) {
         ReplayedRequest* const entry = known(line.request);
         if (entry == nullptr) return;
-        if (line.step.step == Step::delete_sent) entry->deleted.insert(line.step.server);
+        if (begins_eviction(line.step.step)) entry->deleted.insert(line.step.server);
         if (line.step.step == Step::skipped) entry->deleted.erase(line.step.server);
     }
     void take(OutcomeLine& line) {

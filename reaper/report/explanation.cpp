@@ -12,11 +12,12 @@
 namespace reaper::report {
 namespace {
 
-constexpr std::array<std::pair<Fate, std::string_view>, 8> fates{{
+constexpr std::array<std::pair<Fate, std::string_view>, 9> fates{{
     {Fate::planned, "planned"},
     {Fate::noticed, "noticed"},
     {Fate::going, "going"},
     {Fate::deleted, "deleted"},
+    {Fate::shelved, "shelved"},
     {Fate::skipped, "skipped"},
     {Fate::vanished, "vanished"},
     {Fate::still_there, "still-there"},
@@ -24,8 +25,7 @@ constexpr std::array<std::pair<Fate, std::string_view>, 8> fates{{
 }};
 
 bool is_sending(Step step) {
-    return step == Step::delete_sent || step == Step::delete_accepted ||
-           step == Step::force_delete_sent;
+    return sends_eviction(step) || step == Step::delete_accepted;
 }
 
 Fate fate_by(Step last, bool ended) {
@@ -46,6 +46,8 @@ Fate fate_by(Step last, bool ended) {
 void take_step(ExplainedServer& server, const StepEntry& step, bool ended) {
     if (step.step == Step::withdrawn && server.sent_at) return;  // it still goes
     server.fate = fate_by(step.step, ended);
+    if (sends_eviction(step.step)) server.shelved = step.step == Step::shelve_sent;
+    if (server.fate == Fate::deleted && server.shelved) server.fate = Fate::shelved;
     if (step.step == Step::stop_sent) return;  // the time of its notice stays its reason
     server.fate_reason = is_sending(step.step) || step.step == Step::gone ? "" : step.detail;
     if (step.step == Step::skipped) server.sent_at.reset();  // what was sent came to nothing

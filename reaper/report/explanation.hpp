@@ -31,6 +31,7 @@ enum class Fate {
     noticed,      ///< it has notice until the time in `fate_reason`
     going,        ///< its deletion was sent, and the request is under way
     deleted,      ///< its room is free
+    shelved,      ///< its room is free, and it may come back
     skipped,      ///< its recheck found that it has to live
     vanished,     ///< it was gone before
     still_there,  ///< its deletion was sent, and it held its room at the deadline
@@ -45,6 +46,7 @@ struct ExplainedServer {
     std::string fate_reason{};  ///< of its last step; may be empty
     int round = 0;              ///< of that plan
     TimePoint chosen_at{};
+    bool shelved = false;  ///< the last call was to shelve it
     std::optional<TimePoint> sent_at{};
     std::optional<TimePoint> gone_at{};
 };

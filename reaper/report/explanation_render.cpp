@@ -17,6 +17,7 @@ std::string fate_words(const ExplainedServer& server) {
         case Fate::noticed: return "has notice, and is deleted when that is over";
         case Fate::going: return "is being deleted";
         case Fate::deleted: return "was deleted";
+        case Fate::shelved: return "was shelved";
         case Fate::skipped: return "was chosen, and skipped before its deletion";
         case Fate::vanished: return "was gone before it was deleted";
         case Fate::still_there: return "was to be deleted, and still held its room at the deadline";
@@ -120,7 +121,8 @@ private:
     }
 
     std::string painted(Fate fate, const std::string& text) const {
-        if (fate == Fate::deleted || fate == Fate::going) return paint_.red(text);
+        if (fate == Fate::deleted || fate == Fate::shelved || fate == Fate::going)
+            return paint_.red(text);
         return fate == Fate::skipped ? paint_.green(text) : paint_.yellow(text);
     }
 

@@ -58,8 +58,7 @@ std::map<ServerId, Progress> progress_of(const RequestRecord& record) {
             known[step.server] = known.contains(step.server) ? Progress::gone : Progress::vanished;
         else if (step.step == Step::vanished)
             known[step.server] = Progress::vanished;
-        else if (step.step == Step::delete_sent || step.step == Step::delete_accepted ||
-                 step.step == Step::force_delete_sent)
+        else if (sends_eviction(step.step) || step.step == Step::delete_accepted)
             known.emplace(step.server, Progress::sent);
         else
             known.erase(step.server);

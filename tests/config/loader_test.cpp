@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "watched_aggregates, "
                 "host_cooldown, cloud, http, broker, trigger, cull, scheduler, protect, limits, "
                 "thrash, breaker, project_breaker, shape_cooldown, short_lived, cache, labels, "
-                "journal, record, admin, metrics, gateway, reservations, notice, "
+                "journal, record, admin, metrics, gateway, reservations, notice, shelve, "
                 "watermark, life_span, oversubscription, log"},
         Mistake{"NoticeWithoutDuration", "notice: {periods: [m1.spot]}\n",
                 "reaper.yaml:9: notice.periods[0]: is \"m1.spot\"; expected NAME=DURATION of 20min "

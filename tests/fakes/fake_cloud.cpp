@@ -93,6 +93,8 @@ void FakeCloud::settle() {
     std::erase_if(servers_, [&](const auto& entry) {
         return entry.second.gone_at && *entry.second.gone_at <= clock_.now();
     });
+    for (auto& [id, server] : servers_)
+        if (server.shelved_at && *server.shelved_at <= clock_.now()) finish_shelving(server);
     std::erase_if(resizes, [&](const UnconfirmedResize& resize) {
         if (servers_.contains(resize.server)) return false;
         consumers.erase(resize.holder);
@@ -143,12 +145,12 @@ ResultTask<std::optional<TokenOwner>> FakeCloud::owner_of(std::string token) {
 void FakeCloud::soft_delete_by(const std::string& id, const std::string& user) {
     FakeServer& server = server_at(id);
     server.record.server.status = "SOFT_DELETED";
-    note_deletion(ServerId{id}, user);
+    note_action(ServerId{id}, "delete", user);
 }
 
-void FakeCloud::note_deletion(const ServerId& id, const std::string& user) {
+void FakeCloud::note_action(const ServerId& id, const std::string& name, const std::string& user) {
     ActionRecord action;
-    action.name = "delete";
+    action.name = name;
     action.user = user;
     action.started = clock_.now();
     auto& actions = histories[id];
@@ -404,7 +406,7 @@ ResultTask<DeleteAnswer> FakeCloud::delete_server(ServerId id, StillWanted wante
     if (found == servers_.end()) co_return DeleteAnswer::gone;
     if (conflict_on_delete) co_return DeleteAnswer::conflict;
     if (ignore_deletes) co_return DeleteAnswer::accepted;
-    note_deletion(id, own_user_id);
+    note_action(id, "delete", own_user_id);
     if (soft_delete) {
         found->second.record.server.status = "SOFT_DELETED";
     } else {
@@ -422,6 +424,48 @@ ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id, StillWanted
     if (found == servers_.end()) co_return DeleteAnswer::gone;
     found->second.gone_at = clock_.now() + deletion_takes;
     co_return DeleteAnswer::accepted;
+}
+
+void FakeCloud::finish_shelving(FakeServer& server) const {
+    server.shelved_at.reset();
+    Server& record = server.record.server;
+    const bool offloads = record.task_state == "shelving_offloading" || !shelving.stays_on_host;
+    record.task_state = "";
+    if (shelving.fails) return;
+    record.status = offloads ? "SHELVED_OFFLOADED" : "SHELVED";
+    if (!offloads) return;
+    record.host = "";
+    server.resources = {};
+    server.also.clear();
+}
+
+ResultTask<DeleteAnswer> FakeCloud::shelve_server(ServerId id, Departure how, StillWanted wanted) {
+    co_await breathe();
+    if (wanted && !wanted(false)) co_return Error{Errc::cancelled, "no longer wanted"};
+    const bool offloads = how == Departure::offloaded;
+    if (auto error = note((offloads ? "OFFLOAD " : "SHELVE ") + id.str())) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return DeleteAnswer::gone;
+    Server& server = found->second.record.server;
+    if (!server.task_state.empty() || (server.status == "SHELVED") != offloads)
+        co_return DeleteAnswer::conflict;
+    note_action(id, offloads ? "shelveOffload" : "shelve", own_user_id);
+    server.task_state = offloads ? "shelving_offloading" : "shelving";
+    found->second.shelved_at = clock_.now() + shelving.takes;
+    co_return DeleteAnswer::accepted;
+}
+
+ResultTask<bool> FakeCloud::unshelve_server(ServerId id) {
+    co_await breathe();
+    if (auto error = note("UNSHELVE " + id.str())) co_return *error;
+    const auto found = servers_.find(id);
+    if (found == servers_.end()) co_return false;
+    Server& server = found->second.record.server;
+    if (server.status != "SHELVED_OFFLOADED") co_return Error{Errc::conflict, "not shelved"};
+    note_action(id, "unshelve", own_user_id);
+    if (shelving.no_host) co_return true;
+    server.status = "ACTIVE";
+    co_return true;
 }
 
 ResultTask<bool> FakeCloud::set_metadata(ServerId id, std::string key, std::string value) {

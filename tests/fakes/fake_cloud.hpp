@@ -21,8 +21,17 @@ struct FakeServer {
     ServerRecord record;
     HostId provider;  ///< where its room is held
     Resources resources;
-    std::optional<TimePoint> gone_at;  ///< its room comes free then
-    Allocations also{};                ///< held on nested providers
+    std::optional<TimePoint> gone_at;       ///< its room comes free then
+    Allocations also{};                     ///< held on nested providers
+    std::optional<TimePoint> shelved_at{};  ///< Nova is done with shelving it then
+};
+
+/// What comes of the calls to shelve a server, and to bring it back.
+struct FakeShelving {
+    Duration takes{3000};
+    bool fails = false;          ///< it comes back to what it was
+    bool stays_on_host = false;  ///< until it is offloaded
+    bool no_host = false;        ///< that it could come back to
 };
 
 /// A provider below a host's.
@@ -111,6 +120,7 @@ public:
     std::map<std::string, LoadAverages> load_averages_of;  ///< by host
     Duration deletion_takes{2000};
     bool soft_delete = false;
+    FakeShelving shelving;
     std::map<std::string, ServerGroup> groups;  ///< by id
     std::vector<AggregateRecord> host_aggregates;
     std::set<std::string> not_mirrored;  ///< hosts that Placement knows in no aggregate
@@ -165,6 +175,8 @@ public:
     ResultTask<std::optional<ServerGroup>> server_group(std::string id) override;
     ResultTask<DeleteAnswer> delete_server(ServerId id, StillWanted wanted) override;
     ResultTask<DeleteAnswer> force_delete_server(ServerId id, StillWanted wanted) override;
+    ResultTask<DeleteAnswer> shelve_server(ServerId id, Departure how, StillWanted wanted) override;
+    ResultTask<bool> unshelve_server(ServerId id) override;
     ResultTask<bool> set_metadata(ServerId id, std::string key, std::string value) override;
     ResultTask<bool> remove_metadata(ServerId id, std::string key) override;
     ResultTask<bool> stop_server(ServerId id) override { return turn(std::move(id), "SHUTOFF"); }
@@ -189,7 +201,8 @@ private:
     std::optional<Error> note(const std::string& call);
     ResultTask<bool> turn(ServerId id, std::string status);
     void settle();
-    void note_deletion(const ServerId& id, const std::string& user);
+    void note_action(const ServerId& id, const std::string& name, const std::string& user);
+    void finish_shelving(FakeServer& server) const;
     ProviderState state_of(const ProviderId& id) const;
     Consumer consumer_now(const ServerId& id) const;
     ProviderSummary summary_of(const ProviderId& id, const FakeNested& provider) const;

@@ -120,12 +120,11 @@ ResultTask<void> FakeJournal::add_step(RequestId id, StepEntry step) {
     };
     std::ptrdiff_t deleted = 0;
     for (const auto& record : records) deleted += others(record);
-    if (most_victims > 0 && step.step == Step::delete_sent && deleted >= most_victims)
+    if (most_victims > 0 && begins_eviction(step.step) && deleted >= most_victims)
         co_return Error{Errc::rejected, "the limit is used up"};
     const auto error = co_await write(what);
     if (error) co_return *error;
-    if (step.step == Step::delete_sent || step.step == Step::force_delete_sent)
-        sent_for[step.server] = id;
+    if (sends_eviction(step.step)) sent_for[step.server] = id;
     records.at(id).steps.push_back(std::move(step));
     co_return Result<void>{};
 }

@@ -8,8 +8,8 @@ namespace reaper {
 namespace {
 
 bool was_sent(Step step) {
-    return step == Step::delete_sent || step == Step::delete_accepted ||
-           step == Step::force_delete_sent || step == Step::gone || step == Step::vanished;
+    return sends_eviction(step) || step == Step::delete_accepted || step == Step::gone ||
+           step == Step::vanished;
 }
 
 /// What the last word on each server was.

@@ -131,7 +131,7 @@ void note_deletions(const RequestRecord& record, HangingDeletions& deletions) {
             deletions.ended(step.server, step.at);
         else if (step.step == Step::skipped)
             deletions.dropped(step.server);
-        else if (step.step == Step::delete_sent && host != hosts.end())
+        else if (begins_eviction(step.step) && host != hosts.end())
             deletions.sent(host->second, step.server, step.at);
     }
 }

@@ -32,7 +32,7 @@ protected:
     FreshVerdict judge() {
         const Protection protection{protect_};
         const FreshRules rules{taggers_,    tag_data_, protection, protect_.min_run_time,
-                               aggregates_, notice_,   life_span_};
+                               aggregates_, notice_,   shelve_,    life_span_};
         const std::optional<ServerRecord> record{record_};
         const Allocations held{{ProviderId{"p"}, Resources{{"VCPU", 1}}}};
         return judge_fresh(victim_, FreshSight{record, held, held, lock_}, rules, noon);
@@ -42,6 +42,7 @@ protected:
     TagData tag_data_;
     ProtectSettings protect_;
     NoticeRules notice_;
+    ShelveRules shelve_;
     Victim victim_;
     ServerRecord record_;
     LockHolder lock_ = LockHolder::unknown;

@@ -142,7 +142,7 @@ TEST(JournalFile, OfAnotherVersionIsRefusedAndLeftAlone) {
         const std::string found = std::to_string(version);
         write(folder.path(), "PRAGMA user_version = " + found);
         const std::string line = "journal " + folder.path() + ": its schema has version " + found +
-                                 ", this reaper knows version 1 only: move the file away, and "
+                                 ", this reaper knows version 11 only: move the file away, and "
                                  "the daemon makes a new one";
         EXPECT_EQ(refusal(folder.path()).what, line);
         EXPECT_EQ(refusal(folder.path()).code, Errc::storage);
@@ -150,6 +150,19 @@ TEST(JournalFile, OfAnotherVersionIsRefusedAndLeftAlone) {
         SqliteDatabase database{folder.path(), SQLITE_OPEN_READONLY};
         EXPECT_EQ(database.ask_number("PRAGMA user_version"), version);
     }
+}
+
+TEST(JournalFile, OfTheFirstVersionIsBroughtToOurs) {
+    const Folder folder;
+    ASSERT_TRUE(open_journal(folder.path()));
+    write(folder.path(),
+          "DROP INDEX step_sent; CREATE INDEX step_sent ON step (at) "
+          "WHERE step IN ('delete-sent', 'force-delete-sent'); PRAGMA user_version = 1");
+    EXPECT_TRUE(open_journal_for_reading(folder.path()));
+    ASSERT_TRUE(open_journal(folder.path()));
+    SqliteDatabase database{folder.path(), SQLITE_OPEN_READONLY};
+    EXPECT_EQ(database.ask_number("PRAGMA user_version"), 11);
+    EXPECT_TRUE(journal::has_our_tables(database));
 }
 
 TEST(JournalFile, OfAnOlderVersionMovedAwayMakesPlaceForAnother) {

@@ -132,8 +132,8 @@ void Lifecycle::evacuate_to(Server& server, const Uuid&, const Placing& placing,
 // ---- shelving ----
 
 Outcome Lifecycle::shelve(Server& server, const ContextPtr& by) {
-    if (server.state != VmState::active || server.task != TaskState::none)
-        return wrong_state(server, "shelve");
+    const bool may = server.state == VmState::active || server.state == VmState::stopped;
+    if (!may || server.task != TaskState::none) return wrong_state(server, "shelve");
     return begin_move(server, "shelve", TaskState::shelving, &Lifecycle::shelved, by);
 }
 

@@ -137,7 +137,7 @@ TEST_F(NoticeDecision, ASearchUsesNoServerWhoseNoticeIsLongerThanItWaits) {
     const auto* const less = std::get_if<NotEnough>(&late);
     ASSERT_NE(less, nullptr);
     EXPECT_EQ(less->safeguard, safeguard::notice);
-    EXPECT_THAT(less->reason, HasSubstr("notice is longer than nova-scheduler waits"));
+    EXPECT_THAT(less->reason, HasSubstr("takes longer than nova-scheduler waits"));
     Request message = search(30s, 2);
     message.source = RequestSource::nova_failure;
     EXPECT_TRUE(std::holds_alternative<Plan>(decide_for(message)));
@@ -173,6 +173,66 @@ TEST_F(NoticeDecision, ASearchDoesNotCountOnRoomThatComesTooLate) {
     hosts_.erase(hosts_.begin());
     view_.snapshot.hosts = hosts_;
     EXPECT_TRUE(std::holds_alternative<NothingToDo>(with_notice_until(3720))) << "no other way";
+}
+
+TEST_F(NoticeDecision, ASearchUsesNoServerThatIsToBeShelved) {
+    policy_.notice = {};
+    policy_.shelve.servers = {"lab"};
+    EXPECT_THAT(victim_ids(decide_for(search(90s, 1))), ElementsAre("old"));
+    const Decision late = decide_for(search(90s, 2));
+    const auto* const less = std::get_if<NotEnough>(&late);
+    ASSERT_NE(less, nullptr);
+    EXPECT_EQ(less->safeguard, safeguard::notice);
+    Request message = search(90s, 2);
+    message.source = RequestSource::nova_failure;
+    const Decision decision = decide_for(message);
+    for (const Victim& victim : std::get<Plan>(decision).victims())
+        EXPECT_EQ(victim.reason.ends_with("; it is to be shelved"), victim.server.str() == "young")
+            << victim.reason;
+}
+
+TEST(Shelving, IsByNameOrAsItsOwnerSays) {
+    Server server = revocable("s", HostId{"h"}, {{"VCPU", 1}});
+    server.flavor_name = "m1.spot";
+    server.project = ProjectId{"lab"};
+    server.revocable_by = "project, flavor";
+    const auto applies = [&](std::vector<std::string> names, std::string key = "") {
+        return ShelveRules{{std::move(names), std::move(key), 0}}.apply_to(server);
+    };
+    EXPECT_FALSE(applies({}));
+    EXPECT_FALSE(applies({"m1.other", "s"}));
+    for (const char* name : {"all", "m1.spot", "lab", "flavor"}) EXPECT_TRUE(applies({name}));
+    server.metadata.insert_or_assign("on_evict", "delete");
+    EXPECT_TRUE(applies({"all"})) << "owners have no say";
+    EXPECT_FALSE(applies({"all"}, "on_evict"));
+    server.metadata.insert_or_assign("on_evict", "shelve");
+    EXPECT_TRUE(applies({}, "on_evict"));
+    server.metadata.insert_or_assign("on_evict", "something");
+    EXPECT_FALSE(applies({}, "on_evict"));
+    EXPECT_TRUE(applies({"all"}, "on_evict"));
+}
+
+TEST(Shelving, DependsOnWhatNovaShelves) {
+    Server server = revocable("s", HostId{"h"}, {{"VCPU", 1}});
+    const ShelveRules rules{{{"all"}, "", 0}};
+    const auto departure = [&](const char* status, const char* task = "") {
+        server.status = status;
+        server.task_state = task;
+        return rules.departure_of(server);
+    };
+    for (const char* status : {"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"})
+        EXPECT_EQ(departure(status), Departure::shelved);
+    for (const char* status : {"ERROR", "BUILD", "RESCUE", "VERIFY_RESIZE"})
+        EXPECT_EQ(departure(status), Departure::deleted);
+    EXPECT_EQ(departure("SHELVED"), Departure::offloaded);
+    EXPECT_EQ(departure("ACTIVE", "image_snapshot"), Departure::deleted);
+    EXPECT_FALSE(rules.why_leaving(server));
+    server.task_state = "shelving_image_uploading";
+    EXPECT_EQ(rules.why_leaving(server), "it is being shelved");
+    EXPECT_FALSE(ShelveRules{}.why_leaving(server));
+    server.task_state = "";
+    server.status = "SHELVED_OFFLOADED";
+    EXPECT_TRUE(rules.why_leaving(server));
 }
 
 }  // namespace

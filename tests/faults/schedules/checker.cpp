@@ -226,13 +226,20 @@ void Checker::on_acknowledge(const Broker::Stored& message, bool set_aside) {
 
 // ---- what the reaper sees ----
 
+bool Checker::shelves(const cloudsim::Request& request) {
+    return request.method == "POST" && request.target.ends_with("/action") &&
+           request.body.find("\"shelve") != std::string::npos;
+}
+
+/// Or shelved.
 std::optional<Uuid> Checker::deleted_server(const cloudsim::Request& request, bool& forced) const {
     auto path = request.path;
     if (!path.empty() && path.front() == "soft") path.erase(path.begin());
     if (path.size() < 4 || path[0] != "compute" || path[2] != "servers") return std::nullopt;
     forced = path.size() == 5 && path[4] == "action" && request.method == "POST" &&
              request.body.find("forceDelete") != std::string::npos;
-    if (!forced && !(path.size() == 4 && request.method == "DELETE")) return std::nullopt;
+    const bool deletes = path.size() == 4 && request.method == "DELETE";
+    if (!forced && !deletes && !shelves(request)) return std::nullopt;
     return Uuid::parse(path[3]);
 }
 
@@ -267,6 +274,7 @@ void Checker::on_sent(Exchange& call) {
     basis->machine = machine_;
     basis->server = *server;
     basis->forced = forced;
+    basis->shelved = shelves(call.request);
     if (const auto at = looks_.find(*server); at != looks_.end()) basis->look = at->second;
     basis->tags = tags_;
     if (const auto at = held_looks_.find(*server); at != held_looks_.end())
@@ -288,7 +296,9 @@ void Checker::on_arrival(Exchange& call) {
     auto& basis = *std::static_pointer_cast<Basis>(call.note);
     const cloudsim::Server* server = site_.world().nova.find_server(basis.server);
     basis.counts = server != nullptr && server->task != TaskState::deleting &&
-                   server->task != TaskState::soft_deleting;
+                   server->task != TaskState::soft_deleting &&
+                   server->task != TaskState::shelving &&
+                   server->state != cloudsim::VmState::shelved_offloaded;
     if (basis.counts) judge_notice(basis, *server);
     if (basis.counts) judge(call, basis);
 }
@@ -306,6 +316,8 @@ void Checker::on_executed(Exchange& call) {
             call.request.method == "POST" && call.request.target.ends_with("/metadata");
         if (events) return;  // its `res-type`, or when it ends
         if (gives_notice(call.request)) return;
+        if (plan_.with_shelving() && call.request.body.find("\"unshelve") != std::string::npos)
+            return;
         if (makes_provider(call.request) && plan_.sold) return;
         if (sets_inventories(call.request)) {
             judge_sold_room(call);
@@ -342,6 +354,7 @@ void Checker::on_executed(Exchange& call) {
                 look.why = why_spared(*server);
                 look.fit = look.why.empty();
                 look.ran = server->state == cloudsim::VmState::active;
+                look.shelvable = look.ran && server->task == TaskState::none;
                 look.started = TimePoint{
                     std::chrono::floor<std::chrono::seconds>(server->created.time_since_epoch())};
             } else {

@@ -78,6 +78,7 @@ struct Tally {
     std::uint64_t corrected_for_load = 0;  ///< of these
     std::uint64_t constrained = 0;         ///< of these, for requests that some hosts refuse
     std::uint64_t notices_kept = 0;        ///< deletions whose notice was judged
+    std::uint64_t shelved = 0;             ///< of the deletions, those that shelve a server
     std::map<std::string, std::uint64_t> outcomes;
     std::map<std::string, std::uint64_t> violations;  ///< by rule
     FaultCounts faults{};
@@ -186,6 +187,7 @@ private:
         TimePoint answered_at{};
         bool fit = true;
         bool ran = false;
+        bool shelvable = false;
         std::string why;
         std::string project;
         std::string host;
@@ -209,6 +211,7 @@ private:
         std::size_t machine = 0;  ///< whose reaper sent it; a call may arrive after a takeover
         Uuid server;
         bool forced = false;
+        bool shelved = false;  ///< not deleted
         std::optional<RecheckResult> look;
         std::optional<Tags> tags;
         std::optional<HeldLook> held;
@@ -277,6 +280,7 @@ private:
     void on_finish(const std::string& request);
     void sync_outcomes();
 
+    static bool shelves(const cloudsim::Request& request);
     std::optional<Uuid> deleted_server(const cloudsim::Request& request, bool& forced) const;
     void judge(const Exchange& call, const Basis& basis);
     void judge_right(const Exchange& call, const Basis& basis, const cloudsim::Server& server);
@@ -295,6 +299,7 @@ private:
     bool gives_notice(const cloudsim::Request& request) const;
     static std::optional<TimePoint> journaled_end(const test::FakeJournal& journal,
                                                   const Uuid& server, Step with);
+    void judge_departure(const Basis& basis, const cloudsim::Server& server);
     void judge_notice(const Basis& basis, const cloudsim::Server& server);
     void judge_notices_left();
     // judge_breakers.cpp

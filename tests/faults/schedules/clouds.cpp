@@ -206,6 +206,13 @@ void draw_notice(SchedulePlan& plan, int percent) {
     if (rng.percent(50)) plan.policy.notice.stop_before = seconds{rng.pick({1, 10, 60})};
 }
 
+void draw_shelving(SchedulePlan& plan, int percent) {
+    Chance rng{plan.seed ^ 0x54e17eU};
+    if (!rng.percent(percent)) return;
+    plan.policy.shelve.servers = {"all"};
+    plan.policy.shelve.returns_per_hour = rng.pick({0, 600});
+}
+
 void draw_slow_nova(SchedulePlan& plan) {
     Chance rng{plan.seed ^ 0x510e0aU};
     if (!rng.percent(15)) return;

@@ -35,6 +35,8 @@ void draw_looping_tenant(SchedulePlan& plan);
 
 /// In so many of a hundred schedules servers have notice before their end.
 void draw_notice(SchedulePlan& plan, int percent);
+/// The same: their servers are shelved, and in half of those come back.
+void draw_shelving(SchedulePlan& plan, int percent);
 
 /// In so many of a hundred schedules two reapers or three share a journal, and lose its lease.
 void draw_shared_journal(SchedulePlan& plan, int percent);

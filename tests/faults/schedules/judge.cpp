@@ -56,7 +56,9 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
                 (server.host ? server.host->name : "no host"));
     judge_right(call, basis, server);
     const std::string id = server.id.text();
-    const Step needed = basis.forced ? Step::force_delete_sent : Step::delete_sent;
+    const Step needed = basis.forced    ? Step::force_delete_sent
+                        : basis.shelved ? Step::shelve_sent
+                                        : Step::delete_sent;
     if (basis.forced && !deleted_by_a_reaper(server))
         blame("rule-1", id + " is forced, which its user deleted and may want back");
     if (!journals_[basis.machine]->has_step(id, needed))
@@ -81,6 +83,7 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     }
     // What is half deleted is not spared by a second thought.
     if (basis.forced) return;
+    judge_departure(basis, server);
     judge_requester(call, basis, *demand, *plan);
     judge_newest(basis, *demand, *plan);
     judge_awaited(call, basis, *plan);
@@ -91,6 +94,16 @@ void Checker::judge(const Exchange& call, const Basis& basis) {
     plan->judged = true;
     died_.try_emplace(id, timeline_.true_now());
     culled_[basis.machine].try_emplace(plan->request, timeline_.true_now());
+}
+
+/// What can be shelved is deleted only if Nova was asked to shelve it before.
+void Checker::judge_departure(const Basis& basis, const cloudsim::Server& server) {
+    if (basis.shelved) ++tally_.shelved;
+    if (!plan_.with_shelving() || basis.shelved || !basis.look || !basis.look->shelvable) return;
+    const bool shelvable =
+        server.state == cloudsim::VmState::active && server.task == cloudsim::TaskState::none;
+    if (shelvable && !journals_[basis.machine]->has_step(server.id.text(), Step::shelve_sent))
+        blame("shelve", server.id.text() + " is deleted, and could be shelved");
 }
 
 /// As Nova's record of actions has it: who deleted it first.

@@ -46,7 +46,7 @@ void Checker::judge_notice(const Basis& basis, const cloudsim::Server& server) {
                             " ms before the time in its metadata");
     const bool ran = server.state == cloudsim::VmState::active && basis.look && basis.look->ran;
     if (!ran || end) return;
-    const auto journaled = journaled_end(journal(), server.id, Step::notified);
+    const auto journaled = journaled_end(*journals_[basis.machine], server.id, Step::notified);
     if (!journaled || now < *journaled)
         blame("notice", server.id.text() + " runs, and is deleted without notice");
 }

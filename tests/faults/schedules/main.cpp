@@ -28,6 +28,7 @@ struct Options {
     int sold_room = 0;     ///< the same
     int shared = 0;        ///< the same
     int notice = 0;        ///< the same
+    int shelve = 0;        ///< the same
     std::vector<std::size_t> without;
 };
 
@@ -59,6 +60,7 @@ void tell_failure(const Options& options, const SchedulePlan& plan, const Schedu
         command += " --oversubscription " + std::to_string(options.sold_room);
     if (options.shared > 0) command += " --shared-journal " + std::to_string(options.shared);
     if (options.notice > 0) command += " --notice " + std::to_string(options.notice);
+    if (options.shelve > 0) command += " --shelve " + std::to_string(options.shelve);
     if (!options.no_shrink && !options.verbose) {
         const auto fewer = shrink(plan, without, rule);
         if (!fewer.empty()) command += " --without";
@@ -74,6 +76,7 @@ bool run_one(const Options& options, std::uint64_t seed, Tally& tally) {
     draw_sold_room(plan, options.sold_room);
     draw_shared_journal(plan, options.shared);
     draw_notice(plan, options.notice);
+    draw_shelving(plan, options.shelve);
     draw_slow_nova(plan);
     draw_looping_tenant(plan);
     const std::set<std::size_t> without(options.without.begin(), options.without.end());
@@ -133,6 +136,8 @@ int main(int argc, char** argv) {
                    "percent of the schedules in which several reapers share a journal");
     app.add_option("--notice", options.notice,
                    "percent of the schedules in which servers have notice before their end");
+    app.add_option("--shelve", options.shelve,
+                   "percent of the schedules in which servers are shelved, not deleted");
     app.add_flag("--verbose", options.verbose, "print the trace and the reaper's log");
     app.add_flag("--twice", options.twice, "run each twice, and compare the traces");
     app.add_flag("--no-shrink", options.no_shrink, "do not look for a smaller failing schedule");

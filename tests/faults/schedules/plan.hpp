@@ -163,6 +163,7 @@ struct SchedulePlan {
     bool with_reservations() const { return reservations.enabled; }
     bool shares_journal() const { return reapers > 1; }
     bool with_notice() const { return policy.notice.period > Duration::zero(); }
+    bool with_shelving() const { return !policy.shelve.servers.empty(); }
     bool by_tag() const { return cloud.revocable_by != cloudsim::RevocableBy::resource; }
     bool by_class() const { return cloud.revocable_by != cloudsim::RevocableBy::project; }
     /// Whether anything tells the reaper an untruth that it can't know for one.

@@ -56,6 +56,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     table += "tenants that went for their lender while\n";
     for (const auto& [race, number] : tally.lender_races) row(table, race, number);
     row(table, "deletions whose notice was judged", tally.notices_kept);
+    row(table, "servers that were shelved instead", tally.shelved);
     row(table, "schedules with sold vCPUs", tally.with_sold_room);
     row(table, "rises of what is sold", tally.sold_rises);
     row(table, "falls of it", tally.sold_falls);
@@ -99,6 +100,7 @@ std::string table_of(const Tally& tally, std::uint64_t failed, double elapsed_s)
     row(table, "promised room taken by others", of(tally, "exclusive-room"));
     row(table, "reserved room released for no request", of(tally, "reserved-room"));
     row(table, "notice not given, not kept or left", of(tally, "notice"));
+    row(table, "deleted instead of shelved", of(tally, "shelve"));
     row(table, "tenants that went for strangers", of(tally, "tenant-for-stranger"));
     row(table, "reservations that hold another amount", of(tally, "reservation-lost"));
     row(table, "vCPUs sold that are in use", of(tally, "sold-room"));

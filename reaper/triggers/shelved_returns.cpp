@@ -1,0 +1,138 @@
+#include "reaper/triggers/shelved_returns.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "reaper/model/text.hpp"
+#include "reaper/runtime/log_about.hpp"
+
+namespace reaper {
+namespace {
+
+constexpr Duration first_pause = std::chrono::minutes{2};
+constexpr Duration longest_pause = std::chrono::hours{1};
+/// Records of actions that are read in one look, and servers whose room is looked for.
+constexpr int asked_at_once = 100;
+constexpr int tried_at_once = 20;
+
+bool waits(const ServerRecord& record) {
+    return record.server.task_state.empty() && record.server.host.empty();
+}
+
+}  // namespace
+
+std::optional<TimePoint> shelved_by(const std::string& user,
+                                    const std::vector<ActionRecord>& actions) {
+    const auto shelved = std::find_if(
+        actions.begin(), actions.end(),
+        [](const ActionRecord& action) { return action.name == "shelve" && !action.failed; });
+    const bool ours = shelved != actions.end() && shelved->user == user && !user.empty();
+    return ours ? std::optional{shelved->started} : std::nullopt;
+}
+
+ResultTask<void> ShelvedReturns::look() {
+    const int per_hour = dependencies_.per_hour();
+    const Duration steady = dependencies_.cloud.clock.steady();
+    const std::chrono::duration<double, std::ratio<3600>> hours =
+        steady - std::exchange(counted_at_, steady);
+    may_return_ = std::min(may_return_ + hours.count() * per_hour, std::max(per_hour / 60.0, 1.0));
+    if (per_hour <= 0 || may_return_ < 1 || !dependencies_.may_act()) co_return Result<void>{};
+    std::set<std::string> off_their_hosts{"SHELVED_OFFLOADED"};
+    auto listed =
+        co_await dependencies_.cloud.compute.servers_in(std::move(off_their_hosts), std::nullopt);
+    if (!listed) co_return listed.error();
+    auto learned = co_await learn(*listed);
+    if (!learned) co_return learned.error();
+    int begun = 0;
+    int tried = 0;
+    for (const ServerRecord* const next : in_order(*listed)) {
+        if (may_return_ < 1 || ++tried > tried_at_once || !dependencies_.may_act()) break;
+        ServerRecord record = *next;
+        auto asked = co_await bring_back(std::move(record), begun);
+        if (!asked) co_return asked.error();
+        if (!*asked) continue;
+        ++begun;
+        may_return_ -= 1;
+    }
+    co_return Result<void>{};
+}
+
+/// Which of them a reaper shelved; of those that left the list, nothing.
+ResultTask<void> ShelvedReturns::learn(const std::vector<ServerRecord>& listed) {
+    std::set<ServerId> there;
+    for (const ServerRecord& record : listed) there.insert(record.server.id);
+    std::erase_if(known_, [&](const auto& known) { return !there.contains(known.first); });
+    auto user = co_await dependencies_.cloud.identity.own_user();
+    if (!user) co_return user.error();
+    int asked = 0;
+    for (const ServerRecord& record : listed) {
+        if (known_.contains(record.server.id) || !waits(record)) continue;
+        if (++asked > asked_at_once) break;
+        const auto actions = co_await dependencies_.cloud.compute.actions(record.server.id);
+        if (!actions) co_return actions.error();
+        known_[record.server.id].at = shelved_by(*user, *actions);
+    }
+    co_return Result<void>{};
+}
+
+/// Those that may be tried now: of each project the first, then of each the second, and so on.
+std::vector<const ServerRecord*> ShelvedReturns::in_order(
+    const std::vector<ServerRecord>& listed) const {
+    using Place = std::tuple<int, TimePoint, ServerId>;
+    std::map<ProjectId, std::map<std::pair<TimePoint, ServerId>, const ServerRecord*>> by_project;
+    const Duration now = dependencies_.cloud.clock.steady();
+    for (const ServerRecord& record : listed) {
+        const auto known = known_.find(record.server.id);
+        if (known == known_.end() || !known->second.at || known->second.retry_at > now) continue;
+        if (waits(record))
+            by_project[record.server.project][{*known->second.at, record.server.id}] = &record;
+    }
+    std::map<Place, const ServerRecord*> order;
+    for (const auto& [project, servers] : by_project) {
+        int turn = 0;
+        for (const auto& [place, record] : servers)
+            order[{turn++, place.first, place.second}] = record;
+    }
+    std::vector<const ServerRecord*> all;
+    for (const auto& [place, record] : order) all.push_back(record);
+    return all;
+}
+
+ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
+    FailureNotice notice;
+    notice.event = FailureEvent::unshelve_server;
+    notice.request_id = RequestId{"return/" + record.server.id.str()};
+    notice.server = notice.spec_server = record.server.id;
+    notice.project = record.server.project;
+    notice.sent_at = dependencies_.cloud.clock.now();
+    Shelved& known = known_[record.server.id];
+    known.retry_at = dependencies_.cloud.clock.steady() + first_pause;
+    auto completed = co_await complete_request(dependencies_.cloud, std::move(notice), std::nullopt,
+                                               dependencies_.scheduler());
+    if (!completed) co_return completed.error();
+    auto* const request = std::get_if<Request>(&*completed);
+    if (request == nullptr) co_return false;
+    // Those of this look may take it.
+    request->slots = 1 + begun;
+    if (!dependencies_.fits(*request) || !dependencies_.may_act()) co_return false;
+    known.pause = std::clamp(2 * known.pause, first_pause, longest_pause);
+    known.retry_at = dependencies_.cloud.clock.steady() + known.pause;
+    const std::string label =
+        record.server.id.str() + " (" + printable(record.server.name, 64) + ")";
+    JournalEvent event{
+        "server-unshelved",
+        "server " + label + ", shelved at " + iso_time(*known.at) + ": there is room for it",
+        dependencies_.cloud.clock.now()};
+    const LogFields about{.server = record.server.id.str(), .server_name = record.server.name};
+    log_about(about, spdlog::level::info, "unshelving {}", event.reason);
+    auto noted = co_await dependencies_.journal.note_event(std::move(event));
+    if (!noted) co_return noted.error();
+    const auto asked = co_await dependencies_.cloud.compute.unshelve_server(record.server.id);
+    if (!asked)
+        log_about(about, spdlog::level::warn, "server {} could not be unshelved: {}", label,
+                  asked.error().what);
+    co_return asked&&* asked;
+}
+
+}  // namespace reaper

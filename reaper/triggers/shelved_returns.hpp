@@ -1,0 +1,65 @@
+// Brings back the servers that a reaper shelved, when there is room that no request waits for.
+//
+// Nova's record of actions says which they are, so that it does not matter which reaper shelved
+// them, nor what its journal has. One that its owner shelved stays, and one that an owner brings
+// back is theirs. Of those that wait, each project has its turn; in a project, those go first that
+// were shelved first. One that found no host is tried again later, at most once an hour in the end.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "reaper/model/notice_settings.hpp"
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
+#include "reaper/triggers/requester.hpp"
+
+namespace reaper {
+
+/// When `user` shelved the server, by its record of actions (the newest first); none if another
+/// user did, or none is recorded.
+std::optional<TimePoint> shelved_by(const std::string& user,
+                                    const std::vector<ActionRecord>& actions);
+
+class ShelvedReturns {
+public:
+    /// Between two looks.
+    static constexpr Duration step{30'000};
+
+    /// References must outlive it.
+    struct Dependencies {
+        CloudPorts cloud;
+        JournalWriter& journal;
+        std::function<int()> per_hour;  ///< 0: none comes back
+        /// This reaper serves, is not paused, knows the cloud, and no request is under way.
+        std::function<bool()> may_act;
+        std::function<SchedulerRules()> scheduler;
+        /// Is there room for all slots of the request, without a deletion?
+        std::function<bool(const Request&)> fits;
+    };
+    explicit ShelvedReturns(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
+
+    /// One look. An error: which servers are shelved is not known.
+    ResultTask<void> look();
+
+private:
+    struct Shelved {
+        std::optional<TimePoint> at;  ///< none: no reaper shelved it
+        Duration pause{};             ///< after the last try; steady
+        Duration retry_at{};          ///< steady
+    };
+    ResultTask<void> learn(const std::vector<ServerRecord>& listed);
+    std::vector<const ServerRecord*> in_order(const std::vector<ServerRecord>& listed) const;
+    /// Whether Nova was asked to.
+    ResultTask<bool> bring_back(ServerRecord record, int begun);
+
+    Dependencies dependencies_;
+    std::map<ServerId, Shelved> known_;
+    double may_return_ = 1;  ///< servers, by `per_hour`
+    Duration counted_at_{};  ///< steady
+};
+
+}  // namespace reaper

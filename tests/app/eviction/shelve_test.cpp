@@ -1,0 +1,259 @@
+// Servers that are shelved instead of deleted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/full_house.hpp"
+#include "reaper/model/notice.hpp"
+
+namespace reaper::test::shelve_test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class ShelveTest : public FullHouse {
+protected:
+    ShelveTest() { settings.policy.shelve.servers = {"all"}; }
+
+    void ask() {
+        requester();
+        start();
+        messages->deliver(body_of(failure()));
+    }
+    OutcomeKind outcome() { return outcome_of("req-1").kind; }
+    std::string shelved() const {
+        for (const auto& call : cloud.calls)
+            if (call.starts_with("SHELVE ")) return call.substr(7);
+        return "";
+    }
+    std::string status_of(const std::string& server) {
+        return cloud.server_at(server).record.server.status.str();
+    }
+};
+
+TEST_F(ShelveTest, AServerLeavesItsHostAndStaysWhatItIs) {
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(status_of(shelved()), "SHELVED_OFFLOADED");
+    EXPECT_TRUE(journal.has_step(shelved(), Step::shelve_sent));
+    EXPECT_TRUE(journal.has_step(shelved(), Step::gone));
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(victims_of(record("req-1")).size(), 1U);
+}
+
+TEST_F(ShelveTest, OneThatNovaLeavesOnItsHostIsOffloaded) {
+    cloud.shelving.stays_on_host = true;
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(status_of(shelved()), "SHELVED_OFFLOADED");
+    EXPECT_EQ(cloud.count("OFFLOAD"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ShelveTest, OneThatNovaCantShelveIsDeleted) {
+    cloud.shelving.fails = true;
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_FALSE(cloud.exists(shelved()));
+    EXPECT_EQ(victims_of(record("req-1")).size(), 1U);
+}
+
+TEST_F(ShelveTest, OneThatNovaCantShelveStaysIfItsRoomIsNoLongerNeeded) {
+    cloud.shelving.fails = true;
+    full_host();
+    ask();
+    run_until([&] { return cloud.count("SHELVE") > 0; });
+    cloud.remove(uuid_of("requester-1"));
+    EXPECT_EQ(outcome(), OutcomeKind::refused);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_TRUE(journal.has_step(shelved(), Step::skipped));
+    EXPECT_TRUE(victims_of(record("req-1")).empty());
+}
+
+TEST_F(ShelveTest, OneInAStateThatNovaDoesNotShelveIsDeleted) {
+    full_host();
+    for (const char* n : {"host1a", "host1b", "host1c", "host1d"})
+        cloud.server_at(n).record.server.status = "ERROR";
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 0U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ShelveTest, ItsOwnerSaysHowItGoes) {
+    settings.policy.shelve = {};
+    settings.policy.shelve.owner_key = "on_evict";
+    full_host();
+    for (const char* n : {"host1a", "host1b", "host1c", "host1d"})
+        cloud.server_at(n).record.server.metadata =
+            std::map<std::string, std::string>{{"on_evict", "shelve"}};
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ShelveTest, ARestartWaitsForIt) {
+    cloud.shelving.takes = seconds{60};
+    full_host();
+    ask();
+    run_until([&] { return cloud.count("SHELVE") > 0; });
+    crash();
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(status_of(shelved()), "SHELVED_OFFLOADED");
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ShelveTest, ACallThatWasNotHeardIsSentAgain) {
+    full_host();
+    int lost = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("SHELVE") && ++lost == 1)
+            return Error{Errc::unreachable, "connection reset"};
+        return std::nullopt;
+    };
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 2U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ShelveTest, ARefusalIsNoReasonToDeleteIt) {
+    full_host();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("SHELVE")) return Error{Errc::forbidden, "HTTP 403"};
+        return std::nullopt;
+    };
+    ask();
+    EXPECT_NE(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+/// Its notice is over: when it comes back, its metadata say nothing of an end.
+TEST_F(ShelveTest, ItsMetadataNameNoEndWhenItGoes) {
+    settings.policy.notice.period = minutes{2};
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("MARK"), 1U);
+    EXPECT_FALSE(cloud.server_at(shelved()).record.server.metadata.contains(evict_at_key));
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+// ---- the way back ----
+
+class ReturnTest : public ShelveTest {
+protected:
+    ReturnTest() { settings.policy.shelve.returns_per_hour = 600; }
+
+    /// One that was shelved an hour ago, or so.
+    void has_shelved(const std::string& id, const std::string& by, const std::string& project,
+                     int minutes_ago = 60) {
+        auto& server = cloud.add_server(id, "host1", project, small);
+        server.record.server.status = "SHELVED_OFFLOADED";
+        server.record.server.host = "";
+        server.record.flavor = flavor_of(2);
+        server.resources = {};
+        ActionRecord action;
+        action.name = "shelve";
+        action.user = by;
+        action.started = clock.now() - minutes{minutes_ago};
+        cloud.histories[ServerId{id}] = {action};
+    }
+    void room_for(int servers) { cloud.add_host("host1", small * servers); }
+    void wait(Duration duration) {
+        const Duration then = clock.steady();
+        run_until([&] { return clock.steady() - then >= duration; });
+    }
+    std::vector<std::string> returned() const {
+        std::vector<std::string> all;
+        for (const auto& call : cloud.calls)
+            if (call.starts_with("UNSHELVE ")) all.push_back(call.substr(9));
+        return all;
+    }
+};
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST_F(ReturnTest, AServerComesBackWhenThereIsRoom) {
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    cloud.server_at(shelved()).record.flavor = flavor_of(2);
+    boots(uuid_of("requester-1"), "host1");
+    wait(minutes{10});
+    EXPECT_THAT(returned(), IsEmpty());
+    cloud.remove("host1d");
+    wait(minutes{30});
+    EXPECT_THAT(returned(), ElementsAre(shelved()));
+    EXPECT_EQ(status_of(shelved()), "ACTIVE");
+    ASSERT_FALSE(journal.noted_marks.empty());
+    EXPECT_EQ(journal.noted_marks.back().kind, "server-unshelved");
+}
+
+TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {
+    room_for(2);
+    has_shelved("mine", "alice", "spot");
+    start();
+    wait(minutes{5});
+    EXPECT_THAT(returned(), IsEmpty());
+}
+
+TEST_F(ReturnTest, EachProjectHasItsTurn) {
+    room_for(8);
+    has_shelved("a1", cloud.own_user_id, "spot", 50);
+    has_shelved("a2", cloud.own_user_id, "spot", 40);
+    has_shelved("a3", cloud.own_user_id, "spot", 30);
+    has_shelved("b1", cloud.own_user_id, "other", 20);
+    start();
+    wait(minutes{5});
+    EXPECT_THAT(returned(), ElementsAre("a1", "b1", "a2", "a3"));
+}
+
+TEST_F(ReturnTest, NoMoreComeBackThanThereIsRoomFor) {
+    room_for(2);
+    for (const char* id : {"a1", "a2", "a3"}) has_shelved(id, cloud.own_user_id, "spot");
+    cloud.shelving.no_host = true;  // so that the room stays free in the picture
+    start();
+    run_until([&] { return !returned().empty(); });
+    wait(seconds{5});
+    EXPECT_EQ(returned().size(), 2U);
+}
+
+TEST_F(ReturnTest, OneThatFindsNoHostIsTriedLessAndLess) {
+    room_for(2);
+    has_shelved("a1", cloud.own_user_id, "spot");
+    cloud.shelving.no_host = true;
+    start();
+    wait(minutes{100});
+    EXPECT_GE(returned().size(), 5U);
+    EXPECT_LE(returned().size(), 7U);
+}
+
+TEST_F(ReturnTest, NoneComesBackDuringAPauseOrWhereThatIsOff) {
+    room_for(2);
+    has_shelved("a1", cloud.own_user_id, "spot");
+    pause.why = "paused by alice";
+    start();
+    wait(minutes{5});
+    EXPECT_THAT(returned(), IsEmpty());
+    crash();
+    pause.why.reset();
+    settings.policy.shelve.returns_per_hour = 0;
+    start();
+    wait(minutes{5});
+    EXPECT_THAT(returned(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace reaper::test::shelve_test

@@ -1,0 +1,52 @@
+"""Servers that are shelved instead of deleted, and come back when there is room."""
+
+import pytest
+from cloud import Cloud, eventually
+from lab_cloud import LabCloud
+from reaper_process import Reaper
+from test_notice import one_spot
+from test_rights import listed_rights, role_with_the_least_rights, used_rights
+
+
+def with_shelving(reaper: Reaper) -> Reaper:
+    reaper.config["shelve"] = {"servers": ["all"], "returns_per_hour": 3600}
+    reaper.start()
+    return reaper
+
+
+def goes_and_comes_back(cloud: Cloud, reaper: Reaper) -> None:
+    _, victim = one_spot(cloud)
+    host = cloud.look(victim).host
+    mark = cloud.mark()
+    [refused] = cloud.fail_to_boot("medium")
+    outcome = reaper.wait_outcome(refused.request)
+    assert outcome["kind"] == "freed", outcome
+    assert cloud.look(victim).status == "SHELVED_OFFLOADED"
+    assert not cloud.room_held_by(victim)
+    told = reaper.command("explain", victim.id)
+    assert "was shelved" in told.stdout, told.stdout + told.stderr
+    [regular] = cloud.ask("medium")
+    cloud.wait_for([regular], "ACTIVE")
+    assert cloud.look(regular).host == host
+    assert cloud.reaper_deletions(mark) == []
+
+    cloud.delete_without_waiting(regular)
+    eventually("it is back", lambda: cloud.look(victim).status == "ACTIVE")
+    assert cloud.look(victim).host == host
+    assert "server-unshelved" in reaper.command("history", "events").stdout
+
+
+@pytest.mark.sim_only
+def test_a_server_comes_back_when_there_is_room(cloud: Cloud, install) -> None:
+    goes_and_comes_back(cloud, with_shelving(install()))
+
+
+@pytest.mark.lab_only
+def test_with_the_least_rights(cloud: LabCloud, install) -> None:
+    rights = {rule for service, feature, rule in listed_rights() if (service, feature) == ("nova", "shelve")}
+    # Nova offloads at once here, and no metadata say that the server ends.
+    rights -= {"os_compute_api:os-shelve:shelve_offload", "os_compute_api:server-metadata:delete"}
+    with role_with_the_least_rights(cloud, features="look,delete,labels,held-room,shelve"):
+        mark = cloud.mark()
+        goes_and_comes_back(cloud, with_shelving(install(user="least")))
+        assert rights <= used_rights(cloud, mark)
