@@ -460,8 +460,8 @@ Result<std::map<std::string, std::int64_t>> Store::victims_by_flavor(TimePoint s
     return counts("SELECT " VICTIM_FLAVOR
                   ", count(DISTINCT sent.server) FROM step AS sent "
                   "JOIN plan ON plan.request = sent.request, " VICTIMS_OF_PLAN
-                  " WHERE sent.step IN ('delete-sent', 'force-delete-sent') AND sent.at >= ?1 "
-                  "AND " NOT_TAKEN_BACK " AND " VICTIM_SERVER " = sent.server GROUP BY 1",
+                  " WHERE sent.step IN " EVICTION_STEPS " AND sent.at >= ?1 AND " NOT_TAKEN_BACK
+                  " AND " VICTIM_SERVER " = sent.server GROUP BY 1",
                   since);
 }
 

@@ -251,7 +251,7 @@ ResultTask<ReservedAnswer> write_reserved(std::shared_ptr<Service> placement, Re
         ReservedAnswer answer;
         answer.found = found->inventory;
         answer.done = answer.found.reserved == change.to;
-        if (answer.done || answer.found.reserved != change.from) co_return answer;
+        if (answer.done ? !change.fence : answer.found.reserved != change.from) co_return answer;
         Inventory wanted = answer.found;
         wanted.reserved = change.to;
         std::string at = path;

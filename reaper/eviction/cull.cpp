@@ -170,17 +170,23 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     // At the end of its life span it goes for good.
     static const ShelveRules none;
     const bool ends = source_ == RequestSource::life_span;
+    const bool shelves = !ends && !unshelvable_.contains(victim.server);
     const FreshRules rules{asked_by_->taggers,
                            tag_data_,
                            asked_by_->protection,
                            asked_by_->safeguards.protect.min_run_time,
                            aggregates_,
                            asked_by_->notice,
-                           ends ? none : asked_by_->shelve,
+                           shelves ? asked_by_->shelve : none,
                            ends ? &asked_by_->duties.life_span : nullptr};
     const Allocations& own = seen.own ? *seen.own : held.holds;
     const FreshSight sight{seen.record, held.holds, own, seen.lock};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
+    look.being_shelved = seen.record && is_being_shelved(seen.record->server);
+    // Its room is kept for the search before it goes, and it takes too long.
+    if (source_ == RequestSource::gateway && look.verdict.kind == Kind::fit &&
+        look.verdict.departure != Departure::deleted)
+        look.verdict = {Kind::unfit, "it is to be shelved"};
     look.held = std::move(held);
     return look;
 }

@@ -80,6 +80,7 @@ struct RecheckResult {
     std::shared_ptr<const CompiledPolicy> policy;
     std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
     Consumer held{};             ///< what is to come free, by Placement
+    bool being_shelved = false;  ///< by Nova, whatever the rules say of it
 };
 
 /// The ports and the settings must outlive it, and it its coroutines.
@@ -101,6 +102,8 @@ public:
     /// May a deletion still rest on it? Not if it is old, or if another policy is in force, or if
     /// Keystone has answered something else since.
     bool is_fresh(const RecheckResult& look) const;
+    /// From now on this one is to be deleted. False: it was before.
+    bool give_up_shelving(const ServerId& server) { return unshelvable_.insert(server).second; }
 
 private:
     /// What Nova has of it, and which user holds its lock.
@@ -119,6 +122,7 @@ private:
     CloudPorts cloud_;
     const LiveSettings& settings_;
     RequestSource source_;
+    std::set<ServerId> unshelvable_;
     AsyncSemaphore reading_;  ///< one reading of tag data at a time
     std::shared_ptr<const CompiledPolicy> asked_by_;
     TagData tag_data_;
@@ -172,10 +176,10 @@ struct Cull {
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> leaving;     ///< others delete them since the plan was made
     std::set<ServerId> shelving;    ///< Nova took the call to shelve them
-    std::set<ServerId> unshelvable;  ///< of these, the ones that came back to what they were
-    std::set<ServerId> withheld;     ///< that were not forced, because nothing might be written
-    AsyncSemaphore asking;           ///< one asks at a time whether a requester waits
-    Duration asked_at{};             ///< steady: when one asked last
+    std::set<ServerId> undeleted;   ///< that are to be deleted, because Nova did not shelve them
+    std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
+    AsyncSemaphore asking;          ///< one asks at a time whether a requester waits
+    Duration asked_at{};            ///< steady: when one asked last
     /// When the last question was sent whose answer was that a requester waits; steady.
     std::optional<Duration> needed_at;
     bool stopped = false;                    ///< no further deletion is sent

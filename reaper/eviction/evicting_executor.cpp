@@ -122,7 +122,7 @@ bool EvictingExecutor::may_have_left(const Cull& cull) const {
 /// Deletions that were begun are no reason to go on if no requester waits.
 bool EvictingExecutor::need_is_open(const Cull& cull) const {
     const bool none_left =
-        cull.count_untouched() == 0 && cull.not_out.empty() && cull.unshelvable.empty();
+        cull.count_untouched() == 0 && cull.not_out.empty() && cull.undeleted.empty();
     if (cull.stopped || none_left) return false;
     return may_have_left(cull) || !cull.needed_at ||
            cloud_.clock.steady() - *cull.needed_at > need_valid_for;
@@ -272,13 +272,9 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         cull.blocked = std::move(why_not);
         co_return;
     }
-    const Departure how =
-        cull.unshelvable.contains(victim.server) ? Departure::deleted : look.verdict.departure;
+    const Departure how = look.verdict.departure;
     const bool deletes = how == Departure::deleted;
     ServerId server = victim.server;
-    // Nova changes no metadata of one that is shelved.
-    if (!deletes && !look.verdict.evict_at.empty())
-        co_await cloud_.compute.remove_metadata(server, evict_at_key);
     HostId host = cull.hosts[server];
     Consumer held = look.held;
     // What its resize left behind, Nova itself gives back on the way.
@@ -307,6 +303,12 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     cull.state(victim) = Cull::State::sent;
     cull.ours.insert(victim.server);
     cull.sent.insert(victim.server);
+    if (!deletes && !look.verdict.evict_at.empty()) {
+        // Nova changes no metadata of one that is shelved.
+        std::string key = evict_at_key;
+        const auto removed = co_await cloud_.compute.remove_metadata(victim.server, std::move(key));
+        if (!removed) spdlog::debug("{}", removed.error().what);
+    }
     safeguards_.on_sent(cull.request, victim, cull.hosts[victim.server]);
     log_about(about(cull, victim), spdlog::level::info, "{}: {} {}: {}", cull.request.id.str(),
               deletes ? "deleting" : "shelving", label(victim), victim.reason);
@@ -333,14 +335,15 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
 Task<void> EvictingExecutor::take_answer(Cull& cull, const Victim& victim, Sent sent) {
     const bool deletes = sent.how == Departure::deleted;
     const auto& answer = sent.answer;
-    const std::string call = deletes ? "its deletion" : "to shelve it";
     const bool cancelled = !answer && answer.error().code == Errc::cancelled;
     if (cancelled && !sent.went_out) {
         cull.not_out.insert(victim.server);
     } else {
         cull.not_out.erase(victim.server);
         // Its turn may have come late.
-        cull.deadline = std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
+        if (deletes || cull.tries[victim.server] == 1)
+            cull.deadline =
+                std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     }
     if (!answer && sent.repeats) {
         cull.unheard.insert(victim.server);
@@ -350,10 +353,13 @@ Task<void> EvictingExecutor::take_answer(Cull& cull, const Victim& victim, Sent 
                                      answer.error().code == Errc::rejected ||
                                      answer.error().code == Errc::unauthorized;
         const std::string what = answer.error().what;
-        if (surely_not_done) {
+        if (surely_not_done && !deletes) {
+            Error refusal = answer.error();
+            co_await shelving_refused(cull, victim, std::move(refusal));
+        } else if (surely_not_done) {
             not_done(cull, victim);
             safeguards_.on_deletion(cull.request.id, victim.server, false);
-            co_await skip(cull, victim, "Nova refused " + call + ": " + what);
+            co_await skip(cull, victim, "Nova refused its deletion: " + what);
             cull.fail(answer.error());
         } else {
             // It may have been heard: look again while waiting, and send no other meanwhile.
@@ -368,14 +374,18 @@ Task<void> EvictingExecutor::take_answer(Cull& cull, const Victim& victim, Sent 
                       unsent ? " came too late to be sent, looking again" : ": its answer was lost",
                       what);
         }
+    } else if (*answer == DeleteAnswer::conflict && !deletes) {
+        Error conflict{Errc::conflict, "not in this state (409)"};
+        co_await shelving_refused(cull, victim, std::move(conflict));
     } else if (*answer == DeleteAnswer::conflict) {
         not_done(cull, victim);
         safeguards_.on_deletion(cull.request.id, victim.server, false);
-        co_await skip(cull, victim, "Nova refused " + call + ": not in this state (409)");
-    } else if (!deletes) {
+        co_await skip(cull, victim, "Nova refused its deletion: not in this state (409)");
+    } else if (!deletes && *answer == DeleteAnswer::accepted) {
         cull.shelving.insert(victim.server);
     } else {
         cull.shelving.erase(victim.server);
+        cull.undeleted.erase(victim.server);
         co_await record(cull, victim, Step::delete_accepted,
                         *answer == DeleteAnswer::gone ? "it was gone already" : "");
     }
@@ -667,7 +677,10 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         }
         seen = held.has_value();
         last = seen ? "it still holds room in Placement" : held.error().what;
-        if (cloud_.clock.steady() >= cull.deadline) break;
+        if (cloud_.clock.steady() >= cull.deadline) {
+            const bool goes_on = co_await too_slow_to_shelve(cull, victim);
+            if (!goes_on) break;
+        }
         if (held && push) co_await recheck_victim(cull, victim, std::move(*held), began);
         push = true;
         // Nothing may be written: the next plan may finish it.
@@ -717,6 +730,10 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
     if (!look) co_return;
     const FreshVerdict& verdict = look->verdict;
     const bool unheard = cull.unheard.contains(victim.server);
+    // Whatever other rules say of it by now.
+    if (look->being_shelved && cull.ours.contains(victim.server) &&
+        !cull.undeleted.contains(victim.server))
+        co_return;
     if (verdict.kind == Kind::soft_deleted) {
         co_await finish(cull, victim, *look);
     } else if (verdict.kind == Kind::fit && cull.unfinished.contains(victim.server)) {
@@ -738,21 +755,68 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
     }
 }
 
-/// It is shelved, and Nova leaves it on its host; or Nova could not shelve it, and it is deleted.
+/// It is shelved, and Nova leaves it on its host; or Nova could not shelve it.
 Task<void> EvictingExecutor::go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look) {
-    if (look.verdict.departure != Departure::offloaded) {
-        log_about(about(cull, victim), spdlog::level::warn,
-                  "{}: Nova did not shelve {}: it is deleted", cull.request.id.str(),
-                  label(victim));
-        cull.unshelvable.insert(victim.server);
-    }
-    co_await ask_whether_needed(cull);
-    if (!cull.stopped && may_delete(cull)) {
+    if (look.verdict.departure == Departure::offloaded &&
+        cull.tries[victim.server] < tries_at_most) {
         co_await send_delete(cull, victim, std::move(look));
-    } else {
-        not_done(cull, victim);
-        co_await skip(cull, victim, "its plan was stopped before it left its host");
+        co_return;
     }
+    std::string why = "Nova did not shelve it";
+    const bool deleting = co_await delete_instead(cull, victim, std::move(why));
+    if (deleting) co_return;
+    not_done(cull, victim);
+    co_await skip(cull, victim, "its plan was stopped before it left its host");
+}
+
+/// Nova marks a server as being shelved before it asks Glance, and leaves it so if that fails.
+Task<void> EvictingExecutor::shelving_refused(Cull& cull, const Victim& victim, Error error) {
+    auto look = co_await cull.look.fresh_at(victim);
+    const bool marked = look && look->being_shelved;
+    if (marked && error.code == Errc::conflict) {  // its owner was faster
+        cull.shelving.insert(victim.server);
+        co_return;
+    }
+    // A right that is missing is no reason to delete it.
+    const bool never = look && look->verdict.kind == Kind::fit && error.code != Errc::forbidden &&
+                       error.code != Errc::unauthorized;
+    if (marked || never) {
+        std::string why = "Nova can't shelve it: " + error.what;
+        const bool deleting = co_await delete_instead(cull, victim, std::move(why));
+        if (deleting) co_return;
+    }
+    not_done(cull, victim);
+    safeguards_.on_deletion(cull.request.id, victim.server, false);
+    co_await skip(cull, victim, "Nova refused to shelve it: " + error.what);
+    if (error.code != Errc::conflict) cull.fail(std::move(error));
+}
+
+/// If its room is still needed, and nothing else keeps it. False: it is not.
+Task<bool> EvictingExecutor::delete_instead(Cull& cull, const Victim& victim, std::string why) {
+    if (!cull.look.give_up_shelving(victim.server)) co_return false;
+    log_about(about(cull, victim), spdlog::level::warn, "{}: {} is to be deleted: {}",
+              cull.request.id.str(), label(victim), why);
+    auto look = co_await cull.look.fresh_at(victim);
+    if (!look) {
+        cull.fail(look.error());
+        co_return false;
+    }
+    cull.undeleted.insert(victim.server);
+    cull.needed_at.reset();
+    co_await ask_whether_needed(cull);
+    if (cull.stopped || look->verdict.kind != Kind::fit || !may_delete(cull)) co_return false;
+    cull.leaving.erase(victim.server);
+    co_await send_delete(cull, victim, std::move(*look));
+    co_return true;
+}
+
+/// What takes longer than a cull may is not waited for by the next one as well.
+Task<bool> EvictingExecutor::too_slow_to_shelve(Cull& cull, const Victim& victim) {
+    if (settings_.policy->shelve.none()) co_return false;
+    const auto look = co_await cull.look.at(victim);
+    if (!look || look->verdict.kind != Kind::going || !look->being_shelved) co_return false;
+    std::string why = "it is not shelved within cull.deadline";
+    co_return co_await delete_instead(cull, victim, std::move(why));
 }
 
 /// A soft-deleted one is forced if a reaper deleted it, this one or another. What its user deleted,

@@ -8,6 +8,11 @@
 
 namespace reaper {
 
+bool is_being_shelved(const Server& server) {
+    return server.task_state.str().starts_with("shelving") ||
+           (server.task_state.empty() && server.status == "SHELVED_OFFLOADED");
+}
+
 ShelveRules::ShelveRules(const ShelveSettings& settings)
     : servers_{settings.servers.begin(), settings.servers.end()}, owner_key_{settings.owner_key} {}
 
@@ -34,10 +39,9 @@ Departure ShelveRules::departure_of(const Server& server) const {
 }
 
 std::optional<std::string> ShelveRules::why_leaving(const Server& server) const {
-    if (!apply_to(server)) return std::nullopt;
-    if (server.task_state.str().starts_with("shelving")) return "it is being shelved";
-    if (server.status == "SHELVED_OFFLOADED") return "it is shelved; its room is on the way";
-    return std::nullopt;
+    if (!is_being_shelved(server) || !apply_to(server)) return std::nullopt;
+    return server.task_state.empty() ? "it is shelved; its room is on the way"
+                                     : "it is being shelved";
 }
 
 }  // namespace reaper

@@ -18,6 +18,9 @@ enum class Departure {
     offloaded,  ///< it is shelved already, and still holds its room
 };
 
+/// Nova does it just now, or has and its room may be on the way.
+bool is_being_shelved(const Server& server);
+
 class ShelveRules {
 public:
     explicit ShelveRules(const ShelveSettings& settings = {});
@@ -28,7 +31,7 @@ public:
     bool apply_to(const Server& server) const;
     /// One that Nova can't shelve in its state is deleted.
     Departure departure_of(const Server& server) const;
-    /// Nova shelves it just now, or has: why its room is on the way; none if it is not.
+    /// Of one that is being shelved: why its room is on the way; none if it is not.
     std::optional<std::string> why_leaving(const Server& server) const;
 
 private:

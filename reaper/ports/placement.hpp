@@ -18,6 +18,8 @@ struct ReservedChange {
     ResourceClass resource_class;
     Amount from = 0;
     Amount to = 0;
+    /// Written also where it is `to`: a call that was sent before, and arrives later, is refused.
+    bool fence = false;
 };
 
 /// What came of it.

@@ -12,10 +12,11 @@
 namespace reaper::report {
 namespace {
 
-constexpr std::array<std::pair<Fate, std::string_view>, 9> fates{{
+constexpr std::array<std::pair<Fate, std::string_view>, 10> fates{{
     {Fate::planned, "planned"},
     {Fate::noticed, "noticed"},
     {Fate::going, "going"},
+    {Fate::shelving, "shelving"},
     {Fate::deleted, "deleted"},
     {Fate::shelved, "shelved"},
     {Fate::skipped, "skipped"},
@@ -47,7 +48,8 @@ void take_step(ExplainedServer& server, const StepEntry& step, bool ended) {
     if (step.step == Step::withdrawn && server.sent_at) return;  // it still goes
     server.fate = fate_by(step.step, ended);
     if (sends_eviction(step.step)) server.shelved = step.step == Step::shelve_sent;
-    if (server.fate == Fate::deleted && server.shelved) server.fate = Fate::shelved;
+    if (server.shelved && server.fate == Fate::going) server.fate = Fate::shelving;
+    if (server.shelved && server.fate == Fate::deleted) server.fate = Fate::shelved;
     if (step.step == Step::stop_sent) return;  // the time of its notice stays its reason
     server.fate_reason = is_sending(step.step) || step.step == Step::gone ? "" : step.detail;
     if (step.step == Step::skipped) server.sent_at.reset();  // what was sent came to nothing
@@ -435,6 +437,7 @@ constexpr auto explained_fields = fields_of<ExplainedServer>([](auto& io, auto& 
     io.required("reason", victim.reason);
     io.required("fate", server.fate, JsonWords{fate_from});
     io.required("fate_reason", server.fate_reason);
+    io.optional("shelved", server.shelved);
     io.required("round", server.round);
     io.required("chosen_at", server.chosen_at);
     io.required("sent_at", server.sent_at);

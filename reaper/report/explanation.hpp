@@ -30,6 +30,7 @@ enum class Fate {
     planned,      ///< nothing was sent
     noticed,      ///< it has notice until the time in `fate_reason`
     going,        ///< its deletion was sent, and the request is under way
+    shelving,     ///< the same, and it is shelved instead
     deleted,      ///< its room is free
     shelved,      ///< its room is free, and it may come back
     skipped,      ///< its recheck found that it has to live

@@ -16,6 +16,7 @@ std::string fate_words(const ExplainedServer& server) {
         case Fate::planned: return "was chosen, and nothing was sent";
         case Fate::noticed: return "has notice, and is deleted when that is over";
         case Fate::going: return "is being deleted";
+        case Fate::shelving: return "is being shelved";
         case Fate::deleted: return "was deleted";
         case Fate::shelved: return "was shelved";
         case Fate::skipped: return "was chosen, and skipped before its deletion";
@@ -121,7 +122,8 @@ private:
     }
 
     std::string painted(Fate fate, const std::string& text) const {
-        if (fate == Fate::deleted || fate == Fate::shelved || fate == Fate::going)
+        if (fate == Fate::deleted || fate == Fate::shelved || fate == Fate::going ||
+            fate == Fate::shelving)
             return paint_.red(text);
         return fate == Fate::skipped ? paint_.green(text) : paint_.yellow(text);
     }

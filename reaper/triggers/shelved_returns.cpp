@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
@@ -16,17 +17,22 @@ constexpr Duration longest_pause = std::chrono::hours{1};
 constexpr int asked_at_once = 100;
 constexpr int tried_at_once = 20;
 
+/// A reaper stopped before it was offloaded: it holds its room.
+bool on_its_host(const ServerRecord& record) {
+    return record.server.status == "SHELVED";
+}
+
 bool waits(const ServerRecord& record) {
-    return record.server.task_state.empty() && record.server.host.empty();
+    return record.server.task_state.empty() && (record.server.host.empty() || on_its_host(record));
 }
 
 }  // namespace
 
 std::optional<TimePoint> shelved_by(const std::string& user,
                                     const std::vector<ActionRecord>& actions) {
-    const auto shelved = std::find_if(
-        actions.begin(), actions.end(),
-        [](const ActionRecord& action) { return action.name == "shelve" && !action.failed; });
+    const auto shelved =
+        std::find_if(actions.begin(), actions.end(),
+                     [](const ActionRecord& action) { return action.name == "shelve"; });
     const bool ours = shelved != actions.end() && shelved->user == user && !user.empty();
     return ours ? std::optional{shelved->started} : std::nullopt;
 }
@@ -38,9 +44,8 @@ ResultTask<void> ShelvedReturns::look() {
         steady - std::exchange(counted_at_, steady);
     may_return_ = std::min(may_return_ + hours.count() * per_hour, std::max(per_hour / 60.0, 1.0));
     if (per_hour <= 0 || may_return_ < 1 || !dependencies_.may_act()) co_return Result<void>{};
-    std::set<std::string> off_their_hosts{"SHELVED_OFFLOADED"};
-    auto listed =
-        co_await dependencies_.cloud.compute.servers_in(std::move(off_their_hosts), std::nullopt);
+    std::set<std::string> shelved{"SHELVED", "SHELVED_OFFLOADED"};
+    auto listed = co_await dependencies_.cloud.compute.servers_in(std::move(shelved), std::nullopt);
     if (!listed) co_return listed.error();
     auto learned = co_await learn(*listed);
     if (!learned) co_return learned.error();
@@ -70,7 +75,10 @@ ResultTask<void> ShelvedReturns::learn(const std::vector<ServerRecord>& listed) 
         if (known_.contains(record.server.id) || !waits(record)) continue;
         if (++asked > asked_at_once) break;
         const auto actions = co_await dependencies_.cloud.compute.actions(record.server.id);
-        if (!actions) co_return actions.error();
+        if (!actions) {  // one must not hide the others
+            spdlog::warn("{}; it is looked at again", actions.error().what);
+            continue;
+        }
         known_[record.server.id].at = shelved_by(*user, *actions);
     }
     co_return Result<void>{};
@@ -115,17 +123,18 @@ ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
     if (request == nullptr) co_return false;
     // Those of this look may take it.
     request->slots = 1 + begun;
-    if (!dependencies_.fits(*request) || !dependencies_.may_act()) co_return false;
+    const bool fits = on_its_host(record) || dependencies_.fits(*request);
+    if (!fits || !dependencies_.may_act()) co_return false;
     known.pause = std::clamp(2 * known.pause, first_pause, longest_pause);
     known.retry_at = dependencies_.cloud.clock.steady() + known.pause;
     const std::string label =
         record.server.id.str() + " (" + printable(record.server.name, 64) + ")";
-    JournalEvent event{
-        "server-unshelved",
-        "server " + label + ", shelved at " + iso_time(*known.at) + ": there is room for it",
-        dependencies_.cloud.clock.now()};
+    JournalEvent event{"server-unshelved",
+                       "Nova is asked to unshelve server " + label + ", shelved at " +
+                           iso_time(*known.at) + ": there is room for it",
+                       dependencies_.cloud.clock.now()};
     const LogFields about{.server = record.server.id.str(), .server_name = record.server.name};
-    log_about(about, spdlog::level::info, "unshelving {}", event.reason);
+    log_about(about, spdlog::level::info, "{}", event.reason);
     auto noted = co_await dependencies_.journal.note_event(std::move(event));
     if (!noted) co_return noted.error();
     const auto asked = co_await dependencies_.cloud.compute.unshelve_server(record.server.id);

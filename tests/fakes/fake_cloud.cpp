@@ -431,7 +431,7 @@ void FakeCloud::finish_shelving(FakeServer& server) const {
     Server& record = server.record.server;
     const bool offloads = record.task_state == "shelving_offloading" || !shelving.stays_on_host;
     record.task_state = "";
-    if (shelving.fails) return;
+    if (shelving.fails || (offloads && shelving.offload_fails)) return;
     record.status = offloads ? "SHELVED_OFFLOADED" : "SHELVED";
     if (!offloads) return;
     record.host = "";
@@ -449,6 +449,10 @@ ResultTask<DeleteAnswer> FakeCloud::shelve_server(ServerId id, Departure how, St
     Server& server = found->second.record.server;
     if (!server.task_state.empty() || (server.status == "SHELVED") != offloads)
         co_return DeleteAnswer::conflict;
+    if (shelving.refusal) {
+        if (shelving.marked) server.task_state = "shelving";
+        co_return *shelving.refusal;
+    }
     note_action(id, offloads ? "shelveOffload" : "shelve", own_user_id);
     server.task_state = offloads ? "shelving_offloading" : "shelving";
     found->second.shelved_at = clock_.now() + shelving.takes;
@@ -461,7 +465,7 @@ ResultTask<bool> FakeCloud::unshelve_server(ServerId id) {
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return false;
     Server& server = found->second.record.server;
-    if (server.status != "SHELVED_OFFLOADED") co_return Error{Errc::conflict, "not shelved"};
+    if (!server.status.str().starts_with("SHELVED")) co_return Error{Errc::conflict, "not shelved"};
     note_action(id, "unshelve", own_user_id);
     if (shelving.no_host) co_return true;
     server.status = "ACTIVE";

@@ -32,6 +32,9 @@ struct FakeShelving {
     bool fails = false;          ///< it comes back to what it was
     bool stays_on_host = false;  ///< until it is offloaded
     bool no_host = false;        ///< that it could come back to
+    bool offload_fails = false;  ///< it stays shelved on its host
+    std::optional<Error> refusal{};
+    bool marked = false;  ///< as being shelved, before it is refused
 };
 
 /// A provider below a host's.

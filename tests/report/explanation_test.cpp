@@ -140,6 +140,9 @@ TEST(Explanation, FatesFollowFromSteps) {
     EXPECT_EQ(fate({Step::vanished}, true), Fate::vanished);
     EXPECT_EQ(fate({Step::delete_sent, Step::skipped}, true), Fate::skipped);
     EXPECT_EQ(fate({Step::skipped, Step::delete_sent, Step::gone}, true), Fate::deleted);
+    EXPECT_EQ(fate({Step::shelve_sent}, false), Fate::shelving);
+    EXPECT_EQ(fate({Step::shelve_sent, Step::gone}, true), Fate::shelved);
+    EXPECT_EQ(fate({Step::shelve_sent, Step::delete_sent, Step::gone}, true), Fate::deleted);
     EXPECT_EQ(fate({Step::delete_sent, Step::failed}, true), Fate::still_there);
     EXPECT_EQ(fate({Step::delete_sent, Step::unseen}, true), Fate::unknown);
 }

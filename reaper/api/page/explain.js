@@ -2,11 +2,12 @@
 
 const FATES = {
   planned: "was chosen, and nothing was sent", noticed: "has notice, and is deleted when that is over", going: "is being deleted", deleted: "was deleted",
+  shelving: "is being shelved", shelved: "was shelved",
   skipped: "was chosen, and skipped before its deletion", vanished: "was gone before it was deleted",
   "still-there": "was to be deleted, and still held its room at the deadline",
   unknown: "was to be deleted; the outcome was not observed",
 };
-const FATE_LOOKS = {deleted: "bad", going: "bad", skipped: "good"};
+const FATE_LOOKS = {deleted: "bad", going: "bad", shelving: "bad", shelved: "bad", skipped: "good"};
 
 async function showExplanation(asked) {
   openRecord.id = null;

@@ -1,6 +1,7 @@
 #include "reaper/controllers/freed_room/inventory_reserver.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
@@ -169,8 +170,8 @@ Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
     // Room there may have been promised while others were given back.
     if (!dependencies_.stopping && promised(kept.hold.host)) co_return;
     kept.busy = true;
-    kept.sure = false;
     ReservedChange change;
+    change.fence = !std::exchange(kept.sure, false);
     change.provider = key.first;
     change.resource_class = key.second;
     change.from = kept.hold.set;

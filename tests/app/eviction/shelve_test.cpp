@@ -138,6 +138,68 @@ TEST_F(ShelveTest, ARefusalIsNoReasonToDeleteIt) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+/// Nova marks a server before it asks Glance, and leaves it so where Glance refuses.
+TEST_F(ShelveTest, OneThatARefusalLeavesMarkedIsDeleted) {
+    cloud.shelving.refusal = Error{Errc::forbidden, "HTTP 403 add_image"};
+    cloud.shelving.marked = true;
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ShelveTest, OneThatNovaNeverShelvesIsDeleted) {
+    cloud.shelving.refusal = Error{Errc::rejected, "HTTP 400 vTPM"};
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ShelveTest, OneThatIsNotShelvedInTimeIsDeleted) {
+    cloud.shelving.takes = std::chrono::hours{24};
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_GE(clock.now() - record("req-1").received_at, settings.cull.deadline);
+}
+
+TEST_F(ShelveTest, OneThatIsStuckOnTheWayIsDeletedInTheEnd) {
+    full_host();
+    for (const char* n : {"host1a", "host1b", "host1c", "host1d"})
+        cloud.server_at(n).record.server.task_state = "shelving";
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 0U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ShelveTest, OneThatNovaNeverOffloadsIsDeleted) {
+    cloud.shelving.stays_on_host = true;
+    cloud.shelving.offload_fails = true;
+    full_host();
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_LE(cloud.count("OFFLOAD"), 5U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ShelveTest, OneThatOtherRulesFindOnTheWayIsNotDeleted) {
+    cloud.shelving.takes = seconds{30};
+    full_host();
+    ask();
+    run_until([&] { return cloud.count("SHELVE") > 0; });
+    settings.policy.shelve = {};
+    service().reload(live_settings());
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(status_of(shelved()), "SHELVED_OFFLOADED");
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 /// Its notice is over: when it comes back, its metadata say nothing of an end.
 TEST_F(ShelveTest, ItsMetadataNameNoEndWhenItGoes) {
     settings.policy.notice.period = minutes{2};
@@ -199,6 +261,19 @@ TEST_F(ReturnTest, AServerComesBackWhenThereIsRoom) {
     EXPECT_EQ(status_of(shelved()), "ACTIVE");
     ASSERT_FALSE(journal.noted_marks.empty());
     EXPECT_EQ(journal.noted_marks.back().kind, "server-unshelved");
+}
+
+/// The reaper went down between the two.
+TEST_F(ReturnTest, OneThatWasShelvedAndNotOffloadedComesBack) {
+    room_for(1);
+    has_shelved("a1", cloud.own_user_id, "spot");
+    auto& server = cloud.server_at("a1");
+    server.record.server.status = "SHELVED";
+    server.record.server.host = "host1";
+    server.resources = small;
+    start();
+    wait(minutes{5});
+    EXPECT_THAT(returned(), ElementsAre("a1"));
 }
 
 TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {

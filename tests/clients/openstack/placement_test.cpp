@@ -240,12 +240,13 @@ protected:
         return reply;
     }
     nlohmann::json& spot() { return inventories["inventories"]["CUSTOM_PREEMPTIBLE"]; }
-    Result<ReservedAnswer> change(Amount from, Amount to) {
+    Result<ReservedAnswer> change(Amount from, Amount to, bool fence = false) {
         ReservedChange wanted;
         wanted.provider = ProviderId{child};
         wanted.resource_class = ResourceClass{"CUSTOM_PREEMPTIBLE"};
         wanted.from = from;
         wanted.to = to;
+        wanted.fence = fence;
         return cloud.run(placement().change_reserved(wanted, std::chrono::seconds(5)));
     }
 
@@ -282,6 +283,16 @@ TEST_F(ReservedTest, ThatIsAsWantedAlreadyIsNotWritten) {
     spot()["reserved"] = 4;
     EXPECT_TRUE(change(0, 4)->done);
     EXPECT_TRUE(bodies.empty());
+}
+
+/// One that was sent before has the generation that the provider had then.
+TEST_F(ReservedTest, ACallThatArrivesLateIsRefused) {
+    nlohmann::json late = spot();
+    late["reserved"] = 4;
+    late["resource_provider_generation"] = inventories["resource_provider_generation"];
+    EXPECT_TRUE(change(4, 0, true)->done);
+    EXPECT_EQ(put(late).status, 409);
+    EXPECT_EQ(spot()["reserved"], 0);
 }
 
 TEST_F(ReservedTest, IsSetThoughTheProviderChangesMeanwhile) {
