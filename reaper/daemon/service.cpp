@@ -141,7 +141,8 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                     return 2 * service.settings_.trigger.unshelve_interval +
                            service.settings_.cull.deadline;
                 },
-                coordinator, service.stopping_}),
+                [this](const ServerId& server) { return returns.asked_for(server); }, coordinator,
+                service.stopping_}),
       returns({service.ports_.cloud, service.ports_.journal,
                [&service] {
                    const auto& shelve = service.settings_.policy->configured.shelve;

@@ -16,6 +16,8 @@ constexpr Duration longest_pause = std::chrono::hours{1};
 /// Records of actions that are read in one look, and servers whose room is looked for.
 constexpr int asked_at_once = 100;
 constexpr int tried_at_once = 20;
+/// Between what the journal has of a call and what Nova has of it, by two clocks at most.
+constexpr Duration same_call = std::chrono::minutes{10};
 
 /// A reaper stopped before it was offloaded: it holds its room.
 bool on_its_host(const ServerRecord& record) {
@@ -74,14 +76,35 @@ ResultTask<void> ShelvedReturns::learn(const std::vector<ServerRecord>& listed) 
     for (const ServerRecord& record : listed) {
         if (known_.contains(record.server.id) || !waits(record)) continue;
         if (++asked > asked_at_once) break;
-        const auto actions = co_await dependencies_.cloud.compute.actions(record.server.id);
-        if (!actions) {  // one must not hide the others
-            spdlog::warn("{}; it is looked at again", actions.error().what);
-            continue;
-        }
-        known_[record.server.id].at = shelved_by(*user, *actions);
+        ServerId server = record.server.id;
+        std::string own = *user;
+        const auto at = co_await shelved_by_us(std::move(server), std::move(own));
+        if (at)
+            known_[record.server.id].at = *at;
+        else  // one must not hide the others
+            spdlog::warn("{}; it is looked at again", at.error().what);
     }
     co_return Result<void>{};
+}
+
+ResultTask<std::optional<TimePoint>> ShelvedReturns::shelved_by_us(ServerId server,
+                                                                   std::string user) {
+    JournalQuery query;
+    query.server = server.str();
+    query.limit = 1;
+    const auto victims = co_await dependencies_.journal.find_victims(std::move(query));
+    if (!victims) co_return victims.error();
+    if (victims->empty()) co_return std::optional<TimePoint>{};
+    const auto actions = co_await dependencies_.cloud.compute.actions(std::move(server));
+    if (!actions) co_return actions.error();
+    auto at = shelved_by(user, *actions);
+    if (at && std::chrono::abs(*at - victims->front().at) > same_call) at.reset();
+    co_return at;
+}
+
+bool ShelvedReturns::asked_for(const ServerId& server) const {
+    const auto known = known_.find(server);
+    return known != known_.end() && known->second.pause > Duration::zero();
 }
 
 /// Those that may be tried now: of each project the first, then of each the second, and so on.

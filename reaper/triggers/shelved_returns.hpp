@@ -1,9 +1,10 @@
-// Brings back the servers that a reaper shelved, when there is room that no request waits for.
+// Brings back the servers that the reaper shelved, when there is room that no request waits for.
 //
-// Nova's record of actions says which they are, so that it does not matter which reaper shelved
-// them, nor what its journal has. One that its owner shelved stays, and one that an owner brings
-// back is theirs. Of those that wait, each project has its turn; in a project, those go first that
-// were shelved first. One that found no host is tried again later, at most once an hour in the end.
+// The journal knows which they are, and Nova's record of actions that no later call shelved them:
+// operators may work as the same user. One that its owner shelved stays, and one that an owner
+// brings back is theirs. Of those that wait, each project has its turn; in a project, those go
+// first that were shelved first. One that found no host is tried again later, at most once an hour
+// in the end.
 #pragma once
 
 #include <functional>
@@ -32,7 +33,7 @@ public:
     /// References must outlive it.
     struct Dependencies {
         CloudPorts cloud;
-        JournalWriter& journal;
+        Journal& journal;
         std::function<int()> per_hour;  ///< 0: none comes back
         /// This reaper serves, is not paused, knows the cloud, and no request is under way.
         std::function<bool()> may_act;
@@ -44,6 +45,8 @@ public:
 
     /// One look. An error: which servers are shelved is not known.
     ResultTask<void> look();
+    /// Was Nova asked to unshelve it, which is still shelved?
+    bool asked_for(const ServerId& server) const;
 
 private:
     struct Shelved {
@@ -51,6 +54,8 @@ private:
         Duration pause{};             ///< after the last try; steady
         Duration retry_at{};          ///< steady
     };
+    /// None: it was another who shelved it last.
+    ResultTask<std::optional<TimePoint>> shelved_by_us(ServerId server, std::string user);
     ResultTask<void> learn(const std::vector<ServerRecord>& listed);
     std::vector<const ServerRecord*> in_order(const std::vector<ServerRecord>& listed) const;
     /// Whether Nova was asked to.

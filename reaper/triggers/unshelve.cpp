@@ -68,8 +68,7 @@ ResultTask<void> UnshelveTrigger::look_at(ServerRecord record) {
     if (last == actions->end() || last->name != "unshelve" || !last->failed ||
         now - last->started > dependencies_.settings.max_age)
         co_return Result<void>{};
-    auto own = co_await dependencies_.cloud.identity.own_user();
-    if (own && *own == last->user && !own->empty()) co_return Result<void>{};  // ShelvedReturns
+    if (dependencies_.is_return(record.server.id)) co_return Result<void>{};
     const Schedule* const search = dependencies_.schedules.find(last->request, record.server.id);
     if (search != nullptr && search->ended) co_return Result<void>{};
     if (submitted_.contains(last->request)) co_return Result<void>{};

@@ -35,6 +35,8 @@ public:
         std::function<bool()> connected;  ///< to the broker: if not us, another reaper serves
         /// What another reaper has seen for this long, it has served.
         std::function<Duration()> time_to_serve;
+        /// The reaper itself tried to bring it back: no one waits for that.
+        std::function<bool(const ServerId&)> is_return;
         RequestSink& sink;
         const bool& stopping;
     };

@@ -230,6 +230,16 @@ protected:
         action.user = by;
         action.started = clock.now() - minutes{minutes_ago};
         cloud.histories[ServerId{id}] = {action};
+        if (by == cloud.own_user_id) was_victim(id, action.started);
+    }
+    void was_victim(const std::string& id, TimePoint at) {
+        RequestRecord past;
+        past.request.id = RequestId{"req-" + id};
+        past.received_at = at;
+        past.steps = {{ServerId{id}, Step::shelve_sent, "", at},
+                      {ServerId{id}, Step::gone, "", at + seconds{5}}};
+        past.outcome = Outcome{OutcomeKind::freed, "", at + seconds{5}};
+        journal.records.emplace(past.request.id, std::move(past));
     }
     void room_for(int servers) { cloud.add_host("host1", small * servers); }
     void wait(Duration duration) {
@@ -279,6 +289,20 @@ TEST_F(ReturnTest, OneThatWasShelvedAndNotOffloadedComesBack) {
 TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {
     room_for(2);
     has_shelved("mine", "alice", "spot");
+    start();
+    wait(minutes{5});
+    EXPECT_THAT(returned(), IsEmpty());
+}
+
+/// An operator works as the reaper's user.
+TEST_F(ReturnTest, OneThatAnOperatorShelvedStays) {
+    room_for(2);
+    has_shelved("a1", cloud.own_user_id, "spot");
+    journal.records.clear();
+    has_shelved("a2", cloud.own_user_id, "spot");
+    auto again = cloud.histories[ServerId{"a2"}].front();
+    again.started = clock.now() - minutes{20};
+    cloud.histories[ServerId{"a2"}].insert(cloud.histories[ServerId{"a2"}].begin(), again);
     start();
     wait(minutes{5});
     EXPECT_THAT(returned(), IsEmpty());
