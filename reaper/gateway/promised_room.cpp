@@ -30,7 +30,7 @@ Task<std::map<HostId, Resources>> PromisedRoom::withheld(std::set<HostId> hosts,
     int looks = 0;
     for (const HostId& host : hosts) {
         if (!any_to_others(host, from)) continue;
-        Resources room = co_await withheld_on(host, from, looks);
+        Resources room = co_await withheld_on(host, from, TimePoint::max(), looks);
         if (!room.empty()) kept.emplace(host, std::move(room));
     }
     co_return kept;
@@ -38,7 +38,8 @@ Task<std::map<HostId, Resources>> PromisedRoom::withheld(std::set<HostId> hosts,
 
 /// For each request, what is promised to it beyond what is held for it: by its victims, by those
 /// who keep their room, and by its servers that claimed.
-Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& looks) {
+Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, TimePoint until,
+                                          int& looks) {
     std::set<ServerId> holders;
     for (const ServerId& victim : ledger_.evicting_on(host))
         if (!kept_.keeps(victim)) holders.insert(victim);
@@ -52,14 +53,25 @@ Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, int& look
         auto allocations = co_await cloud_.placement.allocations(std::move(consumer));
         if (allocations) held[holder] = on(refresher_.cache().find(host), *allocations);
     }
-    co_return missing(host, from, held);
+    co_return missing(host, from, until, held);
 }
 
-Resources PromisedRoom::missing(const HostId& host, const RequestId& from,
+/// Since when `from` itself is promised room there that it has not claimed yet; else: never.
+TimePoint PromisedRoom::promised_since(const HostId& host, const RequestId& from) const {
+    TimePoint since = TimePoint::max();
+    for (const auto* const promise : ledger_.promises_on(host))
+        if (promise->request == from && promise->open() > 0)
+            since = std::min(since, promise->since);
+    return since;
+}
+
+/// What was promised after `until` rests on what that left, some of which may still be on its way.
+Resources PromisedRoom::missing(const HostId& host, const RequestId& from, TimePoint until,
                                 const std::map<ServerId, Resources>& held) const {
     std::map<RequestId, Resources> promised, there;
     for (const auto* const promise : ledger_.promises_on(host)) {
         if (ledger_.reserved().is_for(*promise, from) || promise->kept() == 0) continue;
+        if (promise->reservation.empty() && promise->since > until) continue;
         promised[promise->request] += promise->slot * promise->kept();
         for (const ServerId& requester : promise->requesters)
             if (const auto at = held.find(requester);
@@ -102,7 +114,9 @@ Task<std::optional<std::string>> PromisedRoom::claimed(Allocations asked, Reques
         // Its own, however little there is for others.
         const Resources own = kept_.kept_on(host, from);
         RequestId who = from;
-        const Resources promised = co_await withheld_on(std::move(host), std::move(who), looks);
+        const TimePoint until = promised_since(provider, from);
+        const Resources promised =
+            co_await withheld_on(std::move(host), std::move(who), until, looks);
         for (const auto& [name, amount] : promised) {
             const Amount more = resources.get(name) - own.get(name);
             if (more > 0 && more > free.get(name) - amount)

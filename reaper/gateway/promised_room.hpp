@@ -38,8 +38,9 @@ public:
     Task<std::optional<std::string>> claimed(Allocations asked, RequestId from);
 
 private:
-    Task<Resources> withheld_on(HostId host, RequestId from, int& looks);
-    Resources missing(const HostId& host, const RequestId& from,
+    Task<Resources> withheld_on(HostId host, RequestId from, TimePoint until, int& looks);
+    TimePoint promised_since(const HostId& host, const RequestId& from) const;
+    Resources missing(const HostId& host, const RequestId& from, TimePoint until,
                       const std::map<ServerId, Resources>& held) const;
     std::string why_taken(const HostId& host, const RequestId& from, const ResourceClass& name,
                           Amount free, Amount kept) const;
