@@ -5,6 +5,8 @@
 namespace reaper::journal {
 namespace {
 
+#define STEP_SENT_INDEX "CREATE INDEX step_sent ON step (at) WHERE step IN " EVICTION_STEPS ";"
+
 // Times are milliseconds since 1970 UTC; `request` and `decision` are the JSON of
 // reaper/report/json.hpp; kinds are the words of the to_string functions. After a release, a change
 // needs a new version and a way to bring the files of the old one to it.
@@ -76,9 +78,7 @@ CREATE TABLE step (
 );
 CREATE INDEX step_of_request ON step (request, seq);
 CREATE INDEX step_of_victim ON step (request, server);
-CREATE INDEX step_sent ON step (at)
-    WHERE step IN ('delete-sent', 'force-delete-sent', 'shelve-sent');
-
+)sql" STEP_SENT_INDEX R"sql(
 CREATE TABLE message (
     seq        INTEGER PRIMARY KEY,
     message_id TEXT NOT NULL,
@@ -155,11 +155,8 @@ CREATE TABLE protection (
 
 /// Its index knows no servers that are shelved.
 constexpr std::int64_t without_shelving = 1;
-constexpr const char* from_1 = R"sql(
-DROP INDEX step_sent;
-CREATE INDEX step_sent ON step (at)
-    WHERE step IN ('delete-sent', 'force-delete-sent', 'shelve-sent');
-)sql";
+constexpr const char* from_1 = "DROP INDEX step_sent; " STEP_SENT_INDEX;
+#undef STEP_SENT_INDEX
 
 Error refused(const std::string& path, const std::string& why) {
     return Error{Errc::storage, "journal " + path + ": " + why};

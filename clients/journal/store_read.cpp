@@ -477,21 +477,20 @@ Result<std::map<std::string, std::int64_t>> Store::victims_by_flavor(TimePoint s
 
 namespace {
 
-// A deletion counts from its first sending that no skipping took back. The words stand here as they
-// stand in the condition of the index.
+// A deletion counts from its first sending that no skipping took back.
 constexpr const char* victims_sql = R"sql(
 SELECT sent.at, request.id, sent.server, chosen.name, chosen.project, chosen.host,
        chosen.project_name
 FROM step AS sent
 JOIN request ON request.seq = sent.request
 LEFT JOIN chosen ON chosen.request = sent.request AND chosen.server = sent.server
-WHERE sent.step IN ('delete-sent', 'force-delete-sent', 'shelve-sent') AND sent.at >= ?1
+WHERE sent.step IN )sql" EVICTION_STEPS R"sql( AND sent.at >= ?1
   AND NOT EXISTS (SELECT 1 FROM step AS later
                   WHERE later.request = sent.request AND later.server = sent.server
                     AND later.step = 'skipped' AND later.seq > sent.seq)
   AND NOT EXISTS (SELECT 1 FROM step AS earlier
                   WHERE earlier.request = sent.request AND earlier.server = sent.server
-                    AND earlier.step IN ('delete-sent', 'force-delete-sent', 'shelve-sent')
+                    AND earlier.step IN )sql" EVICTION_STEPS R"sql(
                     AND earlier.seq < sent.seq
                     AND NOT EXISTS (SELECT 1 FROM step AS taken_back
                                     WHERE taken_back.request = sent.request

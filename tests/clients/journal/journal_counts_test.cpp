@@ -83,6 +83,18 @@ TEST_P(JournalCounts, NoDeletionIsWrittenBeyondTheLimit) {
     EXPECT_EQ(victims(0).size(), 4U);
 }
 
+TEST_P(JournalCounts, AServerThatIsShelvedCountsLikeADeletedOne) {
+    open_with_limit();
+    step("req-1", "a", Step::shelve_sent, 1);
+    step("req-1", "a", Step::delete_sent, 2);  // Nova could not shelve it
+    step("req-2", "b", Step::shelve_sent, 3);
+    const StepEntry third{ServerId{"c"}, Step::shelve_sent, "", noon(4)};
+    EXPECT_FALSE(wait(journal_->add_step(RequestId{"req-2"}, third)));
+    EXPECT_THAT(victims(0), ElementsAre("a for req-1", "b for req-2"));
+    EXPECT_EQ(wait(journal_->find_victims({.server = "b"})).value().size(), 1U);
+    for (const auto& line : wait(journal_->list(10)).value()) EXPECT_EQ(line.victims, 1);
+}
+
 TEST_P(JournalCounts, TheLimitCountsAServerOnceFromItsFirstSending) {
     const auto limit = open_with_limit();
     const auto may = [&](const char* server, int at) {
