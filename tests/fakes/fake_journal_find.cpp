@@ -79,6 +79,7 @@ Things looked_for(const Things& oldest_first, const JournalQuery& query) {
 
 ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery query) {
     auto lines = co_await list(std::numeric_limits<int>::max());
+    if (!lines) co_return lines;
     if (!query.after.empty()) {
         const auto marker = std::find_if(
             lines->begin(), lines->end(),
@@ -97,6 +98,7 @@ ResultTask<std::vector<RequestSummary>> FakeJournal::find_requests(JournalQuery 
 ResultTask<std::vector<VictimEntry>> FakeJournal::find_victims(JournalQuery query) {
     constexpr TimePoint always{};
     auto victims = co_await victims_since(always);
+    if (!victims) co_return victims;
     if (query.planned) *victims = planned_victims(records);
     std::erase_if(*victims, [&](const VictimEntry& victim) {
         const RequestRecord& record = records.at(victim.request);

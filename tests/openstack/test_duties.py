@@ -25,10 +25,12 @@ def wait_looks(reaper: Reaper, count: int) -> None:
 
 
 def test_above_the_high_mark_revocable_servers_go_down_to_the_low_one(cloud: Cloud, install) -> None:
-    """All of 30 VCPU are used; two servers of 5 must go to reach 70 %. Paused, none does."""
-    one, two, three = cloud.hosts
+    """All of 30 VCPU are used; two servers of 5 must go to reach 70 %. Paused, none does.
+
+    Whichever two are the youngest, they are on two hosts: two requests.
+    """
     half = [("spot", "medium", 1), ("regular", "medium", 1)]
-    fleet = fill(cloud, {one: [("spot", "medium", 2)], two: half, three: [("regular", "large", 1)]})
+    fleet = fill(cloud, {host: half for host in cloud.hosts})
     reaper = install()
     reaper.config["watermark"] = {"marks": [{"class": "VCPU", "high": 90, "low": 70}], "cooldown": "1min"}
     reaper.pause_file.touch()
