@@ -102,13 +102,15 @@ SketchBounds::SketchBounds(const Shape& shape, const Objective& objective)
                 level.waste.emplace_back(term.need, term.weight);
             else if (term.measure == Measure::lost_work)
                 level.by_work = saturating_add(level.by_work, term.weight);
+            else if (term.measure == Measure::fair_share)
+                level.by_turn = saturating_add(level.by_turn, term.weight);
             else
                 level.by_victim = saturating_add(
                     level.by_victim,
                     saturating_multiply(term.weight, objective.least_value(term.measure)));
         }
         counts_work_ = counts_work_ || level.by_work > 0;
-        counts_victims_ = counts_victims_ || level.by_victim > 0;
+        counts_victims_ = counts_victims_ || level.by_victim > 0 || level.by_turn > 0;
         levels_.push_back(std::move(level));
     }
 }
@@ -117,6 +119,10 @@ Cost SketchBounds::of(const HostSketch& sketch, Amount slots) {
     Cost bound;
     of(sketch, slots, nullptr, bound);
     return bound;
+}
+
+Amount SketchBounds::of_each_victim(const Level& level) const {
+    return saturating_add(level.by_victim, saturating_multiply(level.by_turn, turn_));
 }
 
 void SketchBounds::ask_for(Amount slots) {
@@ -128,6 +134,7 @@ void SketchBounds::ask_for(Amount slots) {
 
 bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst, Cost& bound) {
     ask_for(slots);
+    if (objective_.turns != nullptr) turn_ = objective_.turns->least_on(sketch.row);
     for (std::size_t need = 0; need < lack_.size(); ++need)
         lack_[need] = saturating_subtract(wanted_[need], sketch.needs[need]->room);
     victims_ = -1;
@@ -140,7 +147,7 @@ bool SketchBounds::of(const HostSketch& sketch, Amount slots, const Cost* worst,
     if (by_own_class) work = own_work(sketch, false);
     if (worst != nullptr && above(sketch, work, *worst)) return false;
     const bool kinds_known = sketch.kinds != nullptr && sketch.candidates->kinds_known;
-    if (kinds_known && levels_[0].by_victim > 0 && least_victims(sketch) > 1) {
+    if (kinds_known && of_each_victim(levels_[0]) > 0 && least_victims(sketch) > 1) {
         const Amount number = sketch.kinds->least_number(sketch.candidates->of_kind, lack_);
         if (number > victims_) {
             victims_ = number;
@@ -195,7 +202,7 @@ bool SketchBounds::cost_of_one(const Amount* gains, Amount work, const Cost* wor
         for (const auto& [need, weight] : level.waste)
             cost[i] += std::clamp(saturating_multiply(weight, gains[need] - lack_[need]),
                                   -1024 * largest_cost, largest_cost);
-        cost[i] += capped(level.by_victim);
+        cost[i] += capped(of_each_victim(level));
         if (level.by_work > 0) cost[i] += capped(saturating_multiply(level.by_work, work));
         if (!level_with_worst) continue;
         if (cost[i] > (*worst)[i]) return false;
@@ -259,9 +266,8 @@ Amount SketchBounds::least_of_level(const Level& level, const HostSketch& sketch
             waste = unit > 1 ? quick_divide_up(lack, unit) * unit - lack : 0;
         least += std::clamp(saturating_multiply(weight, waste), -1024 * largest_cost, largest_cost);
     }
-    if (level.by_victim > 0)
-        least +=
-            capped(saturating_multiply(level.by_victim, std::max(victims, least_victims(sketch))));
+    if (const Amount each = of_each_victim(level); each > 0)
+        least += capped(saturating_multiply(each, std::max(victims, least_victims(sketch))));
     if (level.by_work > 0) least += capped(saturating_multiply(level.by_work, work));
     return least;
 }

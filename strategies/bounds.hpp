@@ -90,10 +90,12 @@ private:
     struct Level {
         std::vector<std::pair<std::size_t, Amount>> waste;  // need and weight
         Amount by_victim = 0;                               // the least that each victim adds
+        Amount by_turn = 0;                                 // weight of fair shares
         Amount by_work = 0;                                 // weight of lost work
     };
 
     void ask_for(Amount slots);
+    Amount of_each_victim(const Level& level) const;
     Amount quick_work(const NeedSketch& row, Amount lack) const;
     Amount least_work(const HostSketch& sketch, std::size_t need) const;
     bool own(std::size_t need) const;
@@ -111,6 +113,7 @@ private:
     const Shape& shape_;
     const Objective& objective_;
     std::vector<Level> levels_;
+    Amount turn_ = 0;  // the least of fair shares on the host
     bool counts_work_ = false;
     bool counts_victims_ = false;
     bool work_is_cpu_ = false;

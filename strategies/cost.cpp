@@ -43,29 +43,34 @@ std::vector<NamedThing> names_of_cost(const Parameters& parameters) {
     const auto& work_class = std::get<std::string>(parameters.at("work_class"));
     if (work_class != all_cpu_classes)
         names.push_back({Kind::resource_class, "work_class", work_class});
-    for (const auto& text : std::get<Texts>(parameters.at("priorities"))) {
-        const auto priority = priority_of(text);
-        if (const auto* const read = std::get_if<0>(&priority))
-            names.push_back({Kind::project_or_flavor, "priorities", read->first});
-    }
+    for (const char* const list : {"priorities", "weights"})
+        for (const auto& text : std::get<Texts>(parameters.at(list))) {
+            const auto valued = value_of(text);
+            if (const auto* const read = std::get_if<0>(&valued))
+                names.push_back({Kind::project_or_flavor, list, read->first});
+        }
     return names;
 }
 
-/// Priorities of projects by their ids, whatever they are called by. A flavor of the same name
-/// keeps its priority; where a project is named twice, the larger counts.
-Parameters cost_with_project_ids(Parameters parameters, const ProjectIds& ids) {
-    auto& written = std::get<Texts>(parameters.at("priorities"));
+/// Values of projects by their ids, whatever they are called by. A flavor of the same name keeps
+/// its value; where a project is named twice, the larger counts.
+void put_project_ids(Texts& written, const ProjectIds& ids) {
     std::map<std::string, Amount> values;
     for (const auto& text : written) {
-        const auto priority = priority_of(text);
-        const auto* const read = std::get_if<0>(&priority);
-        if (read == nullptr) return parameters;  // it was refused
+        const auto valued = value_of(text);
+        const auto* const read = std::get_if<0>(&valued);
+        if (read == nullptr) return;  // it was refused
         values[read->first] = std::max(values[read->first], read->second);
         const auto id = ids.find(read->first);
         if (id != ids.end()) values[id->second] = std::max(values[id->second], read->second);
     }
     written.clear();
     for (const auto& [name, value] : values) written.push_back(name + "=" + std::to_string(value));
+}
+
+Parameters cost_with_project_ids(Parameters parameters, const ProjectIds& ids) {
+    for (const char* const list : {"priorities", "weights"})
+        put_project_ids(std::get<Texts>(parameters.at(list)), ids);
     return parameters;
 }
 
@@ -82,23 +87,38 @@ std::optional<ParameterError> read_levels(const Parameters& parameters, Goal& go
             return ParameterError{
                 "objective",
                 "levels like \"lost_work + 60 victims\", of victims, lost_work, "
-                "waste, waste:CLASS, priority, restarts, share, age and start; but " +
+                "waste, waste:CLASS, priority, fair_share, bid, restarts, share, notice, age and "
+                "start; but " +
                     *wrong};
         goal.levels.push_back(std::get<std::vector<Goal::Term>>(std::move(level)));
     }
     return std::nullopt;
 }
 
-std::optional<ParameterError> read_priorities(const Parameters& parameters, Goal& goal) {
-    for (const auto& text : std::get<Texts>(parameters.at("priorities"))) {
-        auto read = priority_of(text);
+using Values = std::map<std::string, Amount, std::less<>>;
+
+std::optional<ParameterError> read_values(const Parameters& parameters, const char* list,
+                                          const std::string& of, Values& values) {
+    for (const auto& text : std::get<Texts>(parameters.at(list))) {
+        auto read = value_of(text);
         if (const auto* wrong = std::get_if<std::string>(&read))
-            return ParameterError{"priorities",
-                                  "projects and flavors as name=number; but " + *wrong};
+            return ParameterError{list, of + " as name=number; but " + *wrong};
         auto& [name, value] = std::get<0>(read);
-        if (!goal.priorities.emplace(name, value).second)
-            return ParameterError{"priorities", "each name once"};
+        if (!values.emplace(name, value).second) return ParameterError{list, "each name once"};
     }
+    return std::nullopt;
+}
+
+std::optional<ParameterError> read_weights(const Parameters& parameters, Goal& goal) {
+    if (auto wrong = read_values(parameters, "weights", "projects", goal.weights)) return wrong;
+    for (const auto& [name, weight] : goal.weights)
+        if (weight < 1) return ParameterError{"weights", "numbers from 1 to 1000000"};
+    return std::nullopt;
+}
+
+std::optional<ParameterError> read_priorities(const Parameters& parameters, Goal& goal) {
+    if (auto wrong = read_values(parameters, "priorities", "projects and flavors", goal.priorities))
+        return wrong;
     goal.standard_priority = std::get<std::int64_t>(parameters.at("standard_priority"));
     if (goal.standard_priority < 0 || goal.standard_priority > largest_weight)
         return ParameterError{"standard_priority", "a number from 0 to 1000000"};
@@ -118,6 +138,7 @@ std::optional<ParameterError> read_rest(const Parameters& parameters, Goal& goal
         goal.work_classes = std::move(*work);
     }
     goal.restarts_key = std::get<std::string>(parameters.at("restarts_key"));
+    goal.bid_key = std::get<std::string>(parameters.at("bid_key"));
     const auto& ties = std::get<std::string>(parameters.at("ties"));
     if (ties != "newest" && ties != "oldest" && ties != "id")
         return ParameterError{"ties", "newest, oldest or id"};
@@ -139,7 +160,7 @@ std::optional<ParameterError> read_budget(const Parameters& parameters, CostBudg
 std::variant<std::unique_ptr<Strategy>, ParameterError> make_cost(const Parameters& parameters) {
     Goal goal;
     CostBudget budget;
-    for (auto read : {read_levels, read_priorities, read_rest})
+    for (auto read : {read_levels, read_priorities, read_weights, read_rest})
         if (auto wrong = read(parameters, goal)) return std::move(*wrong);
     if (auto wrong = read_budget(parameters, budget)) return std::move(*wrong);
     const auto steps = max_steps_of(parameters);
@@ -154,9 +175,12 @@ std::vector<ParameterSpec> cost_specs() {
          "levels, the first difference decides; each a sum like \"lost_work + 60 victims\" of: "
          "victims (their number), lost_work (size times running time, in minutes; none of a "
          "stopped server), waste:CLASS (free + victims - requested, in units of the class), waste "
-         "(alone: a level for each class), priority, restarts, share (of its project's revocable "
-         "servers that a victim is, in millionths: spreads the harm over projects), age (minutes "
-         "since creation), start (minutes UTC: the oldest first)"},
+         "(alone: a level for each class), priority, fair_share (by how much its project's share "
+         "of "
+         "the cloud is below the largest at its turn, in millionths), bid (the lowest goes first, "
+         "in millionths), restarts, share (of its project's revocable servers that a victim is, in "
+         "millionths: spreads the harm over projects), notice (seconds), age (minutes since "
+         "creation), start (minutes UTC: the oldest first)"},
         {"waste_order", ParameterKind::text_list, Texts{"MEMORY_MB", "VCPU", "DISK_GB"},
          "resource classes whose waste counts first, second, ...; the request's other classes "
          "follow by name"},
@@ -167,6 +191,12 @@ std::vector<ParameterSpec> cost_specs() {
          "as name=number, 0 to 1000000; the larger of both counts"},
         {"standard_priority", ParameterKind::integer, std::int64_t{0},
          "what any other server is worth, 0 to 1000000"},
+        {"weights", ParameterKind::text_list, Texts{},
+         "by what fair_share divides a project's share of the cloud, as project=number, 1 to "
+         "1000000; all others have 1"},
+        {"bid_key", ParameterKind::text, std::string{"reaper:bid"},
+         "the property of the flavor, or else the key of the server metadata, that says what the "
+         "owner pays (0.031)"},
         {"restarts_key", ParameterKind::text, std::string{"reaper:restarts"},
          "the key of the server metadata that counts how often it was evicted already"},
         {"ties", ParameterKind::text, std::string{"newest"},

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <sstream>
 
@@ -70,7 +71,7 @@ std::variant<std::vector<Goal::Term>, std::string> level_of(const std::string& t
     return level;
 }
 
-std::variant<std::pair<std::string, Amount>, std::string> priority_of(const std::string& text) {
+std::variant<std::pair<std::string, Amount>, std::string> value_of(const std::string& text) {
     const auto equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0) return "'" + text + "' is not name=number";
     const auto number = number_of(std::string_view{text}.substr(equals + 1));
@@ -81,14 +82,38 @@ std::variant<std::pair<std::string, Amount>, std::string> priority_of(const std:
 
 namespace {
 
-constexpr std::array<std::string_view, 11> measure_names{
-    "waste", "victims", "lost_work", "priority", "restarts", "share",
-    "age",   "start",   "notice",    "price",    "unasked"};
+constexpr std::array<std::string_view, 13> measure_names{
+    "waste", "victims", "lost_work", "priority", "restarts", "share",  "fair_share",
+    "bid",   "age",     "start",     "notice",   "price",    "unasked"};
 constexpr Amount whole_share = 1'000'000;
 constexpr Amount max_restarts = 1'000'000;
+constexpr double bid_units = 1e6;  ///< of a bid of 1
+constexpr double max_bid = 1e6;
 
 Amount minutes(Duration duration) {
     return std::chrono::duration_cast<std::chrono::minutes>(duration).count();
+}
+
+/// `0.031` of 31000.
+std::string decimal_words(Amount millionths) {
+    constexpr Amount million = 1'000'000;
+    std::string fraction = std::to_string(million + millionths % million).substr(1);
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    return std::to_string(millionths / million) + (fraction.empty() ? "" : "." + fraction);
+}
+
+/// What is no number, or less than nothing, bids nothing.
+Amount bid_of(const Server& server, const std::string& key) {
+    const auto by_flavor = server.flavor_extra_specs.find(key);
+    const bool flavor_says = by_flavor != server.flavor_extra_specs.end();
+    const auto by_owner = server.metadata.find(key);
+    if (!flavor_says && by_owner == server.metadata.end()) return 0;
+    const std::string& text = flavor_says ? by_flavor->second : by_owner->second;
+    double bid = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, bid, std::chars_format::fixed);
+    if (error != std::errc{} || rest != end || !(bid > 0)) return 0;
+    return std::llround(std::min(bid, max_bid) * bid_units);
 }
 
 /// Each class of the shape once, in the order of the goal.
@@ -203,12 +228,13 @@ std::string Goal::fingerprint() const {
     }
     for (const auto& each : waste_order) text += each.str() + ",";
     for (const auto& each : work_classes) text += each.str() + "+";
-    text += restarts_key + "," + std::to_string(standard_priority);
+    text += restarts_key + "," + bid_key + "," + std::to_string(standard_priority);
     for (const auto& [name, value] : priorities) text += "," + name + "=" + std::to_string(value);
     text += "," + std::to_string(prices.each);
     for (const auto& [project, price] : prices.projects)
         text += "," + project.str() + "=" + std::to_string(price);
     for (const auto& [host, price] : prices.hosts) text += "," + host + "=" + std::to_string(price);
+    for (const auto& [name, weight] : weights) text += "," + name + "=" + std::to_string(weight);
     return text;
 }
 
@@ -303,6 +329,8 @@ Amount Objective::value(Measure measure, const Server& server) const {
             const auto fleet = fleets->find(server.project);
             return whole_share / std::max<Amount>(fleet == fleets->end() ? 1 : fleet->second, 1);
         }
+        case Measure::fair_share: return turns == nullptr ? 0 : turns->of(server.id);
+        case Measure::bid: return bid_of(server, goal->bid_key);
     }
     return 0;
 }
@@ -352,6 +380,11 @@ std::string Objective::level_words(const Shape& shape, std::size_t level, Amount
             case Measure::age:
             case Measure::start: return counted(amount, "minute") + " of age";
             case Measure::notice: return counted(amount, "second") + " of notice";
+            case Measure::fair_share:
+                return amount == 0 ? "of the project with the largest share"
+                                   : decimal_words(saturating_multiply(amount, 100)) +
+                                         " % below the largest share";
+            case Measure::bid: return "bids of " + decimal_words(amount);
             default: break;
         }
     }
@@ -372,7 +405,7 @@ std::string Objective::words(const Shape& shape, const Cost& cost, bool least) c
         if (single && levels[i][0].measure == Measure::waste) {
             unused.set(shape[levels[i][0].need].resource_class, cost[i]);
             waste = true;
-        } else if (cost[i] != 0) {
+        } else if (cost[i] != 0 || (single && levels[i][0].measure == Measure::fair_share)) {
             others += level_words(shape, i, cost[i],
                                   least ? std::nullopt : std::optional{cost[victims_level]}) +
                       ", ";
@@ -413,10 +446,10 @@ bool counts_all_waste(const Goal& goal) {
     });
 }
 
-bool counts_notice(const Goal& goal) {
-    return std::any_of(goal.levels.begin(), goal.levels.end(), [](const auto& level) {
+bool counts(const Goal& goal, Measure measure) {
+    return std::any_of(goal.levels.begin(), goal.levels.end(), [&](const auto& level) {
         return std::any_of(level.begin(), level.end(),
-                           [](const Goal::Term& term) { return term.measure == Measure::notice; });
+                           [&](const Goal::Term& term) { return term.measure == measure; });
     });
 }
 
@@ -451,6 +484,13 @@ void add_unasked(Objective& objective, const Shape& shape) {
     }
 }
 
+std::shared_ptr<const FairTurns> turns_of(const Objective& objective, const WholeCloud* cloud) {
+    if (cloud == nullptr) return nullptr;
+    return std::make_shared<FairTurns>(*cloud, objective.goal->weights, [&](const Server& server) {
+        return objective.value(Measure::lost_work, server);
+    });
+}
+
 }  // namespace
 
 Objective objective_for(const Goal& goal, const Problem& problem) {
@@ -459,7 +499,8 @@ Objective objective_for(const Goal& goal, const Problem& problem) {
     objective.now = problem.now;
     objective.fleets = problem.fleets;
     objective.notice = problem.notice;
-    bool waits = problem.notice != nullptr && !counts_notice(goal);
+    if (counts(goal, Measure::fair_share)) objective.turns = turns_of(objective, problem.cloud);
+    bool waits = problem.notice != nullptr && !counts(goal, Measure::notice);
     for (const auto& level : goal.levels) {
         if (waits && !goes_before_notice(level)) {
             add_level(objective, {{Measure::notice, 1, 0}});

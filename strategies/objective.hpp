@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,22 +21,25 @@
 #include <vector>
 
 #include "strategies/cost.hpp"
+#include "strategies/fair_share.hpp"
 #include "strategies/strategy.hpp"
 
 namespace reaper {
 
 enum class Measure {
-    waste,      ///< free + victims - requested, of one class, on hosts where servers are deleted
-    victims,    ///< their number
-    lost_work,  ///< size times running time; minutes times units of `Goal::work_classes`
-    priority,   ///< what the configuration says that the server's project or flavor is worth
-    restarts,   ///< what the server's metadata say that it has suffered already
-    share,      ///< of the project's revocable servers that one is, in millionths
-    age,        ///< minutes since its creation
-    start,      ///< its creation: minutes UTC
-    notice,     ///< seconds of notice that it is still to have
-    price,      ///< what it takes of scarce budgets (the planner's, never configured)
-    unasked,    ///< what it holds of a class that is not requested (a tie rule, never configured)
+    waste,       ///< free + victims - requested, of one class, on hosts where servers are deleted
+    victims,     ///< their number
+    lost_work,   ///< size times running time; minutes times units of `Goal::work_classes`
+    priority,    ///< what the configuration says that the server's project or flavor is worth
+    restarts,    ///< what the server's metadata say that it has suffered already
+    share,       ///< of the project's revocable servers that one is, in millionths
+    fair_share,  ///< what its project's share is below the largest at its turn, in millionths
+    bid,         ///< what its flavor, or else its metadata, says that its owner pays, in millionths
+    age,         ///< minutes since its creation
+    start,       ///< its creation: minutes UTC
+    notice,      ///< seconds of notice that it is still to have
+    price,       ///< what it takes of scarce budgets (the planner's, never configured)
+    unasked,     ///< what it holds of a class that is not requested (a tie rule, never configured)
 };
 
 std::string_view to_string(Measure measure);
@@ -70,8 +74,10 @@ struct Goal {
     /// By project id or flavor name; the larger of both counts.
     std::map<std::string, Amount, std::less<>> priorities;
     Amount standard_priority = 0;
-    std::string restarts_key;  ///< of the metadata
-    VictimPrices prices;       ///< of the measure `price`
+    std::string restarts_key;    ///< of the metadata
+    std::string bid_key;         ///< of the flavor's properties and the metadata
+    FairTurns::Weights weights;  ///< of projects in the measure `fair_share`
+    VictimPrices prices;         ///< of the measure `price`
 
     /// Everything that decides what one server costs, as one text: the same for equal goals.
     std::string fingerprint() const;
@@ -91,7 +97,8 @@ struct Objective {
     TimePoint now{};
     /// Revocable servers of each project; none counts as 1.
     const std::map<ProjectId, Amount>* fleets = nullptr;
-    const NoticeRules* notice = nullptr;  ///< null: no server has notice
+    const NoticeRules* notice = nullptr;     ///< null: no server has notice
+    std::shared_ptr<const FairTurns> turns;  ///< null: no level has `fair_share`
 
     /// What the host costs with `slots` slots before any victim; its waste may be negative.
     Cost base(const Shape& shape, const HostRoom& room, Amount slots) const;
@@ -129,7 +136,7 @@ Objective objective_for(const Goal& goal, const Problem& problem);
 //
 //     objective: ["priority", "lost_work + 60 victims", "waste:MEMORY_MB", "waste"]
 
-/// Largest weight of a measure, and largest priority.
+/// Largest weight of a measure or project, and largest priority.
 constexpr Amount largest_weight = 1'000'000;
 
 /// One level: `term + term ...`, a term being `[weight] measure`, and `waste:CLASS` for one class.
@@ -137,6 +144,6 @@ constexpr Amount largest_weight = 1'000'000;
 std::variant<std::vector<Goal::Term>, std::string> level_of(const std::string& text);
 
 /// One of `name=number`; or what is wrong with it.
-std::variant<std::pair<std::string, Amount>, std::string> priority_of(const std::string& text);
+std::variant<std::pair<std::string, Amount>, std::string> value_of(const std::string& text);
 
 }  // namespace reaper

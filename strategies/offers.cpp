@@ -50,7 +50,8 @@ Searches::Searches(const Problem& problem, const Objective& objective, std::int6
       max_fresh_{max_fresh},
       bounds_{problem.shape, objective} {
     // Shares change with every host: what is known of them does not last.
-    if (problem.tables != nullptr && !objective.uses(Measure::share))
+    if (problem.tables != nullptr && !objective.uses(Measure::share) &&
+        !objective.uses(Measure::fair_share))
         table_ = &problem.tables->table(key_of(problem, objective));
     as_of_ = time_of(objective);
     lasting_ = lasting_levels(objective);

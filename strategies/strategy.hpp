@@ -23,6 +23,7 @@
 namespace reaper {
 
 class BoundTables;
+class WholeCloud;
 
 /// A server that may be deleted, as one host's problem sees it.
 struct Candidate {
@@ -79,6 +80,8 @@ struct Problem {
     BoundTables* tables = nullptr;
     /// How much notice servers are to have; null: none.
     const NoticeRules* notice = nullptr;
+    /// For fair shares; may be null.
+    const WholeCloud* cloud = nullptr;
 };
 
 /// What a strategy picked.

@@ -16,6 +16,7 @@ constexpr Phrase phrases[] = {
                                                   "TEXT PATH '$.flavor')) AS victim"},
     {VICTIM_SERVER, "victim.server"},
     {VICTIM_FLAVOR, "victim.flavor"},
+    {REQUEST_SOURCE, "JSON_VALUE(" JSON_OR_EMPTY("request.request") ", '$.source')"},
     {REQUESTERS, "JSON_TABLE(" JSON_OR_EMPTY("request.request") ", '$.requesters[*]' "
                                                                 "COLUMNS (value TEXT PATH '$'))"},
     {REQUESTER_NAMES,

@@ -21,6 +21,7 @@
 #define VICTIM_FLAVOR "victim.value ->> 'flavor'"
 
 /// The servers that wait for a row of `request`, and their names, as `value`.
+#define REQUEST_SOURCE JSON_OR_EMPTY("request.request") " ->> '$.source'"
 #define REQUESTERS "json_each(" JSON_OR_EMPTY("request.request") ", '$.requesters')"
 #define REQUESTER_NAMES "json_each(" JSON_OR_EMPTY("request.request") ", '$.requester_names')"
 

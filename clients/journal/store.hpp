@@ -106,6 +106,7 @@ public:
     Result<std::vector<JournalEvent>> find_events(const JournalQuery& query);
     Result<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since);
     Result<JournalTotals> totals(TimePoint since);
+    Result<Timeline> timeline(TimePoint since, Duration slot);
     Result<std::vector<InventoryHold>> holds();
 
     Result<std::int64_t> note_order(const OrderRecord& order);

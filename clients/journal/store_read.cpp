@@ -555,4 +555,37 @@ Result<JournalTotals> Store::totals(TimePoint since) {
     return totals;
 }
 
+Result<Timeline> Store::timeline(TimePoint since, Duration slot) {
+    const Transaction reading{database_, Transaction::Kind::read};
+    Timeline slots;
+    const auto slot_of = [&](TimePoint at) { return (at - since) / slot; };
+    auto ended = database_.statement(
+        "SELECT outcome, (finished_at - ?1) - (finished_at - ?1) % ?2, count(*) FROM request "
+        "WHERE finished_at >= ?1 GROUP BY 1, 2");
+    ended.bind(1, since);
+    ended.bind(2, slot.count());
+    while (ended.step())
+        slots[ended.number(1) / slot.count()]
+            .outcomes[outcome_kind_from(ended.text(0)).value_or(OutcomeKind::failed)] +=
+            ended.number(2);
+    auto rooms = database_.statement(
+        "SELECT freed_room, (freed_room_at - ?1) - (freed_room_at - ?1) % ?2, " REQUEST_SOURCE
+        " = 'gateway', count(*) FROM request WHERE freed_room_at >= ?1 GROUP BY 1, 2, 3");
+    rooms.bind(1, since);
+    rooms.bind(2, slot.count());
+    while (rooms.step()) {
+        TimelineSlot& there = slots[rooms.number(1) / slot.count()];
+        const auto kind =
+            freed_room_result_kind_from(rooms.text(0)).value_or(FreedRoomResultKind::wasted);
+        const auto number = rooms.number(3);
+        there.freed_rooms[kind] += number;
+        if (rooms.number(2) == 0) continue;
+        there.waited_for += number;
+        if (kind == FreedRoomResultKind::taken) there.first_tries += number;
+    }
+    const auto victims = victims_since(since);
+    for (const auto& victim : *victims) ++slots[slot_of(victim.at)].victims;
+    return slots;
+}
+
 }  // namespace reaper::journal

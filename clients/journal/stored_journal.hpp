@@ -156,6 +156,9 @@ public:
     ResultTask<JournalTotals> totals(TimePoint since) override {
         return call(&Store::totals, since);
     }
+    ResultTask<Timeline> timeline(TimePoint since, Duration slot) override {
+        return call(&Store::timeline, since, slot);
+    }
 
 private:
     static constexpr int max_waiting_calls = 10'000;

@@ -1,7 +1,7 @@
 # Makes a source of the files that the program carries with it (reaper/api/static_files.hpp):
 #   cmake -DAPI=reaper/api -DOUT=embedded.cpp -P embed.cmake
 # They are ASCII: pieces of text are cut anywhere, as compilers take literals of a certain length.
-set(scripts dom client heat cloud requests record explain plan panels status start)
+set(scripts dom client heat cloud requests record explain plan timeline panels status address start)
 
 function(literal name text)
   string(LENGTH "${text}" length)

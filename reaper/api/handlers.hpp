@@ -123,6 +123,10 @@ Task<HttpResponse> list_journal_events(const Backend& backend, ApiRequest reques
 /// What happened since, and the room that is held now.
 Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request);
 
+/// ?since=TIME&limit=N slots, 24 h and 48 if not given: {version, since, until, slot_seconds, slots[]},
+/// each slot {at, outcomes, victims, freed_room, waited_for, first_tries} (see TimelineSlot).
+Task<HttpResponse> get_timeline(const Backend& backend, ApiRequest request);
+
 /// The whole record. 404: the journal does not know it.
 Task<HttpResponse> get_request(const Backend& backend, ApiRequest request);
 
@@ -136,5 +140,9 @@ Task<HttpResponse> get_explanation(const Backend& backend, ApiRequest request);
 
 /// One at a time: each is counted from what Nova and the journal tell of the whole time.
 Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request);
+
+/// `GET /v1/risk`, the shape of reaper/report/risk.hpp: of the same, how often revocable servers
+/// were evicted.
+Task<HttpResponse> get_risk(const Backend& backend, ApiRequest request);
 
 }  // namespace reaper::api

@@ -324,6 +324,51 @@ Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request) {
                         {"holds", report::array_of(*holds)}});
 }
 
+namespace {
+
+constexpr std::size_t usual_slots = 48;
+constexpr std::size_t most_slots = 1000;
+constexpr std::chrono::hours usual_span{24};
+
+template <class Counts>
+json counts_json(const Counts& counts) {
+    json made = json::object();
+    for (const auto& [kind, number] : counts) made[std::string{to_string(kind)}] = number;
+    return made;
+}
+
+}  // namespace
+
+Task<HttpResponse> get_timeline(const Backend& backend, ApiRequest request) {
+    const Query query{request, {"since", "limit"}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    const auto page = page_of(query, usual_slots, most_slots);
+    if (!page) co_return refuse(400, page.error().what);
+    const auto asked = since_of(query, backend.clock);
+    if (!asked) co_return refuse(400, asked.error().what);
+    const auto number = static_cast<std::int64_t>(page->limit);
+    const TimePoint now = backend.clock->now();
+    const TimePoint since = asked->value_or(now - usual_span);
+    const Duration slot = std::max((now - since) / number, Duration{std::chrono::seconds{1}});
+    const auto timeline = co_await backend.journal.timeline(since, slot);
+    if (!timeline) co_return not_readable(timeline.error());
+    json slots = json::array();
+    for (std::int64_t i = 0; i < number; ++i) {
+        const auto at = timeline->find(i);
+        const TimelineSlot there = at == timeline->end() ? TimelineSlot{} : at->second;
+        slots.push_back({{"at", iso_time(since + slot * i)},
+                         {"outcomes", counts_json(there.outcomes)},
+                         {"victims", there.victims},
+                         {"freed_room", counts_json(there.freed_rooms)},
+                         {"waited_for", there.waited_for},
+                         {"first_tries", there.first_tries}});
+    }
+    co_return answered({{"since", iso_time(since)},
+                        {"until", iso_time(now)},
+                        {"slot_seconds", std::chrono::duration<double>(slot).count()},
+                        {"slots", std::move(slots)}});
+}
+
 Task<HttpResponse> get_request(const Backend& backend, ApiRequest request) {
     const Query query{request, {}};
     if (query.wrong()) co_return refuse(400, *query.wrong());

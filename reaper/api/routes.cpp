@@ -85,10 +85,18 @@ constexpr Route table[] = {
     {"GET", "/v1/totals",
      "?since=24h - outcomes, victims, refusals and the like since then, and the room that is held",
      Access::look, get_totals},
+    {"GET", "/v1/timeline",
+     "?since=24h&limit=48 - outcomes, victims, who took freed room and first tries, by slots of "
+     "time",
+     Access::look, get_timeline},
     {"GET", "/v1/usage",
      "?since=168h&until=TIME&project=NAME - server-hours and resource-hours of each project, "
      "regular and revocable apart (since: none is the month of until)",
      Access::look, get_usage},
+    {"GET", "/v1/risk",
+     "?since=672h&until=TIME&flavor=NAME&zone=Z&aggregate=A - evictions per 100 server-hours of "
+     "revocable servers, by flavor, zone, aggregate and hour of the week",
+     Access::look, get_risk},
     {"GET", "/v1/explain/{server}",
      "why a server was deleted, or skipped, by its id or name, or a request's id", Access::look,
      get_explanation},

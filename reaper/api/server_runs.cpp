@@ -26,6 +26,8 @@ std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& tagger
     run.from = *server.launched;
     run.until = record.terminated;
     run.revocable = why_revocable(server, taggers, tag_data).has_value();
+    run.flavor = server.flavor_name;
+    run.host = server.host;
     return run;
 }
 
@@ -41,7 +43,7 @@ void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
             for (const Victim& victim : plan->victims()) {
                 if (victim.server != step.server) continue;
                 runs.push_back({victim.server, victim.project, victim.resources, victim.created,
-                                step.at, true, true});
+                                step.at, true, true, victim.flavor, victim.host});
             }
         }
     }
@@ -58,6 +60,8 @@ void add_running(const Host& host, std::vector<ServerRun>& runs) {
         run.holds = server.resources();
         run.from = server.launched.value_or(server.created);
         run.revocable = server.revocable();
+        run.flavor = server.flavor_name;
+        run.host = server.host;
         runs.push_back(std::move(run));
     }
 }

@@ -18,12 +18,14 @@
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/planner/oversubscribed_room.hpp"
+#include "reaper/report/risk.hpp"
 
 namespace reaper::api {
 namespace {
 
 /// All that ended since then is held in memory at once.
 constexpr Duration longest_past = std::chrono::days{93};
+constexpr Duration usual_risk_span = std::chrono::days{28};
 // What is looked at before others run again: a few milliseconds.
 constexpr std::size_t hosts_counted_at_a_time = 50;
 constexpr std::size_t servers_counted_at_a_time = 1000;
@@ -44,7 +46,9 @@ Error bad_time(const char* name, const std::string& found, const char* expected)
                  std::string{name} + ": expected " + expected + ", found " + in_quotes(found)};
 }
 
-Result<UsagePeriod> period_of(const Query& query, TimePoint now) {
+/// `usual`: before now, where no beginning is asked for; none: the month of its end.
+Result<UsagePeriod> period_of(const Query& query, TimePoint now,
+                              std::optional<Duration> usual = std::nullopt) {
     std::optional<TimePoint> from, to;
     const std::string& since = query.text("since");
     const auto span = parse_duration(since);
@@ -58,7 +62,7 @@ Result<UsagePeriod> period_of(const Query& query, TimePoint now) {
         to = parse_time_or_date(until);
         if (!to) return bad_time("until", until, "a time such as 2024-05-01T12:00:00Z");
     }
-    const UsagePeriod period = usage_period(from, span, to, now);
+    const UsagePeriod period = usage_period(from, span ? span : usual, to, now);
     if (period.from >= period.to)
         return Error{Errc::bad_input,
                      "since: must be before until, and before now; a duration counts from now"};
@@ -85,41 +89,26 @@ HttpResponse not_told(const char* by, const Error& error) {
     return refuse(503, std::string{by} + " can't be asked: " + error.what);
 }
 
-}  // namespace
-
-Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
-    const Query query{request, {"since", "until", "project"}};
-    if (query.wrong()) co_return refuse(400, *query.wrong());
-    if (backend.compute == nullptr || backend.identity == nullptr || backend.clock == nullptr)
-        co_return refuse(503, "this daemon tells no usage");
-    const TimePoint now = backend.clock->now();
-    const auto period = period_of(query, now);
-    if (!period) co_return refuse(400, period.error().what);
-    std::string project = query.text("project");
-    if (!project.empty()) {
-        auto found = co_await backend.identity->find_project(std::move(project));
-        if (!found) co_return not_told("Keystone", found.error());
-        if (!found->found)
-            co_return refuse(found->several ? 400 : 404, "project: " + found->why_not);
-        project = found->found->id.str();
-    }
-    if (!backend.daemon.view()) co_return cloud_not_read();
+/// Why usage can't be counted now; nothing: it can.
+std::optional<HttpResponse> why_not_counted(const Backend& backend) {
+    if (!backend.daemon.view()) return cloud_not_read();
     if (*backend.counts_usage)
-        co_return refuse(503, "usage is being counted for another client; try again in a moment");
-    const Counting counting{backend.counts_usage};
-    auto ended = co_await backend.compute->ended_servers(period->from);
+        return refuse(503, "usage is being counted for another client; try again in a moment");
+    return std::nullopt;
+}
+
+/// Who ran when: the first word on a server counts, the cloud's, then Nova's, then the journal's.
+/// Returns what went wrong; nothing: it is all in `sum`. `also` sees each host.
+Task<std::optional<HttpResponse>> add_runs(const Backend& backend, TimePoint since, UsageSum& sum,
+                                           const ProjectId& only, const HostVisit& also) {
+    auto ended = co_await backend.compute->ended_servers(since);
     if (!ended) co_return not_told("Nova", ended.error());
-    auto reclaimed = co_await reclaimed_runs(backend.journal, period->from, now);
+    auto reclaimed = co_await reclaimed_runs(backend.journal, since, backend.clock->now());
     if (!reclaimed) co_return not_readable(reclaimed.error());
-    // The first word on a server counts: the cloud's, then Nova's, then the journal's.
-    UsageSum sum{period->from, period->to};
-    const ProjectId only{project};
     const auto add_all = [&](std::vector<ServerRun> runs) {
         for (ServerRun& run : runs)
             if (only.empty() || run.project == only) sum.add(std::move(run));
     };
-    report::UsageReport counted{period->from, period->to, {}, {}};
-    const EstimatedRoom estimated = estimated_room(backend);
     std::vector<HostId> hosts;
     if (const auto view = backend.daemon.view())
         for (const Host* const host : view->cache.hosts()) hosts.push_back(host->id);
@@ -127,8 +116,7 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
         std::vector<ServerRun> runs;
         add_running(host, runs);
         add_all(std::move(runs));
-        add(counted.oversubscribed,
-            oversubscribed_room(host, view.policy.revocable_classes, estimated));
+        also(host, view);
     };
     const bool read = co_await visit_hosts(backend, hosts, hosts_counted_at_a_time, visit);
     if (!read) co_return cloud_not_read();
@@ -145,12 +133,73 @@ Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
         add_all(std::move(runs));
     }
     add_all(std::move(*reclaimed));
+    co_return std::nullopt;
+}
+
+}  // namespace
+
+Task<HttpResponse> get_usage(const Backend& backend, ApiRequest request) {
+    const Query query{request, {"since", "until", "project"}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    if (backend.compute == nullptr || backend.identity == nullptr || backend.clock == nullptr)
+        co_return refuse(503, "this daemon tells no usage");
+    const auto period = period_of(query, backend.clock->now());
+    if (!period) co_return refuse(400, period.error().what);
+    std::string project = query.text("project");
+    if (!project.empty()) {
+        auto found = co_await backend.identity->find_project(std::move(project));
+        if (!found) co_return not_told("Keystone", found.error());
+        if (!found->found)
+            co_return refuse(found->several ? 400 : 404, "project: " + found->why_not);
+        project = found->found->id.str();
+    }
+    if (auto why_not = why_not_counted(backend)) co_return std::move(*why_not);
+    const Counting counting{backend.counts_usage};
+    UsageSum sum{period->from, period->to};
+    report::UsageReport counted{period->from, period->to, {}, {}};
+    const EstimatedRoom estimated = estimated_room(backend);
+    const HostVisit add_room = [&](const Host& host, const DaemonView& view) {
+        add(counted.oversubscribed,
+            oversubscribed_room(host, view.policy.revocable_classes, estimated));
+    };
+    const ProjectId only{project};
+    auto wrong = co_await add_runs(backend, period->from, sum, only, add_room);
+    if (wrong) co_return std::move(*wrong);
+    const auto executor = co_await boost::asio::this_coro::executor;
     while (sum.sum(servers_counted_at_a_time))
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     counted.lines = sum.lines();
     if (const auto view = backend.daemon.view())
         add_names(view->cache.project_names(), counted.lines);
     co_return answered(report::to_json(counted));
+}
+
+Task<HttpResponse> get_risk(const Backend& backend, ApiRequest request) {
+    const Query query{request, {"since", "until", "flavor", "zone", "aggregate"}};
+    if (query.wrong()) co_return refuse(400, *query.wrong());
+    if (backend.compute == nullptr || backend.clock == nullptr)
+        co_return refuse(503, "this daemon tells no usage");
+    const auto period = period_of(query, backend.clock->now(), usual_risk_span);
+    if (!period) co_return refuse(400, period.error().what);
+    if (auto why_not = why_not_counted(backend)) co_return std::move(*why_not);
+    const Counting counting{backend.counts_usage};
+    UsageSum sum{period->from, period->to};
+    report::HostPlaces places;
+    const HostVisit add_place = [&](const Host& host, const DaemonView&) {
+        places[host.service_host] = {host.availability_zone, host.aggregates};
+    };
+    const ProjectId any;
+    auto wrong = co_await add_runs(backend, period->from, sum, any, add_place);
+    if (wrong) co_return std::move(*wrong);
+    const report::RiskOf only{query.text("flavor"), query.text("zone"), query.text("aggregate")};
+    report::RiskSum risk{period->from, period->to, only, std::move(places)};
+    const auto executor = co_await boost::asio::this_coro::executor;
+    for (std::size_t i = 0; i < sum.runs().size(); ++i) {
+        risk.add(sum.runs()[i]);
+        if (i % servers_counted_at_a_time == 0)
+            co_await boost::asio::post(executor, boost::asio::use_awaitable);
+    }
+    co_return answered(report::to_json(risk.report()));
 }
 
 }  // namespace reaper::api

@@ -63,6 +63,8 @@ ExitCode run_command(const Arguments& arguments, const Terminal& terminal) {
                 return handle_journal(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, UsageCommand>)
                 return show_usage(global, command, terminal);
+            else if constexpr (std::is_same_v<Chosen, RiskCommand>)
+                return show_risk(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, EstimateCommand>)
                 return show_estimate(global, command, terminal);
             else if constexpr (std::is_same_v<Chosen, ReplayCommand>)

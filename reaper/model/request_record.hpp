@@ -254,4 +254,19 @@ struct JournalTotals {
     std::map<std::string, std::int64_t> events;      ///< by kind
 };
 
+/// What happened in one slot of time. The maps have no zeros.
+struct TimelineSlot {
+    std::map<OutcomeKind, std::int64_t> outcomes;  ///< requests that ended
+    std::map<FreedRoomResultKind, std::int64_t> freed_rooms;
+    std::int64_t victims = 0;  ///< as of victims_since
+    /// Of the rooms, those that searches and claims at the gateway waited for, and of these those
+    /// that their requesters took: boots that succeeded at the first try.
+    std::int64_t waited_for = 0, first_tries = 0;
+
+    friend bool operator==(const TimelineSlot&, const TimelineSlot&) = default;
+};
+
+/// Slots by number, from 0 on; those in which nothing happened are left out.
+using Timeline = std::map<std::int64_t, TimelineSlot>;
+
 }  // namespace reaper

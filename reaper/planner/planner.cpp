@@ -328,6 +328,21 @@ Amount wanted_of(const Request& request, const PlanOptions& options) {
                       std::max(requested, max_request_slots));
 }
 
+/// The index and what the ledger says of it.
+class IndexedCloud : public WholeCloud {
+public:
+    IndexedCloud(const CloudIndex& index, const Ledger& ledger) : index_{index}, ledger_{ledger} {}
+    void each_host(
+        const std::function<void(const Host&, std::uint32_t row)>& visit) const override {
+        for (const std::uint32_t row : index_.order()) visit(*index_.row(row).host, row);
+    }
+    bool leaves(const ServerId& server) const override { return ledger_.evicting(server); }
+
+private:
+    const CloudIndex& index_;
+    const Ledger& ledger_;
+};
+
 class Planner {
 public:
     Planner(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
@@ -347,12 +362,13 @@ public:
                  options.in_cooldown,
                  &checker_},
           budgets_{options.budgets},
+          whole_cloud_{cloud, ledger},
           host_filter_{cloud, input_, std::max<Amount>(wanted_, 1)},
           problem_{shape_,          std::min(wanted_, host_filter_.all_possible()),
                    requested_,      host_filter_,
                    options.seed,    options.now,
                    &cloud.fleets(), &cloud.tables(),
-                   options.notice} {}
+                   options.notice,  &whole_cloud_} {}
 
     Decision decide(const Strategy& strategy, std::string_view strategy_name) {
         if (host_filter_.all_ready() >= requested_) return room_is_there(problem_, requested_);
@@ -513,6 +529,7 @@ private:
     const FilterInput input_;
     const Budgets* const budgets_;
     std::optional<Excess> excess_;
+    const IndexedCloud whole_cloud_;
     const HostFilter host_filter_;
     const Problem problem_;
 };

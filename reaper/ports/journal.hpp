@@ -51,6 +51,8 @@ public:
     /// Newest first, of a time and of the query's kind: nothing else of it counts.
     virtual ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) = 0;
     virtual ResultTask<JournalTotals> totals(TimePoint since) = 0;
+    /// By slots of that length; the first begins at `since`.
+    virtual ResultTask<Timeline> timeline(TimePoint since, Duration slot) = 0;
     /// Those that have not ended, oldest first.
     virtual ResultTask<std::vector<InventoryHold>> holds() = 0;
     /// Those that have not ended, by server.

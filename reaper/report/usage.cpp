@@ -26,6 +26,7 @@ void UsageSum::add(ServerRun run) {
         return;
     }
     ServerRun& first = each_[at->second];
+    if (first.host.empty()) first.host = run.host;
     if (!run.reclaimed) return;
     first.reclaimed = true;
     // Only what is revocable is ever reclaimed; its flavor or project may have changed since.

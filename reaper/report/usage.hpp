@@ -38,6 +38,8 @@ struct ServerRun {
     std::optional<TimePoint> until;  ///< none: it still runs
     bool revocable = false;
     bool reclaimed = false;  ///< the reaper ended it
+    std::string flavor{};    ///< its name
+    std::string host{};      ///< Nova's service host; empty: not known
 };
 
 /// What one project used as one type.
@@ -67,6 +69,7 @@ public:
     /// Of the next so many servers; false when all are summed.
     bool sum(std::size_t servers);
     std::vector<UsageLine> lines() const;
+    const std::vector<ServerRun>& runs() const { return each_; }
 
 private:
     TimePoint from_, to_;

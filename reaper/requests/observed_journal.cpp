@@ -119,6 +119,9 @@ public:
         return inner_.find_events(std::move(query));
     }
     ResultTask<JournalTotals> totals(TimePoint since) override { return inner_.totals(since); }
+    ResultTask<Timeline> timeline(TimePoint since, Duration slot) override {
+        return inner_.timeline(since, slot);
+    }
     ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override {
         return inner_.victims_by_flavor(since);
     }

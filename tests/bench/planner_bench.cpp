@@ -43,7 +43,8 @@ std::unique_ptr<Strategy> strategy_of(const std::string& objective) {
     Parameters parameters;
     if (objective == "victims")
         parameters["objective"] = std::vector<std::string>{"victims", "waste"};
-    if (objective == "lost_work") parameters["objective"] = std::vector<std::string>{"lost_work"};
+    if (objective == "lost_work" || objective == "fair_share")
+        parameters["objective"] = std::vector<std::string>{objective};
     const auto& info = *find_strategy(name);
     auto made = info.make(with_standards(info.parameters, std::move(parameters)));
     return std::move(std::get<std::unique_ptr<Strategy>>(made));
@@ -259,7 +260,7 @@ void enumerate(benchmark::State& state, CloudSpec spec, int hosts, Amount (*leas
 }
 
 void add_decisions(const CloudSpec& spec) {
-    for (const std::string objective : {"leftover", "victims", "lost_work", "cost"})
+    for (const std::string objective : {"leftover", "victims", "lost_work", "cost", "fair_share"})
         for (const bool warm : {false, true})
             for (const auto& [slots, alternatives] :
                  {std::pair{1, 1}, {10, 2}, {100, 1}, {1'000, 1}}) {

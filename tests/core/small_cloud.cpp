@@ -24,6 +24,8 @@ void add_server(Host& made, int number, bool few_sizes, SeededRng& rng) {
     one.project = ProjectId{projects[rng.below(3)]};
     if (rng.below(3) == 0)
         one.metadata.insert_or_assign("restarts", std::to_string(throw_of(rng, 0, 3)));
+    if (rng.below(3) == 0)
+        one.metadata.insert_or_assign("bid", std::to_string(throw_of(rng, 0, 3)));
     put(made, one);
 }
 
@@ -87,7 +89,7 @@ ProblemOn::ProblemOn(const Snapshot& cloud, const Request& wanted, Amount altern
     host_filter_ = std::make_unique<HostFilter>(index_, *input_, slots);
     problem_ = std::make_unique<Problem>(
         Problem{shape_, std::min(slots, host_filter_->all_possible()), wanted.slots, *host_filter_,
-                0, cloud.taken_at, &index_.fleets(), &index_.tables(), notice});
+                0, cloud.taken_at, &index_.fleets(), &index_.tables(), notice, &whole_cloud_});
 }
 
 bool ProblemOn::worth_solving() const {

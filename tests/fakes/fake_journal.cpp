@@ -267,6 +267,7 @@ ResultTask<std::map<std::string, std::int64_t>> FakeJournal::victims_by_flavor(T
 
 ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
     auto victims = co_await victims_since(since);
+    if (!victims) co_return victims.error();
     JournalTotals totals;
     totals.victims = static_cast<std::int64_t>(victims->size());
     for (const auto& [id, record] : records) {
@@ -283,6 +284,24 @@ ResultTask<JournalTotals> FakeJournal::totals(TimePoint since) {
     for (const auto& mark : noted_marks)
         if (mark.at >= since) ++totals.events[mark.kind];
     co_return totals;
+}
+
+ResultTask<Timeline> FakeJournal::timeline(TimePoint since, Duration slot) {
+    auto victims = co_await victims_since(since);
+    if (!victims) co_return victims.error();
+    Timeline slots;
+    for (const auto& victim : *victims) ++slots[(victim.at - since) / slot].victims;
+    for (const auto& [id, record] : records) {
+        if (record.outcome && record.outcome->at >= since)
+            ++slots[(record.outcome->at - since) / slot].outcomes[record.outcome->kind];
+        if (!record.freed_room || record.freed_room->at < since) continue;
+        TimelineSlot& there = slots[(record.freed_room->at - since) / slot];
+        ++there.freed_rooms[record.freed_room->kind];
+        if (record.request.source != RequestSource::gateway) continue;
+        ++there.waited_for;
+        there.first_tries += record.freed_room->kind == FreedRoomResultKind::taken ? 1 : 0;
+    }
+    co_return slots;
 }
 
 ResultTask<void> FakeJournal::note_protection(ServerProtection protection) {

@@ -108,6 +108,7 @@ public:
     ResultTask<std::vector<JournalEvent>> events(int limit) override;
     ResultTask<std::vector<JournalEvent>> find_events(JournalQuery query) override;
     ResultTask<JournalTotals> totals(TimePoint since) override;
+    ResultTask<Timeline> timeline(TimePoint since, Duration slot) override;
     ResultTask<std::map<std::string, std::int64_t>> victims_by_flavor(TimePoint since) override;
     ResultTask<void> note_protection(ServerProtection protection) override;
     ResultTask<void> end_protection(ServerId server) override;

@@ -9,7 +9,7 @@ from browser import Browser
 from cloud import eventually
 from world import EVIL, World
 
-SIZES = ((320, 900), (1280, 900), (2560, 1440))
+SIZES = ((320, 900), (390, 844), (768, 1024), (1280, 900), (1920, 1080), (2560, 1440))
 SCHEMES = ("light", "dark")
 # What is invisible in a name is shown by its number.
 EVIL_SHOWN = EVIL.replace("\u202e", "\\u{202e}")
@@ -106,6 +106,57 @@ def test_a_killed_server_is_explained(browser: Browser, world: World) -> None:
     field.send_keys(Keys.ENTER)
     browser.wait_text("#record .body", "the journal knows no request")
     browser.keys(Keys.ESCAPE)
+
+
+def test_what_is_open_has_an_address_of_its_own(browser: Browser, world: World) -> None:
+    """Given to somebody else, it opens the same; back and Escape leave it."""
+    opened(browser, world)
+    known = [each["request"]["id"] for each in world.get("/v1/requests")["requests"] if each["victims"]]
+    request = known[0] if known else world.ask_nova("web", 2)
+    assert world.reaper.wait_outcome(request)["kind"] == "freed"
+    victim = world.get(f"/v1/explain/{request}")["servers"][0]
+    record = world.get(f"/v1/requests/{request}")
+    host = record["plans"][0]["decision"]["hosts"][0]
+    project = record["request"]["project"]
+    for kind, ident, words in (
+        ("request", request, "What happened"),
+        ("server", victim["server"], "What the journal does not know"),
+        ("host", host["host"], host["host_name"]),
+        ("project", project, "Its newest requests"),
+    ):
+        browser.open("about:blank")
+        browser.open(f"{world.acting}#{kind}/{ident}")
+        browser.wait_text("#record .body", words)
+    browser.find("#record .body a").click()
+    browser.wait_text("#record .body", "What happened")
+    browser.driver.back()
+    browser.wait_text("#record .body", "Its newest requests")
+    browser.keys(Keys.ESCAPE)
+    browser.wait("the address is the page's", lambda: "#" not in browser.run("return location.href"))
+    for strange in ("#request/%", "#host/../%2e%2e", "#constructor/x", "#server/<svg>"):
+        browser.expected = ("404 (Not Found)",)
+        browser.open("about:blank")
+        browser.open(world.acting + strange)
+        browser.wait_text("#cloud-sum", f"{world.hosts:,} hosts")
+
+
+def test_time_runs_on_the_page(browser: Browser, world: World) -> None:
+    opened(browser, world)
+    if not world.get("/v1/totals")["totals"]["victims"]:
+        assert world.reaper.wait_outcome(world.ask_nova("web", 2))["kind"] == "freed"
+    for span, hours, slots in (("hour", 1, 60), ("day", 24, 48), ("week", 168, 84)):
+        browser.find(f"#timeline-span option:nth-child({('hour', 'day', 'week').index(span) + 1})").click()
+        counted = "return [...document.querySelectorAll('.plot')].map((plot) => plot.children.length)"
+        browser.wait(f"the plots of the {span}", lambda: browser.run(counted) == [slots] * 4)
+        told = world.get(f"/v1/timeline?since={hours}h&limit={slots}")["slots"]
+        victims = sum(slot["victims"] for slot in told)
+        assert victims > 0 and f"{victims:,} deleted" in browser.text("#timeline-list")
+    high = "return [...document.querySelectorAll('.plot i')].map((i) => i.getBoundingClientRect().height)"
+    assert max(browser.run(high)) > 50, "the highest column fills its plot"
+    browser.find("#risk summary").click()
+    browser.wait_text("#risk-list", "By the hour of the week")
+    browser.wait("a column for each hour", lambda: browser.run(counted) == [84] * 4 + [168])
+    assert "all" in browser.text("#risk-list tbody")
 
 
 def test_hostile_names_are_text(browser: Browser, world: World) -> None:

@@ -9,7 +9,7 @@ const MEANING = {
 class Cloud {
   constructor() {
     this.hosts = [];
-    this.map = new HeatMap($("heat"), (host) => this.describe(host), (host) => this.open(host));
+    this.map = new HeatMap($("heat"), (host) => this.describe(host), (host) => go("host", host.id));
     $("heat-class").addEventListener("change", () => { this.of = $("heat-class").value; this.reload(); });
     $("heat-show").addEventListener("change", () => { this.map.show = $("heat-show").value; this.map.draw(); });
     $("heat-zone").addEventListener("change", () => this.arrange());
@@ -105,15 +105,6 @@ class Cloud {
       el("p", {class: "quiet"}, use ? (NAMES[this.map.of] ?? this.map.of) + ": " + amount(this.map.of, use.capacity) + " in all; " +
         parts.map((part) => amount(this.map.of, use[part]) + " " + part).join(", ") : "It has no " + this.map.of + "."));
   }
-  async open(host) {
-    openDrawer(host.name, el("p", {class: "quiet"}, "Reading \u2026"));
-    try {
-      const whole = await ask("/v1/hosts/" + encodeURIComponent(host.id));
-      openDrawer(host.name, hostPage(whole));
-    } catch (error) {
-      openDrawer(host.name, el("p", {class: "verdict bad"}, error.message));
-    }
-  }
 }
 
 function percent(share) {
@@ -157,7 +148,7 @@ function hostPage({host, servers}) {
   const classes = inOrder(Object.keys(host.resources));
   const columns = ["capacity", "free", ...PARTS, "promised"];
   return [
-    el("p", {}, stateOf(host) + (host.aggregates.length ? ", in " + host.aggregates.map(shown).join(", ") : "")),
+    el("p", {}, el("strong", {}, host.name), " \u2013 " + stateOf(host) + (host.aggregates.length ? ", in " + host.aggregates.map(shown).join(", ") : "")),
     el("p", {class: "quiet"}, "room: " + host.res_type + "; read ", moment(host.read_at), host.estimated ? " (in bulk only)" : ""),
     el("h3", {}, "Room"),
     el("div", {class: "scroll"}, plainTable([{name: ""}, ...classes.map((name) => ({name: NAMES[name] ?? name, class: "number"}))],
@@ -166,7 +157,7 @@ function hostPage({host, servers}) {
     el("h3", {}, count(servers.length, "server")),
     servers.length ? el("div", {class: "scroll"}, table([{name: "Server"}, {name: "Type"}, {name: "Status"}, {name: "Holds"}, {name: "Project"}],
       servers.sort((a, b) => a.revocable - b.revocable || naturally(a.name, b.name)).map((server) => [
-        [server.name, el("br"), el("span", {class: "quiet mono"}, server.id)],
+        [link("server", server.id, server.name || server.id), el("br"), el("span", {class: "quiet mono"}, server.id)],
         [el("span", {class: "pill" + (server.evicting ? " bad" : server.revocable ? " warn" : "")},
           server.evicting ? "evicting" : server.lent_by ? "lent" : server.revocable ? "revocable" : "regular"),
         server.revocable_because ? [el("br"), el("span", {class: "quiet"}, server.revocable_because)] : null],

@@ -97,9 +97,12 @@ function idCell(id) {
   return el("span", {class: "mono", title: text}, text.length > 12 ? text.slice(0, 8) + "\u2026" : text);
 }
 
+/// To the address of its own.
+const link = (kind, id, ...content) => el("a", {href: addressOf(kind, id), title: shown(id)}, content);
+
 /// The name of whose it is, with the id at hand; the id alone where the name is not known.
 function projectCell(of) {
-  return of.project_name ? el("span", {title: shown(of.project)}, of.project_name) : idCell(of.project);
+  return link("project", of.project, of.project_name || idCell(of.project));
 }
 
 /// `web (8d3f...)`; the id alone where the name is not known.

@@ -10,20 +10,11 @@ const FATES = {
 const FATE_LOOKS = {deleted: "bad", going: "bad", shelving: "bad", shelved: "bad", skipped: "good"};
 
 async function showExplanation(asked) {
-  openRecord.id = null;
-  const title = "Why " + shown(asked) + "?";
-  openDrawer(title, el("p", {class: "quiet"}, "Reading \u2026"));
-  let content;
-  try {
-    content = explanationPage(await ask("/v1/explain/" + encodeURIComponent(asked)));
-  } catch (error) {
-    content = [el("p", {class: "verdict bad"}, error.message)];
-  }
-  if ($("record-title").textContent === title && $("record").open) fill($("record").querySelector(".body"), content);
+  await showRead("Why " + shown(asked) + "?", "/v1/explain/" + encodeURIComponent(asked), explanationPage);
 }
 
 function whyButton(victim) {
-  return el("button", {type: "button", class: "plain", title: "Why this one?", onclick: () => showExplanation(victim.server)},
+  return el("button", {type: "button", class: "plain", title: "Why this one?", onclick: () => go("server", victim.server)},
     victim.name || victim.server);
 }
 
@@ -34,7 +25,7 @@ function explanationPage(told) {
     told.servers.length ? told.servers.map(fateOf) : el("p", {class: "verdict warn"}, "No server was chosen."),
     facts([
       ["for", slotsOf(request) + ", project " + projectText(request)],
-      ["request", el("button", {type: "button", class: "plain mono", onclick: () => showRecord(request.id)}, request.id)],
+      ["request", el("button", {type: "button", class: "plain mono", onclick: () => go("request", request.id)}, request.id)],
       ["waited", request.requesters.length ? el("span", {class: "mono"}, requestersOf(request)) : null],
       ["outcome", outcome ? shown(outcome.kind) + (outcome.reason ? " \u2013 " + shown(outcome.reason) : "") : "none yet"],
       ["who took the room", room ? shown(room.kind) + " \u2013 " + shown(room.reason) : null],

@@ -53,6 +53,14 @@ function drawReapers({reapers, unknown}) {
   unknown ? el("p", {class: "quiet"}, "Who serves the queue is not known: " + shown(unknown)) : null);
 }
 
+function drawNotices({notices}) {
+  $("notices").hidden = !notices.length;
+  const heads = [{name: "Server"}, {name: "Host"}, {name: "For"}, {name: "Ends"}];
+  fill($("notices-list"), notices.length ? table(heads, notices.map((each) => [
+    link("server", each.server, each.name || each.server), each.host,
+    link("request", each.request, idCell(each.request)), moment(each.until, true)])) : null);
+}
+
 /// What is off is not asked for.
 function off(id, why) {
   fill($(id + "-list"), el("p", {class: "quiet"}, why));
@@ -60,7 +68,7 @@ function off(id, why) {
 
 function refreshPanels() {
   const features = current.status.features;
-  return Promise.all([panel("reapers", "/v1/reapers", drawReapers),
+  return Promise.all([refreshTimeline(), panel("reapers", "/v1/reapers", drawReapers),
     features.reservations ? panel("reservations", "/v1/reservations", drawReservations) :
       off("reservations", "No room is kept for roles (reservations.enabled)."),
     features.oversubscription ? panel("sold", "/v1/oversubscription", drawSold) :

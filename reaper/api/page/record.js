@@ -17,6 +17,19 @@ async function showRecord(id) {
   await refreshRecord();
 }
 
+/// What the path answers, as a page of its own.
+async function showRead(title, path, pageOf) {
+  openRecord.id = null;
+  openDrawer(title, el("p", {class: "quiet"}, "Reading \u2026"));
+  let content;
+  try {
+    content = await pageOf(await ask(path));
+  } catch (error) {
+    content = [el("p", {class: "verdict bad"}, error.message)];
+  }
+  if ($("record-title").textContent === title && $("record").open) fill($("record").querySelector(".body"), content);
+}
+
 async function refreshRecord() {
   const id = openRecord.id;
   if (id === null) return;
@@ -53,7 +66,7 @@ function recordPage(record) {
     el("h3", {}, "Asked for"),
     facts([
       ["servers", request.slots + " \u00d7 " + amounts(request.resources)],
-      ["operation", request.operation], ["project", request.project_name ? projectText(request) : el("span", {class: "mono"}, request.project)],
+      ["operation", request.operation], ["project", link("project", request.project, projectText(request))],
       ["zone", request.availability_zone], ["traits", [...request.required_traits,
         ...request.forbidden_traits.map((trait) => "not " + shown(trait))].map(shown).join(", ")],
       ["room", request.res_type], ["heard of by", request.source],
@@ -111,7 +124,7 @@ function hostBlock(host, last) {
   const heads = [{name: "Victim"}, {name: "Why this one"}, {name: "Holds"}, {name: "Project"}];
   if (last.size) heads.push({name: "Now"});
   return el("div", {class: "block"},
-    el("p", {}, el("strong", {}, host.host_name), " \u2013 " + count(host.slots, "slot") +
+    el("p", {}, link("host", host.host, el("strong", {}, host.host_name)), " \u2013 " + count(host.slots, "slot") +
       (host.slots_ready ? ", " + host.slots_ready + " ready" : "")),
     host.reason ? el("p", {class: "quiet"}, host.reason) : null,
     host.free_after ? el("p", {class: "quiet"}, "free before: " + amounts(host.free_before) + "; after: " + amounts(host.free_after)) : null,

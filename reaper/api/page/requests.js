@@ -69,7 +69,7 @@ class Requests {
   }
   row(line) {
     const {request, outcome, freed_room: room} = line;
-    const open = () => showRecord(request.id);
+    const open = () => go("request", request.id);
     const button = el("button", {type: "button", "aria-label": "Record of request " + shown(request.id),
       onclick: (event) => { event.stopPropagation(); open(); }}, moment(line.received_at));
     button.dataset.request = request.id;

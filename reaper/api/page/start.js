@@ -47,6 +47,7 @@ async function startReading() {
   timers = [setInterval(whenSeen(poll), STATUS_EVERY), setInterval(whenSeen(refreshPanels), PANELS_EVERY),
     setInterval(whenSeen(() => cloud.reload()), HOSTS_EVERY)];
   requests.events.start();
+  if (location.hash.includes("/")) showAddressed();
   await Promise.all([requests.reload(), cloud.reload(), refreshPanels()]).catch(onRefused);
 }
 
@@ -65,7 +66,10 @@ $("resume").addEventListener("click", onResume);
 $("sign-in").addEventListener("click", onSignIn);
 $("plan-form").addEventListener("submit", onPlan);
 $("explain-form").addEventListener("submit", onExplain);
-closable($("record"), () => { openRecord.id = null; });
+$("timeline-span").addEventListener("change", () => refreshTimeline().catch(onRefused));
+window.addEventListener("hashchange", showAddressed);
+$("risk").addEventListener("toggle", onRisk);
+closable($("record"), onRecordClosed);
 closable($("ask"));
 document.addEventListener("visibilitychange", () => { if (!document.hidden && timers.length) poll(); });
 cloud.describe(null);

@@ -50,6 +50,7 @@ function drawStatus(status) {
   const stoppable = status.you.may_act && !status.dry_run;
   $("pause").hidden = !stoppable || Boolean(status.paused);
   $("resume").hidden = !stoppable || !(status.paused || status.breaker);
+  drawNotices(status);
   fill($("about"), "reaper " + shown(status.program_version) + " \u2013 times are your browser's; point at one for UTC.");
 }
 

@@ -511,6 +511,7 @@ void describe(CLI::App& app, Parsed& parsed) {
     add_dead_letters(app, parsed);
     add_journal(app, parsed);
     add_usage(app, parsed);
+    add_risk(app, parsed);
     add_estimate(app, parsed);
     add_replay(app, parsed);
     add_switch(app, parsed);
@@ -587,6 +588,13 @@ Result<Command> finish_command(const CLI::App& chosen, const Parsed& parsed) {
     if (name == "usage") {
         Result<UsageCommand> usage = finish_usage(parsed);
         return usage ? Result<Command>{*usage} : usage.error();
+    }
+    if (name == "risk") {
+        Result<UsageCommand> when = finish_usage(parsed);
+        if (!when) return when.error();
+        RiskCommand risk = parsed.risk;
+        risk.when = std::move(*when);
+        return Command{std::move(risk)};
     }
     if (name == "estimate") {
         Result<EstimateCommand> estimate = estimate_command(parsed.estimate);

@@ -182,6 +182,12 @@ struct UsageCommand {
     std::optional<TimePoint> to;  ///< none: now
 };
 
+/// How often revocable servers were evicted.
+struct RiskCommand {
+    UsageCommand when;  ///< none of its beginnings: four weeks
+    std::string flavor, zone, aggregate;
+};
+
 /// What estimators would have done, by Prometheus' history.
 struct EstimateCommand {
     struct Chosen {
@@ -261,9 +267,9 @@ using Command =
     std::variant<RunCommand, GatewayCommand, PlanCommand, RequestCommand, ApplyCommand, RoomCommand,
                  HostsCommand, CandidatesCommand, SetupCommand, ReservationSetupCommand,
                  RoomSetupCommand, ReserveCommand, ReservationsCommand, SnapshotCommand,
-                 CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, EstimateCommand,
-                 ReplayCommand, ReportCommand, PauseCommand, ResumeCommand, ProtectCommand,
-                 SimulateCommand, StatusCommand, HealthCommand, ReapersCommand,
+                 CheckCommand, HistoryCommand, ExplainCommand, UsageCommand, RiskCommand,
+                 EstimateCommand, ReplayCommand, ReportCommand, PauseCommand, ResumeCommand,
+                 ProtectCommand, SimulateCommand, StatusCommand, HealthCommand, ReapersCommand,
                  OversubscriptionCommand, StrategiesCommand, TaggersCommand, EstimatorsCommand,
                  QosCommand, DeadLettersCommand, JournalCommand, ConfigCommand>;
 

@@ -42,6 +42,8 @@ ExitCode handle_dead_letters(const GlobalOptions& global, const DeadLettersComma
                              const Terminal& terminal);
 ExitCode handle_journal(const GlobalOptions& global, const JournalCommand& command,
                         const Terminal& terminal);
+ExitCode show_risk(const GlobalOptions& global, const RiskCommand& command,
+                   const Terminal& terminal);
 ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal);
 ExitCode show_estimate(const GlobalOptions& global, const EstimateCommand& command,

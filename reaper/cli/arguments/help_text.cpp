@@ -26,7 +26,7 @@ The options above are accepted before and after the command, as are -o, --sort a
 commands that have them.
 
 With --api, the daemon at that address is asked, and no configuration or journal is read: status,
-health, history, explain, usage, hosts, candidates, snapshot, plan, apply, request, room,
+health, history, explain, usage, risk, hosts, candidates, snapshot, plan, apply, request, room,
 reservations, reserve, unreserve, reapers, oversubscription, pause, resume and protect. The URL is
 https://HOST:PORT of its admin.listen, or unix:/PATH of its admin.socket. The token is that of
 --token-file or OS_TOKEN; where the daemon demands one and there is none, Keystone gives one for the
@@ -298,6 +298,21 @@ the oversubscribed room that is published, used, free and wanted now.)",
   reaper usage --since 7d --project web
   reaper usage --sort -VCPU_hours
   reaper usage --json | jq '.usage[] | select(.type == "revocable")'
+)"};
+
+const Text risk{
+    "How often revocable servers are evicted, and where",
+    R"(Evictions per 100 server-hours of revocable servers, with the interval in which the rate is with a
+probability of 95 %, and the part of such servers that go within 24 hours at that rate. Counted from
+what 'reaper usage' counts: the servers that run, those that were deleted (as long as Nova keeps
+their rows) and those that the reaper reclaimed (as long as the journal keeps them). Zones and
+aggregates are those that the hosts are in now. --json also has the rate for each hour of the week
+(UTC, from Monday 00:00 on); below the table, how well these rates predicted the last week.)",
+    R"(Examples:
+  reaper risk
+  reaper risk --since 7d --flavor m1.large --zone az1
+  reaper risk --sort -per_100_hours
+  reaper risk --json | jq '.by_hour | to_entries | max_by(.value)'
 )"};
 
 const Text room{

@@ -42,6 +42,7 @@ extern const Text dead_letters_show;
 extern const Text dead_letters_retry;
 extern const Text explain;
 extern const Text usage;
+extern const Text risk;
 extern const Text estimate;
 extern const Text replay;
 extern const Text report;

@@ -121,7 +121,7 @@ void add_list_options(CLI::App& program, ListTexts& texts) {
         add_to_document(*program.get_subcommand("history")->get_subcommand(name), texts);
     for (const char* const name :
          {"check", "hosts", "candidates", "history", "reservations", "protect", "reapers",
-          "oversubscription", "usage", "strategies", "taggers", "estimators", "qos"})
+          "oversubscription", "usage", "risk", "strategies", "taggers", "estimators", "qos"})
         add_to(*program.get_subcommand(name), texts);
     CLI::App& letters = *program.get_subcommand("dead-letters");
     add_to(*letters.get_subcommand("list"), texts);

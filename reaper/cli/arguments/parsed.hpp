@@ -48,6 +48,7 @@ struct Parsed {
     JournalCommand journal;
     std::string from, to;
     UsageCommand usage;
+    RiskCommand risk;
     EstimateTexts estimate;
     ReplayCommand replay;
     ReportCommand report;

@@ -76,6 +76,20 @@ void add_usage(CLI::App& app, Parsed& parsed) {
     usage.add_flag("--csv", parsed.list.csv, "The same as -o csv");
 }
 
+void add_risk(CLI::App& app, Parsed& parsed) {
+    CLI::App& risk = *add_command(app, "risk", help::risk);
+    risk.add_option("--since", parsed.from,
+                    "From 30min, 24h, 7d ago or 2026-11-01T12:30:00Z (default: 28d)")
+        ->type_name("WHEN");
+    risk.add_option("--until", parsed.to, "Until then, UTC (default now)")->type_name("DATE");
+    risk.add_option("--flavor", parsed.risk.flavor, "Only servers of this flavor, by its name")
+        ->type_name("FLAVOR");
+    risk.add_option("--zone,--az", parsed.risk.zone, "Only on hosts of this availability zone")
+        ->type_name("AZ");
+    risk.add_option("--aggregate", parsed.risk.aggregate, "Only on hosts of this aggregate")
+        ->type_name("AGGREGATE");
+}
+
 void add_estimate(CLI::App& app, Parsed& parsed) {
     CLI::App& estimate = *add_command(app, "estimate", help::estimate);
     estimate

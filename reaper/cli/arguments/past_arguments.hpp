@@ -13,6 +13,7 @@ namespace reaper::cli {
 
 void add_history(CLI::App& app, Parsed& parsed);
 void add_usage(CLI::App& app, Parsed& parsed);
+void add_risk(CLI::App& app, Parsed& parsed);
 void add_estimate(CLI::App& app, Parsed& parsed);
 /// And of `report`.
 void add_replay(CLI::App& app, Parsed& parsed);

@@ -1,5 +1,6 @@
 // `reaper usage`: who used how much as what, from the cloud as it is, from what Nova still knows of
-// those that ended, and from the journal; or from a daemon elsewhere.
+// those that ended, and from the journal; or from a daemon elsewhere. `reaper risk`: of the same,
+// how often revocable servers were evicted.
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
@@ -21,6 +22,7 @@
 #include "reaper/recording/gzip_lines.hpp"
 #include "reaper/recording/week.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/report/risk.hpp"
 #include "reaper/report/usage.hpp"
 #include "reaper/runtime/run_task.hpp"
 
@@ -29,12 +31,14 @@ namespace {
 
 /// Nova is asked for all that ended in the time, a thousand servers in one answer.
 constexpr Duration longest_count = std::chrono::minutes{15};
+constexpr Duration usual_risk_span = std::chrono::days{28};
 
 /// All that is known; the first word on a server counts: Nova's before the journal's.
 struct KnownUse {
     std::vector<ServerRun> runs;
     OversubscribedRooms oversubscribed;
     ProjectNames project_names;
+    report::HostPlaces places;
 };
 
 Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& settings,
@@ -51,7 +55,10 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
         local_estimated_room(cache->snapshot, settings.admin.asked_socket(), terminal));
     use.project_names = cache->snapshot.project_names;
     std::vector<ServerRun>& runs = use.runs;
-    for (const Host& host : cache->snapshot.hosts) add_running(host, runs);
+    for (const Host& host : cache->snapshot.hosts) {
+        add_running(host, runs);
+        use.places[host.service_host] = {host.availability_zone, host.aggregates};
+    }
     const auto ended = run_task(io, cloud->ports().compute.ended_servers(since));
     if (!ended) return ended.error();
     add_ended(*ended, (*policy)->taggers, cache->tag_data, runs);
@@ -73,9 +80,17 @@ ExitCode show(const report::UsageReport& usage, const Terminal& terminal) {
                                 [&usage] { return report::to_json(usage); }, "usage"});
 }
 
+ExitCode show(const report::RiskReport& risk, const Terminal& terminal) {
+    return show_list(
+        terminal, {report::risk_table(risk), [&risk] { return report::to_json(risk); }, "lines"});
+}
+
 /// By the daemon that --api names: on its cache and its journal.
-ExitCode usage_remotely(const GlobalOptions& global, const UsageCommand& command,
-                        const Terminal& terminal) {
+template <class Read>
+ExitCode show_remotely(const GlobalOptions& global, const std::string& path,
+                       const UsageCommand& command,
+                       std::vector<std::pair<std::string, std::string>> filters, Read read,
+                       const Terminal& terminal) {
     auto api = daemon_api(global, terminal);
     if (!api) return ExitCode::usage;
     api->wait_for(longest_count);
@@ -84,14 +99,18 @@ ExitCode usage_remotely(const GlobalOptions& global, const UsageCommand& command
     const auto written = [](const std::optional<TimePoint>& time) {
         return time ? iso_time(*time) : std::string{};
     };
+    const std::pair<std::string, std::string> times[] = {{"since", written(since)},
+                                                         {"until", written(command.to)}};
+    filters.insert(filters.begin(), std::begin(times), std::end(times));
     ExitCode code{};
-    const auto said = api->get(target_of("/v1/usage", {{"since", written(since)},
-                                                       {"until", written(command.to)},
-                                                       {"project", command.project}}),
-                               code, ExitCode::unknown);
+    const auto said = api->get(target_of(path, filters), code, ExitCode::unknown);
     if (!said) return code;
-    const auto usage = taken(report::usage_from_json(*said), *api, terminal, code);
-    return usage ? show(*usage, terminal) : code;
+    const auto counted = taken(read(*said), *api, terminal, code);
+    return counted ? show(*counted, terminal) : code;
+}
+
+Error since_now() {
+    return {Errc::bad_input, "--since: must be before now"};
 }
 
 }  // namespace
@@ -100,11 +119,11 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
                     const Terminal& terminal) {
     if (const auto fits = check_span(command.span, command.to, now()); !fits)
         return terminal.fail(ExitCode::usage, fits.error());
-    if (!global.api.url.empty()) return usage_remotely(global, command, terminal);
+    if (!global.api.url.empty())
+        return show_remotely(global, "/v1/usage", command, {{"project", command.project}},
+                             report::usage_from_json, terminal);
     const UsagePeriod period = usage_period(command.from, command.span, command.to, now());
-    if (period.from >= period.to)
-        return terminal.fail(ExitCode::usage,
-                             Error{Errc::bad_input, "--since: must be before now"});
+    if (period.from >= period.to) return terminal.fail(ExitCode::usage, since_now());
     const auto settings = settings_for_looking(global, terminal);
     if (!settings) return ExitCode::usage;
     report::UsageReport usage;
@@ -125,6 +144,34 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
     usage.lines = usage_of(runs, usage.from, usage.to);
     add_names(use->project_names, usage.lines);
     return show(usage, terminal);
+}
+
+ExitCode show_risk(const GlobalOptions& global, const RiskCommand& command,
+                   const Terminal& terminal) {
+    UsageCommand when = command.when;
+    if (!when.from && !when.span) when.span = usual_risk_span;
+    if (const auto fits = check_span(when.span, when.to, now()); !fits)
+        return terminal.fail(ExitCode::usage, fits.error());
+    if (!global.api.url.empty())
+        return show_remotely(
+            global, "/v1/risk", when,
+            {{"flavor", command.flavor}, {"zone", command.zone}, {"aggregate", command.aggregate}},
+            report::risk_from_json, terminal);
+    const UsagePeriod period = usage_period(when.from, when.span, when.to, now());
+    if (period.from >= period.to) return terminal.fail(ExitCode::usage, since_now());
+    const auto settings = settings_for_looking(global, terminal);
+    if (!settings) return ExitCode::usage;
+    boost::asio::io_context io{1};
+    auto use = all_use(io, *settings, terminal, period.from);
+    if (!use) return terminal.fail(use.error());
+    UsageSum sum{period.from, period.to};
+    for (ServerRun& run : use->runs) sum.add(std::move(run));
+    report::RiskSum risk{period.from,
+                         period.to,
+                         {command.flavor, command.zone, command.aggregate},
+                         std::move(use->places)};
+    for (const ServerRun& run : sum.runs()) risk.add(run);
+    return show(risk.report(), terminal);
 }
 
 // `reaper report`: what switching on would have meant, by a recording, or else by the journal.

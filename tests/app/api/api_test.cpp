@@ -534,6 +534,28 @@ TEST_F(ApiTest, TotalsTellWhatHappenedSince) {
     EXPECT_THAT(why(get("/v1/totals?until=now", 400)), HasSubstr("until"));
 }
 
+TEST_F(ApiTest, ATimelineHasAllItsSlotsAndTheNewestLast) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    fails("req-0", "wanting-0");
+    clock.advance(std::chrono::minutes{5});
+    const json told = get("/v1/timeline?since=1h&limit=60");
+    EXPECT_EQ(told.at("slot_seconds"), 60.0);
+    const json& slots = told.at("slots");
+    ASSERT_EQ(slots.size(), 60U);
+    EXPECT_EQ(slots.front().at("at"), told.at("since"));
+    std::int64_t victims = 0, freed = 0;
+    for (const json& slot : slots) {
+        victims += slot.at("victims").get<std::int64_t>();
+        freed += slot.at("outcomes").value("freed", 0);
+    }
+    EXPECT_GT(victims, 0);
+    EXPECT_EQ(freed, 1);
+    EXPECT_EQ(get("/v1/timeline").at("slots").size(), 48U);
+    EXPECT_THAT(why(get("/v1/timeline?limit=x", 400)), HasSubstr("limit: "));
+    EXPECT_THAT(why(get("/v1/timeline?since=now", 400)), HasSubstr("since: "));
+}
+
 TEST_F(ApiTest, WhatUsersWroteOnTheirServersIsNotForReadOnlyCallers) {
     full_host("h1");
     auto& server = cloud.add_server("told", "h1", "spot", small).record.server;

@@ -100,6 +100,12 @@ TEST_F(UsageApi, WhatTheReaperDeletedIsReclaimed) {
     EXPECT_EQ(told.at("usage")[0].at("servers"), 4);
     EXPECT_EQ(told.at("usage")[0].at("reclaimed"), 1);
     EXPECT_THAT(get("/v1/usage?since=1h&project=regular").at("usage"), IsEmpty());
+    const json risk = get("/v1/risk?since=1h");
+    EXPECT_EQ(risk.at("lines")[0].at("of"), "all");
+    EXPECT_EQ(risk.at("lines")[0].at("evictions"), 1);
+    EXPECT_THAT(risk.at("by_hour"), SizeIs(168));
+    EXPECT_THAT(get("/v1/risk?since=1h&zone=no-such").at("lines"), IsEmpty());
+    EXPECT_THAT(why(get("/v1/risk?since=2400h", 400)), HasSubstr("93 days"));
 }
 
 TEST_F(UsageApi, WhatIsWrongIsNamed) {

@@ -301,6 +301,7 @@ TEST(Arguments, APeriodThatBeginsInTheFutureIsRefused) {
                                                {"history", "events"},
                                                {"history", "totals"},
                                                {"usage"},
+                                               {"risk"},
                                                {"report"},
                                                {"replay", "dir"}}) {
         words.insert(words.end(), {"--since", future});
@@ -609,9 +610,9 @@ const std::map<std::string, std::string> bad_values{{"--log-level", "loud"},
 
 /// Names and places: what they mean is only known where they are looked up.
 bool is_free_text(const OptionEntry& option) {
-    static const std::set<std::string> values{"FILE",   "PATH", "HOST",   "PROJECT", "FLAVOR",
-                                              "SERVER", "AZ",   "COLUMN", "ID",      "NAME",
-                                              "KEY",    "TEXT", "URL",    "ADDRESS", "LIST"};
+    static const std::set<std::string> values{
+        "FILE", "PATH", "HOST", "PROJECT", "FLAVOR", "SERVER",  "AZ",   "COLUMN",
+        "ID",   "NAME", "KEY",  "TEXT",    "URL",    "ADDRESS", "LIST", "AGGREGATE"};
     return option.argument || values.contains(option.value);
 }
 

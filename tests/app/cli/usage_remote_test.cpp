@@ -1,8 +1,10 @@
-// `reaper usage --api`: what is asked of the daemon, and what is shown of its answer.
+// `reaper usage --api` and `reaper risk --api`: what is asked of the daemon, and what is shown of
+// its answer.
 #include <gmock/gmock.h>
 
 #include "app/cli/remote_daemon.hpp"
 #include "reaper/model/time.hpp"
+#include "reaper/report/risk.hpp"
 #include "reaper/report/usage.hpp"
 
 namespace reaper::cli::usage_remote_test {
@@ -54,6 +56,41 @@ TEST_F(UsageRemote, TheTimeAndTheProjectGoToTheDaemonAndTheListIsItsOwn) {
     EXPECT_EQ(nlohmann::json::parse(out_), report::to_json(of_web()));
     EXPECT_EQ(run(command), ExitCode::ok) << err_;
     EXPECT_THAT(out_, HasSubstr("web"));
+}
+
+TEST_F(UsageRemote, RiskIsThatOfTheDaemonToo) {
+    report::RiskSum sum{november(3), november(10), {}, {{"h1", {"az1", {"fast"}}}}};
+    sum.add({ServerId{"a"},
+             ProjectId{"spot"},
+             {},
+             november(3),
+             november(4),
+             true,
+             true,
+             "small",
+             "h1"});
+    const nlohmann::json told = report::to_json(sum.report());
+    const std::string target =
+        "/v1/risk?since=2026-11-03T00%3A00%3A00.000Z&until=2026-11-10T00%3A00%3A00.000Z&flavor="
+        "small&zone=az1";
+    answers(target, told);
+    serve();
+    RiskCommand command;
+    command.when.from = november(3);
+    command.when.to = november(10);
+    command.flavor = "small";
+    command.zone = "az1";
+    const auto shown = [&](bool as_json) {
+        return captured(as_json, [&](const GlobalOptions& global, const Terminal& terminal) {
+            return show_risk(global, command, terminal);
+        });
+    };
+    EXPECT_EQ(shown(true), ExitCode::ok) << err_;
+    EXPECT_THAT(asked(), ElementsAre(target));
+    EXPECT_EQ(nlohmann::json::parse(out_), told);
+    EXPECT_EQ(shown(false), ExitCode::ok) << err_;
+    for (const char* const words : {"aggregate", "fast", "PERCENT_WITHIN_24_HOURS", "63.2"})
+        EXPECT_THAT(out_, HasSubstr(words));
 }
 
 TEST_F(UsageRemote, ASpanCountsFromNowAndNothingIsAskedOfNoTime) {

@@ -295,6 +295,40 @@ TEST_P(JournalFind, WhatWentIsCountedByFlavor) {
     EXPECT_EQ(since(151), Counts{});
 }
 
+TEST_P(JournalFind, ATimelineCountsBySlots) {
+    using std::chrono::seconds;
+    const auto room = [&](const std::string& id, FreedRoomResultKind kind, int at) {
+        wait(journal_->note_freed_room(RequestId{id}, {kind, "why", {}, noon(at), {}})).value();
+    };
+    for (const RequestSource source : {RequestSource::gateway, RequestSource::nova_failure}) {
+        const std::string id = "req-" + std::string{to_string(source)};
+        Request asked = request(id);
+        asked.source = source;
+        wait(journal_->admit(asked, noon(1000))).value();
+        finish(id, OutcomeKind::freed, 1009);
+        room(id, FreedRoomResultKind::taken, 1021);
+    }
+    Request late = request("req-late");
+    late.source = RequestSource::gateway;
+    wait(journal_->admit(late, noon(1000))).value();
+    wait(journal_->add_plan(late.id, PlanEntry{1, noon(1001), plan("req-late")})).value();
+    step("req-late", "v-8", Step::delete_sent, 1010);
+    finish("req-late", OutcomeKind::incomplete, 1029);
+    room("req-late", FreedRoomResultKind::wasted, 1030);
+    TimelineSlot first, second, third, fourth;
+    first.outcomes = {{OutcomeKind::freed, 2}};
+    second.victims = 1;
+    third.outcomes = {{OutcomeKind::incomplete, 1}};
+    third.freed_rooms = {{FreedRoomResultKind::taken, 2}};
+    third.waited_for = third.first_tries = 1;
+    fourth.freed_rooms = {{FreedRoomResultKind::wasted, 1}};
+    fourth.waited_for = 1;
+    EXPECT_EQ(wait(journal_->timeline(noon(1000), seconds{10})).value(),
+              (Timeline{{0, first}, {1, second}, {2, third}, {3, fourth}}));
+    EXPECT_EQ(wait(journal_->timeline(noon(1030), seconds{10})).value(), (Timeline{{0, fourth}}));
+    EXPECT_EQ(wait(journal_->timeline(noon(1031), seconds{10})).value(), Timeline{});
+}
+
 TEST_P(JournalFind, PagesOfPlannedVictimsLeaveNoneOut) {
     for (int i = 0; i < 4; ++i) {
         const std::string id = "req-dry-" + std::to_string(i);

@@ -23,7 +23,9 @@ Goal goal_of(const std::vector<std::string>& levels, Tie tie = Tie::id) {
     goal.waste_order = {ResourceClass{"MEMORY_MB"}};
     goal.tie = tie;
     goal.priorities = {{"gold", 5}, {"silver", 1}};
+    goal.weights = {{"gold", 3}};
     goal.restarts_key = "restarts";
+    goal.bid_key = "bid";
     return goal;
 }
 
@@ -34,6 +36,8 @@ const std::vector<std::vector<std::string>> objectives{
     {"lost_work"},
     {"priority", "lost_work + 60 victims", "waste"},
     {"restarts", "share"},
+    {"fair_share", "victims", "lost_work"},
+    {"bid", "2 fair_share + 5 lost_work"},
     {"3 waste:VCPU + 2 lost_work + 9 victims + 4 priority"},
     {"victims", "notice", "lost_work"},
 };
@@ -80,7 +84,8 @@ TEST_P(Joint, EqualsEnumerationOverAllHosts) {
                             then.now + std::chrono::minutes{1 + static_cast<int>(rng.below(30))},
                             then.fleets,
                             then.tables,
-                            then.notice};
+                            then.notice,
+                            then.cloud};
         const Objective new_objective = objective_for(goal, later);
         const auto new_cost = cost_of(later, new_objective, cheapest(later, new_objective, plenty));
         ASSERT_TRUE(new_cost.has_value()) << "round " << round;

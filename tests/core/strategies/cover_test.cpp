@@ -165,6 +165,7 @@ Goal random_goal() {
         {"lost_work + 3 waste:MEMORY_MB + 7 waste:VCPU + 50 priority"},
         {"2 waste:VCPU + 90 victims", "restarts"},
         {"notice", "waste:VCPU"},
+        {"bid", "lost_work"},
     };
     Goal goal;
     for (const auto* text :
@@ -175,6 +176,7 @@ Goal random_goal() {
     goal.priorities = {{"gold", 5}, {"silver", 2}, {"large", 3}};
     goal.standard_priority = upto(1);
     goal.restarts_key = "restarts";
+    goal.bid_key = "restarts";
     return goal;
 }
 

@@ -1,0 +1,80 @@
+#include "strategies/fair_share.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace reaper {
+namespace {
+
+struct Fleet {
+    struct One {
+        Amount work = 0;
+        const Server* server = nullptr;
+        Resources holds;
+        std::uint32_t row = 0;
+    };
+    std::vector<One> servers;
+    Resources held;
+};
+
+Amount share_of(const Resources& held, const Resources& capacity, Amount weight) {
+    double largest = 0;
+    for (const auto& [resource_class, amount] : held) {
+        const Amount all = std::max(capacity.get(resource_class), amount);
+        if (all > 0)
+            largest = std::max(largest, static_cast<double>(amount) / static_cast<double>(all));
+    }
+    return static_cast<Amount>(largest * static_cast<double>(share_units) /
+                               static_cast<double>(weight));
+}
+
+}  // namespace
+
+FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work& work) {
+    Resources capacity;
+    std::map<ProjectId, Fleet> fleets;
+    std::vector<std::pair<std::uint32_t, const Server*>> elsewhere;
+    cloud.each_host([&](const Host& host, std::uint32_t row) {
+        for (const Provider& provider : host.providers)
+            for (const auto& [resource_class, inventory] : provider.inventories)
+                capacity.set(resource_class,
+                             saturating_add(capacity.get(resource_class),
+                                            provider.capacity(resource_class, inventory)));
+        for (const Server& server : host.servers) {
+            if (!server.revocable() || cloud.leaves(server.id)) continue;
+            Fleet& fleet = fleets[server.project];
+            fleet.servers.push_back({work(server), &server, server.resources(), row});
+            fleet.held += fleet.servers.back().holds;
+        }
+        if (row >= least_.size()) least_.resize(row + 1, 0);
+        for (const Server& server : host.left_behind) elsewhere.emplace_back(row, &server);
+    });
+    for (auto& [project, fleet] : fleets) {
+        std::sort(fleet.servers.begin(), fleet.servers.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.work, b.server->created, a.server->id) <
+                   std::tie(b.work, a.server->created, b.server->id);
+        });
+        const auto weight = weights.find(project.str());
+        for (const auto& one : fleet.servers) {
+            const Amount share =
+                share_of(fleet.held, capacity, weight == weights.end() ? 1 : weight->second);
+            largest_ = std::max(largest_, share);
+            turns_.emplace(one.server->id.str(), share);
+            least_[one.row] = std::max(least_[one.row], share);
+            fleet.held -= one.holds;
+        }
+    }
+    for (const auto& [row, server] : elsewhere)
+        if (const auto turn = turns_.find(server->id.str()); turn != turns_.end())
+            least_[row] = std::max(least_[row], turn->second);
+    for (Amount& each : least_) each = largest_ - each;
+}
+
+Amount FairTurns::of(const ServerId& server) const {
+    const auto turn = turns_.find(server.str());
+    return turn == turns_.end() ? largest_ : largest_ - turn->second;
+}
+
+}  // namespace reaper
