@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,7 +21,9 @@
 
 namespace reaper {
 
-/// What shares are parts of.
+class FairTurns;
+
+/// What shares are parts of, for one decision.
 class WholeCloud {
 public:
     virtual ~WholeCloud() = default;
@@ -29,6 +32,9 @@ public:
         const std::function<void(const Host&, std::uint32_t row)>& visit) const = 0;
     /// Its deletion is under way: it no longer holds a share.
     virtual bool leaves(const ServerId& server) const = 0;
+
+    /// By what they depend on (Goal::fingerprint): a decision needs them several times.
+    mutable std::map<std::string, std::shared_ptr<const FairTurns>> turns;
 };
 
 /// Of a whole share.

@@ -486,9 +486,15 @@ void add_unasked(Objective& objective, const Shape& shape) {
 
 std::shared_ptr<const FairTurns> turns_of(const Objective& objective, const WholeCloud* cloud) {
     if (cloud == nullptr) return nullptr;
-    return std::make_shared<FairTurns>(*cloud, objective.goal->weights, [&](const Server& server) {
-        return objective.value(Measure::lost_work, server);
-    });
+    Goal of_work;
+    of_work.weights = objective.goal->weights;
+    of_work.work_classes = objective.goal->work_classes;
+    auto& turns = cloud->turns[of_work.fingerprint()];
+    if (turns == nullptr)
+        turns = std::make_shared<FairTurns>(*cloud, of_work.weights, [&](const Server& server) {
+            return objective.value(Measure::lost_work, server);
+        });
+    return turns;
 }
 
 }  // namespace
