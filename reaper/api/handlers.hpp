@@ -123,8 +123,9 @@ Task<HttpResponse> list_journal_events(const Backend& backend, ApiRequest reques
 /// What happened since, and the room that is held now.
 Task<HttpResponse> get_totals(const Backend& backend, ApiRequest request);
 
-/// ?since=TIME&limit=N slots, 24 h and 48 if not given: {version, since, until, slot_seconds, slots[]},
-/// each slot {at, outcomes, victims, freed_room, waited_for, first_tries} (see TimelineSlot).
+/// ?since=TIME&limit=N slots, 24 h and 48 if not given: {version, since, until, slot_seconds,
+/// slots[]}, each slot {at, outcomes, victims, freed_room, waited_for, first_tries} (see
+/// TimelineSlot).
 Task<HttpResponse> get_timeline(const Backend& backend, ApiRequest request);
 
 /// The whole record. 404: the journal does not know it.

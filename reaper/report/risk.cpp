@@ -32,7 +32,7 @@ std::pair<double, double> interval_of(std::int64_t events) {
 std::size_t hour_of_week(TimePoint time) {
     constexpr std::int64_t from_monday_to_thursday = 72;
     const auto hours = std::chrono::floor<std::chrono::hours>(time.time_since_epoch()).count();
-    return static_cast<std::size_t>((hours + from_monday_to_thursday) % hours_of_week);
+    return static_cast<std::size_t>(hours + from_monday_to_thursday) % hours_of_week;
 }
 
 struct WeekHour {
