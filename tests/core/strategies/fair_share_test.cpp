@@ -91,6 +91,18 @@ TEST(FairShare, WhatIsLeavingIsHeldNoMore) {
         ledger.enter(one, next, at(0));
     }
     EXPECT_THAT(order, ElementsAre("a1", "a2", "b1", "a3", "b2"));
+    // Its turn would have been the last of its project.
+    const auto others = hosts_of(
+        {of("a", revocable("old", {}, slot, -90'000)), of("a", revocable("young", {}, slot, -60)),
+         of("b", revocable("b1", {}, slot, -9'000)), of("b", revocable("b2", {}, slot, -9'000))},
+        slot);
+    EXPECT_THAT(victims(request(slot), others, fair()), ElementsAre("young"));
+    Ledger leaving;
+    const Request first = request(slot, 1, "req-old");
+    leaving.enter(first, planned(first, {others[0]}, fair()), at(0));
+    ASSERT_TRUE(leaving.evicting(ServerId{"old"}));
+    EXPECT_THAT(victim_ids(Decision{planned(request(slot), others, fair(), leaving)}),
+                ElementsAre("b1"));
 }
 
 /// No project that lost a server could have kept it at the cost of one whose share stays larger.
