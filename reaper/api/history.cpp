@@ -349,7 +349,9 @@ Task<HttpResponse> get_timeline(const Backend& backend, ApiRequest request) {
     const auto number = static_cast<std::int64_t>(page->limit);
     const TimePoint now = backend.clock->now();
     const TimePoint since = asked->value_or(now - usual_span);
-    const Duration slot = std::max((now - since) / number, Duration{std::chrono::seconds{1}});
+    // Rounded up: the last slot ends no earlier than now.
+    const Duration slot =
+        std::max((now - since + Duration{number - 1}) / number, Duration{std::chrono::seconds{1}});
     const auto timeline = co_await backend.journal.timeline(since, slot);
     if (!timeline) co_return not_readable(timeline.error());
     json slots = json::array();

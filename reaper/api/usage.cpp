@@ -25,7 +25,6 @@ namespace {
 
 /// All that ended since then is held in memory at once.
 constexpr Duration longest_past = std::chrono::days{93};
-constexpr Duration usual_risk_span = std::chrono::days{28};
 // What is looked at before others run again: a few milliseconds.
 constexpr std::size_t hosts_counted_at_a_time = 50;
 constexpr std::size_t servers_counted_at_a_time = 1000;
@@ -179,7 +178,7 @@ Task<HttpResponse> get_risk(const Backend& backend, ApiRequest request) {
     if (query.wrong()) co_return refuse(400, *query.wrong());
     if (backend.compute == nullptr || backend.clock == nullptr)
         co_return refuse(503, "this daemon tells no usage");
-    const auto period = period_of(query, backend.clock->now(), usual_risk_span);
+    const auto period = period_of(query, backend.clock->now(), report::usual_risk_span);
     if (!period) co_return refuse(400, period.error().what);
     if (auto why_not = why_not_counted(backend)) co_return std::move(*why_not);
     const Counting counting{backend.counts_usage};

@@ -13,6 +13,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/planner/filter.hpp"
 #include "reaper/planner/host_filter.hpp"
+#include "reaper/planner/indexed_cloud.hpp"
 #include "reaper/planner/minimal.hpp"
 #include "reaper/planner/pending_releases.hpp"
 #include "reaper/planner/places.hpp"
@@ -327,21 +328,6 @@ Amount wanted_of(const Request& request, const PlanOptions& options) {
     return std::clamp(saturating_multiply(requested, times), requested,
                       std::max(requested, max_request_slots));
 }
-
-/// The index and what the ledger says of it.
-class IndexedCloud : public WholeCloud {
-public:
-    IndexedCloud(const CloudIndex& index, const Ledger& ledger) : index_{index}, ledger_{ledger} {}
-    void each_host(
-        const std::function<void(const Host&, std::uint32_t row)>& visit) const override {
-        for (const std::uint32_t row : index_.order()) visit(*index_.row(row).host, row);
-    }
-    bool leaves(const ServerId& server) const override { return ledger_.evicting(server); }
-
-private:
-    const CloudIndex& index_;
-    const Ledger& ledger_;
-};
 
 class Planner {
 public:

@@ -1,6 +1,7 @@
 #include "reaper/report/risk.hpp"
 
 #include <algorithm>
+#include <boost/math/special_functions/gamma.hpp>
 #include <chrono>
 #include <cmath>
 
@@ -18,14 +19,12 @@ double hours_between(TimePoint from, TimePoint to) {
     return Hours{to - from}.count();
 }
 
-/// Of the rate of so many events, by Byar's approximation.
+/// Of the expected number where so many events were seen: Garwood's, which is exact.
 std::pair<double, double> interval_of(std::int64_t events) {
-    constexpr double z = 1.959964;
-    const auto bound = [](double n, double deviations) {
-        return n * std::pow(std::max(0.0, 1 - 1 / (9 * n) + deviations / (3 * std::sqrt(n))), 3);
-    };
+    constexpr double on_each_side = 0.025;
     const auto n = static_cast<double>(events);
-    return {events == 0 ? 0 : bound(n, -z), bound(n + 1, z)};
+    return {events == 0 ? 0 : boost::math::gamma_p_inv(n, on_each_side),
+            boost::math::gamma_q_inv(n + 1, on_each_side)};
 }
 
 /// From Monday 00:00 UTC on; 1970 began on a Thursday.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,13 +24,15 @@
 namespace reaper::report {
 
 constexpr std::size_t hours_of_week = 168;
+/// So far back it is counted where nothing else is asked for.
+constexpr Duration usual_risk_span = std::chrono::days{28};
 
 struct RiskLine {
     std::string of;  ///< all, flavor, zone or aggregate
     std::string name;
     double hours = 0;  ///< of revocable servers
     std::int64_t evictions = 0;
-    /// Of evictions, and where it is with a probability of 95 % (Byar's interval of a Poisson
+    /// Of evictions, and where it is with a probability of 95 % (Garwood's interval of a Poisson
     /// rate). 0 without hours.
     double per_100_hours = 0, low = 0, high = 0;
 };

@@ -9,6 +9,7 @@
 
 #include "core/cloud_builder.hpp"
 #include "reaper/planner/host_filter.hpp"
+#include "reaper/planner/indexed_cloud.hpp"
 #include "strategies/objective.hpp"
 #include "strategies/seeded_rng.hpp"
 
@@ -25,20 +26,6 @@ Snapshot small_cloud(const SmallCloudSpec& spec, SeededRng& rng);
 
 /// Of one to three classes.
 Request small_request(int slots, SeededRng& rng);
-
-/// Nothing of it is leaving.
-class IndexedCloud : public WholeCloud {
-public:
-    explicit IndexedCloud(const CloudIndex& index) : index_{index} {}
-    void each_host(
-        const std::function<void(const Host&, std::uint32_t row)>& visit) const override {
-        for (const std::uint32_t row : index_.order()) visit(*index_.row(row).host, row);
-    }
-    bool leaves(const ServerId&) const override { return false; }
-
-private:
-    const CloudIndex& index_;
-};
 
 /// A problem with what it refers to.
 class ProblemOn {
@@ -59,7 +46,7 @@ private:
     Ledger ledger_;
     std::map<ServerId, std::string> skipped_;
     CloudIndex index_;
-    IndexedCloud whole_cloud_{index_};
+    IndexedCloud whole_cloud_{index_, ledger_};
     std::unique_ptr<FilterInput> input_;
     std::unique_ptr<HostFilter> host_filter_;
     std::unique_ptr<Problem> problem_;

@@ -31,7 +31,6 @@ namespace {
 
 /// Nova is asked for all that ended in the time, a thousand servers in one answer.
 constexpr Duration longest_count = std::chrono::minutes{15};
-constexpr Duration usual_risk_span = std::chrono::days{28};
 
 /// All that is known; the first word on a server counts: Nova's before the journal's.
 struct KnownUse {
@@ -149,7 +148,7 @@ ExitCode show_usage(const GlobalOptions& global, const UsageCommand& command,
 ExitCode show_risk(const GlobalOptions& global, const RiskCommand& command,
                    const Terminal& terminal) {
     UsageCommand when = command.when;
-    if (!when.from && !when.span) when.span = usual_risk_span;
+    if (!when.from && !when.span) when.span = report::usual_risk_span;
     if (const auto fits = check_span(when.span, when.to, now()); !fits)
         return terminal.fail(ExitCode::usage, fits.error());
     if (!global.api.url.empty())

@@ -68,7 +68,7 @@ TEST(Risk, CountsEvictionsAndHoursOfEachGroup) {
     EXPECT_THAT(report_of(runs, hours{100}, {"none", "", ""}).lines, IsEmpty());
 }
 
-/// Against the exact interval of a Poisson rate (Garwood's).
+/// As tables of Garwood's interval have it.
 TEST(Risk, TheIntervalIsThatOfARateOfSoManyEvents) {
     for (const auto& [events, low, high] :
          {std::tuple{0, 0.0, 3.689}, {1, 0.0253, 5.572}, {10, 4.795, 18.39}, {100, 81.36, 121.6}}) {
@@ -77,8 +77,8 @@ TEST(Risk, TheIntervalIsThatOfARateOfSoManyEvents) {
             runs.push_back(run(std::to_string(i), monday, monday, "h1", true));
         const RiskLine all = report_of(runs, hours{100}).lines[0];
         EXPECT_EQ(all.evictions, events);
-        EXPECT_NEAR(all.low, low, 0.03 * low + 0.03) << events;
-        EXPECT_NEAR(all.high, high, 0.03 * high) << events;
+        EXPECT_NEAR(all.low, low, 0.001 * low) << events;
+        EXPECT_NEAR(all.high, high, 0.001 * high) << events;
     }
 }
 
