@@ -122,8 +122,9 @@ public:
     /// Shows the servers instead of the escrow consumers of their room, and leaves out those that
     /// are gone.
     void show(std::map<ServerId, Resources>& allocations) const;
-    /// Takes up what others left there, so that it is shown as ours.
-    Task<void> adopt_from(ProviderId provider, const std::map<ServerId, Resources>& allocations);
+    /// Takes up what others left there, so that it is shown as ours. True: some of it was handed
+    /// over or released since it was read.
+    Task<bool> adopt_from(ProviderId provider, const std::map<ServerId, Resources>& allocations);
     /// What of a provider's use counts as free: it is promised.
     Resources shown_free_on(const ProviderId& provider) const;
 
@@ -159,7 +160,7 @@ private:
     ResultTask<void> look_for_others();
     Task<void> look_at(ProviderId provider, std::size_t& failed);
     Task<void> take_away(ServerId server);
-    Task<void> adopt(ServerId consumer, HostId host);
+    Task<bool> adopt(ServerId consumer, HostId host);
     bool promised(const EscrowedRoom& room) const;
     bool is_for_last_slot(const EscrowedRoom& room) const;
     bool under_way(const ServerId& server) const;

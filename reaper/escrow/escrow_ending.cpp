@@ -278,24 +278,31 @@ Task<void> Escrow::look_at(ProviderId provider, std::size_t& failed) {
     if (state) co_await adopt_from(std::move(provider), state->allocations);
 }
 
-Task<void> Escrow::adopt_from(ProviderId provider,
+Task<bool> Escrow::adopt_from(ProviderId provider,
                               const std::map<ServerId, Resources>& allocations) {
-    if (dependencies_.serving() == 0) co_return;
+    if (dependencies_.serving() == 0) co_return false;
     std::vector<ServerId> strangers;
     for (const auto& [consumer, amounts] : allocations)
         if (const auto server = kept_of(consumer);
             server && !kept_.contains(*server) && !foreign_.contains(consumer))
             strangers.push_back(consumer);
-    for (const ServerId& consumer : strangers) co_await adopt(consumer, provider);
+    bool ended = false;
+    for (const ServerId& consumer : strangers) {
+        const bool holds_none = co_await adopt(consumer, provider);
+        ended = ended || holds_none;
+    }
+    co_return ended;
 }
 
-Task<void> Escrow::adopt(ServerId consumer, HostId host) {
+/// True: it holds nothing.
+Task<bool> Escrow::adopt(ServerId consumer, HostId host) {
     auto found = co_await dependencies_.cloud.placement.consumer(consumer);
     const ServerId server = *kept_of(consumer);
-    if (!found || found->holds.empty() || kept_.contains(server)) co_return;
+    if (found && found->holds.empty()) co_return true;
+    if (!found || kept_.contains(server)) co_return false;
     if (found->project != escrow_project) {
         if (foreign_.size() < most_foreign) foreign_.insert(consumer);
-        co_return;
+        co_return false;
     }
     EscrowedRoom& room = kept_[server].room;
     room.host = std::move(host);
@@ -304,6 +311,7 @@ Task<void> Escrow::adopt(ServerId consumer, HostId host) {
                  name_of(server));
     const auto gone = co_await released_by_nova(server);
     if (!gone) spdlog::debug("server {}: {}", name_of(server), gone.error().what);
+    co_return false;
 }
 
 }  // namespace reaper

@@ -12,6 +12,8 @@ namespace reaper {
 
 /// Both must outlive it.
 class EscrowView final : public Placement {
+    static constexpr int most_readings = 3;
+
 public:
     EscrowView(Escrow& rooms, Placement& placement) : rooms_(rooms), placement_(placement) {}
 
@@ -26,10 +28,10 @@ public:
         co_return summaries;
     }
     ResultTask<ProviderState> room(ProviderId id) override {
-        return shown(id, placement_.room(id));
+        return shown(std::move(id), &Placement::room);
     }
     ResultTask<ProviderState> provider(ProviderId id) override {
-        return shown(id, placement_.provider(id));
+        return shown(std::move(id), &Placement::provider);
     }
     ResultTask<std::set<std::string>> aggregates(ProviderId id) override {
         return placement_.aggregates(std::move(id));
@@ -58,12 +60,19 @@ public:
     }
 
 private:
-    ResultTask<ProviderState> shown(ProviderId id, ResultTask<ProviderState> read) {
-        auto state = co_await std::move(read);
-        if (!state) co_return state;
-        co_await rooms_.adopt_from(std::move(id), state->allocations);
-        rooms_.show(state->allocations);
-        co_return state;
+    /// Who claimed room while its provider was read is shown with the next reading.
+    ResultTask<ProviderState> shown(ProviderId id,
+                                    ResultTask<ProviderState> (Placement::*read)(ProviderId)) {
+        for (int readings = 1;; ++readings) {
+            ProviderId provider = id;
+            auto state = co_await (placement_.*read)(std::move(provider));
+            if (!state) co_return state;
+            provider = id;
+            const bool ended = co_await rooms_.adopt_from(std::move(provider), state->allocations);
+            if (ended && readings < most_readings) continue;
+            rooms_.show(state->allocations);
+            co_return state;
+        }
     }
 
     Escrow& rooms_;

@@ -346,6 +346,25 @@ TEST_F(EscrowTest, BeforeItDecidesItKnowsWhatAnotherLeft) {
     EXPECT_EQ(cloud.count("DELETE"), 0U) << "its room was freed already";
 }
 
+TEST_F(EscrowTest, WhatEndsWhileItsHostIsReadIsInNobodysWay) {
+    full_of({"a", "b"});
+    cloud.remove(uuid_of("a"));
+    booting("new");
+    start();
+    const ServerId consumer = escrow_consumer_id("a");
+    cloud.consumers[consumer] = escrow_consumer();
+    int looks = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("allocations " + consumer.str())) return std::nullopt;
+        ++looks;
+        cloud.consumers.clear();
+        return std::nullopt;
+    };
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(looks, 1);
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "its room is free by now";
+}
+
 TEST_F(EscrowTest, AfterACrashItDecidesWhenItKnowsWhatItKept) {
     full_of({"a", "b"});
     booting("new");
