@@ -42,8 +42,9 @@ void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
             if (plan == nullptr) continue;
             for (const Victim& victim : plan->victims()) {
                 if (victim.server != step.server) continue;
-                runs.push_back({victim.server, victim.project, victim.resources, victim.created,
-                                step.at, true, true, victim.flavor, victim.host});
+                runs.push_back({victim.server, victim.project, victim.resources,
+                                victim.launched.value_or(victim.created), step.at, true, true,
+                                victim.flavor, victim.host});
             }
         }
     }

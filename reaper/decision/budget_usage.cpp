@@ -61,11 +61,11 @@ void BudgetUsage::count_past(const VictimHistory& history, TimePoint now) {
 void BudgetUsage::count_planned(const VictimHistory& history, const CloudIndex& cloud,
                                 const Ledger& ledger) {
     for (const auto* const eviction : ledger.evictions_of(request_.id))
-        if (!eviction->ended && !history.contains(eviction->server)) ++by_request_;
+        if (!eviction->ended && !history.contains(eviction->server, request_.id)) ++by_request_;
     if (!of_others()) return;
     std::map<RequestId, bool> is_ours;  ///< for the same project
     ledger.each_under_way([&](const Ledger::Eviction& eviction) {
-        if (history.contains(eviction.server)) return;
+        if (history.contains(eviction.server, eviction.request)) return;
         ++in_window_;
         const auto [ours, first] = is_ours.try_emplace(eviction.request);
         if (first) {

@@ -120,6 +120,7 @@ private:
             server.id,      server.name,        server.project, server.host, held_on(server, host_),
             server.created, why + "; " + reason};
         told.flavor = server.flavor_name;
+        told.launched = server.launched;
         return told;
     }
 

@@ -67,6 +67,7 @@ Victim explain_victim(const Problem& problem, const HostOption& option, const On
                 why_revocable(server) + "; " + why_needed(problem, option, chosen, victim)};
     told.flavor = server.flavor_name;
     told.held_by = server.held_by;
+    told.launched = server.launched;
     if (!told.held_by.empty()) told.reason += "; its unconfirmed resize left it there";
     return told;
 }

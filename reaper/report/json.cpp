@@ -181,6 +181,7 @@ constexpr auto victim_fields = fields_of<Victim>([](auto& io, auto& victim) {
     io.optional("flavor", victim.flavor, named<NameKind::flavor>);
     io.optional("project_name", victim.project_name, cleared);
     io.optional("held_by", victim.held_by, named<NameKind::consumer>);
+    io.optional("launched", victim.launched);
 });
 
 constexpr auto spared_fields = fields_of<SparedServer>([](auto& io, auto& spared) {

@@ -16,16 +16,27 @@ TimePoint first_of_month(TimePoint time) {
     return TimePoint{std::chrono::sys_days{day.year() / day.month() / 1}};
 }
 
+/// Not so where one began when the other was over: then the server came back.
+bool overlap(const ServerRun& a, const ServerRun& b) {
+    const auto before = [](const ServerRun& one, const ServerRun& other) {
+        return one.reclaimed && one.until && *one.until <= other.from;
+    };
+    return !before(a, b) && !before(b, a);
+}
+
 }  // namespace
 
-/// The first report of a server counts, and any report that it was reclaimed.
+/// The first report of a run counts, and any report that it was reclaimed.
 void UsageSum::add(ServerRun run) {
-    const auto [at, is_new] = known_.emplace(run.server, each_.size());
-    if (is_new) {
+    const auto [begin, end] = known_.equal_range(run.server);
+    const auto known = std::find_if(
+        begin, end, [&](const auto& each) { return overlap(each_[each.second], run); });
+    if (known == end) {
+        known_.emplace(run.server, each_.size());
         each_.push_back(std::move(run));
         return;
     }
-    ServerRun& first = each_[at->second];
+    ServerRun& first = each_[known->second];
     if (first.host.empty()) first.host = run.host;
     if (!run.reclaimed) return;
     first.reclaimed = true;

@@ -46,7 +46,7 @@ struct ServerRun {
 struct UsageLine {
     ProjectId project;
     bool revocable = false;
-    int servers = 0;
+    int servers = 0;    ///< one that came back counts again
     int reclaimed = 0;  ///< of these, ended by the reaper within the time
     double hours = 0;   ///< of servers
     std::map<ResourceClass, double> resource_hours;
@@ -56,7 +56,8 @@ struct UsageLine {
 };
 
 /// By project, regular before revocable; runs outside of `from` to `to` count nothing. Of several
-/// runs of one server that of the first is taken, marked as reclaimed if any of them is.
+/// reports of one run the first is taken, marked as reclaimed if any of them is. Runs of a server
+/// that overlap are one; a server that was shelved and came back has one for each time.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
 /// The same in steps, for a caller that does something else between them: first all runs, then the
@@ -73,8 +74,8 @@ public:
 
 private:
     TimePoint from_, to_;
-    std::vector<ServerRun> each_;  ///< one for each server
-    std::map<ServerId, std::size_t> known_;
+    std::vector<ServerRun> each_;
+    std::multimap<ServerId, std::size_t> known_;
     std::size_t summed_ = 0;
     std::map<std::pair<ProjectId, bool>, UsageLine> lines_;
 };

@@ -13,7 +13,7 @@ double harm_of(const PastVictim& victim) {
 }
 
 void VictimHistory::note(PastVictim victim) {
-    if (by_server_.contains(victim.server)) return;
+    if (contains(victim.server, victim.request)) return;
     if (by_time_.size() >= max_kept) erase(by_time_.begin());
     const ServerId server = victim.server;
     OfRequest& of_request = by_request_[victim.request];
@@ -24,6 +24,17 @@ void VictimHistory::note(PastVictim victim) {
     by_server_.emplace(server, by_time_.emplace(at, std::move(victim)));
 }
 
+bool VictimHistory::contains(const ServerId& server, const RequestId& request) const {
+    const auto [begin, end] = by_server_.equal_range(server);
+    return std::any_of(begin, end,
+                       [&](const auto& each) { return each.second->second.request == request; });
+}
+
+VictimHistory::ByServer::iterator VictimHistory::entry_of(ByTime::iterator at) {
+    const auto [begin, end] = by_server_.equal_range(at->second.server);
+    return std::find_if(begin, end, [&](const auto& each) { return each.second == at; });
+}
+
 void VictimHistory::erase(ByTime::iterator at) {
     count(at->second, -1);
     const auto request = by_request_.find(at->second.request);
@@ -31,37 +42,41 @@ void VictimHistory::erase(ByTime::iterator at) {
         request->second.harm -= harm_of(at->second);
         if (--request->second.victims <= 0) by_request_.erase(request);
     }
-    by_server_.erase(at->second.server);
+    by_server_.erase(entry_of(at));
     by_time_.erase(at);
 }
 
 void VictimHistory::forget(const ServerId& server) {
-    const auto at = by_server_.find(server);
-    if (at != by_server_.end()) erase(at->second);
+    const auto [begin, end] = by_server_.equal_range(server);
+    const auto last = std::max_element(
+        begin, end, [](const auto& a, const auto& b) { return a.second->first < b.second->first; });
+    if (last != end) erase(last->second);
 }
 
 void VictimHistory::prune(TimePoint now, Duration kept) {
     while (!by_time_.empty() && by_time_.begin()->first < now - kept) erase(by_time_.begin());
     while (!by_time_.empty() && std::prev(by_time_.end())->first > now) {
-        auto node = by_time_.extract(std::prev(by_time_.end()));
+        const auto last = std::prev(by_time_.end());
+        ByTime::iterator& known = entry_of(last)->second;
+        auto node = by_time_.extract(last);
         node.key() = now;
         if (node.mapped().created != TimePoint{}) node.mapped().created += now - node.mapped().at;
         node.mapped().at = now;
-        const ServerId server = node.mapped().server;
-        by_server_[server] = by_time_.insert(std::move(node));
+        known = by_time_.insert(std::move(node));
         counted_.reset();
     }
 }
 
 void VictimHistory::shift(Duration by) {
     ByTime moved;
+    by_server_.clear();
     while (!by_time_.empty()) {
         auto node = by_time_.extract(by_time_.begin());
         node.key() += by;
         node.mapped().at += by;
         if (node.mapped().created != TimePoint{}) node.mapped().created += by;
         const ServerId server = node.mapped().server;
-        by_server_[server] = moved.insert(std::move(node));
+        by_server_.emplace(server, moved.insert(std::move(node)));
     }
     by_time_ = std::move(moved);
     counted_.reset();

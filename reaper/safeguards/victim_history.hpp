@@ -42,16 +42,16 @@ public:
     VictimHistory(VictimHistory&&) = default;  // a copy's iterators would be the original's
     VictimHistory& operator=(VictimHistory&&) = default;
 
-    /// A server that is known already is not counted again.
+    /// A server counts once for each request: one that was shelved may come back, and go again.
     void note(PastVictim victim);
-    /// Its deletion never happened.
+    /// Its last deletion never happened.
     void forget(const ServerId& server);
     /// Drops what is older than `kept`, and sets what lies in the future to `now`.
     void prune(TimePoint now, Duration kept);
     /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 
-    bool contains(const ServerId& server) const { return by_server_.contains(server); }
+    bool contains(const ServerId& server, const RequestId& request) const;
     bool empty() const { return by_time_.empty(); }
     std::size_t size() const { return by_time_.size(); }
     /// Those after `since`, oldest first.
@@ -76,11 +76,14 @@ private:
         std::map<Workload, int> often;  ///< of at least `least`
     };
 
+    using ByServer = std::unordered_multimap<ServerId, ByTime::iterator>;
+
     void erase(ByTime::iterator at);
+    ByServer::iterator entry_of(ByTime::iterator at);
     void count(const PastVictim& victim, long more) const;
 
     ByTime by_time_;
-    std::unordered_map<ServerId, ByTime::iterator> by_server_;
+    ByServer by_server_;
     struct OfRequest {
         long victims = 0;
         double harm = 0;

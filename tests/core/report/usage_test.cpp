@@ -61,6 +61,18 @@ TEST(Usage, AServerIsCountedOnceAndIsRevocableIfItWasReclaimed) {
     EXPECT_DOUBLE_EQ(lines[0].hours, 3) << "who tells first is believed";
 }
 
+TEST(Usage, AServerThatWasShelvedAndCameBackCountsForEachOfItsTimes) {
+    ServerRun first = run("a", "p", 2, 4, true), second = run("a", "p", 6, 7, true);
+    first.reclaimed = second.reclaimed = true;
+    // It runs again, and one of its ends is reported twice.
+    const auto lines =
+        usage_of({run("a", "p", 9, std::nullopt, true), first, second, first}, at(0), at(12));
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].servers, 3);
+    EXPECT_EQ(lines[0].reclaimed, 2);
+    EXPECT_DOUBLE_EQ(lines[0].hours, 2 + 1 + 3);
+}
+
 TEST(Usage, OneThatGoesOnAfterTheTimeWasNotReclaimedWithinIt) {
     ServerRun killed = run("a", "p", 0, 8, true);
     killed.reclaimed = true;

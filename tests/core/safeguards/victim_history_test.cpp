@@ -46,6 +46,27 @@ TEST(VictimHistory, CountsAServerOnceHoweverOftenItIsNoted) {
     EXPECT_EQ(history.of_request(RequestId{"req-1"}), 1);
 }
 
+TEST(VictimHistory, CountsAServerAgainThatCameBackAndWentForAnotherRequest) {
+    VictimHistory history;
+    history.note(victim("a", 10, "req-1"));
+    history.note(victim("a", 50, "req-2"));
+    EXPECT_EQ(history.size(), 2U);
+    EXPECT_EQ(history.evictions_since(at(0), 1).begin()->second, 2) << "its workload was hit twice";
+    EXPECT_TRUE(history.contains(ServerId{"a"}, RequestId{"req-1"}));
+    EXPECT_FALSE(history.contains(ServerId{"a"}, RequestId{"req-3"}));
+    history.forget(ServerId{"a"});
+    EXPECT_THAT(ids_since(history, 9), ::testing::ElementsAre("a")) << "the last never happened";
+    EXPECT_EQ(history.of_request(RequestId{"req-1"}), 1);
+    EXPECT_EQ(history.of_request(RequestId{"req-2"}), 0);
+    history.note(victim("a", 60, "req-2"));
+    history.prune(at(5), std::chrono::hours{1});
+    EXPECT_EQ(history.size(), 2U) << "both lie in the future, as after a clock was set back";
+    history.shift(std::chrono::seconds{10});
+    history.forget(ServerId{"a"});
+    history.forget(ServerId{"a"});
+    EXPECT_TRUE(history.empty());
+}
+
 TEST(VictimHistory, ForgetsADeletionThatNeverHappened) {
     VictimHistory history;
     history.note(victim("a", 10));
@@ -72,8 +93,9 @@ TEST(VictimHistory, IncrementalCountsEqualARecount) {
                 case 2: kept.shift(std::chrono::seconds{upto(10) - 5}); break;
                 case 3: least = 1 + upto(2); break;
                 default:
-                    kept.note(victim("s" + std::to_string(serial++), now + upto(4) - 2,
-                                     "req-" + std::to_string(upto(3)),
+                    // Some come back, and go again.
+                    kept.note(victim(upto(3) == 0 ? some : "s" + std::to_string(serial++),
+                                     now + upto(4) - 2, "req-" + std::to_string(upto(3)),
                                      "w" + std::to_string(upto(2))));
             }
             const long since = now - upto(25);
@@ -122,8 +144,8 @@ TEST(VictimHistory, ItsMemoryIsBounded) {
     const auto more = static_cast<long>(VictimHistory::max_kept) + 10;
     for (long i = 0; i < more; ++i) history.note(victim(std::to_string(i), i));
     EXPECT_EQ(history.size(), VictimHistory::max_kept);
-    EXPECT_FALSE(history.contains(ServerId{"0"})) << "the oldest go";
-    EXPECT_TRUE(history.contains(ServerId{std::to_string(more - 1)}));
+    EXPECT_FALSE(history.contains(ServerId{"0"}, RequestId{"req-1"})) << "the oldest go";
+    EXPECT_TRUE(history.contains(ServerId{std::to_string(more - 1)}, RequestId{"req-1"}));
 }
 
 TEST(VictimHistory, AWorkloadIsEvictedOnceByARequestHoweverManyOfItsServersGo) {
