@@ -33,6 +33,12 @@ protected:
         one.root_gb = vcpus * 10;
         return one;
     }
+    /// The reaper starts, and requester-1 finds no host.
+    void ask() {
+        requester();
+        start();
+        messages->deliver(body_of(failure()));
+    }
     /// A failure of another server in another request.
     NovaFailure another(const std::string& request, const std::string& server) {
         NovaFailure one = failure();

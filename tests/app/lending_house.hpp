@@ -41,10 +41,6 @@ protected:
         start();
         run_until([&] { return cloud.free_on(host).get(ResourceClass{"VCPU"}) <= 0; });
     }
-    void pass(Duration time) {
-        const auto later = clock.now() + time;
-        run_until([&] { return clock.now() >= later; });
-    }
     ReservationView only() {
         const auto views = service().reservations()->list();
         EXPECT_THAT(views, ::testing::SizeIs(1));

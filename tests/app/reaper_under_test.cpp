@@ -66,6 +66,11 @@ void ReaperUnderTest::run_until(const std::function<bool()>& done) {
     if (!clock.run_until(*io_, done)) throw std::runtime_error("it never happened");
 }
 
+void ReaperUnderTest::pass(Duration time) {
+    const Duration then = clock.steady();
+    run_until([&] { return clock.steady() - then >= time; });
+}
+
 const Outcome& ReaperUnderTest::outcome_of(const std::string& request) {
     const RequestId id{request};
     run_until([&] {

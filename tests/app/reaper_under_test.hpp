@@ -32,6 +32,7 @@ protected:
     void crash();
     /// Lets time run until `done`; fails the test if it never is.
     void run_until(const std::function<bool()>& done);
+    void pass(Duration time);
     /// Until the request has an outcome in the journal.
     const Outcome& outcome_of(const std::string& request);
     void stop_and_join();

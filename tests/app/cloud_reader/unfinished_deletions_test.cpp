@@ -187,8 +187,7 @@ TEST_F(UnfinishedDeletionsTest, AReaperThatLosesTheBrokerMeanwhileFinishesWhenIt
     hear_again();
     run_until([&] { return deletions() == 1; });
     messages->disconnect();
-    const TimePoint later = clock.now() + minutes{2};
-    run_until([&] { return clock.now() > later; });
+    pass(minutes{2});
     EXPECT_EQ(forced(), 0U) << "another reaper may serve the request by now";
     messages->reconnect();
     hear_again();

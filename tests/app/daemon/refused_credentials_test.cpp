@@ -24,10 +24,6 @@ protected:
                                                  std::to_string(++tries_)};
         };
     }
-    void pass(Duration time) {
-        const TimePoint until = clock.now() + time;
-        run_until([&] { return clock.now() >= until; });
-    }
 
     const LogCapture log;
 

@@ -27,10 +27,6 @@ protected:
         cloud.add_host(host, small * static_cast<Amount>(names.size()));
         for (const auto& name : names) cloud.add_server(uuid_of(name), host, "spot", small);
     }
-    void pass(Duration time) {
-        const auto later = clock.now() + time;
-        run_until([&] { return clock.now() >= later; });
-    }
     /// Room was freed for `new`, and waits to be claimed.
     void freed_for_new() {
         full_of({"a", "b"});

@@ -41,10 +41,6 @@ protected:
     void runs_since(const std::string& id, Duration ago) {
         cloud.server_at(id).record.server.created = clock.now() - ago;
     }
-    void pass(Duration duration) {
-        const TimePoint until = clock.now() + duration;
-        run_until([&] { return clock.now() >= until; });
-    }
     std::size_t deleted() const { return cloud.count("DELETE"); }
     std::vector<RequestRecord> corrections() const {
         std::vector<RequestRecord> all;

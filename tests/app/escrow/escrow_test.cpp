@@ -49,10 +49,6 @@ protected:
     void nothing_kept() {
         run_until([&] { return cloud.consumers.empty(); });
     }
-    void pass(Duration time) {
-        const auto later = clock.now() + time;
-        run_until([&] { return clock.now() >= later; });
-    }
     Amount held_by(const std::string& name) {
         return cloud.server_at(uuid_of(name)).resources.get(vcpu);
     }

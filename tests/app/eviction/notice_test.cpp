@@ -17,11 +17,6 @@ class NoticeTest : public FullHouse {
 protected:
     NoticeTest() { settings.policy.notice.period = minutes{2}; }
 
-    void ask() {
-        requester();
-        start();
-        messages->deliver(body_of(failure()));
-    }
     /// The server that has notice, as soon as one has.
     std::string told() {
         run_until([&] { return journal.has_step(known(), Step::notified); });
@@ -38,10 +33,6 @@ protected:
             for (const auto& step : record.steps)
                 if (step.server.str() == server && step.step == Step::delete_sent) return step.at;
         return std::nullopt;
-    }
-    void wait(Duration duration) {
-        const Duration then = clock.steady();
-        run_until([&] { return clock.steady() - then >= duration; });
     }
 
 private:
@@ -184,7 +175,7 @@ TEST_F(NoticeTest, APauseWithdrawsIt) {
     EXPECT_EQ(outcome_of("req-1").safeguard, "paused");
     EXPECT_FALSE(end_of(victim).has_value());
     EXPECT_TRUE(journal.has_step(victim, Step::withdrawn));
-    wait(minutes{5});
+    pass(minutes{5});
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
@@ -193,7 +184,7 @@ TEST_F(NoticeTest, ARestartEndsItAtTheSameTime) {
     ask();
     const std::string victim = told();
     const auto end = end_of(victim);
-    wait(seconds{30});
+    pass(seconds{30});
     crash();
     clock.advance(seconds{30});
     start();
@@ -255,7 +246,7 @@ TEST_F(NoticeTest, AStopDoesNotWaitForTheNoticeOfAnotherRequest) {
         const auto at = journal.records.find(RequestId{"req-2"});
         return at != journal.records.end() && !at->second.plans.empty();
     });
-    wait(seconds{2});
+    pass(seconds{2});
     cloud.on_call = [](const std::string& call) -> std::optional<Error> {
         if (call.starts_with("server host1")) return Error{Errc::unreachable, "no route"};
         return std::nullopt;
@@ -425,7 +416,7 @@ TEST_F(NoticeTest, WhatStillShutsDownIsStartedAfterwards) {
     server.task_state = "powering-off";
     cloud.remove(uuid_of("requester-1"));
     run_until([&] { return cloud.count("UNMARK") > 0; });
-    wait(minutes{1});
+    pass(minutes{1});
     server.status = "SHUTOFF";
     server.task_state = {};
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);

@@ -15,11 +15,6 @@ class ShelveTest : public FullHouse {
 protected:
     ShelveTest() { settings.policy.shelve.servers = {"all"}; }
 
-    void ask() {
-        requester();
-        start();
-        messages->deliver(body_of(failure()));
-    }
     OutcomeKind outcome() { return outcome_of("req-1").kind; }
     std::string shelved() const {
         for (const auto& call : cloud.calls)
@@ -242,10 +237,6 @@ protected:
         journal.records.emplace(past.request.id, std::move(past));
     }
     void room_for(int servers) { cloud.add_host("host1", small * servers); }
-    void wait(Duration duration) {
-        const Duration then = clock.steady();
-        run_until([&] { return clock.steady() - then >= duration; });
-    }
     std::vector<std::string> returned() const {
         std::vector<std::string> all;
         for (const auto& call : cloud.calls)
@@ -263,10 +254,10 @@ TEST_F(ReturnTest, AServerComesBackWhenThereIsRoom) {
     EXPECT_EQ(outcome(), OutcomeKind::freed);
     cloud.server_at(shelved()).record.flavor = flavor_of(2);
     boots(uuid_of("requester-1"), "host1");
-    wait(minutes{10});
+    pass(minutes{10});
     EXPECT_THAT(returned(), IsEmpty());
     cloud.remove("host1d");
-    wait(minutes{30});
+    pass(minutes{30});
     EXPECT_THAT(returned(), ElementsAre(shelved()));
     EXPECT_EQ(status_of(shelved()), "ACTIVE");
     ASSERT_FALSE(journal.noted_marks.empty());
@@ -282,7 +273,7 @@ TEST_F(ReturnTest, OneThatWasShelvedAndNotOffloadedComesBack) {
     server.record.server.host = "host1";
     server.resources = small;
     start();
-    wait(minutes{5});
+    pass(minutes{5});
     EXPECT_THAT(returned(), ElementsAre("a1"));
 }
 
@@ -290,7 +281,7 @@ TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {
     room_for(2);
     has_shelved("mine", "alice", "spot");
     start();
-    wait(minutes{5});
+    pass(minutes{5});
     EXPECT_THAT(returned(), IsEmpty());
 }
 
@@ -304,7 +295,7 @@ TEST_F(ReturnTest, OneThatAnOperatorShelvedStays) {
     again.started = clock.now() - minutes{20};
     cloud.histories[ServerId{"a2"}].insert(cloud.histories[ServerId{"a2"}].begin(), again);
     start();
-    wait(minutes{5});
+    pass(minutes{5});
     EXPECT_THAT(returned(), IsEmpty());
 }
 
@@ -315,7 +306,7 @@ TEST_F(ReturnTest, EachProjectHasItsTurn) {
     has_shelved("a3", cloud.own_user_id, "spot", 30);
     has_shelved("b1", cloud.own_user_id, "other", 20);
     start();
-    wait(minutes{5});
+    pass(minutes{5});
     EXPECT_THAT(returned(), ElementsAre("a1", "b1", "a2", "a3"));
 }
 
@@ -325,7 +316,7 @@ TEST_F(ReturnTest, NoMoreComeBackThanThereIsRoomFor) {
     cloud.shelving.no_host = true;  // so that the room stays free in the picture
     start();
     run_until([&] { return !returned().empty(); });
-    wait(seconds{5});
+    pass(seconds{5});
     EXPECT_EQ(returned().size(), 2U);
 }
 
@@ -334,7 +325,7 @@ TEST_F(ReturnTest, OneThatFindsNoHostIsTriedLessAndLess) {
     has_shelved("a1", cloud.own_user_id, "spot");
     cloud.shelving.no_host = true;
     start();
-    wait(minutes{100});
+    pass(minutes{100});
     EXPECT_GE(returned().size(), 5U);
     EXPECT_LE(returned().size(), 7U);
 }
@@ -344,13 +335,13 @@ TEST_F(ReturnTest, NoneComesBackDuringAPauseOrWhereThatIsOff) {
     has_shelved("a1", cloud.own_user_id, "spot");
     pause.why = "paused by alice";
     start();
-    wait(minutes{5});
+    pass(minutes{5});
     EXPECT_THAT(returned(), IsEmpty());
     crash();
     pause.why.reset();
     settings.policy.shelve.returns_per_hour = 0;
     start();
-    wait(minutes{5});
+    pass(minutes{5});
     EXPECT_THAT(returned(), IsEmpty());
 }
 

@@ -29,10 +29,6 @@ protected:
         return {made.answered, json::parse(*made.body)};
     }
     bool is_asked() { return state().first == 200; }
-    void pass_time(Duration span) {
-        const TimePoint until = clock.now() + span;
-        run_until([&] { return clock.now() >= until; });
-    }
 };
 
 TEST_F(GatewayStopsTest, AStopInTheMiddleOfACullFailsNoRequest) {
@@ -120,7 +116,7 @@ TEST_F(GatewayStopsTest, OnlyForAShortTime) {
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     messages->disconnect();
     EXPECT_TRUE(is_asked());
-    pass_time(seconds{6});
+    pass(seconds{6});
     EXPECT_FALSE(is_asked());
 }
 
@@ -131,7 +127,7 @@ TEST_F(GatewayStopsTest, AStopWaitsForTheClaimOfEscrowedRoom) {
     EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
     service().stop();
     EXPECT_TRUE(is_asked());
-    pass_time(seconds{3});
+    pass(seconds{3});
     EXPECT_FALSE(ended.has_value());
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
     const TimePoint claimed_at = clock.now();

@@ -152,8 +152,7 @@ TEST_F(GatewayWaitsTest, ACallerThatLeavesWhileNovaIsAskedIsNotHelped) {
     run_until([&] { return cloud.count("servers in") > 0; });
     made.leave();
     run_until([&] { return made.done(); });
-    const TimePoint until = clock.now() + minutes{1};
-    run_until([&] { return clock.now() > until; });
+    pass(minutes{1});
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_TRUE(journal.records.empty());
 }
@@ -204,8 +203,7 @@ TEST_F(GatewayWaitsTest, PlacementMayHideHostsWhateverItIsAsked) {
     cloud.add_host("host3", small);
     booting("n1", "regular", "r-two");
     booting("n2", "regular", "r-two");
-    const TimePoint known = clock.now() + seconds{30};
-    run_until([&] { return clock.now() > known; });
+    pass(seconds{30});
     const TimePoint began = clock.now();
     FakeSearch& capped = search("req-2");
     capped.most = 1;
@@ -241,10 +239,6 @@ protected:
         cloud.add_server(uuid_of("d"), "host2", "spot", small * 2);
         settings.gateway.deadline = seconds{5};
     }
-    void pass_time(Duration span) {
-        const TimePoint until = clock.now() + span;
-        run_until([&] { return clock.now() >= until; });
-    }
     /// The deletion on host1 is accepted, and never done.
     void hang() {
         booting("first", "one");
@@ -259,7 +253,7 @@ protected:
 
 TEST_F(HungHostTest, IsPassedOverByAllOthers) {
     hang();
-    pass_time(seconds{40});
+    pass(seconds{40});
     EXPECT_THAT(status.line, HasSubstr("deletions hang on host1"));
     booting("second", "two");
     EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host2"));
@@ -270,10 +264,10 @@ TEST_F(HungHostTest, IsPassedOverByAllOthers) {
 
 TEST_F(HungHostTest, UntilADeletionEndsThere) {
     hang();
-    pass_time(seconds{40});
+    pass(seconds{40});
     for (const char* name : {"a", "b"})
         if (cloud.count("DELETE " + uuid_of(name)) > 0) cloud.remove(uuid_of(name));
-    pass_time(seconds{5});
+    pass(seconds{5});
     EXPECT_THAT(status.line, Not(HasSubstr("hang")));
 }
 

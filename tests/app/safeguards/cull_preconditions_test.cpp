@@ -32,10 +32,6 @@ protected:
             return Error{Errc::unreachable, "keystone: connection refused"};
         };
     }
-    void run_for(Duration time) {
-        const TimePoint until = clock.now() + time;
-        run_until([&] { return clock.now() >= until; });
-    }
     bool is_served(const std::string& request) const {
         const auto found = journal.records.find(RequestId{request});
         return found != journal.records.end() && found->second.outcome.has_value();
@@ -87,7 +83,7 @@ TEST_F(CullPreconditionsTest, NoServerIsDeletedWhileAProtectedProjectIsNotThere)
 
 TEST_F(CullPreconditionsTest, RequestsWaitWhileItIsNotKnownWhoIsProtected) {
     ask_while_it_is_not_known_who_is_protected();
-    run_for(seconds{60});
+    pass(seconds{60});
     EXPECT_FALSE(is_served("req-1"));
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     cloud.on_call = {};
@@ -103,7 +99,7 @@ TEST_F(CullPreconditionsTest, WhatStaysUnknownFailsTheRequestWithItsReason) {
 
 TEST_F(CullPreconditionsTest, AWallClockThatIsSetBackDelaysNoRequest) {
     ask_while_it_is_not_known_who_is_protected();
-    run_for(seconds{10});
+    pass(seconds{10});
     ASSERT_FALSE(is_served("req-1"));
     clock.step(-std::chrono::hours{24});
     EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::failed);
@@ -118,7 +114,7 @@ TEST_F(CullPreconditionsTest, AReloadThatProtectsMoreHoldsUntilItIsKnownWhom) {
     protect({"gold"});
     service().reload(live_settings());
     messages->deliver(body_of(failure()));
-    run_for(seconds{60});
+    pass(seconds{60});
     EXPECT_FALSE(is_served("req-1"));
     cloud.on_call = {};
     cloud.project_names = {{"gold", "spot"}};
@@ -156,7 +152,7 @@ TEST_F(CullPreconditionsTest, NoServerIsDeletedIfOthersAreVisibleInListsOnly) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 
     cloud.on_call = {};  // the policy is fixed, and the next request is not refused for the old one
-    run_for(seconds{2});
+    pass(seconds{2});
     requester("requester-2");
     messages->deliver(body_of(another("req-2", "requester-2")));
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);

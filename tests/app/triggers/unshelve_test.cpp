@@ -30,10 +30,6 @@ protected:
         made.started = clock.now();
         return made;
     }
-    void wait(Duration long_enough) {
-        const TimePoint until = clock.now() + long_enough;
-        run_until([&] { return clock.now() >= until; });
-    }
 };
 
 TEST_F(UnshelveTest, RoomIsFreedForAnUnshelvingThatFoundNoHost) {
@@ -44,7 +40,7 @@ TEST_F(UnshelveTest, RoomIsFreedForAnUnshelvingThatFoundNoHost) {
     EXPECT_EQ(record("req-u").request.operation, Operation::unshelve);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     // Found again and again, it is reported once.
-    wait(std::chrono::minutes{2});
+    pass(std::chrono::minutes{2});
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_TRUE(journal.notes.empty());
 }
@@ -55,10 +51,10 @@ TEST_F(UnshelveTest, AReaperThatStandsByLeavesThemToTheOther) {
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
     messages->serves = false;
-    wait(std::chrono::minutes{3});
+    pass(std::chrono::minutes{3});
     // The other one had time to serve it.
     messages->serves = true;
-    wait(std::chrono::minutes{2});
+    pass(std::chrono::minutes{2});
     EXPECT_TRUE(journal.records.empty());
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
@@ -68,7 +64,7 @@ TEST_F(UnshelveTest, WhatTheOtherHadNoTimeForIsServedByItsSuccessor) {
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
     messages->serves = false;
-    wait(Duration{15'000});
+    pass(Duration{15'000});
     messages->serves = true;
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
 }
@@ -79,7 +75,7 @@ TEST_F(UnshelveTest, WhatIsInFlightWhenTheQueueIsLostGoesOnWhenItIsOursAgain) {
     start();
     run_until([&] { return journal.records.contains(RequestId{"req-u"}); });
     messages->disconnect();
-    wait(Duration{30'000});
+    pass(Duration{30'000});
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     messages->reconnect();
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
@@ -103,9 +99,9 @@ TEST_F(UnshelveTest, WhatWasServedIsNotServedAgain) {
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
-    wait(std::chrono::minutes{2});
+    pass(std::chrono::minutes{2});
     messages->reconnect();
-    wait(std::chrono::minutes{2});
+    pass(std::chrono::minutes{2});
     ASSERT_FALSE(journal.notes.empty());
     EXPECT_EQ(journal.notes.back().verdict, "duplicate");
     EXPECT_EQ(cloud.count("DELETE"), 1U);
@@ -135,7 +131,7 @@ TEST_F(UnshelveTest, OneThatFoundAHostFailedForAnotherReason) {
     found.server = id;
     found.ended = true;
     events->tell(found);
-    wait(std::chrono::minutes{1});
+    pass(std::chrono::minutes{1});
     EXPECT_TRUE(journal.records.empty());
 }
 
@@ -163,7 +159,7 @@ TEST_F(UnshelveTest, NothingIsServedWhileThereIsNoConnection) {
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     start();
     messages->disconnect();
-    wait(std::chrono::minutes{7});
+    pass(std::chrono::minutes{7});
     EXPECT_TRUE(journal.records.empty());
     messages->reconnect();
     EXPECT_EQ(outcome_of("req-u").kind, OutcomeKind::freed);
@@ -189,7 +185,7 @@ TEST_F(UnshelveTest, OnlyTheLastActionCounts) {
     clock.advance(Duration{5'000});
     cloud.histories[shelved()] = {action("shelve", false, "req-s"), earlier};
     start();
-    wait(std::chrono::minutes{1});
+    pass(std::chrono::minutes{1});
     EXPECT_FALSE(journal.records.contains(RequestId{"req-u"}));
 }
 
@@ -198,10 +194,10 @@ TEST_F(UnshelveTest, OneThatSucceededOrIsUnderWayIsNone) {
     const ServerId id = shelved();
     cloud.histories[id] = {action("unshelve", false, "req-u")};
     start();
-    wait(std::chrono::minutes{1});
+    pass(std::chrono::minutes{1});
     cloud.histories[id] = {action("unshelve", true, "req-v")};
     cloud.server_at(id.str()).record.server.task_state = "unshelving";
-    wait(std::chrono::minutes{1});
+    pass(std::chrono::minutes{1});
     EXPECT_TRUE(journal.records.empty());
 }
 
@@ -211,7 +207,7 @@ TEST_F(UnshelveTest, AnOldFailureIsLeftAlone) {
     cloud.histories[id] = {action("unshelve", true, "req-u")};
     clock.advance(std::chrono::minutes{11});
     start();
-    wait(std::chrono::minutes{1});
+    pass(std::chrono::minutes{1});
     EXPECT_TRUE(journal.records.empty());
 }
 
@@ -220,7 +216,7 @@ TEST_F(UnshelveTest, WithoutAnIntervalNothingIsLookedFor) {
     cloud.histories[shelved()] = {action("unshelve", true, "req-u")};
     settings.trigger.unshelve_interval = {};
     start();
-    wait(std::chrono::minutes{1});
+    pass(std::chrono::minutes{1});
     EXPECT_EQ(cloud.count("servers in"), 0U);
 }
 
