@@ -30,6 +30,51 @@ ResultTask<Found> find_image(std::shared_ptr<Session> session, const std::string
     co_return found_in(answer, read_image, *session);
 }
 
+constexpr int snapshots_on_a_page = 500;
+constexpr int max_snapshot_pages = 100;
+
+ResultTask<std::vector<Snapshot>> list_snapshots(std::shared_ptr<Session> session) {
+    std::vector<Snapshot> all;
+    auto url = co_await session->url_of(CloudService::image);
+    if (!url && url.error().code == Errc::bad_input) co_return all;
+    if (!url) co_return url.error();
+    auto who = co_await session->who();
+    if (!who) co_return who.error();
+    const std::string root = images_root(std::move(*url));
+    const std::string path = "/images?image_type=snapshot&owner=" + http::escape(who->project_id) +
+                             "&user_id=" + http::escape(who->user_id) +
+                             "&limit=" + std::to_string(snapshots_on_a_page);
+    std::string marker;
+    for (int number = 0; number < max_snapshot_pages; ++number) {
+        ServiceCall call;
+        call.path = path + (marker.empty() ? "" : "&marker=" + http::escape(marker));
+        std::string place = root;
+        auto answer =
+            co_await session->call_at(CloudService::image, std::move(place), std::move(call));
+        auto page = record_in(answer, read_snapshots, *session);
+        if (!page) co_return page.error();
+        all.insert(all.end(), page->snapshots.begin(), page->snapshots.end());
+        if (page->last_id.empty() || page->last_id == marker) co_return all;
+        marker = std::move(page->last_id);
+    }
+    co_return Error{Errc::bad_answer, "glance: the list of images does not end"};
+}
+
+ResultTask<bool> remove_image(std::shared_ptr<Session> session, std::string id) {
+    if (id.empty()) co_return Error{Errc::bad_input, "glance: delete of an image without an id"};
+    auto url = co_await session->url_of(CloudService::image);
+    if (!url) co_return url.error();
+    ServiceCall call;
+    call.method = http::Method::del;
+    call.path = "/images/" + http::escape(id);
+    std::string root = images_root(std::move(*url));
+    auto answer = co_await session->call_at(CloudService::image, std::move(root), std::move(call));
+    if (!answer) co_return answer.error();
+    if (answer->response.status == 404) co_return false;
+    if (answer->response.status != 204) co_return session->refusal(*answer);
+    co_return true;
+}
+
 class Glance final : public Images, public std::enable_shared_from_this<Glance> {
 public:
     Glance(std::shared_ptr<Session> session, Clock& clock)
@@ -37,6 +82,10 @@ public:
 
     ResultTask<Found> image(std::string id) override {
         return http::keeping(shared_from_this(), known_or_asked(std::move(id)));
+    }
+    ResultTask<std::vector<Snapshot>> own_snapshots() override { return list_snapshots(session_); }
+    ResultTask<bool> delete_image(std::string id) override {
+        return remove_image(session_, std::move(id));
     }
 
 private:
@@ -104,6 +153,22 @@ Result<ImageProperties> read_image(std::string_view body, const std::string& whe
                 properties.emplace(name, value.text());
         });
         return properties;
+    });
+}
+
+Result<SnapshotPage> read_snapshots(std::string_view body, const std::string& where) {
+    return read_answer(body, where, [](const JsonPlace& top) {
+        SnapshotPage page;
+        std::string last;
+        top["images"].each([&](const JsonPlace& image) {
+            last = image["id"].id();
+            std::string server = image.text_or_empty("instance_uuid");
+            if (!server.empty())
+                page.snapshots.push_back(
+                    {last, image.text_or_empty("name"), ServerId{std::move(server)}});
+        });
+        if (top.maybe("next")) page.last_id = std::move(last);
+        return page;
     });
 }
 

@@ -32,6 +32,7 @@
 #include "reaper/triggers/nova_failures.hpp"
 #include "reaper/triggers/operator.hpp"
 #include "reaper/triggers/requester.hpp"
+#include "reaper/triggers/shelved_images.hpp"
 #include "reaper/triggers/shelved_returns.hpp"
 #include "reaper/triggers/unshelve.hpp"
 
@@ -95,6 +96,7 @@ private:
         NovaFailures nova_failures;
         UnshelveTrigger unshelve;
         ShelvedReturns returns;
+        ShelvedImages images;
         EndedLoanTrigger ended_loans;
         OversubscriptionParts oversubscription;
         DutyLoop duties;

@@ -163,6 +163,12 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                        free += host.at_once;
                    return free >= request.slots;
                }}),
+      images({service.ports_.cloud, service.ports_.journal,
+              [&service, this] {
+                  return !ShelveRules{service.settings_.policy->configured.shelve}.none() &&
+                         service.ports_.messages.serving() != 0 && !safeguards.paused_reason() &&
+                         !service.stopping_;
+              }}),
       ended_loans({service.ports_.cloud.clock, service.settings_.trigger, service.ports_.messages,
                    coordinator, service.stopping_}),
       oversubscription(

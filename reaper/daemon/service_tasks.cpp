@@ -82,6 +82,10 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
     if (!settings_.dry_run)
         tasks.push_back({"bringing back shelved servers", every(ShelvedReturns::step),
                          [this] { return parts_->returns.look(); }, std::chrono::minutes{2}, true});
+    if (!settings_.dry_run)
+        tasks.push_back({"deleting images of servers that are no longer shelved",
+                         every(ShelvedImages::step), [this] { return parts_->images.look(); },
+                         std::chrono::minutes{30}});
     for (auto& task : parts_->probe.tasks()) tasks.push_back(std::move(task));
     for (auto& task : parts_->oversubscription.tasks()) tasks.push_back(std::move(task));
     tasks.push_back({"looking for servers that have to go", every(DutyLoop::step),

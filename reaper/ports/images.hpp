@@ -4,13 +4,22 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "reaper/model/ids.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
 
 /// What an image's owner wrote on it, by name.
 using ImageProperties = std::map<std::string, std::string>;
+
+/// An image that Nova made of a server.
+struct Snapshot {
+    std::string id;
+    std::string name;
+    ServerId server;
+};
 
 class Images {
 public:
@@ -20,6 +29,11 @@ public:
     /// is no answer within a few seconds, or none that can be used: what the image says is not
     /// known then.
     virtual ResultTask<std::optional<ImageProperties>> image(std::string id) = 0;
+    /// Those that belong to the reaper's project and that Nova made for the reaper's user, as of a
+    /// server that it shelved. None where there is no image service.
+    virtual ResultTask<std::vector<Snapshot>> own_snapshots() = 0;
+    /// False: there is no such image.
+    virtual ResultTask<bool> delete_image(std::string id) = 0;
 };
 
 }  // namespace reaper

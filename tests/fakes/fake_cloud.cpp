@@ -511,4 +511,16 @@ ResultTask<std::optional<ImageProperties>> FakeCloud::image(std::string id) {
     co_return properties;
 }
 
+ResultTask<std::vector<Snapshot>> FakeCloud::own_snapshots() {
+    co_await breathe();
+    if (auto error = note("snapshots")) co_return *error;
+    co_return snapshots;
+}
+
+ResultTask<bool> FakeCloud::delete_image(std::string id) {
+    co_await breathe();
+    if (auto error = note("REMOVE " + id)) co_return *error;
+    co_return std::erase_if(snapshots, [&](const Snapshot& each) { return each.id == id; }) > 0;
+}
+
 }  // namespace reaper::test

@@ -1,8 +1,9 @@
 """Servers that are shelved instead of deleted, and come back when there is room."""
 
 import pytest
-from cloud import Cloud, eventually
+from cloud import Cloud, Server, eventually
 from lab_cloud import LabCloud
+from lablib import catalog
 from reaper_process import Reaper
 from test_notice import one_spot
 from test_rights import listed_rights, role_with_the_least_rights, used_rights
@@ -14,7 +15,7 @@ def with_shelving(reaper: Reaper) -> Reaper:
     return reaper
 
 
-def goes_and_comes_back(cloud: Cloud, reaper: Reaper) -> None:
+def goes_and_comes_back(cloud: Cloud, reaper: Reaper) -> Server:
     _, victim = one_spot(cloud)
     host = cloud.look(victim).host
     mark = cloud.mark()
@@ -34,11 +35,32 @@ def goes_and_comes_back(cloud: Cloud, reaper: Reaper) -> None:
     eventually("it is back", lambda: cloud.look(victim).status == "ACTIVE")
     assert cloud.look(victim).host == host
     assert "server-unshelved" in reaper.command("history", "events").stdout
+    return victim
 
 
 @pytest.mark.sim_only
 def test_a_server_comes_back_when_there_is_room(cloud: Cloud, install) -> None:
     goes_and_comes_back(cloud, with_shelving(install()))
+
+
+def its_image_goes_with_it(cloud: LabCloud, reaper: Reaper, victim: Server) -> None:
+    """Its owner deletes the server, and may not delete the image."""
+    [refused] = cloud.fail_to_boot("medium")
+    assert reaper.wait_outcome(refused.request)["kind"] == "freed"
+    assert cloud.look(victim).status == "SHELVED_OFFLOADED"
+    glance = catalog.client(cloud.lab, "image")
+
+    def images() -> list[str]:
+        found = glance.get(f"/v2/images?instance_uuid={victim.id}").json()["images"]
+        return [image["name"] for image in found]
+
+    assert images() == [f"{victim.name}-shelved"]
+    cloud.delete_without_waiting(victim)
+    cloud.wait_gone([victim])
+    assert images(), "Nova deleted it as its owner"
+    reaper.stop()
+    reaper.start()
+    eventually("its image is gone", lambda: not images())
 
 
 @pytest.mark.lab_only
@@ -48,5 +70,7 @@ def test_with_the_least_rights(cloud: LabCloud, install) -> None:
     rights -= {"os_compute_api:os-shelve:shelve_offload", "os_compute_api:server-metadata:delete"}
     with role_with_the_least_rights(cloud, features="look,delete,labels,held-room,shelve"):
         mark = cloud.mark()
-        goes_and_comes_back(cloud, with_shelving(install(user="least")))
+        reaper = with_shelving(install(user="least"))
+        victim = goes_and_comes_back(cloud, reaper)
+        its_image_goes_with_it(cloud, reaper, victim)
         assert rights <= used_rights(cloud, mark)

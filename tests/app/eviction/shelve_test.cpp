@@ -4,6 +4,7 @@
 
 #include "app/full_house.hpp"
 #include "reaper/model/notice.hpp"
+#include "reaper/triggers/shelved_images.hpp"
 
 namespace reaper::test::shelve_test {
 namespace {
@@ -297,6 +298,51 @@ TEST_F(ReturnTest, OneThatAnOperatorShelvedStays) {
     start();
     pass(minutes{5});
     EXPECT_THAT(returned(), IsEmpty());
+}
+
+/// Its owner may not delete it.
+TEST_F(ReturnTest, TheImageOfAServerThatIsNoLongerShelvedIsDeleted) {
+    settings.policy.shelve.returns_per_hour = 0;
+    room_for(3);
+    for (const char* id : {"back", "kept", "going", "broken", "gone"}) {
+        has_shelved(id, cloud.own_user_id, "spot");
+        cloud.snapshots.push_back({std::string{"of-"} + id, "web-shelved", ServerId{id}});
+    }
+    cloud.snapshots.push_back({"own", "golden", ServerId{"back"}});
+    cloud.snapshots.push_back({"other", "web-shelved", ServerId{"no-victim"}});
+    cloud.remove("gone");
+    const auto now_is = [&](const std::string& id, const char* status, const char* task) {
+        Server& server = cloud.server_at(id).record.server;
+        server.host = "host1";
+        server.status = status;
+        server.task_state = task;
+    };
+    now_is("back", "ACTIVE", "");
+    now_is("going", "ACTIVE", "shelving_image_uploading");
+    now_is("broken", "ERROR", "");
+    start();
+    pass(ShelvedImages::step * 2);
+    std::vector<std::string> left;
+    for (const Snapshot& each : cloud.snapshots) left.push_back(each.id);
+    EXPECT_THAT(left, ElementsAre("of-kept", "of-going", "of-broken", "own", "other"));
+    EXPECT_EQ(journal.noted_marks.back().kind, "image-deleted");
+}
+
+TEST_F(ReturnTest, NoImageIsDeletedDuringAPauseOrWhereNothingIsShelved) {
+    room_for(1);
+    has_shelved("gone", cloud.own_user_id, "spot");
+    cloud.snapshots.push_back({"of-gone", "web-shelved", ServerId{"gone"}});
+    cloud.remove("gone");
+    pause.why = "paused by alice";
+    start();
+    pass(ShelvedImages::step * 2);
+    crash();
+    pause.why.reset();
+    settings.policy.shelve = {};
+    start();
+    pass(ShelvedImages::step * 2);
+    EXPECT_EQ(cloud.snapshots.size(), 1U);
+    EXPECT_EQ(cloud.count("snapshots"), 0U);
 }
 
 TEST_F(ReturnTest, EachProjectHasItsTurn) {

@@ -108,6 +108,44 @@ TEST_F(GlanceTest, ACloudWithoutAnImageServiceIsNoTrouble) {
     EXPECT_FALSE(found(parts, ""));
 }
 
+/// By what the token says of the reaper.
+TEST_F(GlanceTest, ListsTheSnapshotsThatNovaMadeForTheReaper) {
+    auto parts = cloud.connect();
+    const auto who = cloud.run(parts.session->authenticate());
+    ASSERT_TRUE(who);
+    const std::string list = "GET /glance/v2/images?image_type=snapshot&owner=" + who->project_id +
+                             "&user_id=" + who->user_id + "&limit=500";
+    cloud.on(list, json_reply(200, R"({"images": [
+        {"id": "i-1", "name": "web-shelved", "instance_uuid": "s-1"},
+        {"id": "i-2", "name": "of no server"}], "next": "/v2/images?marker=i-2"})"));
+    cloud.on(
+        list + "&marker=i-2",
+        json_reply(200, R"({"images": [{"id": "i-3", "name": "b", "instance_uuid": "s-3"}]})"));
+    const auto found = cloud.run(parts.images->own_snapshots());
+    ASSERT_TRUE(found) << found.error().what;
+    ASSERT_EQ(found->size(), 2U);
+    EXPECT_EQ((*found)[0].id, "i-1");
+    EXPECT_EQ((*found)[0].name, "web-shelved");
+    EXPECT_EQ((*found)[0].server, ServerId{"s-1"});
+    EXPECT_EQ((*found)[1].server, ServerId{"s-3"});
+    cloud.on(list, json_reply(200, R"({"images": {}})"));
+    EXPECT_FALSE(cloud.run(parts.images->own_snapshots()));
+    cloud.on(list, json_reply(403, "{}"));
+    EXPECT_EQ(cloud.run(parts.images->own_snapshots()).error().code, Errc::forbidden);
+}
+
+TEST_F(GlanceTest, DeletesAnImage) {
+    auto parts = cloud.connect();
+    const auto deleted = [&](int status) {
+        cloud.on("DELETE " + path, json_reply(status, ""));
+        return cloud.run(parts.images->delete_image("i-1"));
+    };
+    EXPECT_TRUE(deleted(204).value());
+    EXPECT_FALSE(deleted(404).value());
+    EXPECT_EQ(deleted(403).error().code, Errc::forbidden);
+    EXPECT_FALSE(cloud.run(parts.images->delete_image("")));
+}
+
 TEST(ImagesRoot, HasItsVersionOnce) {
     EXPECT_EQ(images_root("http://g:9292"), "http://g:9292/v2");
     EXPECT_EQ(images_root("http://g:9292/"), "http://g:9292/v2");

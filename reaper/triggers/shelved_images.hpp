@@ -1,0 +1,37 @@
+// Deletes the images of servers that the reaper shelved, when they are of no more use.
+//
+// Nova copies a server that is shelved to Glance for the reaper's user, and deletes the image as
+// the user that brings the server back or deletes it. An owner may not, so that the image would
+// stay.
+#pragma once
+
+#include <functional>
+
+#include "reaper/ports/cloud_ports.hpp"
+#include "reaper/ports/journal.hpp"
+
+namespace reaper {
+
+class ShelvedImages {
+public:
+    /// Between two looks.
+    static constexpr Duration step = std::chrono::minutes{5};
+
+    /// References must outlive it.
+    struct Dependencies {
+        CloudPorts cloud;
+        Journal& journal;
+        std::function<bool()> may_act;  ///< this reaper serves, shelves servers, is not paused
+    };
+    explicit ShelvedImages(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
+
+    /// One look. An error: which images there are, or what became of their servers, is not known.
+    ResultTask<void> look();
+
+private:
+    ResultTask<bool> is_of_no_use(Snapshot image);
+
+    Dependencies dependencies_;
+};
+
+}  // namespace reaper
