@@ -113,10 +113,18 @@ public:
     }
 };
 
+/// Boost tells of trailers in this way since some release after 1.83, and does not know it before.
+template <bool is_request>
+class SkipsTrailers : public boost::beast::http::basic_parser<is_request> {
+    using Text = boost::beast::string_view;
+    virtual void on_trailer_field_impl(boost::beast::http::field, Text, Text,
+                                       boost::beast::error_code&) {}
+};
+
 /// Reads one message: its head, then its body piece by piece. Extensions of chunks and trailers
 /// are skipped.
 template <bool is_request>
-class MessageReader final : private boost::beast::http::basic_parser<is_request> {
+class MessageReader final : private SkipsTrailers<is_request> {
 public:
     using Head = std::conditional_t<is_request, RequestHead, AnswerHead>;
 
