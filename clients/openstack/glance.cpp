@@ -33,8 +33,8 @@ ResultTask<Found> find_image(std::shared_ptr<Session> session, const std::string
 constexpr int snapshots_on_a_page = 500;
 constexpr int max_snapshot_pages = 100;
 
-ResultTask<std::vector<Snapshot>> list_snapshots(std::shared_ptr<Session> session) {
-    std::vector<Snapshot> all;
+ResultTask<std::vector<ServerImage>> list_snapshots(std::shared_ptr<Session> session) {
+    std::vector<ServerImage> all;
     auto url = co_await session->url_of(CloudService::image);
     if (!url && url.error().code == Errc::bad_input) co_return all;
     if (!url) co_return url.error();
@@ -83,7 +83,9 @@ public:
     ResultTask<Found> image(std::string id) override {
         return http::keeping(shared_from_this(), known_or_asked(std::move(id)));
     }
-    ResultTask<std::vector<Snapshot>> own_snapshots() override { return list_snapshots(session_); }
+    ResultTask<std::vector<ServerImage>> own_server_images() override {
+        return list_snapshots(session_);
+    }
     ResultTask<bool> delete_image(std::string id) override {
         return remove_image(session_, std::move(id));
     }
@@ -156,9 +158,9 @@ Result<ImageProperties> read_image(std::string_view body, const std::string& whe
     });
 }
 
-Result<SnapshotPage> read_snapshots(std::string_view body, const std::string& where) {
+Result<ServerImagePage> read_snapshots(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
-        SnapshotPage page;
+        ServerImagePage page;
         std::string last;
         top["images"].each([&](const JsonPlace& image) {
             last = image["id"].id();

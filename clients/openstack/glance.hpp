@@ -25,12 +25,12 @@ ResultTask<EndpointInfo> glance_info(std::shared_ptr<Session> session);
 /// The top-level members of an image that are texts. Pure. `where` names the call in the error.
 Result<ImageProperties> read_image(std::string_view body, const std::string& where);
 
-struct SnapshotPage {
-    std::vector<Snapshot> snapshots;
+struct ServerImagePage {
+    std::vector<ServerImage> snapshots;
     std::string last_id;  ///< where the next page begins; empty: this is the last one
 };
 /// Images that name the server that they were made of. Pure.
-Result<SnapshotPage> read_snapshots(std::string_view body, const std::string& where);
+Result<ServerImagePage> read_snapshots(std::string_view body, const std::string& where);
 
 /// The root of the version 2 API below the catalog's endpoint, which may have the version or not.
 std::string images_root(std::string endpoint);

@@ -15,7 +15,7 @@ namespace reaper {
 using ImageProperties = std::map<std::string, std::string>;
 
 /// An image that Nova made of a server.
-struct Snapshot {
+struct ServerImage {
     std::string id;
     std::string name;
     ServerId server;
@@ -31,7 +31,7 @@ public:
     virtual ResultTask<std::optional<ImageProperties>> image(std::string id) = 0;
     /// Those that belong to the reaper's project and that Nova made for the reaper's user, as of a
     /// server that it shelved. None where there is no image service.
-    virtual ResultTask<std::vector<Snapshot>> own_snapshots() = 0;
+    virtual ResultTask<std::vector<ServerImage>> own_server_images() = 0;
     /// False: there is no such image.
     virtual ResultTask<bool> delete_image(std::string id) = 0;
 };

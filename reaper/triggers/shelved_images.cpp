@@ -25,9 +25,9 @@ bool is_back(const Server& server) {
 
 ResultTask<void> ShelvedImages::look() {
     if (!dependencies_.may_act()) co_return Result<void>{};
-    auto images = co_await dependencies_.cloud.images.own_snapshots();
+    auto images = co_await dependencies_.cloud.images.own_server_images();
     if (!images) co_return images.error();
-    std::erase_if(*images, [](const Snapshot& each) { return !each.name.ends_with(shelved); });
+    std::erase_if(*images, [](const ServerImage& each) { return !each.name.ends_with(shelved); });
     if (images->empty()) co_return Result<void>{};
     std::set<std::string> kept{"SHELVED", "SHELVED_OFFLOADED"};
     auto listed = co_await dependencies_.cloud.compute.servers_in(std::move(kept), std::nullopt);
@@ -35,10 +35,10 @@ ResultTask<void> ShelvedImages::look() {
     std::set<ServerId> still_shelved;
     for (const ServerRecord& record : *listed) still_shelved.insert(record.server.id);
     int asked = 0;
-    for (const Snapshot& image : *images) {
+    for (const ServerImage& image : *images) {
         if (still_shelved.contains(image.server)) continue;
         if (++asked > asked_at_once || !dependencies_.may_act()) break;
-        Snapshot each = image;
+        ServerImage each = image;
         const auto useless = co_await is_of_no_use(std::move(each));
         if (!useless) co_return useless.error();
         if (!*useless) continue;
@@ -58,7 +58,7 @@ ResultTask<void> ShelvedImages::look() {
 }
 
 /// The reaper shelved its server, which is gone or back.
-ResultTask<bool> ShelvedImages::is_of_no_use(Snapshot image) {
+ResultTask<bool> ShelvedImages::is_of_no_use(ServerImage image) {
     JournalQuery query;
     query.server = image.server.str();
     query.limit = 1;

@@ -29,7 +29,7 @@ public:
     ResultTask<void> look();
 
 private:
-    ResultTask<bool> is_of_no_use(Snapshot image);
+    ResultTask<bool> is_of_no_use(ServerImage image);
 
     Dependencies dependencies_;
 };

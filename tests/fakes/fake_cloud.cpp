@@ -511,7 +511,7 @@ ResultTask<std::optional<ImageProperties>> FakeCloud::image(std::string id) {
     co_return properties;
 }
 
-ResultTask<std::vector<Snapshot>> FakeCloud::own_snapshots() {
+ResultTask<std::vector<ServerImage>> FakeCloud::own_server_images() {
     co_await breathe();
     if (auto error = note("snapshots")) co_return *error;
     co_return snapshots;
@@ -520,7 +520,7 @@ ResultTask<std::vector<Snapshot>> FakeCloud::own_snapshots() {
 ResultTask<bool> FakeCloud::delete_image(std::string id) {
     co_await breathe();
     if (auto error = note("REMOVE " + id)) co_return *error;
-    co_return std::erase_if(snapshots, [&](const Snapshot& each) { return each.id == id; }) > 0;
+    co_return std::erase_if(snapshots, [&](const ServerImage& each) { return each.id == id; }) > 0;
 }
 
 }  // namespace reaper::test

@@ -95,7 +95,7 @@ public:
     std::set<std::string> classes{"VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_PREEMPTIBLE"};
     std::set<std::string> undiscovered;  ///< hosts with a service that are no hypervisors
     std::map<std::string, ImageProperties> images;  ///< by id; others are not there
-    std::vector<Snapshot> snapshots;                ///< the reaper's own
+    std::vector<ServerImage> snapshots;             ///< the reaper's own
     /// Request id -> what Nova recorded. A server that failed to boot has the failed action
     /// `create` for any request id, unless `forgotten` has it.
     std::map<std::string, ActionRecord> recorded_actions;
@@ -200,7 +200,7 @@ public:
     ResultTask<ProviderId> create_provider(std::string name, ProviderId parent,
                                            Duration deadline) override;
     ResultTask<std::optional<ImageProperties>> image(std::string id) override;
-    ResultTask<std::vector<Snapshot>> own_snapshots() override;
+    ResultTask<std::vector<ServerImage>> own_server_images() override;
     ResultTask<bool> delete_image(std::string id) override;
 
 private:

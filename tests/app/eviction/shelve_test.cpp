@@ -323,7 +323,7 @@ TEST_F(ReturnTest, TheImageOfAServerThatIsNoLongerShelvedIsDeleted) {
     start();
     pass(ShelvedImages::step * 2);
     std::vector<std::string> left;
-    for (const Snapshot& each : cloud.snapshots) left.push_back(each.id);
+    for (const ServerImage& each : cloud.snapshots) left.push_back(each.id);
     EXPECT_THAT(left, ElementsAre("of-kept", "of-going", "of-broken", "own", "other"));
     EXPECT_EQ(journal.noted_marks.back().kind, "image-deleted");
 }

@@ -121,7 +121,7 @@ TEST_F(GlanceTest, ListsTheSnapshotsThatNovaMadeForTheReaper) {
     cloud.on(
         list + "&marker=i-2",
         json_reply(200, R"({"images": [{"id": "i-3", "name": "b", "instance_uuid": "s-3"}]})"));
-    const auto found = cloud.run(parts.images->own_snapshots());
+    const auto found = cloud.run(parts.images->own_server_images());
     ASSERT_TRUE(found) << found.error().what;
     ASSERT_EQ(found->size(), 2U);
     EXPECT_EQ((*found)[0].id, "i-1");
@@ -129,9 +129,9 @@ TEST_F(GlanceTest, ListsTheSnapshotsThatNovaMadeForTheReaper) {
     EXPECT_EQ((*found)[0].server, ServerId{"s-1"});
     EXPECT_EQ((*found)[1].server, ServerId{"s-3"});
     cloud.on(list, json_reply(200, R"({"images": {}})"));
-    EXPECT_FALSE(cloud.run(parts.images->own_snapshots()));
+    EXPECT_FALSE(cloud.run(parts.images->own_server_images()));
     cloud.on(list, json_reply(403, "{}"));
-    EXPECT_EQ(cloud.run(parts.images->own_snapshots()).error().code, Errc::forbidden);
+    EXPECT_EQ(cloud.run(parts.images->own_server_images()).error().code, Errc::forbidden);
 }
 
 TEST_F(GlanceTest, DeletesAnImage) {
