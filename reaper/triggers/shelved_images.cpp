@@ -11,9 +11,9 @@ namespace reaper {
 namespace {
 
 /// In one look.
-constexpr int asked_at_once = 100;
+constexpr int most_looked_into = 100;
 /// What Nova calls the image of a server that is shelved.
-constexpr std::string_view shelved = "-shelved";
+constexpr std::string_view image_suffix = "-shelved";
 
 /// It boots from its disk there; a server that Nova has trouble with may need its image yet.
 bool is_back(const Server& server) {
@@ -27,7 +27,8 @@ ResultTask<void> ShelvedImages::look() {
     if (!dependencies_.may_act()) co_return Result<void>{};
     auto images = co_await dependencies_.cloud.images.own_server_images();
     if (!images) co_return images.error();
-    std::erase_if(*images, [](const ServerImage& each) { return !each.name.ends_with(shelved); });
+    std::erase_if(*images,
+                  [](const ServerImage& each) { return !each.name.ends_with(image_suffix); });
     if (images->empty()) co_return Result<void>{};
     std::set<std::string> kept{"SHELVED", "SHELVED_OFFLOADED"};
     auto listed = co_await dependencies_.cloud.compute.servers_in(std::move(kept), std::nullopt);
@@ -37,7 +38,7 @@ ResultTask<void> ShelvedImages::look() {
     int asked = 0;
     for (const ServerImage& image : *images) {
         if (still_shelved.contains(image.server)) continue;
-        if (++asked > asked_at_once || !dependencies_.may_act()) break;
+        if (++asked > most_looked_into || !dependencies_.may_act()) break;
         ServerImage each = image;
         const auto useless = co_await is_of_no_use(std::move(each));
         if (!useless) co_return useless.error();
