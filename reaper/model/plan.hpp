@@ -31,7 +31,7 @@ struct Victim {
     std::string project_name{};  ///< as Keystone called it then; empty: not known
     /// Of a server that is elsewhere: the consumer that holds what its resize left on `host`.
     ServerId held_by{};
-    std::optional<TimePoint> launched{};  ///< by Nova: anew when it came back from a shelf
+    std::optional<TimePoint> launched{};  ///< by Nova: again when it came back from a shelf
 
     /// The holder of `resources` in Placement.
     const ServerId& holder() const { return held_by.empty() ? server : held_by; }

@@ -25,7 +25,7 @@ public:
     };
     explicit ShelvedImages(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
-    /// One look. An error: which images there are, or what became of their servers, is not known.
+    /// One look. An error: which images there are, or whether their servers are back, is not known.
     ResultTask<void> look();
 
 private:

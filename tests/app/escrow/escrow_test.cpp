@@ -342,7 +342,7 @@ TEST_F(EscrowTest, BeforeItDecidesItKnowsWhatAnotherLeft) {
     EXPECT_EQ(cloud.count("DELETE"), 0U) << "its room was freed already";
 }
 
-TEST_F(EscrowTest, WhatEndsWhileItsHostIsReadIsInNobodysWay) {
+TEST_F(EscrowTest, WhatEndsWhileItsHostIsReadIsNotInTheWay) {
     full_of({"a", "b"});
     cloud.remove(uuid_of("a"));
     booting("new");
