@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -44,9 +45,9 @@ public:
         return text + "\n\n" + app->get_footer();
     }
     std::string make_subcommand(const CLI::App* command) const override {
-        std::ostringstream line;
-        CLI::detail::format_help(line, command->get_name(), brief_of(*command), get_column_width());
-        return line.str();
+        std::string line = "  " + command->get_name();
+        line.resize(std::max(line.size(), get_column_width()), ' ');
+        return line + brief_of(*command) + "\n";
     }
     std::string make_option_opts(const CLI::Option* option) const override {
         return option->get_type_size() == 0 ? "" : " " + option->get_type_name();

@@ -45,7 +45,7 @@ std::optional<json> DaemonApi::get_if_there(const std::string& target) {
     if (!answer || answer->status != 200) return std::nullopt;
     json said = json::parse(answer->body, nullptr, false);
     if (!said.is_object()) return std::nullopt;
-    return said;
+    return std::optional<json>{std::move(said)};
 }
 
 std::optional<json> DaemonApi::post(const std::string& target, const json& body, ExitCode& code,
@@ -91,7 +91,7 @@ std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answe
     code = ExitCode::ok;
     json said = json::parse(answer->body, nullptr, false);
     const bool done = answer->status == 200 || answer->status == 202;
-    if (done && said.is_object()) return said;
+    if (done && said.is_object()) return std::optional<json>{std::move(said)};
     if (!is_refusal(said) && remote())
         return end(ExitCode::failed, name() + " answers " + std::to_string(answer->status) +
                                          ", and not as a reaper does: is that its admin.listen?");

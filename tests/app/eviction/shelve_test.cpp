@@ -311,10 +311,10 @@ TEST_F(ReturnTest, TheImageOfAServerThatIsNoLongerShelvedIsDeleted) {
     cloud.snapshots.push_back({"own", "golden", ServerId{"back"}});
     cloud.snapshots.push_back({"other", "web-shelved", ServerId{"no-victim"}});
     cloud.remove("gone");
-    const auto now_is = [&](const std::string& id, const char* status, const char* task) {
+    const auto now_is = [&](const std::string& id, const char* state, const char* task) {
         Server& server = cloud.server_at(id).record.server;
         server.host = "host1";
-        server.status = status;
+        server.status = state;
         server.task_state = task;
     };
     now_is("back", "ACTIVE", "");
