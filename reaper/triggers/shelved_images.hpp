@@ -15,7 +15,7 @@ namespace reaper {
 class ShelvedImages {
 public:
     /// Between two looks.
-    static constexpr Duration step = std::chrono::minutes{5};
+    static constexpr Duration step = std::chrono::minutes{1};
 
     /// References must outlive it.
     struct Dependencies {

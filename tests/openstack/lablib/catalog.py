@@ -27,6 +27,7 @@ USERS = {
     "openstack": ("service", ["admin"]),
     "reaper": ("service", ["admin"]),
     "onlooker": ("regular", ["reader"]),
+    "owner": ("spot", ["member"]),
     "least": ("service", ["reaper"]),  # with the rights that a scenario gives the role
 }
 
