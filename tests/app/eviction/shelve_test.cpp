@@ -286,6 +286,20 @@ TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {
     EXPECT_THAT(returned(), IsEmpty());
 }
 
+/// It came back meanwhile.
+TEST_F(ReturnTest, OneThatItsOwnerShelvedSoonAfterwardsStays) {
+    room_for(1);
+    has_shelved("a1", cloud.own_user_id, "spot");
+    auto& history = cloud.histories[ServerId{"a1"}];
+    ActionRecord again = history.front();
+    again.user = "alice";
+    again.started += minutes{5};
+    history.insert(history.begin(), again);
+    start();
+    pass(minutes{5});
+    EXPECT_THAT(returned(), IsEmpty());
+}
+
 /// An operator works as the reaper's user.
 TEST_F(ReturnTest, OneThatAnOperatorShelvedStays) {
     room_for(2);
