@@ -166,8 +166,8 @@ Result<ServerImagePage> read_snapshots(std::string_view body, const std::string&
             last = image["id"].id();
             std::string server = image.text_or_empty("instance_uuid");
             if (!server.empty())
-                page.snapshots.push_back(
-                    {last, image.text_or_empty("name"), ServerId{std::move(server)}});
+                page.snapshots.push_back({last, image.text_or_empty("name"),
+                                          ServerId{std::move(server)}, image["created_at"].time()});
         });
         if (top.maybe("next")) page.last_id = std::move(last);
         return page;

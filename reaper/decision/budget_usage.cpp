@@ -60,12 +60,17 @@ void BudgetUsage::count_past(const VictimHistory& history, TimePoint now) {
 /// Those that the history does not have yet, and that have not ended (unsent, so never).
 void BudgetUsage::count_planned(const VictimHistory& history, const CloudIndex& cloud,
                                 const Ledger& ledger) {
+    const auto counted = [&](const Ledger::Eviction& eviction) {
+        const Server* const server = find_server(cloud.find(eviction.host), eviction.server);
+        return history.contains(eviction.server,
+                                server == nullptr ? std::nullopt : server->launched);
+    };
     for (const auto* const eviction : ledger.evictions_of(request_.id))
-        if (!eviction->ended && !history.contains(eviction->server, request_.id)) ++by_request_;
+        if (!eviction->ended && !counted(*eviction)) ++by_request_;
     if (!of_others()) return;
     std::map<RequestId, bool> is_ours;  ///< for the same project
     ledger.each_under_way([&](const Ledger::Eviction& eviction) {
-        if (history.contains(eviction.server, eviction.request)) return;
+        if (counted(eviction)) return;
         ++in_window_;
         const auto [ours, first] = is_ours.try_emplace(eviction.request);
         if (first) {

@@ -154,7 +154,7 @@ void EvictingExecutor::not_done(Cull& cull, const Victim& victim) {
     cull.sent.erase(victim.server);
     cull.not_out.erase(victim.server);
     cull.ours.erase(victim.server);
-    safeguards_.on_not_done(victim);
+    safeguards_.on_not_done(cull.request.id, victim);
 }
 
 /// The last question before anything is written to the cloud.

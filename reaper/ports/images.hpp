@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/time.hpp"
 #include "reaper/runtime/task.hpp"
 
 namespace reaper {
@@ -19,6 +20,7 @@ struct ServerImage {
     std::string id;
     std::string name;
     ServerId server;
+    TimePoint created{};
 };
 
 class Images {

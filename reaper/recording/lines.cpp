@@ -172,6 +172,7 @@ constexpr auto past_victim_fields = fields_of<PastVictim>([](auto& io, auto& vic
     io.required("host", victim.host, named<NameKind::machine>);
     io.optional("workload", victim.workload, named<NameKind::value>);
     io.optional("for_project", victim.requester, named<NameKind::project>);
+    io.optional("launched", victim.launched);
 });
 
 /// What held it back.

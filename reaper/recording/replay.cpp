@@ -129,8 +129,8 @@ Decision unless_held(Decision decision, const Seen& seen, const CompiledPolicy& 
 }
 
 PastVictim past(const Victim& victim, const Seen& seen) {
-    return {seen.at,     seen.request.id, victim.server,        victim.name,   victim.project,
-            victim.host, victim.workload, seen.request.project, victim.created};
+    return {seen.at,     seen.request.id, victim.server,        victim.name,    victim.project,
+            victim.host, victim.workload, seen.request.project, victim.created, victim.launched};
 }
 
 double hours(Duration span) {

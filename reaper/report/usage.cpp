@@ -42,7 +42,8 @@ void UsageSum::add(ServerRun run) {
     first.reclaimed = true;
     // Only what is revocable is ever reclaimed; its flavor or project may have changed since.
     first.revocable = true;
-    if (!first.until) first.until = run.until;
+    // One that was shelved ended there, though Nova ends it when its owner deletes it.
+    if (!first.until || (run.until && *run.until < *first.until)) first.until = run.until;
 }
 
 bool UsageSum::sum(std::size_t servers) {

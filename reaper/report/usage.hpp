@@ -56,7 +56,8 @@ struct UsageLine {
 };
 
 /// By project, regular before revocable; runs outside of `from` to `to` count nothing. Of several
-/// reports of one run the first is taken, marked as reclaimed if any of them is. Runs of a server
+/// reports of one run the first is taken, marked as reclaimed if any of them is, with the first
+/// end. Runs of a server
 /// that overlap are one; a server that was shelved and came back has one for each time.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 

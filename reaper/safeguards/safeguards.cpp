@@ -44,8 +44,8 @@ void Safeguards::note_victim(PastVictim victim) {
     history_.note(std::move(victim));
 }
 
-void Safeguards::note_refused_deletion(const ServerId& server) {
-    history_.forget(server);
+void Safeguards::note_refused_deletion(const ServerId& server, const RequestId& request) {
+    history_.forget(server, request);
 }
 
 // ---- culls and what happened to them ----

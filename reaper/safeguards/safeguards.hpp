@@ -82,7 +82,7 @@ public:
     /// A deletion is sent. Repeating one has no effect.
     void note_victim(PastVictim victim);
     /// Its deletion was refused, or never happened: it counts for nothing.
-    void note_refused_deletion(const ServerId& server);
+    void note_refused_deletion(const ServerId& server, const RequestId& request);
     /// Servers are to be deleted for the request; until its freed-room result is noted, or that it
     /// came to nothing.
     void note_cull(const Request& request);

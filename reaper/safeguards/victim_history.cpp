@@ -13,7 +13,15 @@ double harm_of(const PastVictim& victim) {
 }
 
 void VictimHistory::note(PastVictim victim) {
-    if (contains(victim.server, victim.request)) return;
+    const auto [begin, end] = by_server_.equal_range(victim.server);
+    const auto went_before = [](const PastVictim& one, const PastVictim& other) {
+        return other.launched && one.at < *other.launched;
+    };
+    const bool known = std::any_of(begin, end, [&](const auto& each) {
+        const PastVictim& other = each.second->second;
+        return !went_before(victim, other) && !went_before(other, victim);
+    });
+    if (known) return;
     if (by_time_.size() >= max_kept) erase(by_time_.begin());
     const ServerId server = victim.server;
     OfRequest& of_request = by_request_[victim.request];
@@ -24,10 +32,12 @@ void VictimHistory::note(PastVictim victim) {
     by_server_.emplace(server, by_time_.emplace(at, std::move(victim)));
 }
 
-bool VictimHistory::contains(const ServerId& server, const RequestId& request) const {
+bool VictimHistory::contains(const ServerId& server,
+                             const std::optional<TimePoint>& launched) const {
     const auto [begin, end] = by_server_.equal_range(server);
-    return std::any_of(begin, end,
-                       [&](const auto& each) { return each.second->second.request == request; });
+    return std::any_of(begin, end, [&](const auto& each) {
+        return !launched || *launched <= each.second->second.at;
+    });
 }
 
 VictimHistory::ByServer::iterator VictimHistory::entry_of(ByTime::iterator at) {
@@ -46,11 +56,11 @@ void VictimHistory::erase(ByTime::iterator at) {
     by_time_.erase(at);
 }
 
-void VictimHistory::forget(const ServerId& server) {
+void VictimHistory::forget(const ServerId& server, const RequestId& request) {
     const auto [begin, end] = by_server_.equal_range(server);
-    const auto last = std::max_element(
-        begin, end, [](const auto& a, const auto& b) { return a.second->first < b.second->first; });
-    if (last != end) erase(last->second);
+    const auto its = std::find_if(
+        begin, end, [&](const auto& each) { return each.second->second.request == request; });
+    if (its != end) erase(its->second);
 }
 
 void VictimHistory::prune(TimePoint now, Duration kept) {
@@ -61,6 +71,7 @@ void VictimHistory::prune(TimePoint now, Duration kept) {
         auto node = by_time_.extract(last);
         node.key() = now;
         if (node.mapped().created != TimePoint{}) node.mapped().created += now - node.mapped().at;
+        if (node.mapped().launched) *node.mapped().launched += now - node.mapped().at;
         node.mapped().at = now;
         known = by_time_.insert(std::move(node));
         counted_.reset();
@@ -75,6 +86,7 @@ void VictimHistory::shift(Duration by) {
         node.key() += by;
         node.mapped().at += by;
         if (node.mapped().created != TimePoint{}) node.mapped().created += by;
+        if (node.mapped().launched) *node.mapped().launched += by;
         const ServerId server = node.mapped().server;
         by_server_.emplace(server, moved.insert(std::move(node)));
     }

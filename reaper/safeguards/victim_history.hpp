@@ -29,6 +29,8 @@ struct PastVictim {
     std::string workload{};  ///< as its metadata name it; or empty
     ProjectId requester{};   ///< the project that it was deleted for; empty: not known
     TimePoint created{};     ///< itself; `TimePoint{}`: not known
+    /// By Nova: later than an earlier eviction, if it came back from a shelf.
+    std::optional<TimePoint> launched{};
 };
 
 /// What its deletion costs: a victim, and one more for the work of an hour that is lost with it.
@@ -42,16 +44,17 @@ public:
     VictimHistory(VictimHistory&&) = default;  // a copy's iterators would be the original's
     VictimHistory& operator=(VictimHistory&&) = default;
 
-    /// A server counts once for each request: one that was shelved may come back, and go again.
+    /// A server that is known already is not counted again, unless it came back in between.
     void note(PastVictim victim);
-    /// Its last deletion never happened.
-    void forget(const ServerId& server);
+    /// Its deletion for the request never happened.
+    void forget(const ServerId& server, const RequestId& request);
     /// Drops what is older than `kept`, and sets what lies in the future to `now`.
     void prune(TimePoint now, Duration kept);
     /// The wall clock was set forward by this duration (or back): all times move with it.
     void shift(Duration by);
 
-    bool contains(const ServerId& server, const RequestId& request) const;
+    /// Was it evicted since it was launched? (Not known: ever?)
+    bool contains(const ServerId& server, const std::optional<TimePoint>& launched) const;
     bool empty() const { return by_time_.empty(); }
     std::size_t size() const { return by_time_.size(); }
     /// Those after `since`, oldest first.

@@ -1,6 +1,7 @@
 #include "reaper/triggers/shelved_images.hpp"
 
-#include <set>
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "reaper/model/text.hpp"
@@ -12,13 +13,18 @@ namespace {
 
 /// In one look.
 constexpr int most_looked_into = 100;
+constexpr int most_evictions = 20;  ///< of one server
 /// What Nova calls the image of a server that is shelved.
 constexpr std::string_view image_suffix = "-shelved";
+/// Between the call that shelves a server and its image, by two clocks at most.
+constexpr Duration same_shelving = std::chrono::minutes{10};
 
-/// It boots from its disk there; a server that Nova has trouble with may need its image yet.
-bool is_back(const Server& server) {
-    return !server.host.empty() && server.task_state.empty() && !server.soft_deleted() &&
-           server.status != "SHELVED" && server.status != "ERROR";
+/// It booted from its image, which was of an eviction at that time. Whatever else its state is, as
+/// after an operator's reset, the image may be all that is left of its disk.
+bool is_back(const Server& server, TimePoint evicted) {
+    const std::set<std::string_view> runs{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"};
+    return runs.contains(server.status.str()) && server.task_state.empty() &&
+           !server.host.empty() && server.launched && *server.launched > evicted;
 }
 
 }  // namespace
@@ -29,46 +35,57 @@ ResultTask<void> ShelvedImages::look() {
     if (!images) co_return images.error();
     std::erase_if(*images,
                   [](const ServerImage& each) { return !each.name.ends_with(image_suffix); });
+    std::erase_if(not_ours_, [&](const std::string& id) {
+        return std::none_of(images->begin(), images->end(),
+                            [&](const ServerImage& each) { return each.id == id; });
+    });
     if (images->empty()) co_return Result<void>{};
     std::set<std::string> kept{"SHELVED", "SHELVED_OFFLOADED"};
     auto listed = co_await dependencies_.cloud.compute.servers_in(std::move(kept), std::nullopt);
     if (!listed) co_return listed.error();
     std::set<ServerId> still_shelved;
     for (const ServerRecord& record : *listed) still_shelved.insert(record.server.id);
-    int asked = 0;
+    int looked_into = 0;
+    Result<void> all;
     for (const ServerImage& image : *images) {
-        if (still_shelved.contains(image.server)) continue;
-        if (++asked > most_looked_into || !dependencies_.may_act()) break;
+        if (still_shelved.contains(image.server) || not_ours_.contains(image.id)) continue;
+        if (++looked_into > most_looked_into || !dependencies_.may_act()) break;
         ServerImage each = image;
-        const auto useless = co_await is_of_no_use(std::move(each));
-        if (!useless) co_return useless.error();
-        if (!*useless) continue;
-        JournalEvent event{"image-deleted",
-                           "image " + image.id + " (" + printable(image.name, 64) +
-                               ") is of no more use: server " + image.server.str() +
-                               " is no longer shelved",
-                           dependencies_.cloud.clock.now()};
-        const LogFields about{.server = image.server.str()};
-        log_about(about, spdlog::level::info, "{}", event.reason);
-        auto noted = co_await dependencies_.journal.note_event(std::move(event));
-        if (!noted) co_return noted.error();
-        const auto deleted = co_await dependencies_.cloud.images.delete_image(image.id);
-        if (!deleted) co_return deleted.error();
+        const auto done = co_await judge(std::move(each));
+        if (!done) all = done.error();  // one must not hide the others
     }
-    co_return Result<void>{};
+    co_return all;
 }
 
-/// The reaper shelved its server, which is gone or back.
-ResultTask<bool> ShelvedImages::is_of_no_use(ServerImage image) {
+/// Deletes it, if a reaper shelved its server then, which is gone or back.
+ResultTask<void> ShelvedImages::judge(ServerImage image) {
     JournalQuery query;
     query.server = image.server.str();
-    query.limit = 1;
-    const auto victims = co_await dependencies_.journal.find_victims(std::move(query));
-    if (!victims) co_return victims.error();
-    if (victims->empty()) co_return false;
+    query.limit = most_evictions;
+    const auto evictions = co_await dependencies_.journal.find_victims(std::move(query));
+    if (!evictions) co_return evictions.error();
+    const auto its =
+        std::find_if(evictions->begin(), evictions->end(), [&](const VictimEntry& victim) {
+            return std::chrono::abs(victim.at - image.created) <= same_shelving;
+        });
+    if (its == evictions->end()) {
+        not_ours_.insert(image.id);
+        co_return Result<void>{};
+    }
     const auto record = co_await dependencies_.cloud.compute.server(image.server);
     if (!record) co_return record.error();
-    co_return !*record || is_back((*record)->server);
+    if (*record && !is_back((*record)->server, its->at)) co_return Result<void>{};
+    const auto deleted = co_await dependencies_.cloud.images.delete_image(image.id);
+    if (!deleted) co_return deleted.error();
+    if (!*deleted) co_return Result<void>{};
+    JournalEvent event{"image-deleted",
+                       "image " + image.id + " (" + printable(image.name, 64) +
+                           ") was of no more use: server " + image.server.str() + " is " +
+                           (*record ? "back" : "gone"),
+                       dependencies_.cloud.clock.now()};
+    const LogFields about{.server = image.server.str()};
+    log_about(about, spdlog::level::info, "{}", event.reason);
+    co_return co_await dependencies_.journal.note_event(std::move(event));
 }
 
 }  // namespace reaper

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "reaper/ports/cloud_ports.hpp"
 #include "reaper/ports/journal.hpp"
@@ -25,13 +27,15 @@ public:
     };
     explicit ShelvedImages(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
-    /// One look. An error: which images there are, or whether their servers are back, is not known.
+    /// One look. An error: which images there are is not known, or of some, whether their servers
+    /// are back, or they could not be deleted.
     ResultTask<void> look();
 
 private:
-    ResultTask<bool> is_of_no_use(ServerImage image);
+    ResultTask<void> judge(ServerImage image);
 
     Dependencies dependencies_;
+    std::set<std::string> not_ours_;  ///< images of no server that a reaper shelved then
 };
 
 }  // namespace reaper

@@ -94,8 +94,8 @@ std::optional<std::string> SafeguardController::not_known_yet() const {
     return preconditions == nullptr ? std::nullopt : preconditions->not_known_yet();
 }
 
-void SafeguardController::on_not_done(const Victim& victim) {
-    safeguards_.note_refused_deletion(victim.server);
+void SafeguardController::on_not_done(const RequestId& request, const Victim& victim) {
+    safeguards_.note_refused_deletion(victim.server, request);
     safeguards_.deletions().dropped(victim.server);
 }
 
@@ -107,6 +107,7 @@ void SafeguardController::on_sent(const Request& request, const Victim& victim,
     sent.request = request.id;
     sent.requester = request.project;
     sent.created = victim.created;
+    sent.launched = victim.launched;
     sent.server = victim.server;
     sent.name = victim.name;
     sent.project = victim.project;

@@ -19,7 +19,7 @@ TimePoint last_reset(const std::vector<JournalEvent>& events) {
 
 /// What the records say of their victims beside what the journal's lists do.
 struct FromRecords {
-    std::map<ServerId, const Victim*> planned;
+    std::map<std::pair<RequestId, ServerId>, const Victim*> planned;
     std::map<RequestId, ProjectId> projects;
 
     explicit FromRecords(const std::vector<RequestRecord>& records) {
@@ -29,14 +29,15 @@ struct FromRecords {
                 if (const auto* const plan = std::get_if<Plan>(&entry.decision))
                     for (const auto& host : plan->hosts)
                         for (const auto& victim : host.victims)
-                            planned.insert_or_assign(victim.server, &victim);
+                            planned.insert_or_assign({record.request.id, victim.server}, &victim);
         }
     }
     PastVictim victim(const VictimEntry& entry) const {
         PastVictim past = past_victim(entry);
-        if (const auto at = planned.find(past.server); at != planned.end()) {
+        if (const auto at = planned.find({past.request, past.server}); at != planned.end()) {
             past.workload = at->second->workload;
             past.created = at->second->created;
+            past.launched = at->second->launched;
         }
         if (const auto at = projects.find(past.request); at != projects.end())
             past.requester = at->second;

@@ -248,6 +248,7 @@ protected:
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 TEST_F(ReturnTest, AServerComesBackWhenThereIsRoom) {
     full_host();
@@ -314,43 +315,92 @@ TEST_F(ReturnTest, OneThatAnOperatorShelvedStays) {
     EXPECT_THAT(returned(), IsEmpty());
 }
 
-/// Its owner may not delete it.
-TEST_F(ReturnTest, TheImageOfAServerThatIsNoLongerShelvedIsDeleted) {
-    settings.policy.shelve.returns_per_hour = 0;
-    room_for(3);
-    for (const char* id : {"back", "kept", "going", "broken", "gone"}) {
-        has_shelved(id, cloud.own_user_id, "spot");
-        cloud.snapshots.push_back({std::string{"of-"} + id, "web-shelved", ServerId{id}});
+class ShelvedImagesTest : public ReturnTest {
+protected:
+    ShelvedImagesTest() {
+        settings.policy.shelve.returns_per_hour = 0;
+        room_for(3);
     }
-    cloud.snapshots.push_back({"own", "golden", ServerId{"back"}});
-    cloud.snapshots.push_back({"other", "web-shelved", ServerId{"no-victim"}});
-    cloud.remove("gone");
-    const auto now_is = [&](const std::string& id, const char* state, const char* task) {
-        Server& server = cloud.server_at(id).record.server;
+    /// A server that was shelved an hour ago, and its image.
+    Server& shelved_with_image(const std::string& id) {
+        has_shelved(id, cloud.own_user_id, "spot");
+        image_of(id, clock.now() - minutes{59});
+        return cloud.server_at(id).record.server;
+    }
+    void image_of(const std::string& id, TimePoint created, const std::string& name = "w-shelved") {
+        cloud.snapshots.push_back({"of-" + id, name, ServerId{id}, created});
+    }
+    /// It was started from its image again.
+    Server& back_again(const std::string& id) {
+        Server& server = shelved_with_image(id);
         server.host = "host1";
-        server.status = state;
-        server.task_state = task;
-    };
-    now_is("back", "ACTIVE", "");
-    now_is("going", "ACTIVE", "shelving_image_uploading");
-    now_is("broken", "ERROR", "");
+        server.status = "ACTIVE";
+        server.launched = clock.now() - minutes{30};
+        return server;
+    }
+    std::vector<std::string> left() const {
+        std::vector<std::string> ids;
+        for (const ServerImage& each : cloud.snapshots) ids.push_back(each.id);
+        return ids;
+    }
+    std::ptrdiff_t told() const {
+        return std::count_if(
+            journal.noted_marks.begin(), journal.noted_marks.end(),
+            [](const JournalEvent& event) { return event.kind == "image-deleted"; });
+    }
+};
+
+/// Its owner may not delete it.
+TEST_F(ShelvedImagesTest, TheImageOfAServerThatIsGoneOrBackIsDeleted) {
+    back_again("back");
+    shelved_with_image("gone");
+    cloud.remove("gone");
     start();
     pass(ShelvedImages::step * 2);
-    std::vector<std::string> left;
-    for (const ServerImage& each : cloud.snapshots) left.push_back(each.id);
-    EXPECT_THAT(left, ElementsAre("of-kept", "of-going", "of-broken", "own", "other"));
-    const auto is_of_image = [](const JournalEvent& event) {
-        return event.kind == "image-deleted";
-    };
-    EXPECT_EQ(std::count_if(journal.noted_marks.begin(), journal.noted_marks.end(), is_of_image),
-              2);
+    EXPECT_THAT(left(), IsEmpty());
+    EXPECT_EQ(told(), 2);
 }
 
-TEST_F(ReturnTest, NoImageIsDeletedDuringAPauseOrWhereNothingIsShelved) {
-    room_for(1);
-    has_shelved("gone", cloud.own_user_id, "spot");
-    cloud.snapshots.push_back({"of-gone", "web-shelved", ServerId{"gone"}});
-    cloud.remove("gone");
+TEST_F(ShelvedImagesTest, OneThatAServerMayNeedStays) {
+    shelved_with_image("shelved");
+    back_again("on-its-way").task_state = "shelving_image_uploading";
+    back_again("broken").status = "ERROR";
+    back_again("reset").launched = clock.now() - minutes{90};  // it never booted from it
+    back_again("nowhere").host = "";
+    back_again("restorable").status = "SOFT_DELETED";
+    start();
+    pass(ShelvedImages::step * 2);
+    EXPECT_THAT(left(), SizeIs(6));
+    EXPECT_EQ(told(), 0);
+}
+
+TEST_F(ShelvedImagesTest, OneThatNoReaperMadeStays) {
+    back_again("a");
+    cloud.snapshots.clear();
+    image_of("a", clock.now() - minutes{59}, "golden");
+    image_of("a", clock.now() - minutes{20});  // by an operator, of the same name
+    image_of("no-victim", clock.now() - minutes{59});
+    start();
+    pass(ShelvedImages::step * 3);
+    EXPECT_THAT(left(), SizeIs(3));
+}
+
+/// As Glance refuses, where a volume is cloned from it.
+TEST_F(ShelvedImagesTest, OneThatCantBeDeletedHidesNoOther) {
+    back_again("first");
+    back_again("second");
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call != "REMOVE of-first") return std::nullopt;
+        return Error{Errc::conflict, "glance: it is in use"};
+    };
+    start();
+    pass(ShelvedImages::step * 3);
+    EXPECT_THAT(left(), ElementsAre("of-first"));
+    EXPECT_EQ(told(), 1);
+}
+
+TEST_F(ShelvedImagesTest, NoneIsDeletedDuringAPauseOrWhereNothingIsShelved) {
+    back_again("back");
     pause.why = "paused by alice";
     start();
     pass(ShelvedImages::step * 2);
@@ -359,7 +409,7 @@ TEST_F(ReturnTest, NoImageIsDeletedDuringAPauseOrWhereNothingIsShelved) {
     settings.policy.shelve = {};
     start();
     pass(ShelvedImages::step * 2);
-    EXPECT_EQ(cloud.snapshots.size(), 1U);
+    EXPECT_THAT(left(), SizeIs(1));
     EXPECT_EQ(cloud.count("snapshots"), 0U);
 }
 

@@ -116,17 +116,19 @@ TEST_F(GlanceTest, ListsTheSnapshotsThatNovaMadeForTheReaper) {
     const std::string list = "GET /glance/v2/images?image_type=snapshot&owner=" + who->project_id +
                              "&user_id=" + who->user_id + "&limit=500";
     cloud.on(list, json_reply(200, R"({"images": [
-        {"id": "i-1", "name": "web-shelved", "instance_uuid": "s-1"},
+        {"id": "i-1", "name": "web-shelved", "instance_uuid": "s-1",
+         "created_at": "2026-11-30T05:18:52Z"},
         {"id": "i-2", "name": "of no server"}], "next": "/v2/images?marker=i-2"})"));
-    cloud.on(
-        list + "&marker=i-2",
-        json_reply(200, R"({"images": [{"id": "i-3", "name": "b", "instance_uuid": "s-3"}]})"));
+    cloud.on(list + "&marker=i-2",
+             json_reply(200, R"({"images": [{"id": "i-3", "name": "b", "instance_uuid": "s-3",
+                                              "created_at": "2026-11-30T05:18:52Z"}]})"));
     const auto found = cloud.run(parts.images->own_server_images());
     ASSERT_TRUE(found) << found.error().what;
     ASSERT_EQ(found->size(), 2U);
     EXPECT_EQ((*found)[0].id, "i-1");
     EXPECT_EQ((*found)[0].name, "web-shelved");
     EXPECT_EQ((*found)[0].server, ServerId{"s-1"});
+    EXPECT_EQ((*found)[0].created, parse_time("2026-11-30T05:18:52Z"));
     EXPECT_EQ((*found)[1].server, ServerId{"s-3"});
     cloud.on(list, json_reply(200, R"({"images": {}})"));
     EXPECT_FALSE(cloud.run(parts.images->own_server_images()));

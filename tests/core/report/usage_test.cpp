@@ -58,7 +58,7 @@ TEST(Usage, AServerIsCountedOnceAndIsRevocableIfItWasReclaimed) {
     EXPECT_TRUE(lines[0].revocable);
     EXPECT_EQ(lines[0].servers, 1);
     EXPECT_EQ(lines[0].reclaimed, 1);
-    EXPECT_DOUBLE_EQ(lines[0].hours, 3) << "who tells first is believed";
+    EXPECT_DOUBLE_EQ(lines[0].hours, 2) << "then it was shelved, and deleted by its owner";
 }
 
 TEST(Usage, AServerThatWasShelvedAndCameBackCountsForEachOfItsTimes) {

@@ -119,7 +119,7 @@ TEST(Limits, WhatWasDeletedInTheWindowCountsAndWhatIsOlderDoesNot) {
     ASSERT_TRUE(std::holds_alternative<NotEnough>(decision));
     EXPECT_EQ(refusal(decision).safeguard, "limit-window");
     EXPECT_THAT(refusal(decision).reason, HasSubstr("2 of 2 victims in the last 1h"));
-    safeguards.note_refused_deletion(ServerId{"b"});
+    safeguards.note_refused_deletion(ServerId{"b"}, past("b", now).request);
     EXPECT_EQ(victim_ids(decide(safeguards, cloud, request(one))).size(), 1U)
         << "a deletion that was refused counts for nothing";
 }
