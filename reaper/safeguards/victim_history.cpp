@@ -19,7 +19,8 @@ void VictimHistory::note(PastVictim victim) {
     };
     const bool known = std::any_of(begin, end, [&](const auto& each) {
         const PastVictim& other = each.second->second;
-        return !went_before(victim, other) && !went_before(other, victim);
+        return other.request == victim.request ||
+               (!went_before(victim, other) && !went_before(other, victim));
     });
     if (known) return;
     if (by_time_.size() >= max_kept) erase(by_time_.begin());

@@ -13,18 +13,23 @@ namespace {
 
 /// In one look.
 constexpr int most_looked_into = 100;
-constexpr int most_evictions = 20;  ///< of one server
 /// What Nova calls the image of a server that is shelved.
 constexpr std::string_view image_suffix = "-shelved";
 /// Between the call that shelves a server and its image, by two clocks at most.
 constexpr Duration same_shelving = std::chrono::minutes{10};
 
-/// It booted from its image, which was of an eviction at that time. Whatever else its state is, as
-/// after an operator's reset, the image may be all that is left of its disk.
-bool is_back(const Server& server, TimePoint evicted) {
-    const std::set<std::string_view> runs{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"};
-    return runs.contains(server.status.str()) && server.task_state.empty() &&
-           !server.host.empty() && server.launched && *server.launched > evicted;
+bool runs(const Server& server) {
+    const std::set<std::string_view> states{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"};
+    return states.contains(server.status.str()) && server.task_state.empty() &&
+           !server.host.empty();
+}
+
+/// Since it was shelved, it was unshelved. Else, as after an evacuation or an operator's reset, the
+/// image may be all that is left of its disk.
+bool came_back(const std::vector<ActionRecord>& actions, TimePoint shelved) {
+    return std::any_of(actions.begin(), actions.end(), [&](const ActionRecord& action) {
+        return action.name == "unshelve" && !action.failed && action.started > shelved;
+    });
 }
 
 }  // namespace
@@ -35,10 +40,11 @@ ResultTask<void> ShelvedImages::look() {
     if (!images) co_return images.error();
     std::erase_if(*images,
                   [](const ServerImage& each) { return !each.name.ends_with(image_suffix); });
-    std::erase_if(not_ours_, [&](const std::string& id) {
-        return std::none_of(images->begin(), images->end(),
-                            [&](const ServerImage& each) { return each.id == id; });
-    });
+    for (auto* const known : {&not_ours_, &of_gone_})
+        std::erase_if(*known, [&](const std::string& id) {
+            return std::none_of(images->begin(), images->end(),
+                                [&](const ServerImage& each) { return each.id == id; });
+        });
     if (images->empty()) co_return Result<void>{};
     std::set<std::string> kept{"SHELVED", "SHELVED_OFFLOADED"};
     auto listed = co_await dependencies_.cloud.compute.servers_in(std::move(kept), std::nullopt);
@@ -48,7 +54,9 @@ ResultTask<void> ShelvedImages::look() {
     int looked_into = 0;
     Result<void> all;
     for (const ServerImage& image : *images) {
-        if (still_shelved.contains(image.server) || not_ours_.contains(image.id)) continue;
+        const bool shelved = still_shelved.contains(image.server);
+        if (shelved) of_gone_.erase(image.id);
+        if (shelved || not_ours_.contains(image.id)) continue;
         if (++looked_into > most_looked_into || !dependencies_.may_act()) break;
         ServerImage each = image;
         const auto done = co_await judge(std::move(each));
@@ -57,24 +65,32 @@ ResultTask<void> ShelvedImages::look() {
     co_return all;
 }
 
-/// Deletes it, if a reaper shelved its server then, which is gone or back.
+/// Deletes it, if a reaper shelved its server then, which is back, or gone at two looks in a row.
 ResultTask<void> ShelvedImages::judge(ServerImage image) {
     JournalQuery query;
     query.server = image.server.str();
-    query.limit = most_evictions;
+    query.since = image.created - same_shelving;
+    query.until = image.created + same_shelving;
     const auto evictions = co_await dependencies_.journal.find_victims(std::move(query));
     if (!evictions) co_return evictions.error();
-    const auto its =
-        std::find_if(evictions->begin(), evictions->end(), [&](const VictimEntry& victim) {
-            return std::chrono::abs(victim.at - image.created) <= same_shelving;
-        });
-    if (its == evictions->end()) {
+    const bool ours =
+        std::any_of(evictions->begin(), evictions->end(),
+                    [&](const VictimEntry& victim) { return victim.server == image.server; });
+    if (!ours) {
         not_ours_.insert(image.id);
         co_return Result<void>{};
     }
     const auto record = co_await dependencies_.cloud.compute.server(image.server);
     if (!record) co_return record.error();
-    if (*record && !is_back((*record)->server, its->at)) co_return Result<void>{};
+    if (*record) {
+        of_gone_.erase(image.id);
+        if (!runs((*record)->server)) co_return Result<void>{};
+        const auto actions = co_await dependencies_.cloud.compute.actions(image.server);
+        if (!actions) co_return actions.error();
+        if (!came_back(*actions, image.created)) co_return Result<void>{};
+    } else if (of_gone_.insert(image.id).second) {
+        co_return Result<void>{};
+    }
     const auto deleted = co_await dependencies_.cloud.images.delete_image(image.id);
     if (!deleted) co_return deleted.error();
     if (!*deleted) co_return Result<void>{};

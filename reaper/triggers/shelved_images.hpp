@@ -36,6 +36,7 @@ private:
 
     Dependencies dependencies_;
     std::set<std::string> not_ours_;  ///< images of no server that a reaper shelved then
+    std::set<std::string> of_gone_;   ///< whose servers were gone at the last look
 };
 
 }  // namespace reaper

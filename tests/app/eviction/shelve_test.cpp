@@ -335,8 +335,16 @@ protected:
         Server& server = shelved_with_image(id);
         server.host = "host1";
         server.status = "ACTIVE";
-        server.launched = clock.now() - minutes{30};
+        does(id, "unshelve", 30);
         return server;
+    }
+    void does(const std::string& id, const char* action, int minutes_ago) {
+        ActionRecord done;
+        done.name = action;
+        done.user = "alice";
+        done.started = clock.now() - minutes{minutes_ago};
+        auto& history = cloud.histories[ServerId{id}];
+        history.insert(history.begin(), done);
     }
     std::vector<std::string> left() const {
         std::vector<std::string> ids;
@@ -356,7 +364,7 @@ TEST_F(ShelvedImagesTest, TheImageOfAServerThatIsGoneOrBackIsDeleted) {
     shelved_with_image("gone");
     cloud.remove("gone");
     start();
-    pass(ShelvedImages::step * 2);
+    pass(ShelvedImages::step * 3);
     EXPECT_THAT(left(), IsEmpty());
     EXPECT_EQ(told(), 2);
 }
@@ -365,12 +373,18 @@ TEST_F(ShelvedImagesTest, OneThatAServerMayNeedStays) {
     shelved_with_image("shelved");
     back_again("on-its-way").task_state = "shelving_image_uploading";
     back_again("broken").status = "ERROR";
-    back_again("reset").launched = clock.now() - minutes{90};  // it never booted from it
+    // From another image, or not at all; its return failed, or was before.
+    back_again("evacuated");
+    cloud.histories[ServerId{"evacuated"}].erase(cloud.histories[ServerId{"evacuated"}].begin());
+    does("evacuated", "evacuate", 30);
+    does("evacuated", "unshelve", 90);
+    back_again("failed");
+    cloud.histories[ServerId{"failed"}].front().failed = true;
     back_again("nowhere").host = "";
     back_again("restorable").status = "SOFT_DELETED";
     start();
     pass(ShelvedImages::step * 2);
-    EXPECT_THAT(left(), SizeIs(6));
+    EXPECT_THAT(left(), SizeIs(7));
     EXPECT_EQ(told(), 0);
 }
 
@@ -383,6 +397,22 @@ TEST_F(ShelvedImagesTest, OneThatNoReaperMadeStays) {
     start();
     pass(ShelvedImages::step * 3);
     EXPECT_THAT(left(), SizeIs(3));
+}
+
+/// As one broken API server may say.
+TEST_F(ShelvedImagesTest, OneWhoseServerWasNotFoundOnceStays) {
+    int looks = 0;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call != "snapshots") return std::nullopt;
+        if (++looks == 2) cloud.remove("a");
+        if (looks == 3) has_shelved("a", cloud.own_user_id, "spot");
+        return std::nullopt;
+    };
+    back_again("a").status = "ERROR";
+    start();
+    pass(ShelvedImages::step * 5);
+    EXPECT_GE(looks, 4);
+    EXPECT_THAT(left(), ::testing::Contains("of-a"));
 }
 
 /// As Glance refuses, where a volume is cloned from it.
