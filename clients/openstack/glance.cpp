@@ -30,10 +30,10 @@ ResultTask<Found> find_image(std::shared_ptr<Session> session, const std::string
     co_return found_in(answer, read_image, *session);
 }
 
-constexpr int snapshots_on_a_page = 500;
-constexpr int max_snapshot_pages = 100;
+constexpr int images_on_a_page = 500;
+constexpr int max_image_pages = 100;
 
-ResultTask<std::vector<ServerImage>> list_snapshots(std::shared_ptr<Session> session) {
+ResultTask<std::vector<ServerImage>> list_server_images(std::shared_ptr<Session> session) {
     std::vector<ServerImage> all;
     auto url = co_await session->url_of(CloudService::image);
     if (!url && url.error().code == Errc::bad_input) co_return all;
@@ -43,17 +43,17 @@ ResultTask<std::vector<ServerImage>> list_snapshots(std::shared_ptr<Session> ses
     const std::string root = images_root(std::move(*url));
     const std::string path = "/images?image_type=snapshot&owner=" + http::escape(who->project_id) +
                              "&user_id=" + http::escape(who->user_id) +
-                             "&limit=" + std::to_string(snapshots_on_a_page);
+                             "&limit=" + std::to_string(images_on_a_page);
     std::string marker;
-    for (int number = 0; number < max_snapshot_pages; ++number) {
+    for (int number = 0; number < max_image_pages; ++number) {
         ServiceCall call;
         call.path = path + (marker.empty() ? "" : "&marker=" + http::escape(marker));
         std::string place = root;
         auto answer =
             co_await session->call_at(CloudService::image, std::move(place), std::move(call));
-        auto page = record_in(answer, read_snapshots, *session);
+        auto page = record_in(answer, read_server_images, *session);
         if (!page) co_return page.error();
-        all.insert(all.end(), page->snapshots.begin(), page->snapshots.end());
+        all.insert(all.end(), page->images.begin(), page->images.end());
         if (page->last_id.empty() || page->last_id == marker) co_return all;
         marker = std::move(page->last_id);
     }
@@ -84,7 +84,7 @@ public:
         return http::keeping(shared_from_this(), known_or_asked(std::move(id)));
     }
     ResultTask<std::vector<ServerImage>> own_server_images() override {
-        return list_snapshots(session_);
+        return list_server_images(session_);
     }
     ResultTask<bool> delete_image(std::string id) override {
         return remove_image(session_, std::move(id));
@@ -158,7 +158,7 @@ Result<ImageProperties> read_image(std::string_view body, const std::string& whe
     });
 }
 
-Result<ServerImagePage> read_snapshots(std::string_view body, const std::string& where) {
+Result<ServerImagePage> read_server_images(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         ServerImagePage page;
         std::string last;
@@ -166,8 +166,8 @@ Result<ServerImagePage> read_snapshots(std::string_view body, const std::string&
             last = image["id"].id();
             std::string server = image.text_or_empty("instance_uuid");
             if (!server.empty())
-                page.snapshots.push_back({last, image.text_or_empty("name"),
-                                          ServerId{std::move(server)}, image["created_at"].time()});
+                page.images.push_back({last, image.text_or_empty("name"),
+                                       ServerId{std::move(server)}, image["created_at"].time()});
         });
         if (top.maybe("next")) page.last_id = std::move(last);
         return page;

@@ -26,11 +26,11 @@ ResultTask<EndpointInfo> glance_info(std::shared_ptr<Session> session);
 Result<ImageProperties> read_image(std::string_view body, const std::string& where);
 
 struct ServerImagePage {
-    std::vector<ServerImage> snapshots;
+    std::vector<ServerImage> images;
     std::string last_id;  ///< where the next page begins; empty: this is the last one
 };
 /// Images that name the server that they were made of. Pure.
-Result<ServerImagePage> read_snapshots(std::string_view body, const std::string& where);
+Result<ServerImagePage> read_server_images(std::string_view body, const std::string& where);
 
 /// The root of the version 2 API below the catalog's endpoint, which may have the version or not.
 std::string images_root(std::string endpoint);

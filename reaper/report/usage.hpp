@@ -56,9 +56,9 @@ struct UsageLine {
 };
 
 /// By project, regular before revocable; runs outside of `from` to `to` count nothing. Of several
-/// reports of one run the first is taken, marked as reclaimed if any of them is, with the first
-/// end. Runs of a server
-/// that overlap are one; a server that was shelved and came back has one for each time.
+/// reports of one run the first is taken, marked as reclaimed if any of them is, until that end if
+/// it is earlier. Runs of a server that overlap are one; a server that was shelved and came back
+/// has one for each time.
 std::vector<UsageLine> usage_of(const std::vector<ServerRun>& runs, TimePoint from, TimePoint to);
 
 /// The same in steps, for a caller that does something else between them: first all runs, then the

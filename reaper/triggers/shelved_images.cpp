@@ -7,6 +7,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 #include "reaper/runtime/log_about.hpp"
+#include "reaper/triggers/shelved_returns.hpp"
 
 namespace reaper {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 constexpr int most_looked_into = 100;
 /// What Nova calls the image of a server that is shelved.
 constexpr std::string_view image_suffix = "-shelved";
-/// Between the call that shelves a server and its image, by two clocks at most.
-constexpr Duration same_shelving = std::chrono::minutes{10};
 
 bool runs(const Server& server) {
     const std::set<std::string_view> states{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"};

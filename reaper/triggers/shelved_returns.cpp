@@ -16,8 +16,6 @@ constexpr Duration longest_pause = std::chrono::hours{1};
 /// Records of actions that are read in one look, and servers whose room is looked for.
 constexpr int asked_at_once = 100;
 constexpr int tried_at_once = 20;
-/// Between what the journal has of a call and what Nova has of it, by two clocks at most.
-constexpr Duration same_call = std::chrono::minutes{10};
 
 /// A reaper stopped before it was offloaded: it holds its room.
 bool on_its_host(const ServerRecord& record) {
@@ -98,7 +96,7 @@ ResultTask<std::optional<TimePoint>> ShelvedReturns::shelved_by_us(ServerId serv
     const auto actions = co_await dependencies_.cloud.compute.actions(std::move(server));
     if (!actions) co_return actions.error();
     auto at = shelved_by(user, *actions);
-    if (at && std::chrono::abs(*at - victims->front().at) > same_call) at.reset();
+    if (at && std::chrono::abs(*at - victims->front().at) > same_shelving) at.reset();
     co_return at;
 }
 

@@ -20,6 +20,9 @@
 
 namespace reaper {
 
+/// Between what the journal has of a shelving and what Nova and Glance have of it, by their clocks.
+constexpr Duration same_shelving = std::chrono::minutes{10};
+
 /// When `user` shelved the server, by its record of actions (the newest first); none if another
 /// user did, or none is recorded.
 std::optional<TimePoint> shelved_by(const std::string& user,
