@@ -73,8 +73,12 @@ void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
         if (auto run = ended(record, taggers, tag_data)) runs.push_back(std::move(*run));
 }
 
-ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal, TimePoint since,
-                                                  TimePoint now) {
+ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal,
+                                                  const std::vector<ServerRecord>& ended,
+                                                  TimePoint since, TimePoint now) {
+    for (const ServerRecord& record : ended)
+        if (record.server.host.empty() && record.server.launched)
+            since = std::min(since, *record.server.launched);
     const Duration step = std::max<Duration>(std::chrono::days{1}, (now - since) / most_readings);
     std::vector<ServerRun> runs;
     // Before the finished ones: what ends meanwhile comes twice, and counts once.

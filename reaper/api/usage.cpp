@@ -102,7 +102,7 @@ Task<std::optional<HttpResponse>> add_runs(const Backend& backend, TimePoint sin
                                            const ProjectId& only, const HostVisit& also) {
     auto ended = co_await backend.compute->ended_servers(since);
     if (!ended) co_return not_told("Nova", ended.error());
-    auto reclaimed = co_await reclaimed_runs(backend.journal, since, backend.clock->now());
+    auto reclaimed = co_await reclaimed_runs(backend.journal, *ended, since, backend.clock->now());
     if (!reclaimed) co_return not_readable(reclaimed.error());
     const auto add_all = [&](std::vector<ServerRun> runs) {
         for (ServerRun& run : runs)

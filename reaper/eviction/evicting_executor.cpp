@@ -20,6 +20,15 @@ constexpr Duration need_valid_for{2000};
 /// So often a deletion is sent whose answers are lost.
 constexpr int tries_at_most = 5;
 
+/// After it was shelved; newest first.
+bool was_brought_back(const std::vector<ActionRecord>& actions) {
+    for (const ActionRecord& action : actions) {
+        if (action.name == "unshelve") return !action.failed;
+        if (action.name == "shelve" || action.name == "shelveOffload") return false;
+    }
+    return false;
+}
+
 }  // namespace
 
 EvictingExecutor::EvictingExecutor(const Dependencies& dependencies, CullRoom& room,
@@ -755,14 +764,24 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
     }
 }
 
-/// It is shelved, and Nova leaves it on its host; or Nova could not shelve it.
+/// It is shelved, and Nova leaves it on its host; or it was brought back meanwhile; or Nova could
+/// not shelve it.
 Task<void> EvictingExecutor::go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look) {
-    if (look.verdict.departure == Departure::offloaded &&
-        cull.tries[victim.server] < tries_at_most) {
-        co_await send_delete(cull, victim, std::move(look));
+    bool brought_back = false;
+    if (look.verdict.departure != Departure::offloaded) {
+        const auto actions = co_await cloud_.compute.actions(victim.server);
+        if (!actions) co_return;  // until the deadline
+        brought_back = was_brought_back(*actions);
+    }
+    const bool goes_on = brought_back || look.verdict.departure == Departure::offloaded;
+    if (goes_on && cull.tries[victim.server] < tries_at_most) {
+        auto fresh = co_await cull.look.fresh_at(victim, std::move(look));
+        if (fresh && fresh->verdict.kind == Kind::fit)
+            co_await send_delete(cull, victim, std::move(*fresh));
         co_return;
     }
-    std::string why = "Nova did not shelve it";
+    std::string why = brought_back ? "it was brought back again and again while it was to go"
+                                   : "Nova did not shelve it";
     const bool deleting = co_await delete_instead(cull, victim, std::move(why));
     if (deleting) co_return;
     not_done(cull, victim);

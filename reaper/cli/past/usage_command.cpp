@@ -68,7 +68,7 @@ Result<KnownUse> all_use(boost::asio::io_context& io, const config::Settings& se
     }
     auto journal = journal_to_read(settings.journal);
     if (!journal) return journal.error();
-    auto killed = run_task(io, reclaimed_runs(**journal, since, now()));
+    auto killed = run_task(io, reclaimed_runs(**journal, *ended, since, now()));
     if (!killed) return killed.error();
     std::move(killed->begin(), killed->end(), std::back_inserter(runs));
     return use;

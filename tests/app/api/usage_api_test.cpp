@@ -172,13 +172,24 @@ TEST(ReclaimedRuns, AreReadADayAtATime) {
     int reads = 0;
     journal.on_read = [&](const std::string& what) { reads += what == "culls" ? 1 : 0; };
     const auto runs =
-        run_task(io, reclaimed_runs(journal, clock.now() - hours{60}, clock.now())).value();
+        run_task(io, reclaimed_runs(journal, {}, clock.now() - hours{60}, clock.now())).value();
     EXPECT_EQ(reads, 3);
     std::vector<std::string> servers;
     for (const ServerRun& run : runs) servers.push_back(run.server.str());
     EXPECT_THAT(servers, testing::ElementsAre("s-2", "s-0"));
-    run_task(io, reclaimed_runs(journal, TimePoint{}, clock.now())).value();
-    EXPECT_LE(reads, 3 + 1001) << "however long ago it is";
+    // One that was shelved before the time, and deleted by its owner within it.
+    ServerRecord shelved;
+    shelved.server.launched = clock.now() - hours{24 * 6};
+    const auto with_it =
+        run_task(io, reclaimed_runs(journal, {shelved}, clock.now() - hours{60}, clock.now()));
+    EXPECT_THAT(with_it.value(), SizeIs(3));
+    shelved.server.host = "h1";
+    const auto ran_on =
+        run_task(io, reclaimed_runs(journal, {shelved}, clock.now() - hours{60}, clock.now()));
+    EXPECT_THAT(ran_on.value(), SizeIs(2));
+    reads = 0;
+    run_task(io, reclaimed_runs(journal, {}, TimePoint{}, clock.now())).value();
+    EXPECT_LE(reads, 1001) << "however long ago it is";
 }
 
 }  // namespace

@@ -22,6 +22,18 @@ protected:
             if (call.starts_with("SHELVE ")) return call.substr(7);
         return "";
     }
+    /// Its owner, each time that it was shelved.
+    void brings_back(std::function<void()> then) {
+        cloud.on_call = [this, then](const std::string& call) -> std::optional<Error> {
+            if (!call.starts_with("actions ")) return std::nullopt;
+            ActionRecord unshelve;
+            unshelve.name = "unshelve";
+            auto& history = cloud.histories[ServerId{call.substr(8)}];
+            history.insert(history.begin(), unshelve);
+            then();
+            return std::nullopt;
+        };
+    }
     std::string status_of(const std::string& server) {
         return cloud.server_at(server).record.server.status.str();
     }
@@ -182,6 +194,39 @@ TEST_F(ShelveTest, OneThatNovaNeverOffloadsIsDeleted) {
     EXPECT_EQ(outcome(), OutcomeKind::freed);
     EXPECT_LE(cloud.count("OFFLOAD"), 5U);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ShelveTest, OneThatItsOwnerBringsBackOnTheWayIsShelvedAgain) {
+    cloud.shelving.fails = true;
+    full_host();
+    brings_back([&] { cloud.shelving.fails = false; });
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(status_of(shelved()), "SHELVED_OFFLOADED");
+    EXPECT_EQ(cloud.count("SHELVE"), 2U);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(ShelveTest, OneThatItsOwnerAlwaysBringsBackIsDeleted) {
+    cloud.shelving.fails = true;
+    full_host();
+    brings_back([] {});
+    ask();
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 5U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ShelveTest, OneOfWhichNobodyKnowsWhoBroughtItBackIsNotDeleted) {
+    cloud.shelving.fails = true;
+    full_host();
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("actions ")) return Error{Errc::unreachable, "no answer"};
+        return std::nullopt;
+    };
+    ask();
+    EXPECT_NE(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
 TEST_F(ShelveTest, OneThatOtherRulesFindOnTheWayIsNotDeleted) {
