@@ -56,12 +56,18 @@ Task<Resources> PromisedRoom::withheld_on(HostId host, RequestId from, TimePoint
     co_return missing(host, from, until, held);
 }
 
-/// Since when `from` itself is promised room there that it has not claimed yet; else: never.
-TimePoint PromisedRoom::promised_since(const HostId& host, const RequestId& from) const {
+/// Since when `from` itself is promised room there that none of `holders` has claimed; else: never.
+TimePoint PromisedRoom::promised_since(const HostId& host, const RequestId& from,
+                                       const std::map<ServerId, Resources>& holders) const {
     TimePoint since = TimePoint::max();
-    for (const auto* const promise : ledger_.promises_on(host))
-        if (promise->request == from && promise->open() > 0)
-            since = std::min(since, promise->since);
+    for (const auto* const promise : ledger_.promises_on(host)) {
+        if (promise->request != from) continue;
+        const auto& all = promise->requesters;
+        const auto claims = std::count_if(all.begin(), all.end(), [&](const ServerId& each) {
+            return holders.contains(each) && !ledger_.took_slot(from, each);
+        });
+        if (promise->kept() > claims) since = std::min(since, promise->since);
+    }
     return since;
 }
 
@@ -114,7 +120,7 @@ Task<std::optional<std::string>> PromisedRoom::claimed(Allocations asked, Reques
         // Its own, however little there is for others.
         const Resources own = kept_.kept_on(host, from);
         RequestId who = from;
-        const TimePoint until = promised_since(provider, from);
+        const TimePoint until = promised_since(provider, from, state->allocations);
         const Resources promised =
             co_await withheld_on(std::move(host), std::move(who), until, looks);
         for (const auto& [name, amount] : promised) {

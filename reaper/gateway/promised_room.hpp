@@ -39,7 +39,8 @@ public:
 
 private:
     Task<Resources> withheld_on(HostId host, RequestId from, TimePoint until, int& looks);
-    TimePoint promised_since(const HostId& host, const RequestId& from) const;
+    TimePoint promised_since(const HostId& host, const RequestId& from,
+                             const std::map<ServerId, Resources>& holders) const;
     Resources missing(const HostId& host, const RequestId& from, TimePoint until,
                       const std::map<ServerId, Resources>& held) const;
     std::string why_taken(const HostId& host, const RequestId& from, const ResourceClass& name,

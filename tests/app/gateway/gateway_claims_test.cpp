@@ -329,6 +329,27 @@ TEST_F(GatewayClaimsTest, AClaimOfPromisedRoomIsRefused) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
 }
 
+/// Once one of its servers claimed what is promised there, what came after it is another's.
+TEST_F(GatewayClaimsTest, TheSecondOfItsServersTakesNothingFromALaterRequest) {
+    cloud.add_host("host1", small);
+    cloud.add_server("s1", "host1", "spot", small);
+    cloud.add_host("host2", small * 2);
+    cloud.add_server("s2", "host2", "spot", small);
+    cloud.add_server("r", "host2", "regular", small);
+    const ServerId one = booting("n-1", "regular", "r-two");
+    const ServerId two = booting("n-2", "regular", "r-two");
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    cloud.remove("r");
+    cloud.add_server("s3", "host2", "spot", small);
+    const ServerId later = booting("later");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host2"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host2")), 204);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 409);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host1")), 204);
+    EXPECT_EQ(claimed(claim("req-2", later, "rp-host2")), 204);
+}
+
 TEST_F(GatewayClaimsTest, WhatIsKeptForItIsItsOwnThoughOthersLostTheirs) {
     settings.gateway.listen = "127.0.0.1:8780";
     cloud.add_host("host1", small * 2);
