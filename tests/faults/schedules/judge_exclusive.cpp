@@ -83,8 +83,8 @@ Resources ExclusiveRoom::room_on(const Host& host, const HostState& state,
         const bool reserved = Reservations::is_record(holder);
         const bool may_go =
             if_all_die && !reserved && (server == nullptr || checker_.is_revocable(*server));
-        if (may_go || holder.leaving_since || checker_.victim_of(holder.consumer, at))
-            room += holder.held;
+        const bool going = holder.released || holder.leaving_since;
+        if (may_go || going || checker_.victim_of(holder.consumer, at)) room += holder.held;
     }
     room -= withheld(host.name, request, at);
     return room;

@@ -186,13 +186,14 @@ Resources Checker::promised_on(const std::string& host, const std::string& besid
 }
 
 /// A victim whose deletion the cloud has, and of which the plan's reaper can know: its own, or one
-/// that another machine's left soft-deleted, if nothing may keep it from finishing that.
+/// that another machine's left soft-deleted, if nothing may keep it from finishing that (as if it
+/// is not revocable any more).
 bool Checker::knows_of(const PlanRecord& plan, const Eviction& eviction) const {
     const auto died = died_.find(eviction.server);
     if (died == died_.end()) return false;
     if (eviction.machine == plan.machine) return true;
     for (const Kind kind : {Kind::lock, Kind::protect, Kind::retag, Kind::migrate, Kind::reload,
-                            Kind::forbidden_403, Kind::conflict_409})
+                            Kind::class_lost, Kind::forbidden_403, Kind::conflict_409})
         if (plan_.has(kind)) return false;
     return plan_.soft_delete && died->second <= plan.process_began;
 }

@@ -605,7 +605,9 @@ ScheduleResult Schedule::run() {
     start();
     do {
         drain();
-        if (timeline_.true_now() > calm && settled()) break;
+        if (timeline_.true_now() <= calm) continue;
+        checker_.sync_plans();  // their promises may be over
+        if (settled()) break;
     } while (advance());
     checker_.at_the_end(broker_);
     for (const Displaced& each : displaced_)
