@@ -17,6 +17,8 @@ struct ServerSeen {
     ServerRecord record;
     std::string node;  ///< hypervisor hostname; empty while it has none
     TimePoint at{};    ///< when Nova sent it
+    /// The service host that reports it, as the one that a move leaves; empty: not known.
+    std::string reporter{};
     friend bool operator==(const ServerSeen&, const ServerSeen&) = default;
 };
 

@@ -24,6 +24,7 @@ namespace reaper::amqp {
 /// The values that we need. Those of the payload lie in `payload.nova_object.data`.
 enum class Pick : std::uint8_t {
     event_type,
+    publisher_id,
     timestamp,
     uuid,
     tenant_id,
@@ -102,8 +103,9 @@ struct Name {
     std::string_view key;
     Pick pick;
 };
-constexpr std::array<Name, 2> top_names{{
+constexpr std::array<Name, 3> top_names{{
     {"event_type", Pick::event_type},
+    {"publisher_id", Pick::publisher_id},
     {"timestamp", Pick::timestamp},
 }};
 constexpr std::array<Name, 16> data_names{{
@@ -193,10 +195,9 @@ struct SaxReader {
     }
     /// False once all is known that is needed.
     bool go_on() {
-        if (!fields.payload_seen_ || fields.at(Pick::timestamp).kind == Kind::absent ||
-            fields.at(Pick::event_type).kind == Kind::absent) {
-            return true;
-        }
+        for (const Pick pick : {Pick::event_type, Pick::publisher_id, Pick::timestamp})
+            if (fields.at(pick).kind == Kind::absent) return true;
+        if (!fields.payload_seen_) return true;
         ended = true;
         return false;
     }
@@ -627,6 +628,16 @@ Flavor flavor_of(const Reader& in) {
     return flavor;
 }
 
+/// Empty if it is no compute service's.
+std::string reporter_of(const Reader& in) {
+    constexpr std::string_view compute = "nova-compute:";
+    const Picked& publisher = in.fields().at(Pick::publisher_id);
+    const bool of_compute = publisher.kind == Picked::Kind::text &&
+                            publisher.text.starts_with(compute) &&
+                            publisher.text.size() <= compute.size() + max_name_bytes;
+    return of_compute ? publisher.text.substr(compute.size()) : std::string{};
+}
+
 CloudEvent server_seen(const Reader& in) {
     ServerSeen seen;
     Server& server = seen.record.server;
@@ -645,6 +656,7 @@ CloudEvent server_seen(const Reader& in) {
     server.flavor_extra_specs = seen.record.flavor.extra_specs;
     seen.record.boot_from_volume = in.text_if_any(Pick::image_uuid).empty();
     seen.node = in.text_if_any(Pick::node);
+    seen.reporter = reporter_of(in);
     seen.at = in.time(Pick::timestamp);
     return seen;
 }

@@ -45,6 +45,17 @@ std::size_t victims_of(const Decision& decision) {
     return plan == nullptr ? std::numeric_limits<std::size_t>::max() : plan->victims().size();
 }
 
+/// By a consumer that Nova has not reported there, and of which the promise does not know that it
+/// is for it.
+bool is_held_by_unknown(const RoomPromise& promise, const Host& host) {
+    std::map<ServerId, Resources> held;
+    for (const Provider& provider : host.providers)
+        for (const auto& [consumer, amounts] : provider.other_consumers)
+            if (!promise.is_for(consumer)) held[consumer] += amounts;
+    return std::any_of(held.begin(), held.end(),
+                       [&](const auto& each) { return each.second == promise.slot; });
+}
+
 /// Hosts in cooldown are of use where nothing else is: so is it if the decision needs one.
 bool needs_cooling_host(const Decision& decision, const std::map<HostId, std::string>& cooling) {
     const auto* const plan = std::get_if<Plan>(&decision);
@@ -62,8 +73,8 @@ std::vector<HostId> FreshDecision::unread_hosts(const Decision& decision, const 
                                                 bool second_look) const {
     std::vector<HostId> ids;
     const auto look = [&](const HostId& id) {
-        if (!fresh.contains(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
-            ids.push_back(id);
+        const bool known = fresh.contains(id) && !refresher_.cache().changed_since_read(id);
+        if (!known && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
     };
     if (const auto* plan = std::get_if<Plan>(&decision)) {
         for (const auto& host : plan->hosts) look(host.host);
@@ -288,6 +299,7 @@ struct FreshDecision::State {
     int round = 0;
     std::uint64_t build = 0;  ///< the bulk reading that what is known belongs to
     std::set<HostId> fresh;
+    std::set<HostId> listed;  ///< of these, those whose servers were read too
     bool tags_known = false;
     std::uint64_t aggregates_known = 0;  ///< by which bulk reading
     bool unfinished_known = false;       ///< deletions
@@ -367,6 +379,7 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
     if (state.build != refresher_.build()) {
         // A bulk reading in the background took the place of what was read for this decision.
         state.fresh.clear();
+        state.listed.clear();
         state.build = refresher_.build();
         state.tags_known = false;
     }
@@ -449,6 +462,24 @@ ResultTask<FreshDecision::Next> FreshDecision::use_reserved_room(State& state) {
     co_return Next::step;
 }
 
+/// Of a plan with victims: someone holds there what is promised to another request, and events have
+/// not said who. If the room is promised to that one, it counts once.
+std::vector<HostId> FreshDecision::hosts_with_unknown_takers(const State& state) const {
+    std::vector<HostId> ids;
+    if (state.depth != HostDepth::room) return ids;
+    for (const HostPlan& plan : host_plans(state.decision)) {
+        const Host* const host = refresher_.cache().find(plan.host);
+        if (host == nullptr || plan.victims.empty() || state.listed.contains(plan.host)) continue;
+        const auto promises = rooms_.ledger().promises_on(plan.host);
+        const bool unknown = std::any_of(promises.begin(), promises.end(), [&](const auto* each) {
+            return each->request != state.request.id && each->reservation.empty() &&
+                   each->open() > 0 && is_held_by_unknown(*each, *host);
+        });
+        if (unknown) ids.push_back(plan.host);
+    }
+    return ids;
+}
+
 /// What the decision rests on is fresh, or is read; of a refusal, at last the services and the
 /// whole cloud.
 ResultTask<FreshDecision::Next> FreshDecision::confirm_or_read(State& state) {
@@ -460,7 +491,14 @@ ResultTask<FreshDecision::Next> FreshDecision::confirm_or_read(State& state) {
     const bool read_for_it = refresher_.build() > state.builds_before;
     const bool looks_again =
         state.refused() && !read_for_it && (state.second_look || state.third_look);
-    if (unread.empty() && !looks_again) co_return co_await confirm(state);
+    if (unread.empty() && !looks_again) {
+        auto unlisted = hosts_with_unknown_takers(state);
+        if (unlisted.empty()) co_return co_await confirm(state);
+        state.listed.insert(unlisted.begin(), unlisted.end());
+        const auto read = co_await refresher_.read_hosts(std::move(unlisted), HostDepth::state);
+        if (!read) co_return read.error();
+        co_return Next::round;
+    }
     if (state.refused() && state.second_look) {
         // A host that was down or disabled may be back.
         state.second_look = false;

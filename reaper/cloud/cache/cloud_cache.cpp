@@ -429,6 +429,10 @@ void CloudCache::see(const ServerSeen& event, TimePoint arrived) {
         lose(ServerGone{server.id, server.host, event.at}, arrived);
         return;
     }
+    if (event.reporter != server.host) {  // a move takes or frees room there
+        const auto [first, last] = by_service_.equal_range(event.reporter);
+        for (auto at = first; at != last; ++at) touch(at->second, arrived);
+    }
     const auto before = where_.find(server.id);
     if (!event_memory_.remember(server.id, event.at, arrived, false)) {
         // Nova's clocks may differ from host to host: a reading shows which is right.
@@ -620,6 +624,11 @@ std::vector<HostId> CloudCache::stale_hosts_of(const ServerId& server,
     const auto [first, last] = by_service_.equal_range(service_host);
     for (auto at = first; at != last; ++at) hosts.push_back(at->second);
     return hosts;
+}
+
+bool CloudCache::changed_since_read(const HostId& id) const {
+    const auto at = hosts_.find(id);
+    return at != hosts_.end() && at->second.touched_at > at->second.host->read_at;
 }
 
 std::vector<const Host*> CloudCache::hosts() const {

@@ -169,6 +169,8 @@ public:
     /// True when hosts came, went or changed their providers: a bulk reading is due.
     bool structure_stale() const noexcept { return stale_; }
     bool aggregates_stale() const noexcept { return aggregates_stale_; }
+    /// An event reported something there since its room was read.
+    bool changed_since_read(const HostId& id) const;
     /// The hosts that have to be read because Nova has the server on `service_host` (empty:
     /// nowhere) and this has it elsewhere; none if both agree.
     std::vector<HostId> stale_hosts_of(const ServerId& server,

@@ -300,6 +300,52 @@ TEST_F(PictureTest, AnUnknownServerComesFromItsEvent) {
     EXPECT_EQ(bulk_calls(), 0U);
 }
 
+/// Its room is held for its resize.
+TEST_F(PictureTest, WhatAMoveLeavesBehindIsSeenBeforeTheDecision) {
+    cloud.add_host("host1", small * 2);
+    cloud.add_host("host2", small);
+    for (const auto& [id, host, project] :
+         {std::tuple{"mover", "host1", "regular"}, std::tuple{"spot1", "host1", "spot"},
+          std::tuple{"other", "host2", "regular"}})
+        cloud.add_server(id, host, project, small).record.flavor = flavor();
+    cloud.lock("spot1", "spot");
+    requester();
+    start_with_picture();
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (call == "actions spot1") {  // after its host was read
+            clock.advance(Duration{5});
+            ServerSeen moved;
+            moved.record = cloud.server_at("mover").record;
+            moved.record.server.host = "host2";
+            moved.at = clock.now();
+            events->tell(moved);
+        }
+        return std::nullopt;
+    };
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_FALSE(cloud.exists("spot1"));
+}
+
+/// Its event is late.
+TEST_F(PictureTest, ASecondTryThatNoEventReportedTookWhatWasPromised) {
+    full_host("host1");
+    requester();
+    start_with_picture();
+    ask();
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    auto& again = cloud.add_server("again", "host1", "regular", small);
+    again.record.server.created = clock.now();
+    cloud.add_requester(uuid_of("requester-2"), "others", flavor());
+    NovaFailure two;
+    two.request_id = "req-2";
+    two.server = two.spec_server = "requester-2";
+    two.project = "others";
+    messages->deliver(body_of(two));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
 TEST_F(PictureTest, WithoutEventsTheCloudIsReadForTheDecision) {
     full_host("host1");
     requester();

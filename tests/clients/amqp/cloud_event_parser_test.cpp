@@ -138,7 +138,8 @@ TEST(CloudEventParser, TheOrderOfMembersDoesNotMatter) {
     json inner =
         json::parse(json::parse(read(recorded / create)).at("oslo.message").get<std::string>());
     std::string turned = "{\"timestamp\":" + inner["timestamp"].dump() +
-                         ",\"payload\":" + inner["payload"].dump() + ",\"event_type\":";
+                         ",\"payload\":" + inner["payload"].dump() +
+                         ",\"publisher_id\":" + inner["publisher_id"].dump() + ",\"event_type\":";
     EXPECT_EQ(event<ServerSeen>(turned + "\"instance.create.end\"}"),
               event<ServerSeen>(read(recorded / create)));
     EXPECT_EQ(parse(turned + "\"instance.exists\"}"), ParsedEvent(NoEvent{}));
@@ -331,6 +332,8 @@ TEST(CloudEventParser, FollowsARecordedServerThroughItsLife) {
     const auto resized = seen("instance.resize.end");
     EXPECT_EQ(resized.record.server.host, "host-2");
     EXPECT_EQ(resized.record.server.task_state, "resize_migrated");
+    EXPECT_EQ(resized.reporter, "host-1");
+    EXPECT_EQ(seen("instance.lock").reporter, "") << "nova-api reports it";
     const auto migrated = seen("instance.live_migration_post_dest.end");
     EXPECT_EQ(migrated.record.server.host, "host-1");
     EXPECT_EQ(migrated.record.server.task_state, "");

@@ -15,6 +15,7 @@ namespace {
 using namespace reaper::testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 const Resources small{{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
 
@@ -190,6 +191,20 @@ TEST_F(LivePictureTest, AnExactReadingCorrectsWhatEventsMissed) {
     EXPECT_THAT(on("a"), ElementsAre("s2"));
     EXPECT_EQ(used("a"), small * 2);
     EXPECT_EQ(cache.find(HostId{"a"})->read_at, at(5));
+}
+
+/// As Nova reports that a resize is confirmed.
+TEST_F(LivePictureTest, TheHostThatAMoveLeftIsReadAgain) {
+    ServerSeen confirmed;
+    confirmed.record = record("s1", "b");
+    confirmed.reporter = "a";
+    confirmed.at = at(6);
+    cache.apply(confirmed, at(6));
+    EXPECT_THAT(on("b"), ElementsAre("s1"));
+    EXPECT_THAT(cache.due(9, at(9), at(0)), UnorderedElementsAre(HostId{"a"}, HostId{"b"}));
+    EXPECT_TRUE(cache.changed_since_read(HostId{"a"}));
+    cache.apply(reading("a", 7, {}));
+    EXPECT_FALSE(cache.changed_since_read(HostId{"a"}));
 }
 
 TEST_F(LivePictureTest, AnEventDuringAReadingIsNewerThanTheReading) {
