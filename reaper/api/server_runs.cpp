@@ -1,6 +1,7 @@
 #include "reaper/api/server_runs.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -32,6 +33,8 @@ std::optional<ServerRun> ended(const ServerRecord& record, const Taggers& tagger
 }
 
 constexpr int most_readings = 1000;
+/// Before the time that is asked for, for servers that were shelved then.
+constexpr Duration longest_back = std::chrono::days{93};
 
 /// Those that the record's plans chose and that are gone.
 void add_reclaimed(const RequestRecord& record, std::vector<ServerRun>& runs) {
@@ -76,15 +79,21 @@ void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
 ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal,
                                                   const std::vector<ServerRecord>& ended,
                                                   TimePoint since, TimePoint now) {
-    for (const ServerRecord& record : ended)
-        if (record.server.host.empty() && record.server.launched)
-            since = std::min(since, *record.server.launched);
-    const Duration step = std::max<Duration>(std::chrono::days{1}, (now - since) / most_readings);
+    TimePoint begin = since;
+    std::set<ServerId> shelved;
+    for (const ServerRecord& record : ended) {
+        const auto& launched = record.server.launched;
+        if (!record.server.host.empty() || !launched || *launched >= since) continue;
+        shelved.insert(record.server.id);
+        begin = std::min(begin, *launched);
+    }
+    begin = std::max(begin, since - longest_back);
+    const Duration step = std::max<Duration>(std::chrono::days{1}, (now - begin) / most_readings);
     std::vector<ServerRun> runs;
     // Before the finished ones: what ends meanwhile comes twice, and counts once.
     auto unfinished = co_await journal.unfinished();
     if (!unfinished) co_return unfinished.error();
-    for (TimePoint from = since; from < TimePoint::max();) {
+    for (TimePoint from = begin; from < TimePoint::max();) {
         const TimePoint until = now - from > step ? from + step : TimePoint::max();
         auto records = co_await journal.culls_between(from, until);
         if (!records) co_return records.error();
@@ -92,6 +101,9 @@ ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal,
         from = until;
     }
     for (const RequestRecord& record : *unfinished) add_reclaimed(record, runs);
+    std::erase_if(runs, [&](const ServerRun& run) {
+        return run.until && *run.until < since && !shelved.contains(run.server);
+    });
     co_return runs;
 }
 

@@ -183,6 +183,7 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     const FreshSight sight{seen.record, held.holds, own, seen.lock};
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.being_shelved = seen.record && is_being_shelved(seen.record->server);
+    look.has_task = seen.record && !seen.record->server.task_state.empty();
     // Its room is kept for the search before it goes, and it takes too long.
     if (source_ == RequestSource::gateway && look.verdict.kind == Kind::fit &&
         look.verdict.departure != Departure::deleted)
@@ -283,13 +284,13 @@ Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress
         const auto found = known.find(victim.server);
         if (found == known.end()) {
             state(victim) = State::planned;
-        } else if (found->second != Progress::sent) {
-            state(victim) = State::gone;
-            if (found->second == Progress::gone) ours.insert(victim.server);
-        } else {
+        } else if (found->second == Progress::sent || found->second == Progress::accepted) {
             state(victim) = State::sent;
             ours.insert(victim.server);
-            unheard.insert(victim.server);
+            if (found->second == Progress::sent) unheard.insert(victim.server);
+        } else {
+            state(victim) = State::gone;
+            if (found->second == Progress::gone) ours.insert(victim.server);
         }
     }
     for (const auto& host : plan.hosts)

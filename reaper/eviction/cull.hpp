@@ -81,6 +81,7 @@ struct RecheckResult {
     std::uint64_t tag_data = 0;  ///< the number of the answers to the taggers' questions
     Consumer held{};             ///< what is to come free, by Placement
     bool being_shelved = false;  ///< by Nova, whatever the rules say of it
+    bool has_task = false;       ///< Nova does something with it
 };
 
 /// The ports and the settings must outlive it, and it its coroutines.

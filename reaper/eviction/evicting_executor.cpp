@@ -19,15 +19,8 @@ using Kind = FreshVerdict::Kind;
 constexpr Duration need_valid_for{2000};
 /// So often a deletion is sent whose answers are lost.
 constexpr int tries_at_most = 5;
-
-/// After it was shelved; newest first.
-bool was_brought_back(const std::vector<ActionRecord>& actions) {
-    for (const ActionRecord& action : actions) {
-        if (action.name == "unshelve") return !action.failed;
-        if (action.name == "shelve" || action.name == "shelveOffload") return false;
-    }
-    return false;
-}
+/// So often a server is shelved that is back before its room is free.
+constexpr int shelvings_at_most = 2;
 
 }  // namespace
 
@@ -764,26 +757,40 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
     }
 }
 
-/// It is shelved, and Nova leaves it on its host; or it was brought back meanwhile; or Nova could
-/// not shelve it.
+/// It is shelved, and Nova leaves it on its host; or it is what it was: Nova could not shelve it,
+/// or its owner brought it back at once.
 Task<void> EvictingExecutor::go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look) {
-    bool brought_back = false;
-    if (look.verdict.departure != Departure::offloaded) {
-        const auto actions = co_await cloud_.compute.actions(victim.server);
-        if (!actions) co_return;  // until the deadline
-        brought_back = was_brought_back(*actions);
-    }
-    const bool goes_on = brought_back || look.verdict.departure == Departure::offloaded;
-    if (goes_on && cull.tries[victim.server] < tries_at_most) {
-        auto fresh = co_await cull.look.fresh_at(victim, std::move(look));
-        if (fresh && fresh->verdict.kind == Kind::fit)
-            co_await send_delete(cull, victim, std::move(*fresh));
+    if (look.has_task) co_return;  // Nova is at it, until the deadline
+    const Departure how = look.verdict.departure;
+    if (how == Departure::offloaded && cull.tries[victim.server] < tries_at_most) {
+        co_await send_delete(cull, victim, std::move(look));
         co_return;
     }
-    std::string why = brought_back ? "it was brought back again and again while it was to go"
-                                   : "Nova did not shelve it";
+    if (how == Departure::shelved && cull.tries[victim.server] < shelvings_at_most) {
+        co_await shelve_again(cull, victim);
+        co_return;
+    }
+    std::string why = "Nova did not shelve it";
     const bool deleting = co_await delete_instead(cull, victim, std::move(why));
-    if (deleting) co_return;
+    if (!deleting) co_await leave_unshelved(cull, victim);
+}
+
+/// If its room is still needed.
+Task<void> EvictingExecutor::shelve_again(Cull& cull, const Victim& victim) {
+    cull.undeleted.insert(victim.server);
+    cull.needed_at.reset();
+    co_await ask_whether_needed(cull);
+    cull.undeleted.erase(victim.server);
+    if (cull.stopped) {
+        co_await leave_unshelved(cull, victim);
+        co_return;
+    }
+    auto look = co_await cull.look.fresh_at(victim);
+    if (look && look->verdict.kind == Kind::fit && look->verdict.departure == Departure::shelved)
+        co_await send_delete(cull, victim, std::move(*look));
+}
+
+Task<void> EvictingExecutor::leave_unshelved(Cull& cull, const Victim& victim) {
     not_done(cull, victim);
     co_await skip(cull, victim, "its plan was stopped before it left its host");
 }
@@ -833,7 +840,10 @@ Task<bool> EvictingExecutor::delete_instead(Cull& cull, const Victim& victim, st
 Task<bool> EvictingExecutor::too_slow_to_shelve(Cull& cull, const Victim& victim) {
     if (settings_.policy->shelve.none()) co_return false;
     const auto look = co_await cull.look.at(victim);
-    if (!look || look->verdict.kind != Kind::going || !look->being_shelved) co_return false;
+    const bool on_its_way = look && look->verdict.kind == Kind::going && look->being_shelved;
+    const bool back =
+        look && look->verdict.kind == Kind::fit && cull.shelving.contains(victim.server);
+    if (!on_its_way && !back) co_return false;
     std::string why = "it is not shelved within cull.deadline";
     co_return co_await delete_instead(cull, victim, std::move(why));
 }

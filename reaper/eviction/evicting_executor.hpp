@@ -70,6 +70,8 @@ private:
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
     Task<void> recheck_victim(Cull& cull, const Victim& victim, Consumer held, Duration began);
     Task<void> go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look);
+    Task<void> shelve_again(Cull& cull, const Victim& victim);
+    Task<void> leave_unshelved(Cull& cull, const Victim& victim);
     Task<void> shelving_refused(Cull& cull, const Victim& victim, Error error);
     Task<bool> delete_instead(Cull& cull, const Victim& victim, std::string why);
     Task<bool> too_slow_to_shelve(Cull& cull, const Victim& victim);

@@ -37,6 +37,7 @@ public:
 /// How far a victim already was when a previous process of ours ended.
 enum class Progress {
     sent,      ///< its deletion was journalled; whether Nova heard it is not known
+    accepted,  ///< Nova answered that it deletes it
     gone,      ///< after that: its room is credited
     vanished,  ///< gone without us: its room is credited too
 };

@@ -628,8 +628,10 @@ Flavor flavor_of(const Reader& in) {
     return flavor;
 }
 
-/// Empty if it is no compute service's.
+/// Empty if it is no compute service's. An update names the service that saves it, as if it were a
+/// compute service.
 std::string reporter_of(const Reader& in) {
+    if (in.text(Pick::event_type) == "instance.update") return {};
     constexpr std::string_view compute = "nova-compute:";
     const Picked& publisher = in.fields().at(Pick::publisher_id);
     const bool of_compute = publisher.kind == Picked::Kind::text &&

@@ -18,6 +18,8 @@ namespace {
 
 /// Readings of different hosts for one decision, one after the other, before it is given up.
 constexpr int max_read_rounds = 24;
+/// So many rounds read a host again of which an event came. Owners can make many events.
+constexpr int rounds_for_events = 6;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
 /// Hosts that offer revocable room, read before a deletion for a request that prefers it.
@@ -73,8 +75,8 @@ std::vector<HostId> FreshDecision::unread_hosts(const Decision& decision, const 
                                                 bool second_look) const {
     std::vector<HostId> ids;
     const auto look = [&](const HostId& id) {
-        const bool known = fresh.contains(id) && !refresher_.cache().changed_since_read(id);
-        if (!known && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+        if (!fresh.contains(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
+            ids.push_back(id);
     };
     if (const auto* plan = std::get_if<Plan>(&decision)) {
         for (const auto& host : plan->hosts) look(host.host);
@@ -404,6 +406,13 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
     co_return Next::step;
 }
 
+/// What an event says of a host may be less than what happened: a move leaves room held.
+void FreshDecision::forget_changed(State& state) const {
+    if (state.round >= rounds_for_events) return;
+    const CloudCache& cache = refresher_.cache();
+    std::erase_if(state.fresh, [&](const HostId& id) { return cache.changed_since_read(id); });
+}
+
 /// Beside the room of its hosts, which `confirm_or_read` completes. No servers are deleted while
 /// deletions that a reaper left unfinished bring the room.
 ResultTask<FreshDecision::Next> FreshDecision::read_what_it_rests_on(State& state) {
@@ -413,6 +422,7 @@ ResultTask<FreshDecision::Next> FreshDecision::read_what_it_rests_on(State& stat
         state.fresh.clear();
     }
     const bool may_miss = !state.unfinished_known && refresher_.may_miss_unfinished();
+    forget_changed(state);
     Together also;
     also.unfinished = state.lacks_room() && (may_miss || refresher_.saw_soft_deletion());
     if (!state.tags_known) also.tags_by = state.policy;
@@ -466,7 +476,7 @@ ResultTask<FreshDecision::Next> FreshDecision::use_reserved_room(State& state) {
 /// not said who. If the room is promised to that one, it counts once.
 std::vector<HostId> FreshDecision::hosts_with_unknown_takers(const State& state) const {
     std::vector<HostId> ids;
-    if (state.depth != HostDepth::room) return ids;
+    if (state.depth != HostDepth::room || !refresher_.flowing()) return ids;
     for (const HostPlan& plan : host_plans(state.decision)) {
         const Host* const host = refresher_.cache().find(plan.host);
         if (host == nullptr || plan.victims.empty() || state.listed.contains(plan.host)) continue;
@@ -483,6 +493,7 @@ std::vector<HostId> FreshDecision::hosts_with_unknown_takers(const State& state)
 /// What the decision rests on is fresh, or is read; of a refusal, at last the services and the
 /// whole cloud.
 ResultTask<FreshDecision::Next> FreshDecision::confirm_or_read(State& state) {
+    forget_changed(state);
     auto unread = unread_hosts(state.decision, state.request.id, state.fresh, state.second_look);
     const auto& phases = state.request.phases;
     const bool second_choice =

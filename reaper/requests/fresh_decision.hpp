@@ -118,6 +118,7 @@ private:
                                Decision decision, const std::map<ServerId, std::string>& skipped);
     std::vector<HostId> unread_hosts(const Decision& decision, const RequestId& request,
                                      const std::set<HostId>& fresh, bool second_look) const;
+    void forget_changed(State& state) const;
     std::vector<HostId> hosts_with_unknown_takers(const State& state) const;
     void add_offering(const CompiledPolicy& policy, const std::set<HostId>& fresh,
                       std::vector<HostId>& ids) const;

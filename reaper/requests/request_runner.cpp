@@ -58,7 +58,9 @@ std::map<ServerId, Progress> progress_of(const RequestRecord& record) {
             known[step.server] = known.contains(step.server) ? Progress::gone : Progress::vanished;
         else if (step.step == Step::vanished)
             known[step.server] = Progress::vanished;
-        else if (sends_eviction(step.step) || step.step == Step::delete_accepted)
+        else if (step.step == Step::delete_accepted)
+            known[step.server] = Progress::accepted;
+        else if (sends_eviction(step.step))
             known.emplace(step.server, Progress::sent);
         else
             known.erase(step.server);

@@ -179,6 +179,7 @@ TEST(ReclaimedRuns, AreReadADayAtATime) {
     EXPECT_THAT(servers, testing::ElementsAre("s-2", "s-0"));
     // One that was shelved before the time, and deleted by its owner within it.
     ServerRecord shelved;
+    shelved.server.id = ServerId{"s-5"};
     shelved.server.launched = clock.now() - hours{24 * 6};
     const auto with_it =
         run_task(io, reclaimed_runs(journal, {shelved}, clock.now() - hours{60}, clock.now()));

@@ -53,6 +53,30 @@ TEST_F(TakingOverTest, ADeletionThatNovaNeverHeardOfIsNotSentWhenTheRoomIsThereB
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+/// It counts, and is waited for, whatever the rules say of the server by now.
+TEST_F(TakingOverTest, ADeletionThatNovaAcceptedIsFinished) {
+    cloud.soft_delete = true;
+    full_host();
+    ask();
+    std::string victim;
+    run_until([&] {
+        for (const auto& [id, each] : journal.records)
+            for (const auto& step : each.steps)
+                if (step.step == Step::delete_accepted) victim = step.server.str();
+        return !victim.empty();
+    });
+    crash();
+    settings.policy.safeguards.protect.projects = {"spot"};
+    start();
+    messages->deliver(body_of(failure()), true);
+    run_until([&] { return cloud.count("server " + victim) > 4; });
+    EXPECT_FALSE(journal.has_step(victim, Step::skipped));
+    settings.policy.safeguards.protect.projects = {};
+    service().reload(live_settings());
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(victims_of(record("req-1")).size(), 1U);
+}
+
 TEST_F(TakingOverTest, ADeletionThatNovaNeverHeardOfIsSentIfItIsStillNeeded) {
     full_host();
     requester();

@@ -22,18 +22,6 @@ protected:
             if (call.starts_with("SHELVE ")) return call.substr(7);
         return "";
     }
-    /// Its owner, each time that it was shelved.
-    void brings_back(std::function<void()> then) {
-        cloud.on_call = [this, then](const std::string& call) -> std::optional<Error> {
-            if (!call.starts_with("actions ")) return std::nullopt;
-            ActionRecord unshelve;
-            unshelve.name = "unshelve";
-            auto& history = cloud.histories[ServerId{call.substr(8)}];
-            history.insert(history.begin(), unshelve);
-            then();
-            return std::nullopt;
-        };
-    }
     std::string status_of(const std::string& server) {
         return cloud.server_at(server).record.server.status.str();
     }
@@ -66,7 +54,7 @@ TEST_F(ShelveTest, OneThatNovaCantShelveIsDeleted) {
     full_host();
     ask();
     EXPECT_EQ(outcome(), OutcomeKind::freed);
-    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("SHELVE"), 2U);
     EXPECT_EQ(cloud.count("DELETE"), 1U);
     EXPECT_FALSE(cloud.exists(shelved()));
     EXPECT_EQ(victims_of(record("req-1")).size(), 1U);
@@ -196,10 +184,13 @@ TEST_F(ShelveTest, OneThatNovaNeverOffloadsIsDeleted) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
-TEST_F(ShelveTest, OneThatItsOwnerBringsBackOnTheWayIsShelvedAgain) {
+TEST_F(ShelveTest, OneThatIsBackAtOnceIsShelvedAgain) {
     cloud.shelving.fails = true;
     full_host();
-    brings_back([&] { cloud.shelving.fails = false; });
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (call.starts_with("SHELVE ")) cloud.shelving.fails = cloud.count("SHELVE") < 2;
+        return std::nullopt;
+    };
     ask();
     EXPECT_EQ(outcome(), OutcomeKind::freed);
     EXPECT_EQ(status_of(shelved()), "SHELVED_OFFLOADED");
@@ -207,26 +198,21 @@ TEST_F(ShelveTest, OneThatItsOwnerBringsBackOnTheWayIsShelvedAgain) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
-TEST_F(ShelveTest, OneThatItsOwnerAlwaysBringsBackIsDeleted) {
+/// As its owner brings it back.
+TEST_F(ShelveTest, OneThatNovaIsAtIsWaitedForUntilTheDeadline) {
     cloud.shelving.fails = true;
     full_host();
-    brings_back([] {});
-    ask();
-    EXPECT_EQ(outcome(), OutcomeKind::freed);
-    EXPECT_EQ(cloud.count("SHELVE"), 5U);
-    EXPECT_EQ(cloud.count("DELETE"), 1U);
-}
-
-TEST_F(ShelveTest, OneOfWhichNobodyKnowsWhoBroughtItBackIsNotDeleted) {
-    cloud.shelving.fails = true;
-    full_host();
-    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
-        if (call.starts_with("actions ")) return Error{Errc::unreachable, "no answer"};
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        const std::string id = shelved();
+        if (!id.empty() && call == "server " + id && status_of(id) == "ACTIVE")
+            cloud.server_at(id).record.server.task_state = "unshelving";
         return std::nullopt;
     };
     ask();
-    EXPECT_NE(outcome(), OutcomeKind::freed);
-    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(outcome(), OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("SHELVE"), 1U);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_GE(clock.now() - record("req-1").received_at, settings.cull.deadline);
 }
 
 TEST_F(ShelveTest, OneThatOtherRulesFindOnTheWayIsNotDeleted) {

@@ -193,8 +193,11 @@ bool Checker::knows_of(const PlanRecord& plan, const Eviction& eviction) const {
     if (died == died_.end()) return false;
     if (eviction.machine == plan.machine) return true;
     for (const Kind kind : {Kind::lock, Kind::protect, Kind::retag, Kind::migrate, Kind::reload,
-                            Kind::class_lost, Kind::forbidden_403, Kind::conflict_409})
+                            Kind::forbidden_403, Kind::conflict_409})
         if (plan_.has(kind)) return false;
+    const auto id = Uuid::parse(eviction.server);
+    const cloudsim::Server* const server = id ? site_.world().nova.find_server(*id) : nullptr;
+    if (server != nullptr && !is_revocable(*server)) return false;
     return plan_.soft_delete && died->second <= plan.process_began;
 }
 
