@@ -20,9 +20,9 @@ void add_running(const Host& host, std::vector<ServerRun>& runs);
 void add_ended(const std::vector<ServerRecord>& records, const Taggers& taggers,
                const TagData& tag_data, std::vector<ServerRun>& runs);
 
-/// Those that plans of the journal ended since then. Of `ended` servers that have no host, which were
-/// shelved when they were deleted, earlier ends count too. The journal is read a day at a time:
-/// others are not kept from it, and no more records are held at once.
+/// Those that plans of the journal ended since then. Of `ended` servers that have no host, which
+/// were shelved when they were deleted, the ends of 93 days before that count too. The journal is
+/// read a day at a time: others are not kept from it, and no more records are held at once.
 ResultTask<std::vector<ServerRun>> reclaimed_runs(JournalReader& journal,
                                                   const std::vector<ServerRecord>& ended,
                                                   TimePoint since, TimePoint now);

@@ -186,8 +186,8 @@ Resources Checker::promised_on(const std::string& host, const std::string& besid
 }
 
 /// A victim whose deletion the cloud has, and of which the plan's reaper can know: its own, or one
-/// that another machine's left soft-deleted, if nothing may keep it from finishing that (as where it
-/// is no longer revocable).
+/// that another machine's left soft-deleted, if nothing may keep it from finishing that (as where
+/// it is no longer revocable).
 bool Checker::knows_of(const PlanRecord& plan, const Eviction& eviction) const {
     const auto died = died_.find(eviction.server);
     if (died == died_.end()) return false;
