@@ -243,7 +243,7 @@ ResultTask<Answer> Session::call_at(CloudService service, std::string base, Serv
     auto second = co_await send(service, base, call, **renewed);
     if (!second || second->response.status != 401) co_return second;
     Error error = refusal(*second);
-    error.code = Errc::rejected;  // Keystone did not refuse us
+    error.code = Errc::bad_token;  // Keystone did not refuse us
     error.what += "; even with a new token: does it ask the same Keystone?";
     co_return error;
 }

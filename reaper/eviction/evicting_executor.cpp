@@ -351,14 +351,12 @@ Task<void> EvictingExecutor::take_answer(Cull& cull, const Victim& victim, Sent 
         cull.unheard.insert(victim.server);
         cull.to_repeat.insert(victim.server);
     } else if (!answer) {
-        const bool surely_not_done = answer.error().code == Errc::forbidden ||
-                                     answer.error().code == Errc::rejected ||
-                                     answer.error().code == Errc::unauthorized;
+        const bool refused = surely_not_done(answer.error().code);
         const std::string what = answer.error().what;
-        if (surely_not_done && !deletes) {
+        if (refused && !deletes) {
             Error refusal = answer.error();
             co_await shelving_refused(cull, victim, std::move(refusal));
-        } else if (surely_not_done) {
+        } else if (refused) {
             not_done(cull, victim);
             safeguards_.on_deletion(cull.request.id, victim.server, false);
             co_await skip(cull, victim, "Nova refused its deletion: " + what);
@@ -803,9 +801,9 @@ Task<void> EvictingExecutor::shelving_refused(Cull& cull, const Victim& victim, 
         cull.shelving.insert(victim.server);
         co_return;
     }
-    // A right that is missing is no reason to delete it.
-    const bool never = look && look->verdict.kind == Kind::fit && error.code != Errc::forbidden &&
-                       error.code != Errc::unauthorized;
+    // A right that is missing is no reason to delete it, nor is a token.
+    const bool never = look && look->verdict.kind == Kind::fit &&
+                       (error.code == Errc::rejected || error.code == Errc::conflict);
     if (marked || never) {
         std::string why = "Nova can't shelve it: " + error.what;
         const bool deleting = co_await delete_instead(cull, victim, std::move(why));

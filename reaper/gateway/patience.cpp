@@ -20,6 +20,7 @@ bool is_of_the_service(Errc code) {
         case Errc::unreachable:
         case Errc::timeout:
         case Errc::unauthorized:
+        case Errc::bad_token:
         case Errc::forbidden:
         case Errc::server_error:
         case Errc::tls: return true;

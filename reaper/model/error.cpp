@@ -7,6 +7,7 @@ std::string_view to_string(Errc code) {
         case Errc::unreachable: return "unreachable";
         case Errc::timeout: return "timeout";
         case Errc::unauthorized: return "unauthorized";
+        case Errc::bad_token: return "bad token";
         case Errc::forbidden: return "forbidden";
         case Errc::not_found: return "not found";
         case Errc::conflict: return "conflict";
@@ -23,7 +24,8 @@ std::string_view to_string(Errc code) {
 
 bool surely_not_done(Errc code) {
     return code == Errc::forbidden || code == Errc::rejected || code == Errc::unauthorized ||
-           code == Errc::not_found || code == Errc::conflict || code == Errc::bad_input;
+           code == Errc::bad_token || code == Errc::not_found || code == Errc::conflict ||
+           code == Errc::bad_input;
 }
 
 }  // namespace reaper

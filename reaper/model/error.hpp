@@ -13,6 +13,7 @@ enum class Errc {
     unreachable,   ///< no connection, or it broke
     timeout,       ///< the deadline of the call passed
     unauthorized,  ///< credentials refused (401)
+    bad_token,     ///< a service refuses tokens that Keystone gives (401)
     forbidden,     ///< a right is missing (403)
     not_found,     ///< the thing is not there (404)
     conflict,      ///< wrong state, or changed under us (409)

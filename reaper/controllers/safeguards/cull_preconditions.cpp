@@ -41,8 +41,9 @@ bool spares_by_name(const config::Policy& policy) {
 /// Why the names have to be looked up again; none if the answer was as complete as it can be.
 std::optional<Error> why_incomplete(const CloudDirectory& directory) {
     for (const auto& [kind, why] : directory.not_asked) {
-        const bool passing = why.code == Errc::unauthorized || why.code == Errc::unreachable ||
-                             why.code == Errc::timeout || why.code == Errc::server_error;
+        const bool passing = why.code == Errc::unauthorized || why.code == Errc::bad_token ||
+                             why.code == Errc::unreachable || why.code == Errc::timeout ||
+                             why.code == Errc::server_error;
         // Without them, servers that are worth more would go first.
         if (passing || kind == CloudName::Kind::project_or_flavor) return why;
     }

@@ -125,12 +125,15 @@ TEST_F(ShelveTest, ACallThatWasNotHeardIsSentAgain) {
 
 TEST_F(ShelveTest, ARefusalIsNoReasonToDeleteIt) {
     full_host();
-    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
-        if (call.starts_with("SHELVE")) return Error{Errc::forbidden, "HTTP 403"};
-        return std::nullopt;
+    int calls = 0;
+    cloud.on_call = [&calls](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("SHELVE")) return std::nullopt;
+        return ++calls % 2 == 0 ? Error{Errc::forbidden, "HTTP 403"}
+                                : Error{Errc::bad_token, "HTTP 401"};
     };
     ask();
     EXPECT_NE(outcome(), OutcomeKind::freed);
+    EXPECT_GT(calls, 1);
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 

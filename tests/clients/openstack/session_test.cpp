@@ -193,7 +193,7 @@ TEST_F(SessionTest, ASecond401IsAnError) {
     auto parts = cloud.connect();
     const auto answer = cloud.run(parts.compute->compute_services());
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().code, Errc::rejected) << "Keystone did not refuse us";
+    EXPECT_EQ(answer.error().code, Errc::bad_token) << "Keystone did not refuse us";
     EXPECT_THAT(answer.error().what, HasSubstr("even with a new token"));
     EXPECT_EQ(cloud.authentications(), 2U);
 }

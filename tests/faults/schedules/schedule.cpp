@@ -598,7 +598,8 @@ ScheduleResult Schedule::run() {
         calm + plan_.trigger.max_age + plan_.cull.deadline * plan_.cull.max_rounds + minutes{10};
     if (plan_.with_notice()) limit_ += 2 * longest_notice;
     // A change without an event is seen when the host is read again.
-    const bool untold = plan_.has(Kind::info_lost) || plan_.has(Kind::deletion_lost);
+    const bool untold =
+        plan_.has(Kind::info_lost) || plan_.has(Kind::deletion_lost) || plan_.has(Kind::class_lost);
     if (plan_.with_reservations() && untold) limit_ += plan_.cache.host_max_age;
     for (std::size_t i = 0; i < plan_.items.size(); ++i)
         if (!without_.contains(i)) arm(plan_.items[i]);
