@@ -18,7 +18,7 @@ namespace {
 
 /// Readings of different hosts for one decision, one after the other, before it is given up.
 constexpr int max_read_rounds = 24;
-/// So many rounds read a host again of which an event came. Owners can make many events.
+/// So many rounds follow what changes meanwhile. Owners can make many events.
 constexpr int rounds_for_events = 6;
 /// Hosts that are read again before a request is refused for want of room.
 constexpr std::size_t second_looks = 16;
@@ -312,6 +312,7 @@ struct FreshDecision::State {
     bool third_look = true;   ///< at the whole cloud
     Decision decision;        ///< of this round
     TimePoint now{};          ///< when it was made
+    std::uint64_t changes{};  ///< of the cache, until then
 
     bool takes_room() const { return std::holds_alternative<Plan>(decision); }
     bool refused() const { return std::holds_alternative<NotEnough>(decision); }
@@ -401,6 +402,7 @@ ResultTask<FreshDecision::Next> FreshDecision::decide_by_cache(State& state) {
     if (reservations_ != nullptr) reservations_->update_ledger();
     safeguards_.see_several_cells(refresher_.several_cells());
     const auto began = thread_cpu_time();
+    state.changes = refresher_.changes();
     state.decision = decide_now(*state.policy, state.request, state.skipped);
     search_times_.add(thread_cpu_time() - began);
     co_return Next::step;
@@ -493,7 +495,9 @@ std::vector<HostId> FreshDecision::hosts_with_unknown_takers(const State& state)
 /// What the decision rests on is fresh, or is read; of a refusal, at last the services and the
 /// whole cloud.
 ResultTask<FreshDecision::Next> FreshDecision::confirm_or_read(State& state) {
-    forget_changed(state);
+    // Other parts may have changed the cache meanwhile, so that it is older than what it rests on.
+    if (refresher_.changes() != state.changes && state.round < rounds_for_events)
+        co_return Next::round;
     auto unread = unread_hosts(state.decision, state.request.id, state.fresh, state.second_look);
     const auto& phases = state.request.phases;
     const bool second_choice =
