@@ -309,6 +309,7 @@ private:
         int times = 0;
         std::optional<TimePoint> since;
         TimePoint until{};
+        TimePoint unsure_until{};  ///< perhaps open until then: its first count is unknown
         std::string why;
         std::optional<std::string> tried;  ///< the request whose cull is tried since then
         std::set<std::string> projects;    ///< of the cloud's: whose culls went unused

@@ -118,9 +118,13 @@ void Checker::note_end(Trip& trip, const std::string& request, const std::string
     const TimePoint now = timeline_.true_now();
     if (trip.tried == request) trip.tried.reset();
     if (kind == "taken") trip = Trip{};
-    if ((kind != "wasted" && kind != "taken-by-revocable") || now < circuits().deaf_until) return;
+    if (kind != "wasted" && kind != "taken-by-revocable") return;
+    if (now < circuits().deaf_until) {
+        trip.unsure_until = now + pause_of(settings, 1);
+        return;
+    }
     trip.row += slots;
-    if (enough == 0 || trip.is_open(now)) return;
+    if (enough == 0 || trip.is_open(now) || now < trip.unsure_until) return;
     if (trip.row < enough && !trip.is_half_open(now)) return;
     trip.open(now, settings, std::to_string(trip.row) + " slots of " + whose + " went unused");
 }
@@ -139,8 +143,12 @@ void Checker::note_end_for_cloud(const reaper::Request& asked, const std::string
         }
         return;
     }
-    if ((kind != "wasted" && kind != "taken-by-revocable") || now < circuits().deaf_until) return;
-    if (circuits().cloud.is_open(now)) return;
+    if (kind != "wasted" && kind != "taken-by-revocable") return;
+    if (now < circuits().deaf_until) {
+        circuits().cloud.unsure_until = now + pause_of(settings.retry, 1);
+        return;
+    }
+    if (circuits().cloud.is_open(now) || now < circuits().cloud.unsure_until) return;
     circuits().cloud.row += slots;
     circuits().cloud.projects.insert(asked.project.str());
     const bool enough =
