@@ -22,14 +22,24 @@ std::size_t count_on(const World& world, const Placing& placing, const std::vect
         }));
 }
 
+/// Of its group, as the filter for affinity counts: without the softly deleted ones.
+std::size_t members_on(const World& world, const Placing& placing, const Host* host) {
+    std::vector<Uuid> members = placing.group->members;
+    std::erase_if(members, [&](const Uuid& id) {
+        const Server* const member = world.nova.find_server(id);
+        return member != nullptr && member->state == VmState::soft_deleted;
+    });
+    return count_on(world, placing, members, host);
+}
+
 bool suits_group(const World& world, const Placing& placing, const Host& host) {
     if (!placing.group || placing.group->members.empty()) return true;
     const std::string& policy = placing.group->policy;
-    const auto here = count_on(world, placing, placing.group->members, &host);
     if (policy == "anti-affinity")
-        return here < static_cast<std::size_t>(placing.group->max_on_a_host);
+        return count_on(world, placing, placing.group->members, &host) <
+               static_cast<std::size_t>(placing.group->max_on_a_host);
     if (policy == "affinity")
-        return here > 0 || count_on(world, placing, placing.group->members, nullptr) == 0;
+        return members_on(world, placing, &host) > 0 || members_on(world, placing, nullptr) == 0;
     return true;
 }
 
@@ -240,7 +250,7 @@ bool is_place(World& world, const Placing& placing, const Host& host) {
 
 bool joins_others(const World& world, const Placing& placing) {
     return placing.group && placing.group->policy == "affinity" &&
-           count_on(world, placing, placing.group->members, nullptr) > 0;
+           members_on(world, placing, nullptr) > 0;
 }
 
 namespace {

@@ -94,7 +94,8 @@ void Checker::judge_together(const PlanRecord& plan, const Demand& demand, TimeP
     if (group != nullptr && group->policy == "affinity") {
         const auto lives = [&](const Uuid& id) {
             const cloudsim::Server* server = site_.world().nova.find_server(id);
-            return server != nullptr && server->host != nullptr && !is_victim(plan, id);
+            return server != nullptr && server->host != nullptr &&
+                   server->state != cloudsim::VmState::soft_deleted && !is_victim(plan, id);
         };
         if (std::any_of(group->members.begin(), group->members.end(), lives)) with = group->members;
     }
