@@ -96,10 +96,17 @@ void Checker::sync_plans() {
         record.plan = Plan{};
         if (const auto* plan = std::get_if<Plan>(&decision)) record.plan = *plan;
         // Room that is on its way is promised, too.
-        if (const auto* nothing = std::get_if<NothingToDo>(&decision))
-            if (promises_room(known->second.request.source, *nothing,
+        if (const auto* nothing = std::get_if<NothingToDo>(&decision)) {
+            const RequestSource source = known->second.request.source;
+            if (promises_room(source, *nothing,
                               may_have_culled_room(record.machine, record.request)))
                 record.plan->hosts = nothing->hosts;
+            const auto& steps = known->second.steps;
+            const bool any_gone =
+                std::any_of(steps.begin(), steps.end(),
+                            [](const StepEntry& step) { return step.step == Step::gone; });
+            record.holds_perhaps = !promises_room(source, *nothing, any_gone);
+        }
         enter(record);
     }
 }
@@ -130,7 +137,8 @@ void Checker::enter(PlanRecord& record) {
                                  demand->slot,
                                  host.slots,
                                  demand->servers,
-                                 {record.at, {}}});
+                                 {record.at, {}},
+                                 record.holds_perhaps});
     }
 }
 

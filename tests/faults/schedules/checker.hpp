@@ -245,7 +245,8 @@ private:
         std::optional<Plan> plan;
         std::set<std::string> victims_left;  ///< evicting
         std::optional<TimePoint> replaced_at;
-        bool judged = false;  ///< its first deletion was seen
+        bool judged = false;         ///< its first deletion was seen
+        bool holds_perhaps = false;  ///< no server deleted for it is known to be gone
     };
     /// While a plan's victim counts as evicting, and its slots as promised.
     struct Span {
@@ -265,6 +266,7 @@ private:
         int slots = 0;
         std::set<Uuid> requesters;
         Span span;
+        bool perhaps = false;
     };
 
     /// A server that the reaper's deletion ended.

@@ -85,7 +85,8 @@ bool Checker::may_be_renewed(const Promise& promise, const PlanRecord& plan) con
 /// same project shows that its room is of no use to it.
 bool Checker::surely_held(const Promise& promise, TimePoint at) const {
     const Demand* demand = truth_.demand(promise.request);
-    if (demand == nullptr || (demand->over_since && *demand->over_since <= at)) return false;
+    const bool over = demand == nullptr || (demand->over_since && *demand->over_since <= at);
+    if (over || promise.perhaps) return false;
     // It counts from the end of the cull, which a full disk may write down much later.
     const auto& records = journals_[promise.machine]->records;
     const auto record = records.find(RequestId{promise.request});
