@@ -61,6 +61,8 @@ void MariadbLease::renew() {
     renewed_at_ = std::chrono::steady_clock::now();
 }
 
+static_assert(lease_lasts - lease_lasts / 3 > journal_surely_ours);
+
 // Any call does it: the daemon looks after its journal every two seconds.
 Result<void> MariadbLease::check() {
     if (database_.in_transaction()) return {};

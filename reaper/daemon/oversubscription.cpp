@@ -25,25 +25,21 @@ OversubscriptionParts::OversubscriptionParts(Dependencies dependencies)
                   : std::make_unique<MetricsReader>(MetricsReader::Dependencies{
                         *dependencies_.metrics, dependencies_.cloud.clock, dependencies_.refresher,
                         dependencies_.settings,
-                        [this] { return !dependencies_.stopping && serving() == read_in_; }})),
+                        [this] {
+                            return !dependencies_.stopping && dependencies_.serving() == read_in_;
+                        }})),
       publisher_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher,
-                  reader_.get(), corrections_, dependencies_.settings, [this] { return serving(); },
+                  reader_.get(), corrections_, dependencies_.settings, dependencies_.serving,
                   dependencies_.paused, dependencies_.stopping,
                   [this](const HostId& host) { return qos_.too_busy(host); },
                   [this](const HostId& host) { return qos_.load_awaited(host); }}),
       qos_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher, reader_.get(),
-            corrections_, dependencies_.settings, [this] { return serving(); },
-            dependencies_.paused,
+            corrections_, dependencies_.settings, dependencies_.serving, dependencies_.paused,
             [this](const HostId& host) { return publisher_.to_be_sold(host); }}) {}
-
-/// A dry run works beside the reaper that serves.
-std::uint64_t OversubscriptionParts::serving() const {
-    return dependencies_.settings.dry_run ? 1 : dependencies_.messages.serving();
-}
 
 /// A reaper that does not serve asks for nothing; one that begins to serve asks for the past, too.
 ResultTask<void> OversubscriptionParts::read_metrics() {
-    const std::uint64_t now = serving();
+    const std::uint64_t now = dependencies_.serving();
     if (!reader_) co_return Result<void>{};
     if (now != read_in_) reader_->forget();
     read_in_ = now;

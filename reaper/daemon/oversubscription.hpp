@@ -27,6 +27,7 @@ public:
         const Ledger& ledger;
         const LiveSettings& settings;
         RequestSink& sink;
+        std::function<std::uint64_t()> serving;  ///< as of RoomPublisher
         std::function<bool()> paused;
         const bool& stopping;
     };
@@ -39,7 +40,6 @@ public:
     void on_clock_step(Duration by);
     /// For servers that have to go for any reason.
     HostCorrections& corrections() { return corrections_; }
-    std::uint64_t serving() const;  ///< as of RoomPublisher
     const RoomPublisher& publisher() const { return publisher_; }
     const QosLoop& qos() const { return qos_; }
     const MetricsReader* reader() const { return reader_.get(); }  ///< null: nothing is measured

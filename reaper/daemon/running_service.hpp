@@ -124,6 +124,7 @@ private:
     SchedulerRules scheduler_rules() const;
     void report();
     ResultTask<void> check_journal();
+    std::uint64_t serving() const;
     std::optional<std::string> journal_trouble() const;
     std::optional<std::string> cloud_silent() const;
     std::optional<std::string> clock_trouble() const;
@@ -157,6 +158,7 @@ private:
     std::optional<Duration> credential_asked_;  ///< steady; none: it is to be asked
     std::optional<std::string> journal_gone_;   ///< why it could not be read, as asked last
     std::optional<Error> displaced_;            ///< another reaper has our journal: we end
+    Duration journal_answered_{};  ///< steady: when the last call that it answered began
     BrokerState broker_;
     Duration stepped_at_{};  ///< steady: when the clock was looked at last
     ServiceStatus told_;     ///< the last reported one

@@ -56,7 +56,7 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
       rooms_(!settings_.dry_run),
       cloud_(with_clock(ports.cloud, clock_)),
       escrow_({cloud_, rooms_.ledger(),
-               [this] { return settings_.dry_run || stopping_ ? 0 : ports_.messages.serving(); }}),
+               [this] { return settings_.dry_run || stopping_ ? 0 : serving(); }}),
       ports_{with_placement(cloud_, escrow_.view()),
              ports.journal,
              ports.messages,
@@ -116,13 +116,12 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
           [this](const ServerId& server) { labels.served(server); }),
       reserver({service.ports_.cloud, service.ports_.journal, service.rooms_.ledger(),
                 service.stopping_}),
-      reservations(
-          executor,
-          {service.cloud_, refresher, service.rooms_, service.ports_.journal,
-           service.settings_.reservations, service.settings_.cull.promise,
-           [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
-           [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_,
-           service.settings_.dry_run}),
+      reservations(executor,
+                   {service.cloud_, refresher, service.rooms_, service.ports_.journal,
+                    service.settings_.reservations, service.settings_.cull.promise,
+                    [&service] { return service.settings_.dry_run ? 1 : service.serving(); },
+                    [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_,
+                    service.settings_.dry_run}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
                 &reservations),
       coordinator({service.ports_.cloud, service.ports_.journal, service.rooms_, refresher,
@@ -149,7 +148,7 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                    return ShelveRules{shelve}.none() ? 0 : shelve.returns_per_hour;
                },
                [&service, this] {
-                   return service.ports_.messages.serving() != 0 && refresher.built() &&
+                   return service.serving() != 0 && refresher.built() &&
                           !safeguards.paused_reason() && coordinator.in_flight() == 0 &&
                           gateway.counts().held == 0 && !service.stopping_;
                },
@@ -166,7 +165,7 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
       images({service.ports_.cloud, service.ports_.journal,
               [&service, this] {
                   return !ShelveRules{service.settings_.policy->configured.shelve}.none() &&
-                         service.ports_.messages.serving() != 0 && !safeguards.paused_reason() &&
+                         service.serving() != 0 && !safeguards.paused_reason() &&
                          !service.stopping_;
               }}),
       ended_loans({service.ports_.cloud.clock, service.settings_.trigger, service.ports_.messages,
@@ -174,10 +173,11 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
       oversubscription(
           {service.cloud_, service.ports_.journal, service.ports_.messages, service.ports_.metrics,
            refresher, service.rooms_.ledger(), service.settings_, coordinator,
+           [&service] { return service.settings_.dry_run ? 1 : service.serving(); },
            [this] { return safeguards.paused_reason().has_value(); }, service.stopping_}),
       duties({service.cloud_.clock, service.ports_.journal, refresher,
               oversubscription.corrections(), service.rooms_.ledger(), service.settings_,
-              [this] { return oversubscription.serving(); },
+              [&service] { return service.settings_.dry_run ? 1 : service.serving(); },
               [this] { return safeguards.paused_reason().has_value(); }}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
@@ -217,6 +217,7 @@ ResultTask<void> RunningService::run() {
         parts_ = std::make_unique<Parts>(*this, executor_);
     }
     parts_->decisions.observed_by(ports_.observer);
+    journal_answered_ = clock_.steady();
     auto fed = co_await parts_->safeguards.restore();
     if (!fed) co_return fed.error();
     auto lives = co_await parts_->lives.restore();

@@ -204,6 +204,7 @@ Task<void> RunningService::note(JournalEvent event) {
 
 /// A file that is removed or replaced is noticed before something has to be written.
 ResultTask<void> RunningService::check_journal() {
+    const Duration began = clock_.steady();
     auto read = co_await ports_.journal.holds();
     journal_gone_.reset();
     if (!read) journal_gone_ = read.error().what;
@@ -213,7 +214,15 @@ ResultTask<void> RunningService::check_journal() {
         stop();
     }
     if (!read) co_return read.error();
+    journal_answered_ = began;
     co_return Result<void>{};
+}
+
+/// As of MessageSource; and 0 while another reaper may have our journal: it may act in our place.
+std::uint64_t RunningService::serving() const {
+    const bool surely_ours = !ports_.shared_journal || settings_.dry_run ||
+                             clock_.steady() < journal_answered_ + journal_surely_ours;
+    return surely_ours ? ports_.messages.serving() : 0;
 }
 
 /// Once an hour, and after a reload: the right to see it may be granted, or taken away.

@@ -104,6 +104,9 @@ public:
                                                std::vector<ReservationId> gone) = 0;
 };
 
+/// A journal of several reapers is surely ours for that long after it began to answer a call.
+inline constexpr Duration journal_surely_ours{9'000};
+
 /// Of one process: it reads what it and those before it wrote.
 class Journal : public JournalReader, public JournalWriter {};
 
