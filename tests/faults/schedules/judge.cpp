@@ -227,14 +227,16 @@ void Checker::judge_requester(const Exchange& call, const Basis& basis, const De
                                      ", whose requester no longer waits");
 }
 
-/// An older request of the same servers no longer counts, once the reaper knows the newer one.
+/// An older request of the same servers no longer counts, once the reaper knows the newer one; a
+/// former process may have known it.
 void Checker::judge_newest(const Basis& basis, const Demand& demand, const PlanRecord& plan) {
     // After a restart what was decided goes on; whether it is needed is asked when planning again.
     if (plan.judged || plan.at <= started_at_ || plan_.has(Kind::clock_step)) return;
     const auto newer_than = [&](const Uuid& server) {
         return std::any_of(delivered_.begin(), delivered_.end(), [&](const auto& told) {
             const Demand* other = truth_.demand(told.first);
-            return told.second < plan.at && other != nullptr && other->servers.contains(server) &&
+            return told.second > started_at_ && told.second < plan.at && other != nullptr &&
+                   other->servers.contains(server) &&
                    other->refused_at > demand.refused_at + std::chrono::seconds{1};
         });
     };
