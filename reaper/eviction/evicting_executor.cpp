@@ -700,7 +700,7 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
     cull.state(victim) = Cull::State::stuck;
     if (seen && cull.ours.contains(victim.server))
         safeguards_.on_deletion(cull.request.id, victim.server, false);
-    rooms_.stays(victim.server);
+    rooms_.goes_late(victim.server);
     // What was only not forced can still be, by the next plan.
     if (!cull.withheld.contains(victim.server))
         rooms_.given_up(cull.hosts[victim.server], victim.server, cloud_.clock.now());

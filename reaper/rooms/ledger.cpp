@@ -211,23 +211,37 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
         for (const auto& victim : host.victims)
             add(Eviction{request.id, host.host, victim.server, std::nullopt, true});
         if (host.slots <= 0) continue;
-        add(Promise{request.id,
-                    request.project,
-                    host.host,
-                    host.slot.empty() ? request.resources : host.slot,
-                    host.slots,
-                    request.requesters,
-                    now,
-                    std::nullopt,
-                    false,
-                    {},
-                    request.placement.group.id,
-                    groups});
+        Promise promise{request.id,
+                        request.project,
+                        host.host,
+                        host.slot.empty() ? request.resources : host.slot,
+                        host.slots,
+                        request.requesters,
+                        now,
+                        std::nullopt,
+                        false,
+                        {},
+                        request.placement.group.id,
+                        groups};
+        for (const auto& each : host.pending_releases)
+            if (const auto other = evictions_.find(each.server);
+                other != evictions_.end() && other->second.request != request.id)
+                promise.awaits.insert(each.server);
+        add(std::move(promise));
     }
 }
 
 void Ledger::drop_eviction(const ServerId& server) {
     erase(server);
+}
+
+void Ledger::stays(const ServerId& server) {
+    const auto at = evictions_.find(server);
+    if (at == evictions_.end()) return;
+    const auto there = promises_.on(at->second.host);
+    erase(server);
+    for (const auto number : there)
+        if (promises_[number].awaits.contains(server)) take(number);
 }
 
 void Ledger::settle(const RequestId& request, TimePoint now, TimePoint until) {

@@ -136,8 +136,11 @@ public:
     /// To be called right after `enter`: like servers that `host_of` shows on the promised hosts by
     /// now are no second tries. Their times do not tell: Nova's are whole seconds.
     void note_there_before(const RequestId& request, const HostLookup& host_of);
-    /// The server stays (found unfit, or its deletion never happened): it is no longer evicting.
+    /// The server is no longer evicting.
     void drop_eviction(const ServerId& server);
+    /// The same, and it stays (found unfit, or its deletion never happened): on its host nothing is
+    /// promised to those who count on its room. They plan again.
+    void stays(const ServerId& server);
     /// The cull of `request` ended at `now`, and its victims are gone: its promises hold until
     /// `until`.
     void settle(const RequestId& request, TimePoint now, TimePoint until);

@@ -34,7 +34,7 @@ void RoomKeeper::not_journaled(const RequestId& request, const Decision& decisio
                                bool has_deleted) {
     const auto* const plan = std::get_if<Plan>(&decision);
     if (plan == nullptr) return;
-    for (const auto& victim : plan->victims()) ledger_.drop_eviction(victim.server);
+    for (const auto& victim : plan->victims()) ledger_.stays(victim.server);
     plans_again(request, has_deleted);
 }
 

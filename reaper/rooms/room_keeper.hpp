@@ -72,7 +72,9 @@ public:
     }
 
     /// The server stays: found unfit, or its deletion never happened.
-    void stays(const ServerId& server) { ledger_.drop_eviction(server); }
+    void stays(const ServerId& server) { ledger_.stays(server); }
+    /// Its deletion takes longer than its cull: it may still go.
+    void goes_late(const ServerId& server) { ledger_.drop_eviction(server); }
     /// Its deletion did not come to its end in time, for any client.
     void given_up(const HostId& host, const ServerId& server, TimePoint now) {
         ledger_.give_up_on(host, server, now);

@@ -41,6 +41,8 @@ struct RoomPromise {
     bool released = false;
     /// Requesters that hold room on another host by now: their slots here are of no use to them.
     std::set<ServerId> elsewhere{};
+    /// Servers whose room the slots count on, and that are deleted for others.
+    std::set<ServerId> awaits{};
 
     /// Is it one of the requesters?
     bool is_for(const ServerId& server) const {

@@ -71,6 +71,27 @@ TEST(Ledger, FurtherPlanAddsEvictionsAndReplacesPromises) {
     EXPECT_EQ(ledger.promised_to_others(HostId{"b"}, no_request), slot * 2);
 }
 
+TEST(Ledger, NothingIsPromisedOfTheRoomOfAServerThatStaysAfterAll) {
+    Plan counts_on_v = plan_on("a", 2, {});
+    PendingRelease release;
+    release.server = ServerId{"v"};
+    counts_on_v.hosts[0].pending_releases = {release};
+    const auto both = [&] {
+        Ledger ledger;
+        ledger.enter(request(slot, 2, "req-1"), plan_on("a", 2, {"v"}), at(0));
+        ledger.enter(request(slot, 2, "req-2"), counts_on_v, at(1));
+        return ledger;
+    };
+    Ledger stays = both();
+    stays.stays(ServerId{"v"});
+    EXPECT_FALSE(stays.evicting(ServerId{"v"}));
+    EXPECT_EQ(stays.promised_to_others(on_a, RequestId{"req-1"}), Resources{});
+    EXPECT_EQ(stays.promised_to_others(on_a, RequestId{"req-2"}), slot * 2) << "it plans by itself";
+    Ledger goes_late = both();
+    goes_late.drop_eviction(ServerId{"v"});
+    EXPECT_EQ(goes_late.promised_to_others(on_a, RequestId{"req-1"}), slot * 2);
+}
+
 TEST(Ledger, AHostReadBeforeTheEndOfACullStillCountsItsVictimsAsEvicting) {
     Ledger ledger;
     ledger.enter(request(slot, 1, "req-1"), plan_on("a", 1, {"v"}), at(0));
