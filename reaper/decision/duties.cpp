@@ -65,6 +65,10 @@ void skip_needless(std::vector<Resources> excess, const Host& host, const Correc
         if (server == nullptr || skipped.contains(each.server) || ledger.evicting(each.server))
             continue;  // what goes already is no part of the excess
         const Resources held = held_on(*server, host);
+        if (ledger.reserved().lender_of(each.server) != nullptr) {
+            skipped.emplace(each.server, "the room that it holds goes back to a reservation");
+            continue;
+        }
         const bool helps = std::any_of(excess.begin(), excess.end(), [&](const Resources& of) {
             return !common(of, held).empty();
         });

@@ -168,6 +168,8 @@ std::string usage_text(const std::vector<Mark>& marks, const Resources& excess,
 std::vector<WatermarkCandidate> DutyLoop::candidates(const DutyScope& scope) const {
     std::vector<WatermarkCandidate> all;
     each_server(scope, [&](const Server& server, const Host& host) {
+        // The room of a tenant goes back to its reservation: as much is used as before.
+        if (dependencies_.ledger.reserved().lender_of(server.id) != nullptr) return;
         if (takes_servers(host) && dependencies_.corrections.may_go(server, host))
             all.push_back({server.id, &host, start_of(server), held_on(server, host)});
     });

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/full_house.hpp"
+#include "app/lending_house.hpp"
 #include "tests/support/log_capture.hpp"
 
 namespace reaper::test::duty_loop_test {
@@ -265,6 +265,21 @@ TEST_F(DutyLoopTest, WhatALimitOrTheBreakerForbidsStays) {
     start();
     pass(hours{1});
     EXPECT_EQ(deleted(), 1U);
+}
+
+// ---- lent room ----
+
+class LentRoomTest : public LendingHouse {};
+
+TEST_F(LentRoomTest, ATenantStaysAsItsRoomWouldGoBackToTheReservation) {
+    settings.policy.duties.watermark.marks = {{ResourceClass{"VCPU"}, 80, 60}};
+    const LogCapture log;
+    start_and_hold();
+    borrow("tenant", "req-1");
+    pass(hours{1});
+    EXPECT_EQ(lent(), 2);
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "6 of 6 would be used as before";
+    EXPECT_FALSE(log.lines_with("no revocable server may go now").empty()) << log.text();
 }
 
 }  // namespace

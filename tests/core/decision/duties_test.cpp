@@ -77,6 +77,22 @@ TEST_F(DutiesTest, RegularAndProtectedServersStay) {
         EXPECT_THAT(gone(decide(source, {"regular", "kept", "spot"})), ElementsAre("spot"));
 }
 
+TEST_F(DutiesTest, TenantsStayForAWatermarkAndEndWithTheirLifeSpans) {
+    policy.duties.watermark.marks = {{ResourceClass{"VCPU"}, 20, 1}};
+    policy.duties.life_span.after = 1min;
+    policy.duties.life_span.jitter = 0s;
+    runs("tenant");
+    runs("spot");
+    ReservedRoom::OnHost lent;
+    lent.tenants[ServerId{"tenant"}] = Role::parse("eng").value();
+    ledger.reserve(one.id, lent);
+    const Decision decision = decide(RequestSource::watermark, {"tenant", "spot"});
+    EXPECT_THAT(gone(decision), ElementsAre("spot"));
+    EXPECT_THAT(std::get<Plan>(decision).note,
+                HasSubstr("stays: the room that it holds goes back to a reservation"));
+    EXPECT_THAT(gone(decide(RequestSource::life_span, {"tenant"})), ElementsAre("tenant"));
+}
+
 TEST_F(DutiesTest, AServerWhoseLifeSpanIsNotOverStays) {
     policy.duties.life_span.after = 3h;
     policy.duties.life_span.jitter = 0s;
