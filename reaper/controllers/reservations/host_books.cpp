@@ -368,15 +368,9 @@ Result<RecordChanges> HostBooks::wanted_now(const HostId& id, const HostReservat
                                             const std::string& mark) const {
     const HostBook& book = books_.at(id);
     const Host* const host = in_cache(id);
-    if (host == nullptr) {
-        const Duration now = dependencies_.cloud.clock.steady();
-        // The cache may have lost it, as where a part of it can't be read: a later reading of the
-        // whole cloud has to lack it, too.
-        const bool for_long = book.gone_since && now - *book.gone_since >= gone_for_good &&
-                              dependencies_.refresher.build() > book.gone_build;
+    if (host == nullptr)
         return changes_on_gone(book.records, book.reservations, reservations,
-                               for_long ? OnGone::release : OnGone::stays, mark);
-    }
+                               may_be_lost(id) ? OnGone::stays : OnGone::release, mark);
     std::map<ReservationId, Resources> next;
     for (auto& [each, balance] : balance_of(reservations, use_now(id))) next[each] = balance.next;
     return changes_on(*host, book.records, book.reservations, reservations, next, mark);
@@ -492,6 +486,14 @@ void HostBooks::note_whether_gone(const HostId& id) {
     }
     book.name = host->name;
     book.gone_since.reset();
+}
+
+bool HostBooks::may_be_lost(const HostId& id) const {
+    if (in_cache(id) != nullptr) return false;
+    const HostBook& book = books_.at(id);
+    const Duration now = dependencies_.cloud.clock.steady();
+    return !book.gone_since || now - *book.gone_since < gone_for_good ||
+           dependencies_.refresher.build() <= book.gone_build;
 }
 
 Task<void> HostBooks::note(const std::string& kind, const std::string& reason) {

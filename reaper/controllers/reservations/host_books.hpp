@@ -211,6 +211,9 @@ public:
     /// says.
     ResultTask<void> write(HostChanges hosts);
     void note_whether_gone(const HostId& host);
+    /// The cache lacks the host, and may have lost it, as where a part of it can't be read: it had
+    /// it within the last minute, or no later reading of the whole cloud lacks it, too.
+    bool may_be_lost(const HostId& host) const;
     /// By host name, then role.
     std::vector<ReservationView> list() const;
     /// An event for the journal.

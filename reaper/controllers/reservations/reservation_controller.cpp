@@ -165,7 +165,8 @@ Task<void> ReservationController::configure_all() {
     const auto turn = co_await books_.turn();
     configured_at_ = now;
     std::map<HostId, std::map<ReservationId, Reservation>> wanted;
-    for (const auto& each : books_.all()) wanted[each.first];  // hosts that are gone have none
+    for (const auto& each : books_.all())  // hosts that are gone have none
+        if (!books_.may_be_lost(each.first)) wanted[each.first];
     for (const Host* const host : dependencies_.refresher.cache().hosts())
         if (auto here = configured_on(*host); !here.empty()) wanted[host->id] = std::move(here);
     std::map<std::string, std::vector<std::string>> told;  // hosts by what changed there

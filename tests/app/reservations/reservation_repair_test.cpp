@@ -23,6 +23,19 @@ protected:
                 sum += at->second.get(name);
         return sum;
     }
+    /// A reading of the host alone finds a part of it gone; none of the whole cloud succeeds.
+    void lose(const std::string& provider) {
+        cloud.on_call = [provider](const std::string& call) -> std::optional<Error> {
+            if (!call.ends_with(provider)) return std::nullopt;
+            return Error{Errc::not_found, "placement: 404"};
+        };
+        EXPECT_TRUE(run_task(io, refresher->read_hosts({HostId{provider}}, HostDepth::state)));
+        ASSERT_EQ(refresher->cache().find(HostId{provider}), nullptr);
+        for (int i = 0; i < 3; ++i) {
+            clock.advance(minutes{2});
+            ASSERT_TRUE(run_task(io, controller->check()));
+        }
+    }
 };
 
 TEST_F(ReservationRepairTest, WhatAnotherClientDeletedIsReservedAgainAndReported) {
@@ -177,18 +190,28 @@ TEST_F(ReservationRepairTest, ReservationsOfAHostThatIsGoneAreReleasedAndOwed) {
 TEST_F(ReservationRepairTest, WhatTheCacheLostForAWhileStaysHeld) {
     ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
     const std::string provider = cloud.provider_of("host1");
-    // A reading of the host alone finds a part of it gone; none of the whole cloud succeeds.
-    cloud.on_call = [provider](const std::string& call) -> std::optional<Error> {
-        if (!call.ends_with(provider)) return std::nullopt;
-        return Error{Errc::not_found, "placement: 404"};
-    };
-    EXPECT_TRUE(run_task(io, refresher->read_hosts({HostId{provider}}, HostDepth::state)));
-    ASSERT_EQ(refresher->cache().find(HostId{provider}), nullptr);
-    for (int i = 0; i < 3; ++i) {
-        clock.advance(minutes{2});
-        ASSERT_TRUE(run_task(io, controller->check()));
-    }
+    lose(provider);
     EXPECT_EQ(held_at(provider, vcpu), 6);
+}
+
+TEST_F(ReservationRepairTest, WhatTheConfigurationReservesIsReleasedOnlyWhereTheHostIsGone) {
+    config::StaticReservation fixed;
+    fixed.role = role("fixed");
+    fixed.hosts = {"host1"};
+    fixed.resources = cpus(3);
+    settings.static_ones = {fixed};
+    step();
+    const std::string provider = cloud.provider_of("host1");
+    lose(provider);
+    EXPECT_EQ(held_at(provider, vcpu), 3) << "the cache lost it for a while";
+    cloud.on_call = {};
+    step();
+    EXPECT_EQ(held(), 3);
+    EXPECT_THAT(events("reservation-configured"), SizeIs(1)) << "it was reserved all the time";
+    cloud.remove_host("host1");
+    step();
+    EXPECT_THAT(cloud.consumers, IsEmpty()) << "Nova may remove the provider";
+    EXPECT_THAT(events("reservation-configured"), SizeIs(2));
 }
 
 TEST_F(ReservationRepairTest, AGoneHostsReservationIsUnreservedOrComesBackWithIt) {
