@@ -21,7 +21,7 @@ std::string first_word(const std::string& text) {
 
 /// `HOST (name): 2 VCPU lent to SERVER SERVER`
 std::string line_of(const Host& host, const Resources& lent,
-                    const std::map<ServerId, TimePoint>& borrowers) {
+                    const std::map<ServerId, Duration>& borrowers) {
     std::string text = host.id.str() + " (" + printable(host.name, 64) + "): ";
     if (lent.empty()) return text + nothing_lent;
     text += amounts_text(lent);
@@ -68,12 +68,12 @@ std::string holders_of(const Host& host, const Role& role, const Resources& take
 
 }  // namespace
 
-void HostLoans::note_arrivals(const Host& host, const std::set<ServerId>& there, TimePoint now) {
+void HostLoans::note_arrivals(const Host& host, const std::set<ServerId>& there, Duration now) {
     for (const Server& server : host.servers)
         if (server.revocable() && !there.contains(server.id)) since_.try_emplace(server.id, now);
 }
 
-bool HostLoans::had_by(const ServerId& server, TimePoint then) const {
+bool HostLoans::had_by(const ServerId& server, Duration then) const {
     const auto at = since_.find(server);
     return at != since_.end() && at->second <= then;
 }
@@ -123,7 +123,7 @@ LoanEvents loan_events(const std::vector<JournalEvent>& newest_first) {
 }
 
 void HostLoans::recall(const HostId& host, const HostReservations& reservations,
-                       const LoanEvents& events) {
+                       const LoanEvents& events, TimePoint now, Duration steady) {
     for (const auto& each : reservations) {
         const auto debts = events.find(each.first.str());
         if (debts == events.end()) continue;
@@ -138,7 +138,7 @@ void HostLoans::recall(const HostId& host, const HostReservations& reservations,
     for (const JournalEvent& event : lent->second) {
         const std::set<ServerId> listed = borrowers_in(event.reason);
         std::erase_if(still, [&](const ServerId& id) { return !listed.contains(id); });
-        for (const ServerId& id : still) since_[id] = event.at;
+        for (const ServerId& id : still) since_[id] = steady - std::max(now - event.at, Duration{});
     }
 }
 

@@ -390,7 +390,7 @@ void ReservationLoans::on_plan(const Role& role, const Plan& plan) {
 
 void ReservationLoans::take_back(const HostId& host_id, const ReservationId& id,
                                  const std::optional<Resources>& amounts,
-                                 const std::optional<TimePoint>& borrowed_by,
+                                 const std::optional<Duration>& borrowed_by,
                                  const std::string& why) {
     HostBook& book = books_.at(host_id);
     const Host* const host = books_.in_cache(host_id);
@@ -417,7 +417,7 @@ void ReservationLoans::take_back(const HostId& host_id, const ReservationId& id,
 }
 
 void ReservationLoans::end_loans(const HostId& host) {
-    const TimePoint now = dependencies_.cloud.clock.now();
+    const Duration now = dependencies_.cloud.clock.steady();
     for (const auto& [id, reservation] : books_.at(host).reservations) {
         const Duration longest = reservation.lending.longest;
         if (reservation.lending.lend && longest > Duration{0})
@@ -428,7 +428,7 @@ void ReservationLoans::end_loans(const HostId& host) {
 
 void ReservationLoans::note_borrowers(const Host& host) {
     HostBook& book = books_.at(host.id);
-    const TimePoint now = dependencies_.cloud.clock.now();
+    const Duration now = dependencies_.cloud.clock.steady();
     for (const HostBook::Left& left : book.left)
         if (left.borrowed) book.loans.note_arrivals(host, left.there, now);
 }
@@ -541,7 +541,9 @@ Task<void> ReservationLoans::recall_loans() {
         co_return;
     }
     const LoanEvents of_loans = loan_events(*events);
-    for (auto& [host, book] : books_.all()) book.loans.recall(host, book.reservations, of_loans);
+    const Clock& clock = dependencies_.cloud.clock;
+    for (auto& [host, book] : books_.all())
+        book.loans.recall(host, book.reservations, of_loans, clock.now(), clock.steady());
 }
 
 }  // namespace reaper

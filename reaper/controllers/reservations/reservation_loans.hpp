@@ -52,10 +52,11 @@ public:
     /// Servers are to be deleted for a request of the role: tenants among them may not come back at
     /// once.
     void on_plan(const Role& role, const Plan& plan);
-    /// At most so much; none: all that is lent. With a time: of those alone that borrowed by then.
+    /// At most so much; none: all that is lent. With a steady time: of those alone that borrowed by
+    /// then.
     void take_back(const HostId& host, const ReservationId& id,
                    const std::optional<Resources>& amounts,
-                   const std::optional<TimePoint>& borrowed_by, const std::string& why);
+                   const std::optional<Duration>& borrowed_by, const std::string& why);
     /// Those that lasted as long as they may: of servers that borrowed, and of no other server
     /// that is in the way.
     void end_loans(const HostId& host);

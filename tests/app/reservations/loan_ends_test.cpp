@@ -6,6 +6,7 @@
 namespace reaper::test::loan_ends_test {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::minutes;
 
 class LoanEndsTest : public LendingHouse {};
@@ -83,6 +84,19 @@ TEST_F(LoanEndsTest, ALoanEndsInItsTimeThoughAnotherProcessBeganIt) {
     pass(minutes{5});
     EXPECT_TRUE(cloud.exists(uuid_of("tenant")));
     pass(minutes{10});
+    EXPECT_FALSE(cloud.exists(uuid_of("tenant")));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(LoanEndsTest, AClockThatIsSetForwardEndsNoLoan) {
+    settings.reservations.static_ones.front().lending.longest = minutes{30};
+    start_and_hold();
+    borrow("tenant", "req-1");
+    clock.step(hours{8});
+    pass(minutes{20});
+    EXPECT_TRUE(cloud.exists(uuid_of("tenant"))) << "it had its room for 20 minutes";
+    clock.step(-hours{8});
+    pass(minutes{15});
     EXPECT_FALSE(cloud.exists(uuid_of("tenant")));
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }

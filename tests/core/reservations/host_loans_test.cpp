@@ -11,6 +11,7 @@ namespace reaper::host_loans_test {
 namespace {
 
 using namespace reaper::testing;
+using std::chrono::seconds;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
@@ -32,11 +33,11 @@ protected:
         if (news) events_.insert(events_.begin(), {debt_kind, *news, at(++now_)});
         return news.value_or("");
     }
-    /// Another process, with the same journal.
-    void begin() {
+    /// Another process, with the same journal. By default both clocks show the same.
+    void begin(long shown = 200) {
         loans_ = {};
         HostReservations reservations{{reservation_id(reservation_.identity), reservation_}};
-        loans_.recall(host_.id, reservations, loan_events(events_));
+        loans_.recall(host_.id, reservations, loan_events(events_), at(shown), seconds{200});
     }
 
     Host host_ = host("host1", cpus(16));
@@ -50,51 +51,60 @@ TEST_F(HostLoansTest, WhoCameForALoanBorrowed) {
     add("old");
     add("young");
     add("regular", false);
-    loans_.note_arrivals(host_, {ServerId{"old"}}, at(10));
-    EXPECT_TRUE(loans_.had_by(ServerId{"young"}, at(10)));
-    EXPECT_FALSE(loans_.had_by(ServerId{"young"}, at(9)));
-    EXPECT_FALSE(loans_.had_by(ServerId{"old"}, at(99)));
-    EXPECT_FALSE(loans_.had_by(ServerId{"regular"}, at(99)));
-    loans_.note_arrivals(host_, {}, at(20));
-    EXPECT_TRUE(loans_.had_by(ServerId{"young"}, at(10))) << "since the first time";
+    loans_.note_arrivals(host_, {ServerId{"old"}}, seconds{10});
+    EXPECT_TRUE(loans_.had_by(ServerId{"young"}, seconds{10}));
+    EXPECT_FALSE(loans_.had_by(ServerId{"young"}, seconds{9}));
+    EXPECT_FALSE(loans_.had_by(ServerId{"old"}, seconds{99}));
+    EXPECT_FALSE(loans_.had_by(ServerId{"regular"}, seconds{99}));
+    loans_.note_arrivals(host_, {}, seconds{20});
+    EXPECT_TRUE(loans_.had_by(ServerId{"young"}, seconds{10})) << "since the first time";
 }
 
 TEST_F(HostLoansTest, WhatIsLentAndToWhomIsReportedOnce) {
     EXPECT_EQ(lent(0), "");
     add("tenant");
-    loans_.note_arrivals(host_, {}, at(1));
+    loans_.note_arrivals(host_, {}, seconds{1});
     EXPECT_EQ(lent(2), "host1 (host1): 2 VCPU lent to tenant");
     EXPECT_EQ(lent(2), "");
     EXPECT_THAT(lent(0), EndsWith("nothing is lent"));
-    EXPECT_FALSE(loans_.had_by(ServerId{"tenant"}, at(99))) << "it borrows no more";
+    EXPECT_FALSE(loans_.had_by(ServerId{"tenant"}, seconds{99})) << "it borrows no more";
     EXPECT_THAT(lent(2), HasSubstr("did not borrow"));
 }
 
 TEST_F(HostLoansTest, WhileABorrowerIsAwaitedNoOtherIsForgotten) {
     add("tenant");
-    loans_.note_arrivals(host_, {}, at(1));
+    loans_.note_arrivals(host_, {}, seconds{1});
     lent(0, true);
-    EXPECT_TRUE(loans_.had_by(ServerId{"tenant"}, at(99)));
+    EXPECT_TRUE(loans_.had_by(ServerId{"tenant"}, seconds{99}));
     host_.servers.clear();
     lent(2);
-    EXPECT_FALSE(loans_.had_by(ServerId{"tenant"}, at(99))) << "it is gone";
+    EXPECT_FALSE(loans_.had_by(ServerId{"tenant"}, seconds{99})) << "it is gone";
 }
 
 TEST_F(HostLoansTest, TheNextProcessKnowsSinceWhenTheyBorrow) {
     add("one");
-    loans_.note_arrivals(host_, {}, at(0));
+    loans_.note_arrivals(host_, {}, seconds{0});
     lent(2);  // at 1
     add("two");
-    loans_.note_arrivals(host_, {}, at(0));
+    loans_.note_arrivals(host_, {}, seconds{0});
     lent(4);  // at 2
     begin();
-    EXPECT_TRUE(loans_.had_by(ServerId{"one"}, at(1)));
-    EXPECT_FALSE(loans_.had_by(ServerId{"two"}, at(1)));
-    EXPECT_TRUE(loans_.had_by(ServerId{"two"}, at(2)));
+    EXPECT_TRUE(loans_.had_by(ServerId{"one"}, seconds{1}));
+    EXPECT_FALSE(loans_.had_by(ServerId{"two"}, seconds{1}));
+    EXPECT_TRUE(loans_.had_by(ServerId{"two"}, seconds{2}));
     EXPECT_EQ(lent(4), "") << "it was reported";
     lent(0);
     begin();
-    EXPECT_FALSE(loans_.had_by(ServerId{"one"}, at(99)));
+    EXPECT_FALSE(loans_.had_by(ServerId{"one"}, seconds{99}));
+}
+
+TEST_F(HostLoansTest, WhatTheJournalHasOfALaterTimeBeginsNow) {
+    add("tenant");
+    loans_.note_arrivals(host_, {}, seconds{0});
+    lent(2);   // at 1
+    begin(0);  // the wall clock was set back
+    EXPECT_FALSE(loans_.had_by(ServerId{"tenant"}, seconds{199}));
+    EXPECT_TRUE(loans_.had_by(ServerId{"tenant"}, seconds{200}));
 }
 
 TEST_F(HostLoansTest, TheHolderOfOwedRoomIsReportedWhenItStays) {
