@@ -137,11 +137,7 @@ ResultTask<TotalAnswer> change_provider_total(std::shared_ptr<Service> placement
         if (change.to == 0) {
             inventories.erase(known);
         } else {
-            Inventory& wanted = inventories[change.resource_class];
-            wanted.total = change.to;
-            wanted.min_unit = change.min_unit;
-            wanted.allocation_ratio = 1.0;
-            wanted.reserved = std::min(wanted.reserved, change.to);
+            inventories[change.resource_class] = inventory_after(change, answer.found);
         }
         std::string same = path;
         std::string body = write_inventories(inventories, found->generation);

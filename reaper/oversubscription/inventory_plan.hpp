@@ -1,6 +1,6 @@
 // What is to be changed in Placement, so that it shows the room that is published: on each host a
 // nested provider of ours (slot_provider_name) with an inventory of the oversubscribed class.
-// `reserved` is left as it is: while freed room is promised, the class is reserved on its host.
+// What is reserved stays so: while freed room is promised, all of the class is, on its host.
 // What others made is never taken. Where the room is closed, `min_unit` is above the total, so that
 // nothing new fits, whatever server leaves. Pure.
 #pragma once

@@ -1,6 +1,7 @@
 // Port: Placement, in the domain's words.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +38,22 @@ struct TotalChange {
     Amount to = 0;
     Amount min_unit = 1;  ///< to be set with it
 };
+
+/// `reserved` of an inventory whose total changes. All of it stays all of it: it is held. Of a
+/// part, at least one stays free, so that it is never taken for all.
+inline Amount reserved_after(const Inventory& before, Amount total) {
+    const bool all = before.total > 0 && before.reserved >= before.total;
+    return all ? total : std::clamp<Amount>(total - 1, 0, before.reserved);
+}
+
+/// The inventory as the wish makes it.
+inline Inventory inventory_after(const TotalChange& change, Inventory found) {
+    found.reserved = reserved_after(found, change.to);
+    found.total = change.to;
+    found.min_unit = change.min_unit;
+    found.allocation_ratio = 1.0;
+    return found;
+}
 
 /// What came of it.
 struct TotalAnswer {
@@ -76,8 +93,8 @@ public:
     /// has no such inventory. After `timeout` and `unreachable` it may or may not have happened.
     virtual ResultTask<ReservedAnswer> change_reserved(ReservedChange change,
                                                        Duration deadline) = 0;
-    /// The same; `reserved` is at most the total afterwards, all else stays. `conflict` if a
-    /// consumer holds some of what is to be removed; `not_found` if the provider is gone.
+    /// The same; the inventory is as `inventory_after` has it. `conflict` if a consumer holds some
+    /// of what is to be removed; `not_found` if the provider is gone.
     virtual ResultTask<TotalAnswer> change_total(TotalChange change, Duration deadline) = 0;
     /// A nested provider. If there is one of that name below that parent, it is that one;
     /// `conflict` if the name is another's. After `timeout` and `unreachable` it may or may not

@@ -157,11 +157,7 @@ ResultTask<TotalAnswer> FakeCloud::change_total(TotalChange change, Duration) {
     if (change.to == 0) {
         inventories.erase(at);
     } else {
-        Inventory& inventory = inventories[change.resource_class];
-        inventory.total = change.to;
-        inventory.min_unit = change.min_unit;
-        inventory.allocation_ratio = 1.0;
-        inventory.reserved = std::min(inventory.reserved, change.to);
+        inventories[change.resource_class] = inventory_after(change, answer.found);
     }
     ++below->second.generation;
     answer.done = true;

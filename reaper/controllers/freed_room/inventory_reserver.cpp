@@ -107,7 +107,7 @@ Task<void> InventoryReserver::set(Key key) {
     change.to = kept.hold.set;
     auto answer =
         co_await dependencies_.cloud.placement.change_reserved(std::move(change), call_deadline);
-    if (answer && answer->done) {
+    if (answer && (follows(kept, answer->found) || answer->done)) {
         kept.sure = true;
         kept.busy = false;
         log_about({.request = kept.hold.request.str()}, spdlog::level::info,
@@ -178,7 +178,9 @@ Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
     change.to = kept.hold.before;
     auto answer =
         co_await dependencies_.cloud.placement.change_reserved(std::move(change), deadline);
-    if (answer && answer->done) {
+    if (answer && follows(kept, answer->found)) {
+        kept.busy = false;  // the next look gives it back
+    } else if (answer && answer->done) {
         co_await end(std::move(key), InventoryHoldEndKind::given_back, "");
     } else if (answer) {
         co_await end(std::move(key), InventoryHoldEndKind::changed,
@@ -189,6 +191,14 @@ Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
     } else {
         try_later(kept, answer.error().what);
     }
+}
+
+/// Where the total was changed meanwhile, and all of it stayed reserved (`reserved_after`).
+bool InventoryReserver::follows(Kept& kept, const Inventory& found) {
+    if (found.reserved != found.total || found.total == kept.hold.set) return false;
+    kept.hold.before = std::min(kept.hold.before, found.total - 1);
+    kept.hold.set = found.total;
+    return true;
 }
 
 /// It is over, and forgotten once that is journalled.

@@ -8,8 +8,8 @@
 //
 // A hold is journalled before it is set, so that the next process gives back what this one could
 // not. It protects the room but is no condition for a cull: if it can't be set, the log says so. A
-// value that another client set meanwhile stays. One thread; the ports, the ledger and `stopping`
-// must outlive it.
+// value that another client set meanwhile stays, but for all of a total that was changed. One
+// thread; the ports, the ledger and `stopping` must outlive it.
 #pragma once
 
 #include <map>
@@ -73,6 +73,7 @@ private:
     Task<void> give_back(Key key, Duration deadline);
     Task<void> give_back_all_of(std::vector<Key> keys, Duration deadline);
     Task<void> end(Key key, InventoryHoldEndKind kind, std::string reason);
+    static bool follows(Kept& kept, const Inventory& found);
     void try_later(Kept& kept, const std::string& what);
     bool promised(const HostId& host) const;
     std::vector<Key> idle() const;

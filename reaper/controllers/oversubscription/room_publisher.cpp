@@ -446,7 +446,7 @@ Task<bool> RoomPublisher::write(HostId id, InventoryStep step, ResourceClass roo
     change.from = step.from;
     change.to = step.to;
     change.min_unit = step.min_unit;
-    auto answer = co_await placement.change_total(std::move(change), write_deadline);
+    auto answer = co_await placement.change_total(change, write_deadline);
     if (!answer && answer.error().code == Errc::not_found) rooms_.note(id, NestedRoom{});
     if (!answer) {
         refuse(known_[id], answer.error().what);
@@ -458,11 +458,7 @@ Task<bool> RoomPublisher::write(HostId id, InventoryStep step, ResourceClass roo
             "oversubscription: another client gave the room of {} an allocation_ratio of {}, "
             "which is set back to 1",
             printable(known_[id].shown.name, 64), decimal_text(answer->found.allocation_ratio));
-    if (answer->done) {
-        room.inventory->total = step.to;
-        room.inventory->min_unit = step.min_unit;
-        room.inventory->allocation_ratio = 1.0;
-    }
+    if (answer->done) room.inventory = inventory_after(change, answer->found);
     if (room.inventory->total == 0) room.inventory.reset();
     rooms_.note(id, std::move(room));
     co_return answer->done;

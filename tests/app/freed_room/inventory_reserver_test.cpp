@@ -156,6 +156,71 @@ TEST_F(RoomHoldsTest, WhatAnotherClientSetMeanwhileStays) {
     EXPECT_THAT(journal.ended_holds.back().second.reason, HasSubstr("reserved to 2"));
 }
 
+/// As RoomPublisher does it.
+class HoldsOfSoldRoomTest : public RoomHoldsTest {
+protected:
+    HoldsOfSoldRoomTest() {
+        cloud.add_host("host1", small * 4);
+        FakeNested& sold = cloud.nested[provider];
+        sold.name = "host1-preemptible";
+        sold.parent = HostId{cloud.provider_of("host1")};
+        inventory().total = 10;
+        for (const char* n : {"a", "b", "c", "d"})
+            cloud.add_server(n, "host1", "tenant", small).also[provider].set(held, 1);
+    }
+    Inventory& inventory() { return cloud.nested.at(provider).inventories[held]; }
+    void total(Amount to) {
+        TotalChange change;
+        change.to = to;
+        inventory() = inventory_after(change, inventory());
+    }
+    void promised() {
+        requester();
+        start();
+        messages->deliver(body_of(failure()));
+        outcome_of("req-1");
+        EXPECT_EQ(inventory().reserved, 10);
+    }
+
+    const ProviderId provider{"rp-host1-preemptible"};
+    const ResourceClass held{spot_class};
+};
+
+TEST_F(HoldsOfSoldRoomTest, LessThatIsSoldMeanwhileIsGivenBackToo) {
+    promised();
+    total(8);
+    EXPECT_EQ(inventory().reserved, 8);
+    given_back();
+    EXPECT_EQ(last_end(), InventoryHoldEndKind::given_back);
+    total(12);
+    EXPECT_EQ(inventory().reserved, 0);
+}
+
+TEST_F(HoldsOfSoldRoomTest, MoreThatIsSoldMeanwhileIsHeldToo) {
+    inventory().reserved = 3;
+    promised();
+    total(12);
+    EXPECT_EQ(inventory().reserved, 12);
+    given_back();
+    EXPECT_EQ(last_end(), InventoryHoldEndKind::given_back);
+    EXPECT_EQ(inventory().reserved, 3);
+}
+
+TEST_F(HoldsOfSoldRoomTest, ANextPromiseAfterARestartHoldsWhatIsSoldThen) {
+    settings.cull.promise = minutes{30};
+    promised();
+    crash();
+    total(8);
+    requester("r2");
+    start();
+    messages->deliver(body_of(another("req-2", "r2")));
+    outcome_of("req-2");
+    EXPECT_EQ(inventory().reserved, 8);
+    EXPECT_THAT(journal.open_holds, SizeIs(1));
+    given_back();
+    EXPECT_EQ(inventory().reserved, 0);
+}
+
 TEST_F(RoomHoldsTest, ItIsGivenBackHoweverOftenThatFails) {
     spot_host();
     requester();

@@ -79,10 +79,20 @@ TEST_F(TotalsTest, IsChangedWithAllElseAsItWas) {
     EXPECT_EQ(all(), expected);
 }
 
-TEST_F(TotalsTest, WhatIsReservedIsAtMostTheTotal) {
+TEST_F(TotalsTest, APartThatIsReservedStaysAPart) {
     all()[spot]["reserved"] = 3;
     EXPECT_TRUE(change(4, 2)->done);
+    EXPECT_EQ(all()[spot]["reserved"], 1);
+    EXPECT_TRUE(change(2, 1, 2)->done);
+    EXPECT_EQ(all()[spot]["reserved"], 0);
+}
+
+TEST_F(TotalsTest, AllOfItStaysReserved) {
+    all()[spot]["reserved"] = 4;
+    EXPECT_TRUE(change(4, 2)->done);
     EXPECT_EQ(all()[spot]["reserved"], 2);
+    EXPECT_TRUE(change(2, 6)->done);
+    EXPECT_EQ(all()[spot]["reserved"], 6);
 }
 
 TEST_F(TotalsTest, IsClosedByItsUnit) {
