@@ -24,6 +24,9 @@ struct Inventory {
     Amount min_unit = 1;
     Amount max_unit = 0x7fffffff;
     Amount step_size = 1;
+    /// By a bulk answer: its total is its capacity, and neither ratio nor what is reserved is
+    /// known.
+    bool capacity_only = false;
 
     /// `(total - reserved) * allocation_ratio`, rounded down as Placement does: what new consumers
     /// may hold now. For what a deletion gives, see Provider::capacity.

@@ -22,6 +22,7 @@ struct HostFacts {
     std::set<std::string> aggregates;  ///< names and UUIDs
     Amount vcpus = 0;                  ///< of its inventory of VCPU: total less reserved
     double allocation_ratio = 1;       ///< as above
+    bool exact = true;                 ///< else `vcpus` is the product of the two
     /// VCPU that any server holds in ordinary room. Pinned CPUs (PCPU) are not in it.
     Amount allocated = 0;
 };

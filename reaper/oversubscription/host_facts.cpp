@@ -72,6 +72,7 @@ HostFacts facts_of(const Host& host) {
         if (inventory == provider.inventories.end()) continue;
         facts.vcpus += inventory->second.total - inventory->second.reserved;
         facts.allocation_ratio = inventory->second.allocation_ratio;
+        facts.exact = facts.exact && !inventory->second.capacity_only;
         facts.allocated += provider.used.get(ordinary);
     }
     return facts;

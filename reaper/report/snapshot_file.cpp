@@ -78,6 +78,7 @@ constexpr auto inventory_fields = fields_of<Inventory>([](auto& io, auto& invent
     io.required("min_unit", inventory.min_unit, PlacementAmount{});
     io.required("max_unit", inventory.max_unit, PlacementAmount{});
     io.required("step_size", inventory.step_size, PlacementAmount{1});
+    io.optional("capacity_only", inventory.capacity_only);
 });
 
 using Inventories = std::map<ResourceClass, Inventory>;

@@ -135,6 +135,7 @@ public:
     std::map<ServerId, Consumer> consumers;
     /// By host and class; 0 if not there.
     std::map<std::pair<std::string, std::string>, Amount> reserved;
+    std::map<std::string, int> vcpu_ratios;  ///< by host; 1 for the others
     void remove_host(const std::string& name) { hosts_.erase(name); }
     std::map<ProviderId, FakeNested> nested;
 

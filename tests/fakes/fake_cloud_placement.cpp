@@ -41,6 +41,9 @@ ProviderState FakeCloud::state_of(const ProviderId& id) const {
             inventory.total = total;
             const auto kept = reserved.find({name, resource_class.str()});
             if (kept != reserved.end()) inventory.reserved = kept->second;
+            const auto ratio = vcpu_ratios.find(name);
+            if (ratio != vcpu_ratios.end() && resource_class == ResourceClass{"VCPU"})
+                inventory.allocation_ratio = ratio->second;
         }
     }
     if (const auto below = nested.find(id); below != nested.end())
@@ -88,6 +91,10 @@ ResultTask<std::vector<ProviderSummary>> FakeCloud::summaries(ResourceClass reso
         ProviderSummary summary;
         summary.id = summary.root = host.id;
         summary.capacity = host.capacity;
+        if (const auto ratio = vcpu_ratios.find(name); ratio != vcpu_ratios.end()) {
+            const ResourceClass vcpu{"VCPU"};
+            summary.capacity.set(vcpu, host.capacity.get(vcpu) * ratio->second);
+        }
         if (const auto known = traits.find(name); known != traits.end())
             summary.traits = known->second;
         for (const auto& [id, server] : servers_)

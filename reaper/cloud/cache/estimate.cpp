@@ -23,9 +23,10 @@ std::vector<Provider> tree_of(const std::vector<const ProviderSummary*>& summari
         Provider provider;
         provider.id = summary->id;
         for (const auto& [name, capacity] : summary->capacity)
-            provider.inventories[name].total = capacity;
+            provider.inventories[name] = {.total = capacity, .capacity_only = true};
         // Where all of a class is reserved, as held room is, its servers hold theirs anyway.
-        for (const auto& [name, amount] : summary->used) provider.inventories.try_emplace(name);
+        for (const auto& [name, amount] : summary->used)
+            provider.inventories.try_emplace(name, Inventory{.capacity_only = true});
         tree.push_back(std::move(provider));
     }
     return tree;

@@ -165,11 +165,13 @@ TimePoint time_of_reading(const Figure& age) {
         age.at - std::chrono::duration_cast<TimePoint::duration>(seconds));
 }
 
+/// 0: not known, as Placement has none, or only its capacity was read.
 double vcpus_of_root(const Host& host) {
     static const ResourceClass vcpu{"VCPU"};
     if (host.providers.empty()) return 0;
     const auto at = host.root().inventories.find(vcpu);
-    return at == host.root().inventories.end() ? 0 : static_cast<double>(at->second.total);
+    if (at == host.root().inventories.end() || at->second.capacity_only) return 0;
+    return static_cast<double>(at->second.total);
 }
 
 constexpr Amount anything = std::numeric_limits<Amount>::max();

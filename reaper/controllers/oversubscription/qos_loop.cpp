@@ -6,6 +6,7 @@
 
 #include "reaper/cloud/reader/cache_refresher.hpp"
 #include "reaper/model/text.hpp"
+#include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log.hpp"
@@ -102,7 +103,24 @@ namespace {
 
 constexpr std::size_t asked_at_a_time = 8;
 
-Task<void> ask_one(CloudPorts cloud, HostLoad& load) {
+std::optional<double> cores_of(const Host* host) {
+    static const ResourceClass vcpu{"VCPU"};
+    if (host == nullptr || host->providers.empty()) return std::nullopt;
+    const auto at = host->root().inventories.find(vcpu);
+    if (at == host->root().inventories.end() || at->second.capacity_only || at->second.total <= 0)
+        return std::nullopt;
+    return static_cast<double>(at->second.total);
+}
+
+Task<void> ask_one(CloudPorts cloud, CacheRefresher& refresher, HostLoad& load) {
+    const Host* const host = refresher.cache().find(load.host);
+    if (host != nullptr && !facts_of(*host).exact) {
+        // Once: what is exact outlives bulk readings.
+        std::vector<HostId> ids{load.host};
+        const auto read = co_await refresher.read_hosts(std::move(ids), HostDepth::state);
+        if (!read) spdlog::debug("{}", read.error().what);
+    }
+    load.cores = cores_of(refresher.cache().find(load.host));
     load.measured_at = cloud.clock.now();
     auto averages = co_await cloud.compute.load_averages(load.host);
     if (!averages) {
@@ -115,29 +133,17 @@ Task<void> ask_one(CloudPorts cloud, HostLoad& load) {
     }
 }
 
-std::optional<double> cores_of(const Host* host) {
-    static const ResourceClass vcpu{"VCPU"};
-    if (host == nullptr || host->providers.empty()) return std::nullopt;
-    const auto at = host->root().inventories.find(vcpu);
-    if (at == host->root().inventories.end() || at->second.total <= 0) return std::nullopt;
-    return static_cast<double>(at->second.total);
-}
-
 /// Of these hosts, each asked for by itself: up to microversion 2.87, which is what the call uses,
 /// every release of Nova asks nova-compute. A host that does not report it, or can't be asked, is
 /// not known. Stolen time and pressure are never known.
-Task<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud, const CacheRefresher& refresher,
+Task<std::map<HostId, HostLoad>> loads_by_nova(CloudPorts cloud, CacheRefresher& refresher,
                                                std::vector<HostId> hosts) {
     std::map<HostId, HostLoad> loads;
-    for (const HostId& id : hosts) {
-        HostLoad& load = loads[id];
-        load.host = id;
-        load.cores = cores_of(refresher.cache().find(id));
-    }
+    for (const HostId& id : hosts) loads[id].host = id;
     for (std::size_t from = 0; from < hosts.size(); from += asked_at_a_time) {
         std::vector<Task<void>> some;
         for (std::size_t i = from; i < std::min(from + asked_at_a_time, hosts.size()); ++i)
-            some.push_back(ask_one(cloud, loads.at(hosts[i])));
+            some.push_back(ask_one(cloud, refresher, loads.at(hosts[i])));
         co_await run_all(std::move(some));
     }
     co_return loads;

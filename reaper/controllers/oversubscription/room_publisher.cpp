@@ -232,17 +232,19 @@ RoomPublisher::Wish RoomPublisher::wish(const Host& host, Known& known,
     }
     Estimate estimate = estimate_of(host, policy);
     known.shown.wanted = estimate.known ? std::optional{estimate.rise_to} : std::nullopt;
+    const bool exact = facts_of(host).exact;
     // Without the journal it is not known which hosts flapped.
     const bool awaited = dependencies_.load_awaited && dependencies_.load_awaited(host.id);
     if (awaited && estimate.rise_to > known.state.total)
         estimate.why = "nothing new until it is known how busy the host is; " + estimate.why;
-    if (dependencies_.paused() || !left_alone_ || awaited)
+    if (dependencies_.paused() || !left_alone_ || awaited || !exact)
         estimate.rise_to = std::min(estimate.rise_to, known.state.total);
     RoomInUse in_use;
     in_use.used = room.used;
     in_use.too_busy = dependencies_.too_busy && dependencies_.too_busy(host.id);
     in_use.cores = cores_of(host, policy);
     Wish made;
+    made.unread = !exact && known.shown.wanted.value_or(found + 1) > found;
     made.published = next_published(known.state, estimate, in_use, dependencies_.cloud.clock.now(),
                                     policy.configured.publication);
     known.shown.host = host.id;
@@ -334,7 +336,8 @@ ResultTask<void> RoomPublisher::publish() {
         Known& known = known_[host->id];
         const Wish wanted = wish(*host, known, *policy);
         told.push_back(host);
-        if (wanted.step.kind == Kind::keep && !may_evict(*host, wanted.published, *policy))
+        if (wanted.step.kind == Kind::keep && !wanted.unread &&
+            !may_evict(*host, wanted.published, *policy))
             known.state = wanted.published.state;
         else
             (wanted.step.to > wanted.step.from ? rises : falls).push_back(host->id);
@@ -372,12 +375,12 @@ bool RoomPublisher::may_evict(const Host& host, const Published& published,
            dependencies_.corrections.may_correct(host, CorrectionSource::estimator);
 }
 
-/// An old reading evicts no server and closes no host.
+/// An old reading evicts no server and closes no host, and capacities alone sell nothing.
 Task<void> RoomPublisher::publish_on(HostId id, Policy policy, std::uint64_t epoch) {
     const Host* host = dependencies_.refresher.cache().find(id);
     if (host == nullptr) co_return;
     Wish wanted = wish(*host, known_[id], *policy);
-    const bool takes = wanted.published.excess > 0 || wanted.published.closed ||
+    const bool takes = wanted.unread || wanted.published.excess > 0 || wanted.published.closed ||
                        wanted.step.kind == Kind::remove_inventory ||
                        (host->estimated && wanted.step.to < wanted.step.from);
     if (takes) {

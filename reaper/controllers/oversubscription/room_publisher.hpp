@@ -7,9 +7,10 @@
 // them alone for as long, and while the journal can't be read, nothing rises. Flaps that are too
 // few yet are then counted from 0. On a host that is too busy nothing new may start, and no room
 // rises before its load is known, where that is watched. A host is read again before more is taken
-// off it than is free. One host that can't be read or written delays no other one. Where more is
-// held than there is, the holders are evicted (`excess: evict`) or stay until they end (`drain`). A
-// pause of the reaper lets no room rise and evicts no server; a dry run logs what it would publish.
+// off it than is free, and once before room rises there, as bulk answers do not report its cores.
+// One host that can't be read or written delays no other one. Where more is held than there is, the
+// holders are evicted (`excess: evict`) or stay until they end (`drain`). A pause of the reaper
+// lets no room rise and evicts no server; a dry run logs what it would publish.
 #pragma once
 
 #include <cstdint>
@@ -173,6 +174,7 @@ private:
     struct Wish {
         Published published;
         InventoryStep step;
+        bool unread = false;  ///< it may come to more once the host is read exactly
     };
 
     double cores_of(const Host& host, const OversubscriptionPolicy& policy) const;

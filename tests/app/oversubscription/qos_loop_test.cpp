@@ -507,6 +507,19 @@ TEST_F(QosLoopTest, NovaTellsTheLoadWhereNothingElseDoes) {
     EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::freed);
 }
 
+TEST_F(QosLoopTest, NovasLoadIsComparedWithCoresAndNotWithCapacity) {
+    mixed_host();
+    cloud.vcpu_ratios["host1"] = 4;
+    correct_load("0.75");
+    settings.oversubscription.qos.parameters["per_core"] = std::string{"true"};
+    settings.oversubscription.qos_source = "nova";
+    metrics = nullptr;
+    cloud.load_averages_of["host1"] = {14, 5};
+    start();
+    pass([&] { return corrected(); });
+    EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::freed);
+}
+
 TEST_F(QosLoopTest, ANewerNovaAsksTheHostToo) {
     mixed_host();
     correct_load("12");

@@ -103,6 +103,44 @@ TEST_F(RoomPublisherTest, WhatIsAllocatedAndUnusedIsSoldAtOnceWhereThePastIsKnow
     pass([&] { return total() == 5; });
 }
 
+/// Of its 16 cores, Placement has 4, which Nova sells four times.
+class OversoldRoomTest : public RoomPublisherTest {
+protected:
+    OversoldRoomTest() {
+        cloud.add_host("host1", Resources{{"VCPU", 4}, {"MEMORY_MB", 65'536}, {"DISK_GB", 1'000}});
+        cloud.vcpu_ratios["host1"] = 4;
+        cloud.add_server("regular1", "host1", "regular",
+                         Resources{{"VCPU", 12}, {"MEMORY_MB", 8'192}, {"DISK_GB", 20}});
+        use["host1"] = 1;
+        nested_provider();
+        estimate_slack();
+        measured_for_an_hour();
+    }
+    void expect_the_idle_cores() {
+        start();
+        Amount most = 0;
+        const auto look = [&] {
+            most = std::max(most, total());
+            return total() == 2;
+        };
+        pass(look);
+        const auto reads = cloud.count("servers on");
+        const TimePoint until = clock.now() + minutes{20};
+        pass([&] { return look() && clock.now() >= until; });
+        EXPECT_EQ(most, 2) << "nine tenths of 4 cores, of which 1 is in use";
+        EXPECT_EQ(cloud.count("servers on"), reads) << "what was read once is known";
+    }
+};
+
+TEST_F(OversoldRoomTest, CapacityThatBulkAnswersReportIsNotTakenForCores) {
+    expect_the_idle_cores();
+}
+
+TEST_F(OversoldRoomTest, NorWhereNothingElseCountsThem) {
+    settings.oversubscription.prometheus.cores_query.clear();
+    expect_the_idle_cores();
+}
+
 TEST_F(RoomPublisherTest, AHostsFirstHourIsNotTrusted) {
     busy_host();
     nested_provider();

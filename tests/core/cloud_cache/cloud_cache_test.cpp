@@ -469,9 +469,12 @@ TEST_F(LivePictureTest, UnitLimitsOfAnExactReadingOutliveABulkReading) {
         snapshot.taken_at = at(6);
         snapshot.hosts.push_back(host("a", {{"VCPU", capacity}}));
         snapshot.hosts.back().estimated = true;
+        auto& bulk = snapshot.hosts.back().providers.front().inventories;
+        bulk.at(ResourceClass{"VCPU"}).capacity_only = true;
         cache.replace(std::move(snapshot), taggers_, tag_data_);
         const auto& vcpu = cache.find(HostId{"a"})->root().inventories.at(ResourceClass{"VCPU"});
         EXPECT_EQ(vcpu.max_unit == 4, capacity == 8) << capacity;
+        EXPECT_EQ(vcpu.capacity_only, capacity != 8) << capacity;
     }
 }
 
@@ -565,6 +568,7 @@ TEST(Estimate, GivesEachServerWhatItsFlavorSaysAndKeepsTheUseThatPlacementTold) 
     const Host& a = snapshot.hosts.front();
     EXPECT_EQ(a.root().used, small * 2);
     EXPECT_EQ(a.root().inventories.at(ResourceClass{"VCPU"}).capacity(), 8);
+    EXPECT_TRUE(a.root().inventories.at(ResourceClass{"VCPU"}).capacity_only);
     ASSERT_EQ(a.servers.size(), 1U);
     EXPECT_EQ(a.servers.front().allocations.at(ProviderId{"root"}), small);
     EXPECT_EQ(a.servers.front().allocations.at(ProviderId{"nested"}),

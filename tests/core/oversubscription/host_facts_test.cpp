@@ -44,6 +44,13 @@ TEST(HostFactsOfAHost, AreThoseOfItsOrdinaryRoom) {
     EXPECT_EQ(facts.aggregates, (std::set<std::string>{"fast", "u-1"}));
 }
 
+TEST(HostFactsOfAHost, OfABulkAnswerOnlyTheProductIsKnown) {
+    Host host = some_host();
+    EXPECT_TRUE(facts_of(host).exact);
+    host.providers.front().inventories[vcpu] = {.total = 56, .capacity_only = true};
+    EXPECT_FALSE(facts_of(host).exact);
+}
+
 TEST(HostFactsOfAHost, NovasListsTellItsAggregates) {
     const HypervisorRecord record{HostId{"h1"}, "compute-1.example.org", "compute-1", "QEMU"};
     const HostFacts facts = facts_of(record, {{"u-1", "fast", {"compute-0", "compute-1"}, {}},
