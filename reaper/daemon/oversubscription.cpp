@@ -37,6 +37,15 @@ OversubscriptionParts::OversubscriptionParts(Dependencies dependencies)
             corrections_, dependencies_.settings, dependencies_.serving, dependencies_.paused,
             [this](const HostId& host) { return publisher_.to_be_sold(host); }}) {}
 
+Result<CorrectionNeed> OversubscriptionParts::needed(const Request& request) const {
+    // Without its part a correction of a former process is as it was ordered.
+    if (!dependencies_.settings.oversubscription || !request.correction) return CorrectionNeed{};
+    if (is_from(CorrectionSource::qos, request.id)) return qos_.needed(request.correction->host);
+    if (is_from(CorrectionSource::estimator, request.id))
+        return publisher_.needed(*request.correction);
+    return CorrectionNeed{};
+}
+
 /// A reaper that does not serve asks for nothing; one that begins to serve asks for the past, too.
 ResultTask<void> OversubscriptionParts::read_metrics() {
     const std::uint64_t now = dependencies_.serving();

@@ -40,6 +40,8 @@ public:
     void on_clock_step(Duration by);
     /// For servers that have to go for any reason.
     HostCorrections& corrections() { return corrections_; }
+    /// What a correction has yet to free, as the part that ordered it says now. An error: it can't.
+    Result<CorrectionNeed> needed(const Request& request) const;
     const RoomPublisher& publisher() const { return publisher_; }
     const QosLoop& qos() const { return qos_; }
     const MetricsReader* reader() const { return reader_.get(); }  ///< null: nothing is measured

@@ -5,6 +5,7 @@
 #include "reaper/duties/life_span.hpp"
 #include "reaper/duties/watermark.hpp"
 #include "reaper/planner/constraint_checker.hpp"
+#include "reaper/rooms/room.hpp"
 
 namespace reaper {
 
@@ -105,6 +106,26 @@ void skip_not_due(const CompiledPolicy& policy, const Request& request, const Cl
                       ledger, skipped);
     else
         skip_younger(policy.duties.life_span, *host, correction, now, skipped);
+}
+
+void skip_beyond(const Resources& needed, const Correction& correction, const CloudIndex& cloud,
+                 const Ledger& ledger, Skipped& skipped) {
+    const Host* const host = cloud.find(correction.host);
+    if (host == nullptr) return;
+    Resources freed;
+    for (const CorrectedServer& each : correction.servers) {
+        const Server* const server = find_corrected(*host, each.server);
+        if (server != nullptr && !skipped.contains(each.server)) freed += held_on(*server, *host);
+    }
+    for (auto each = correction.servers.rbegin(); each != correction.servers.rend(); ++each) {
+        const Server* const server = find_corrected(*host, each->server);
+        if (server == nullptr || skipped.contains(each->server)) continue;
+        if (ledger.evicting(each->server) || comes_free(*server, ledger)) continue;
+        const Resources rest = freed - held_on(*server, *host);
+        if (!needed.fits_in(rest)) continue;
+        freed = rest;
+        skipped.emplace(each->server, "what it was to go for is over by now");
+    }
 }
 
 }  // namespace reaper

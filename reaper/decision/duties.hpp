@@ -1,5 +1,5 @@
-// The duties of the policy in force: where they count, and whether a server that was to go for one
-// still has to. Pure.
+// The duties of the policy in force: where they count, and whether a server that was to go for one,
+// or for another correction, still has to. Pure.
 #pragma once
 
 #include <map>
@@ -28,5 +28,10 @@ std::vector<DutyScope> duty_scopes(const SchedulerRules& rules,
 /// watermark, the others do not take any usage further below its low mark than one server does.
 void skip_not_due(const CompiledPolicy& policy, const Request& request, const CloudIndex& cloud,
                   const Ledger& ledger, TimePoint now, std::map<ServerId, std::string>& skipped);
+
+/// Adds those servers of a correction without which as much comes free as is needed: the last ones
+/// first, so that none of the others could be left out.
+void skip_beyond(const Resources& needed, const Correction& correction, const CloudIndex& cloud,
+                 const Ledger& ledger, std::map<ServerId, std::string>& skipped);
 
 }  // namespace reaper

@@ -22,4 +22,8 @@ RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned
                      std::to_string(now.time_since_epoch().count()) + "-" + std::to_string(number)};
 }
 
+bool is_from(CorrectionSource source, const RequestId& id) {
+    return id.str().starts_with(prefix_of(source));
+}
+
 }  // namespace reaper

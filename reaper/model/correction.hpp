@@ -2,10 +2,12 @@
 // for a duty (reaper/duties). The room that they leave is promised to no request.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "reaper/model/ids.hpp"
+#include "reaper/model/resources.hpp"
 #include "reaper/model/time.hpp"
 
 namespace reaper {
@@ -34,9 +36,13 @@ struct Correction {
     friend bool operator==(const Correction&, const Correction&) = default;
 };
 
+/// What a correction has yet to free on its host; none: all that its servers hold there.
+using CorrectionNeed = std::optional<Resources>;
+
 // The ids of requests that carry out corrections name the source.
 
 /// `qos-1800000000000-1`, `life-span-1800000000000-2`: `number` is another one each time.
 RequestId correction_request_id(CorrectionSource source, TimePoint now, unsigned number);
+bool is_from(CorrectionSource source, const RequestId& id);
 
 }  // namespace reaper

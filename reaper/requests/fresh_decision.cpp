@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "reaper/decision/duties.hpp"
 #include "reaper/decision/requester_class.hpp"
 #include "reaper/decision/room_oracle.hpp"
 #include "reaper/model/named_records.hpp"
@@ -656,8 +657,13 @@ ResultTask<Decision> FreshDecision::decide_correction(std::shared_ptr<const Comp
         const TimePoint now = clock_.now();
         rooms_.observe([&cache](const HostId& id) { return cache.find(id); },
                        cache.index().changes(), now);
+        const auto need = needed(request);
+        if (!need) co_return need.error();
+        auto staying = skipped;
+        if (*need)
+            skip_beyond(**need, *request.correction, cache.index(), rooms_.ledger(), staying);
         Decision decision = reaper::decide(*policy, request, cache.index(), cache.tag_data(),
-                                           rooms_.ledger(), now, safeguards_, skipped);
+                                           rooms_.ledger(), now, safeguards_, std::move(staying));
         const auto locked = co_await skip_locked(decision, lock_asked, skipped);
         if (!locked) co_return locked.error();
         if (!*locked) co_return decision;

@@ -12,6 +12,7 @@
 // reading.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,13 +34,18 @@ namespace reaper {
 /// References must outlive it.
 class FreshDecision {
 public:
+    /// What a correction has yet to free. An error: that is not known.
+    using Needed = std::function<Result<CorrectionNeed>(const Request&)>;
+
     FreshDecision(CacheRefresher& refresher, Clock& clock, RoomKeeper& rooms,
-                  Safeguards& safeguards, ReservationController* reservations = nullptr)
+                  Safeguards& safeguards, ReservationController* reservations = nullptr,
+                  Needed needed = {})
         : refresher_(refresher),
           clock_(clock),
           rooms_(rooms),
           safeguards_(safeguards),
-          reservations_(reservations) {}
+          reservations_(reservations),
+          needed_(std::move(needed)) {}
 
     /// On hosts read since the call. `skipped`: servers that must not be victims, each with the
     /// reason. An error if the cloud can't be read, or changes faster than it can be. Calls must
@@ -62,6 +68,10 @@ public:
 
     /// Sees each decision for a request; null: none. Must outlive this.
     void observed_by(DecisionObserver* observer) { observer_ = observer; }
+
+    Result<CorrectionNeed> needed(const Request& correction) const {
+        return needed_ ? needed_(correction) : CorrectionNeed{};
+    }
 
     /// The decision is to be carried out.
     void decided(const Request& request, const Decision& decision);
@@ -128,6 +138,7 @@ private:
     RoomKeeper& rooms_;
     Safeguards& safeguards_;
     ReservationController* reservations_;  ///< null: nothing is released
+    Needed needed_;                        ///< null: what was ordered is
     DurationHistogram search_times_;
     DecisionObserver* observer_ = nullptr;
 };

@@ -158,7 +158,13 @@ ResultTask<std::optional<std::string>> RequestRunner::still_needed() {
         if (!last_reason_.empty()) late = last_reason_;
         co_return late;
     }
-    if (request_.correction) co_return std::nullopt;  // no requester waits for it
+    if (request_.correction) {  // no requester waits for it
+        const auto need = services_.decisions.needed(request_);
+        if (!need) co_return need.error();
+        std::optional<std::string> over;
+        if (*need && (*need)->empty()) over = "what it was to correct is over by now";
+        co_return over;
+    }
     // Whether a newer request is one is known shortly.
     while (newest_.may_be_superseded(request_) && !newest_.superseding(request_) &&
            !services_.stopping && !out_of_time())

@@ -9,6 +9,7 @@
 
 #include "app/full_house.hpp"
 #include "fakes/fake_metrics.hpp"
+#include "reaper/model/notice.hpp"
 #include "reaper/oversubscription/inventory_plan.hpp"
 #include "reaper/setup/slots.hpp"
 
@@ -157,6 +158,29 @@ protected:
     void pass(Duration duration) {
         const TimePoint until = clock.now() + duration;
         pass([&] { return clock.now() >= until; });
+    }
+    /// The first server that a correction gave notice to.
+    std::string notified() {
+        std::string server;
+        pass([&] {
+            for (const RequestRecord& record : corrections())
+                for (const StepEntry& step : record.steps)
+                    if (step.step == Step::notified && server.empty()) server = step.server.str();
+            return !server.empty();
+        });
+        return server;
+    }
+    /// The only correction comes to nothing, and the owner hears so.
+    void expect_withdrawn(const std::string& server) {
+        const TimePoint then = clock.now();
+        pass([&] { return corrections().front().outcome.has_value(); });
+        EXPECT_LE(clock.now(), then + std::chrono::minutes{3});
+        EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::refused);
+        EXPECT_TRUE(journal.has_step(server, Step::withdrawn));
+        EXPECT_FALSE(cloud.server_at(server).record.server.metadata.contains(evict_at_key));
+        pass(std::chrono::minutes{15});
+        EXPECT_EQ(corrections().size(), 1U);
+        EXPECT_EQ(cloud.count("DELETE"), 0U);
     }
     std::vector<RequestRecord> corrections() const {
         std::vector<RequestRecord> all;

@@ -101,12 +101,18 @@ void HostCorrections::ended(const HostId& host, const Outcome& outcome) {
     wait.until = dependencies_.clock.steady() + wait.pause.next();
 }
 
-Amount HostCorrections::leaving(const Host& host) const {
+Amount HostCorrections::leaving(const Host& host, const std::vector<CorrectedServer>& but) const {
     if (!dependencies_.settings.oversubscription) return 0;
     const ResourceClass& room_class = dependencies_.settings.oversubscription->room_class;
+    const auto counts = [&](const Server& server) {
+        return std::none_of(but.begin(), but.end(),
+                            [&](const CorrectedServer& each) { return each.server == server.id; });
+    };
     Amount vcpus = 0;
     for (const Server& server : host.servers)
-        if (dependencies_.ledger.evicting(server.id) || comes_free(server, dependencies_.ledger))
+        if ((dependencies_.ledger.evicting(server.id) ||
+             comes_free(server, dependencies_.ledger)) &&
+            counts(server))
             vcpus += oversubscribed_by(server, host, room_class);
     return vcpus;
 }

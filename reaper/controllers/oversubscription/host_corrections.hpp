@@ -55,8 +55,8 @@ public:
     bool order(Correction correction, CorrectionSource source);
     /// As far as it is known now; the decision checks again.
     bool may_go(const Server& server, const Host& host) const;
-    /// Oversubscribed vCPUs of servers that are being deleted.
-    Amount leaving(const Host& host) const;
+    /// Oversubscribed vCPUs of servers that are being deleted, but for these.
+    Amount leaving(const Host& host, const std::vector<CorrectedServer>& but = {}) const;
 
 private:
     struct Choice {

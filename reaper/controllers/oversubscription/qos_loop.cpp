@@ -223,6 +223,15 @@ bool QosLoop::load_awaited(const HostId& host) const {
     return policy && policy->qos->figures().any() && !seen_.contains(host);
 }
 
+Result<CorrectionNeed> QosLoop::needed(const HostId& host) const {
+    const auto& policy = dependencies_.settings.oversubscription;
+    const bool watched = policy && policy->qos->figures().any();
+    if (watched && busy_.contains(host)) return CorrectionNeed{};
+    if (watched && !known_until_)
+        return Error{Errc::unreachable, "how busy the host is is not known yet"};
+    return CorrectionNeed{Resources{}};
+}
+
 void QosLoop::forget() {
     states_.clear();
     known_until_.reset();
@@ -266,7 +275,9 @@ QosVerdict QosLoop::judge(const Host& host, const HostLoad& load,
                           const OversubscriptionPolicy& policy) {
     HostLoad known = load;
     if (policy.qos->figures().guest_steal) known.guest_steal = worst_of_regular(host, load.guests);
-    return policy.qos->look(states_[host.id], known, dependencies_.cloud.clock.now());
+    QosVerdict verdict = policy.qos->look(states_[host.id], known, dependencies_.cloud.clock.now());
+    if (verdict.correction) verdict.too_busy = true;
+    return verdict;
 }
 
 Task<void> QosLoop::look_at(HostId id, const HostLoad& load, Policy policy) {

@@ -105,6 +105,8 @@ public:
     /// Also of a host about which nothing is known now.
     bool too_busy(const HostId& host) const { return busy_.contains(host); }
     std::size_t busy_hosts() const noexcept { return busy_.size(); }
+    /// Of a correction of the host, under the current settings. An error: that is not known yet.
+    Result<CorrectionNeed> needed(const HostId& host) const;
     /// A controller is to watch the host, and has not seen yet how busy it is.
     bool load_awaited(const HostId& host) const;
 

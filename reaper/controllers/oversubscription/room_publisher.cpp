@@ -467,12 +467,39 @@ Task<bool> RoomPublisher::write(HostId id, InventoryStep step, ResourceClass roo
     co_return answer->done;
 }
 
+/// Held beyond what may stay, by the cache: holders go while something is written. None: unknown.
+std::optional<Amount> RoomPublisher::excess_on(const Host& host,
+                                               const OversubscriptionPolicy& policy) const {
+    const Estimate estimate = estimate_of(host, policy);
+    const PublicationRules& rules = policy.configured.publication;
+    const TimePoint now = dependencies_.cloud.clock.now();
+    if (!estimate.known || now - estimate.measured_at.value_or(now) > rules.max_age)
+        return std::nullopt;
+    RoomInUse in_use;
+    in_use.used = oversubscribed_on(host, policy.room_class);
+    return next_published({}, estimate, in_use, now, rules).excess;
+}
+
 void RoomPublisher::evict_excess(const Host& host, const Published& published,
                                  const OversubscriptionPolicy& policy) {
     if (policy.configured.excess != "evict" || dependencies_.paused()) return;
-    const Amount left = published.excess - dependencies_.corrections.leaving(host);
+    const Amount excess = std::min(published.excess, excess_on(host, policy).value_or(0));
+    const Amount left = excess - dependencies_.corrections.leaving(host);
     if (auto correction = excess_correction(host.id, left, published.why))
         dependencies_.corrections.correct(host, *correction, CorrectionSource::estimator);
+}
+
+Result<CorrectionNeed> RoomPublisher::needed(const Correction& correction) const {
+    const Policy policy = dependencies_.settings.oversubscription;
+    const Host* const host = dependencies_.refresher.cache().find(correction.host);
+    Resources needed;
+    if (!policy || policy->configured.excess != "evict" || host == nullptr)
+        return CorrectionNeed{std::move(needed)};
+    const auto excess = excess_on(*host, *policy);
+    if (!excess) return Error{Errc::unreachable, "what the host uses is not known"};
+    const Amount leaving = dependencies_.corrections.leaving(*host, correction.servers);
+    needed.set(policy->room_class, std::max<Amount>(*excess - leaving, 0));
+    return CorrectionNeed{std::move(needed)};
 }
 
 // ---- log messages ----

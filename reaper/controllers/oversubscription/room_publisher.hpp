@@ -158,6 +158,9 @@ public:
     /// By name; of the last interval.
     std::vector<OversubscribedHost> hosts() const;
     OversubscribedSums sums() const;
+    /// Of a correction, by the current estimate, holders and settings. An error: what the host uses
+    /// is not known.
+    Result<CorrectionNeed> needed(const Correction& correction) const;
     /// The estimate allows some there.
     bool to_be_sold(const HostId& host) const;
     void on_clock_step(Duration by);
@@ -187,6 +190,7 @@ private:
     Task<void> carry_out(HostId id, Wish wanted, Policy policy, std::uint64_t epoch);
     Task<void> note_flapping(HostId id, Circuit before);
     Task<bool> write(HostId id, InventoryStep step, ResourceClass room_class);
+    std::optional<Amount> excess_on(const Host& host, const OversubscriptionPolicy& policy) const;
     void evict_excess(const Host& host, const Published& published,
                       const OversubscriptionPolicy& policy);
     void tell(const Host& host, Known& known, Amount before, const Published& published) const;

@@ -60,6 +60,46 @@ TEST_F(QosLoopTest, WhereTheLoadIsAboveItsThresholdAsMuchGoesAsItIsTooMuch) {
     EXPECT_TRUE(cloud.exists("host1-regular"));
 }
 
+TEST_F(QosLoopTest, WhoHasNoticeStaysWhereTheLoadEnds) {
+    settings.policy.notice.period = minutes{10};
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 15;
+    start();
+    const std::string victim = notified();
+    pass(minutes{2});
+    EXPECT_FALSE(corrected()) << "it is busy still";
+    load["host1"] = 5;
+    expect_withdrawn(victim);
+}
+
+TEST_F(QosLoopTest, WhoHasNoticeStaysWhereAReloadEndsTheWatch) {
+    settings.policy.notice.period = minutes{10};
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 15;
+    start();
+    const std::string victim = notified();
+    settings.oversubscription.qos = {"noop", {}};
+    service().reload(live_settings());
+    expect_withdrawn(victim);
+}
+
+TEST_F(QosLoopTest, ARestartGoesOnWithTheNoticeWhereTheLoadGoesOn) {
+    settings.policy.notice.period = minutes{10};
+    mixed_host();
+    correct_load("12");
+    load["host1"] = 15;
+    start();
+    const std::string victim = notified();
+    pass(minutes{2});
+    crash();
+    start();
+    pass([&] { return corrections().front().outcome.has_value(); });
+    EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::freed);
+    EXPECT_FALSE(cloud.exists(victim));
+}
+
 TEST_F(QosLoopTest, TheLogTellsOfABusyHostOnceAndOfEachCorrection) {
     mixed_host();
     correct_load("12");

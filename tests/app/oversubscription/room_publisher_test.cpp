@@ -237,6 +237,54 @@ TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateAreEvictedAndTheJournalTellsWh
     EXPECT_TRUE(cloud.exists("host1-regular"));
 }
 
+/// More is held than there is, and who is to go has notice.
+class ExcessWithNoticeTest : public RoomPublisherTest {
+protected:
+    ExcessWithNoticeTest() {
+        settings.policy.notice.period = minutes{10};
+        busy_host();
+        nested_provider("host1", 6);
+        for (const char* const id : {"spot1", "spot2", "spot3"}) holder(id, 2);
+    }
+    std::string another_than(const std::set<std::string>& those) const {
+        for (const char* const id : {"spot1", "spot2", "spot3"})
+            if (!those.contains(id)) return id;
+        return "";
+    }
+};
+
+TEST_F(ExcessWithNoticeTest, AHolderWhoseRoomIsNoLongerNeededStays) {
+    estimate_fixed(4);
+    start();
+    const std::string victim = notified();
+    cloud.remove(another_than({victim}));
+    expect_withdrawn(victim);
+}
+
+TEST_F(ExcessWithNoticeTest, AReloadThatLetsHoldersStayCountsAtOnce) {
+    estimate_fixed(4);
+    start();
+    const std::string victim = notified();
+    settings.oversubscription.excess = "drain";
+    service().reload(live_settings());
+    expect_withdrawn(victim);
+}
+
+TEST_F(ExcessWithNoticeTest, NoMoreGoThanAreNeededWhenItIsOver) {
+    estimate_fixed(2);
+    start();
+    notified();
+    std::set<std::string> victims;
+    for (const CorrectedServer& each : corrections().front().request.correction->servers)
+        victims.insert(each.server.str());
+    ASSERT_EQ(victims.size(), 2U);
+    cloud.remove(another_than(victims));
+    pass([&] { return corrections().front().outcome.has_value(); });
+    EXPECT_EQ(corrections().front().outcome->kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(cloud.count("UNMARK"), 1U) << "the other one hears that it stays";
+}
+
 TEST_F(RoomPublisherTest, HoldersBeyondTheEstimateStayAndNoNewOneComes) {
     busy_host();
     nested_provider("host1", 8);

@@ -64,6 +64,37 @@ TEST_F(DutiesTest, NoMoreGoThanTheLowMarkNeedsNow) {
     EXPECT_THAT(gone(decide(RequestSource::watermark, {"d"})), IsEmpty()) << "it was turned off";
 }
 
+TEST_F(DutiesTest, OfACorrectionNoneGoesThatCouldBeLeftOut) {
+    const auto staying = [&](Amount needed, std::map<ServerId, std::string> skipped = {}) {
+        const Snapshot cloud{at(7'200), {one, two}, {}};
+        Correction correction{HostId{"one"}, "one", {}};
+        for (const char* const id : {"gone", "small", "a", "large"})
+            correction.servers.push_back({ServerId{id}, "too much is held"});
+        skip_beyond(Resources{{"VCPU", needed}}, correction, CloudIndex{cloud}, ledger, skipped);
+        std::vector<std::string> ids;
+        for (const auto& [id, why] : skipped) ids.push_back(id.str());
+        return ids;
+    };
+    put(one, revocable("small", HostId{"one"}, {{"VCPU", 1}}));
+    put(one, revocable("a", HostId{"one"}, {{"VCPU", 2}}));
+    put(one, revocable("large", HostId{"one"}, {{"VCPU", 5}}));
+    EXPECT_THAT(staying(8), IsEmpty());
+    EXPECT_THAT(staying(5), ElementsAre("a", "small")) << "the large one is enough";
+    EXPECT_THAT(staying(3), ElementsAre("large"));
+    EXPECT_THAT(staying(3, {{ServerId{"a"}, "it is locked"}}), ElementsAre("a", "small"));
+    EXPECT_THAT(staying(0), ElementsAre("a", "large", "small"));
+    HostPlan there;
+    there.host = HostId{"one"};
+    Victim large;
+    large.server = ServerId{"large"};
+    large.resources = {{"VCPU", 5}};
+    there.victims = {large};
+    Plan plan;
+    plan.hosts = {there};
+    ledger.enter(Request{}, plan, at(7'200));
+    EXPECT_THAT(staying(3), ElementsAre("a", "small")) << "the large one goes already";
+}
+
 TEST_F(DutiesTest, RegularAndProtectedServersStay) {
     policy.duties.watermark.marks = {{ResourceClass{"VCPU"}, 20, 1}};
     policy.duties.life_span.after = 1min;
