@@ -69,6 +69,16 @@ bool leaves_its_room(const GatewayPorts& ports, const HostOffer& offer, const Re
     });
 }
 
+/// It has changed since nova-scheduler looked, as by its own claim whose answer was lost: what to
+/// do is nova-scheduler's to say, and room is no part of it.
+Task<bool> is_refused_as_out_of_date(ProxyAnswer& answer) {
+    constexpr std::size_t longest = 64UL * 1024;
+    auto* const passed = std::get_if<std::unique_ptr<UpstreamAnswer>>(&answer);
+    if (passed == nullptr || (*passed)->status() != 409) co_return false;
+    const auto read = co_await (*passed)->read_all(longest);
+    co_return read.has_value() && is_out_of_date((*passed)->body());
+}
+
 /// Placement's answer, if it does not take the token of a claim that it was not asked for.
 Task<std::optional<ProxyAnswer>> refused_token(HttpRequest claim, GatewayCall& call) {
     claim.method = "GET";
@@ -109,7 +119,8 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
         const int status = status_of(answer);
         if (server && asked && status >= 200 && status < 300)
             note_success(call_id, id, *server, *asked);
-        if (!claims) co_return answer;
+        const bool out_of_date = co_await is_refused_as_out_of_date(answer);
+        if (!claims || out_of_date) co_return answer;
         if (status == 409 && !call.client_gone()) {
             bool again = co_await waits_.wait_for_its_room(id, *asked, call);
             if (!again && offers_.contains(call_id) && may_be_regular(request.body)) {
@@ -156,7 +167,10 @@ RequestId ServerClaims::claimed_for(const RequestId& call_id, const ServerId& se
 /// Room is the server's now; without hosts it no longer holds any.
 void ServerClaims::note_success(const RequestId& call_id, const RequestId& id,
                                 const ServerId& server, const Allocations& asked) {
-    if (asked.empty()) return ports_.rooms.unclaimed(id, server);
+    if (asked.empty()) {
+        if (HostOffer* const offer = offers_.find(call_id)) offer->claimed.erase(server);
+        return ports_.rooms.unclaimed(id, server);
+    }
     std::set<HostId> hosts;
     for (const auto& [provider, amounts] : asked) hosts.insert(provider);
     // A provider below a host may be named alone.
@@ -175,7 +189,8 @@ Task<bool> ServerClaims::help_claim(RequestId id, ServerId server, Allocations a
                                     GatewayCall& call) {
     if (patience_.why_busy()) co_return false;
     HostOffer* const offer = offers_.find(id);  // an old one may be forgotten by now
-    if (offer == nullptr || !offer->looked_into.insert(server).second) co_return false;
+    if (offer == nullptr || offer->claimed.contains(server)) co_return false;
+    if (!offer->looked_into.insert(server).second) co_return false;
     const Counted looking{log_.counts.looking};
     auto wanted = co_await who_claims(id, server, asked, call);
     HostOffer* const still = offers_.find(id);

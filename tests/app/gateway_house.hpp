@@ -46,13 +46,19 @@ protected:
         const nlohmann::json body = {
             {"allocations", {{provider, {{"resources", amounts}}}}},
             {"project_id", cloud.server_at(server.str()).record.server.project.str()}};
-        HttpRequest put{"PUT",
-                        "/allocations/" + server.str(),
-                        {{"X-Openstack-Request-Id", request}},
-                        body.dump()};
+        return of_server("PUT", request, server, body.dump());
+    }
+    /// nova-scheduler takes a claim back.
+    FakeSearch& take_back(const std::string& request, const ServerId& server) {
+        return of_server("DELETE", request, server, {});
+    }
+    FakeSearch& of_server(const std::string& method, const std::string& request,
+                          const ServerId& server, const std::string& body) {
+        HttpRequest made_of{
+            method, "/allocations/" + server.str(), {{"X-Openstack-Request-Id", request}}, body};
         FakeSearch& made = searches_.emplace_back(cloud);
-        EXPECT_TRUE(service().gateway()->wants(put.method, put.target));
-        made.begin(io(), service().gateway(), std::move(put));
+        EXPECT_TRUE(service().gateway()->wants(made_of.method, made_of.target));
+        made.begin(io(), service().gateway(), std::move(made_of));
         return made;
     }
     int claimed(FakeSearch& made) {

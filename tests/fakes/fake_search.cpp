@@ -144,7 +144,7 @@ ResultTask<std::unique_ptr<UpstreamAnswer>> FakeSearch::ask(HttpRequest request)
     const Duration glance{50};
     while (hangs && !gone_) co_await cloud_.ports().clock.sleep(glance);
     int said = status;
-    std::string text = "{}";
+    std::string text = says;
     const std::string& target = request.target;
     if (said == 200 && request.method == "PUT")
         said = claim(cloud_, target.substr(target.rfind('/') + 1), request.body) ? 204 : 409;

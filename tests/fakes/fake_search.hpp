@@ -36,6 +36,7 @@ public:
     void on_client_gone(std::function<void()> told) override;
 
     int status = 200;                 ///< that Placement answers with
+    std::string says = "{}";          ///< with it
     std::optional<std::size_t> most;  ///< candidates that Placement names
     bool hangs = false;               ///< it does not answer as long as this is set
     std::vector<std::string> asked;   ///< targets

@@ -45,6 +45,13 @@ TEST(ClaimText, WhereItHasATypeAllHave) {
     EXPECT_EQ(joint[escrow_consumer.str()]["consumer_type"], "RESERVATION");
 }
 
+TEST(ClaimText, OneThatIsOutOfDateIsNotOneWithoutRoom) {
+    EXPECT_TRUE(is_out_of_date(R"({"errors": [{"code": "placement.concurrent_update"}]})"));
+    EXPECT_FALSE(is_out_of_date(no_room_text("req-1")));
+    for (const char* other : {"", "[]", R"({"errors": []})", R"({"errors": [{"code": 1}]})"})
+        EXPECT_FALSE(is_out_of_date(other));
+}
+
 TEST(EscrowConsumer, ItsIdTellsWhose) {
     const ServerId id = escrow_consumer_of(server).value();
     EXPECT_EQ(id.str(), "157cb5d7-ad12-825b-af64-3ba7f81c3149");

@@ -15,6 +15,19 @@ using ::testing::UnorderedElementsAre;
 
 class GatewayClaimsTest : public GatewayHouse {
 protected:
+    /// It boots, and has room on a host that nova-scheduler has not named to Nova yet.
+    ServerId placed_on_the_last_place() {
+        full_host();
+        cloud.remove("host1a");
+        const ServerId server = booting("new");
+        start();
+        EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+        EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+        ServerRecord& shown = cloud.server_at(server.str()).record;
+        shown.server.host = {};
+        shown.server.task_state = "scheduling";
+        return server;
+    }
     /// Its own host has room, so hosts are offered before the requester is known.
     void moved(const std::string& action, const std::string& shown, int vcpus) {
         full_host("host1");
@@ -93,6 +106,38 @@ TEST_F(GatewayClaimsTest, AClaimWhoseTokenPlacementRefusesCausesNoCull) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
     EXPECT_TRUE(journal.records.empty());
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204) << "with another one";
+}
+
+TEST_F(GatewayClaimsTest, AClaimThatIsOutOfDateCausesNoCull) {
+    full_host();
+    const ServerId server = booting("new");
+    booting("other", "spot");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    FakeSearch& late = claim("req-1", server, "rp-host1");
+    late.status = 409;
+    late.says = R"({"errors": [{"status": 409, "code": "placement.concurrent_update"}]})";
+    EXPECT_EQ(claimed(late), 409);
+    EXPECT_FALSE(late.own);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204) << "it was not refused this host";
+}
+
+TEST_F(GatewayClaimsTest, NorDoesOneOfAServerThatHasItsRoom) {
+    const ServerId server = placed_on_the_last_place();
+    FakeSearch& again = claim("req-1", server, "rp-host1");
+    again.status = 409;
+    EXPECT_EQ(claimed(again), 409);
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
+TEST_F(GatewayClaimsTest, UntilThatIsTakenBack) {
+    const ServerId server = placed_on_the_last_place();
+    EXPECT_EQ(claimed(take_back("req-1", server)), 204);
+    cloud.server_at(server.str()).resources = {};
+    cloud.add_server(uuid_of("faster"), "host1", "regular", small);
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
 TEST_F(GatewayClaimsTest, AServerThatNovaMovesIsKnownByItsClaimWhereItsListTookTooLong) {
@@ -417,13 +462,7 @@ TEST_F(GatewayClaimsTest, WhoClaimedElsewhereNeedsItsRoomNoMore) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host2")), 204);
     booting("spot-1", "spot");
     EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
-    // nova-scheduler takes the claim back.
-    HttpRequest undo{
-        "DELETE", "/allocations/" + server.str(), {{"X-Openstack-Request-Id", "req-1"}}};
-    FakeSearch taken_back{cloud};
-    EXPECT_TRUE(service().gateway()->wants(undo.method, undo.target));
-    taken_back.begin(io(), service().gateway(), std::move(undo));
-    EXPECT_EQ(claimed(taken_back), 204);
+    EXPECT_EQ(claimed(take_back("req-1", server)), 204);
     EXPECT_THAT(search_for("req-2"), IsEmpty());
 }
 
