@@ -35,6 +35,11 @@ std::optional<ProjectId> claiming_project(std::string_view body) {
     return ProjectId{project->get<std::string>()};
 }
 
+bool repeats_what_is_held(std::string_view body) {
+    const auto claim = nlohmann::json::parse(body, nullptr, false);
+    return claim.contains("consumer_generation") && !claim["consumer_generation"].is_null();
+}
+
 bool takes_room_of(const Host& host, const Allocations& asked) {
     return std::any_of(host.providers.begin(), host.providers.end(),
                        [&](const Provider& provider) { return asked.contains(provider.id); });

@@ -18,6 +18,8 @@ namespace reaper {
 std::optional<Allocations> read_claim(std::string_view body);
 /// The project whose server claims; none if it can't be read.
 std::optional<ProjectId> claiming_project(std::string_view body);
+/// Does it ask also for what its server holds by now, as that of an evacuation?
+bool repeats_what_is_held(std::string_view body);
 /// Does it ask for room of this host?
 bool takes_room_of(const Host& host, const Allocations& asked);
 /// The body of a `POST /allocations` that does what the claim does, and those changes; none if the

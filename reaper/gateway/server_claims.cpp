@@ -69,6 +69,17 @@ bool leaves_its_room(const GatewayPorts& ports, const HostOffer& offer, const Re
     });
 }
 
+/// What is asked for besides what the server holds; none: nothing.
+Task<std::optional<Allocations>> new_part_of(Allocations asked, ServerId server,
+                                             const GatewayPorts& ports) {
+    auto held = co_await ports.cloud.placement.allocations(std::move(server));
+    if (!held) co_return std::move(asked);
+    for (auto& [provider, amounts] : asked) amounts = more_than(amounts, (*held)[provider]);
+    std::erase_if(asked, [](const auto& each) { return each.second.empty(); });
+    if (asked.empty()) co_return std::nullopt;
+    co_return std::move(asked);
+}
+
 /// It has changed since nova-scheduler looked, as by its own claim whose answer was lost: what to
 /// do is nova-scheduler's to say, and room is no part of it.
 Task<bool> is_refused_as_out_of_date(ProxyAnswer& answer) {
@@ -96,6 +107,8 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
     const auto server = claimed_server(path_of(request.target));
     std::optional<Allocations> asked = Allocations{};
     if (request.method == "PUT") asked = read_claim(request.body);
+    if (server && asked && !asked->empty() && repeats_what_is_held(request.body))
+        asked = co_await new_part_of(std::move(*asked), *server, ports_);
     const bool claims = server && asked && !asked->empty();
     std::optional<Counted> helping;
     while (true) {

@@ -374,6 +374,26 @@ TEST_F(GatewayClaimsTest, AClaimOfPromisedRoomIsRefused) {
     EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
 }
 
+/// Nova claims for a server that it evacuates what that holds, and the same on the next host.
+TEST_F(GatewayClaimsTest, WhatAServerHoldsOnTheHostThatItLeavesIsNoNewRoom) {
+    full_host();
+    cloud.remove("host1d");
+    const ServerId server{uuid_of("leaves")};
+    cloud.add_server(server.str(), "host1", "regular", small);
+    booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(cloud.free_on("host1"), small) << "which is promised";
+    cloud.add_host("host2", small);
+    const json amounts = {{"VCPU", 2}, {"MEMORY_MB", 2048}, {"DISK_GB", 20}};
+    json both = {{"allocations",
+                  {{"rp-host1", {{"resources", amounts}}}, {"rp-host2", {{"resources", amounts}}}}},
+                 {"consumer_generation", nullptr}};
+    EXPECT_EQ(claimed(of_server("PUT", "req-2", server, both.dump())), 409) << "all of it is new";
+    both["consumer_generation"] = 1;
+    EXPECT_EQ(claimed(of_server("PUT", "req-2", server, both.dump())), 204);
+}
+
 /// Once one of its servers claimed what is promised there, what came after it is another's.
 TEST_F(GatewayClaimsTest, TheSecondOfItsServersTakesNothingFromALaterRequest) {
     cloud.add_host("host1", small);
