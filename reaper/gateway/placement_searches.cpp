@@ -171,11 +171,12 @@ Task<SearchAnswer> PlacementSearches::serve(HttpRequest request, GatewayCall& ca
                                             CandidatesQuery query, Request wanted,
                                             SearchAnswer first) {
     const Counted helping{log_.counts.helping};
-    wanted.id = request_ids_.of(wanted.id, wanted.requesters, ports_.steady());
+    const RequestId call_id = wanted.id;
+    wanted.id = request_ids_.of(call_id, wanted.requesters, ports_.steady());
     const RequestId id = wanted.id;
     const Duration began = ports_.steady();
-    if (pairs_.is_second(id, query) &&
-        pairs_.places(id, *first.candidates) >= Amount{wanted.slots}) {
+    if (pairs_.is_second(call_id, query) &&
+        pairs_.places(call_id, *first.candidates) >= Amount{wanted.slots}) {
         first.enough = true;  // by what was asked first
         co_return first;
     }

@@ -10,11 +10,19 @@ namespace reaper {
 namespace {
 
 const ResourceClass dedicated_class{"PCPU"};
+const ResourceClass shared_class{"VCPU"};
 /// The second search follows at once, but for the first one's wait.
 constexpr Duration second_within = std::chrono::minutes{5};
 
 bool is_dedicated(const Resources& amounts) {
     return amounts.get(dedicated_class) > 0;
+}
+
+/// Both searches of a pair ask for the same of these.
+Resources besides_cpus_of(Resources amounts) {
+    amounts.set(dedicated_class, 0);
+    amounts.set(shared_class, 0);
+    return amounts;
 }
 
 }  // namespace
@@ -25,7 +33,7 @@ void SearchPairs::note(const RequestId& id, const CandidatesQuery& query,
     const Duration now = ports_.steady();
     std::erase_if(firsts_, [&](const auto& each) { return now - each.second.at > second_within; });
     First& known = firsts_[id];
-    known = First{now, 0, {}, asked.enough};
+    known = First{now, 0, {}, asked.enough, besides_cpus_of(query.shape.resources)};
     if (!asked.candidates) {
         // One that was not read has many; after a failure, Nova has none.
         known.enough = status_of(asked.answer) == 200;
@@ -36,7 +44,10 @@ void SearchPairs::note(const RequestId& id, const CandidatesQuery& query,
 }
 
 bool SearchPairs::is_second(const RequestId& id, const CandidatesQuery& query) const {
-    return !is_dedicated(query.shape.resources) && firsts_.contains(id);
+    const auto& amounts = query.shape.resources;
+    const auto first = firsts_.find(id);
+    return first != firsts_.end() && !is_dedicated(amounts) &&
+           first->second.besides_cpus == besides_cpus_of(amounts);
 }
 
 Amount SearchPairs::places(const RequestId& id, const Candidates& second) const {
@@ -58,7 +69,7 @@ bool SearchPairs::has_room_of_the_other_kind(const RequestId& id,
 
 std::optional<std::string> SearchPairs::why_second_passes(const Request& wanted,
                                                           const CandidatesQuery& query) const {
-    if (asked_as(wanted, query) != AskedAs::fallback || firsts_.contains(wanted.id))
+    if (asked_as(wanted, query) != AskedAs::fallback || is_second(wanted.id, query))
         return std::nullopt;
     return "the answer to its first search, for dedicated CPUs, is not known";
 }

@@ -12,7 +12,8 @@
 
 namespace reaper {
 
-/// References must outlive it.
+/// Searches go by the ids of their calls, which those of several requests may share. References
+/// must outlive it.
 class SearchPairs {
 public:
     SearchPairs(const GatewayPorts& ports, PlacementAnswers& answers)
@@ -39,6 +40,7 @@ private:
         Amount places = 0;
         std::set<HostId> hosts;
         bool enough = false;
+        Resources besides_cpus{};  ///< that it asked for
     };
 
     const GatewayPorts& ports_;

@@ -57,6 +57,33 @@ TEST_F(GatewayPairsTest, WhereTheSecondWillFindHostsNoServerIsDeletedForTheFirst
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(GatewayPairsTest, AlsoIfAnotherRequestOfItsIdWasServed) {
+    cloud.add_host("dedicated", pinned);
+    full_host("shared");
+    const ServerId before = booting("before");
+    start();
+    EXPECT_THAT(search_for("req-1", as_vcpu), ElementsAre("rp-shared"));
+    EXPECT_EQ(claimed(claim("req-1", before, "rp-shared")), 204);
+    pinned_server("new");
+    EXPECT_THAT(search_for("req-1", as_pcpu), ElementsAre("rp-dedicated"));
+    EXPECT_THAT(search_for("req-1", as_vcpu), IsEmpty());
+    EXPECT_EQ(cloud.count("DELETE"), 1U) << "for the one before";
+}
+
+TEST_F(GatewayPairsTest, ASearchForAnotherServerOfItsIdIsNoSecond) {
+    cloud.add_host("dedicated", pinned);
+    full_host("shared");
+    pinned_server("new");
+    start();
+    EXPECT_THAT(search_for("req-1", as_pcpu), ElementsAre("rp-dedicated"));
+    cloud.server_at(uuid_of("new")).record.server.task_state = "spawning";
+    booting("larger", "regular", "", 4);
+    EXPECT_THAT(
+        search_for("req-1", "/allocation_candidates?resources=DISK_GB:40,MEMORY_MB:4096,VCPU:4"),
+        ElementsAre("rp-shared"));
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+}
+
 TEST_F(GatewayPairsTest, ThePlacesOfBothCount) {
     cloud.add_host("dedicated", pinned);
     cloud.add_host("shared", small);
