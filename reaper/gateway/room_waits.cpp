@@ -93,6 +93,18 @@ RoomWaits::WaitingPointer RoomWaits::find(const RequestId& id) const {
     return known == waits_.end() ? nullptr : known->second.lock();
 }
 
+RoomWaits::Claim::Claim(const RoomWaits& waits, const RequestId& id, const GatewayCall& call)
+    : waits_(waits), call_(call), waiting_(waits.find(id)) {
+    if (waiting_) ++waiting_->calls;
+}
+
+RoomWaits::Claim::~Claim() {
+    if (!waiting_) return;
+    --waiting_->calls;
+    if (call_.client_gone() || waiting_->unclaimed.empty()) return;
+    waiting_->claims_until = waits_.ports_.steady() + claimed_within;
+}
+
 void RoomWaits::expect_claim(const RequestId& id) {
     if (const auto its = find(id)) its->claims_until = ports_.steady() + claimed_within;
 }
@@ -141,7 +153,7 @@ Task<std::optional<Outcome>> RoomWaits::wait_for(Request wanted, GatewayCall& ca
         place.waits_for(named_hosts(ports_, id));
     }
     call.on_client_gone({});
-    waiting->calls = 0;
+    --waiting->calls;
     if (waiting->outcome)
         place.served();
     else if (clock.steady() >= until && !call.client_gone())
@@ -159,8 +171,7 @@ Task<bool> RoomWaits::wait_for_its_room(RequestId id, Allocations asked, Gateway
     const Clock& clock = ports_.cloud.clock;
     const Duration until = call.until() + ports_.settings().deadline;
     if (!is_on_its_way(ports_, id, asked) || clock.steady() >= until) co_return false;
-    const auto waiting = find(id);
-    if (waiting) ++waiting->calls;
+    const Claim claiming{*this, id, call};
     WaitingRoom::Place place{waiting_room_, WaitingCall{}};
     place.waits_for(named_hosts(ports_, id));
     const auto fits = [&] {
@@ -174,7 +185,6 @@ Task<bool> RoomWaits::wait_for_its_room(RequestId id, Allocations asked, Gateway
     while (!call.client_gone() && clock.steady() < until && is_on_its_way(ports_, id, asked) &&
            !fits())
         co_await ports_.cloud.clock.sleep(GatewayCall::poll_interval);
-    if (waiting) --waiting->calls;
     if (clock.steady() >= until && !call.client_gone())
         log_.pause(place.late(clock.steady()));
     else

@@ -19,9 +19,26 @@ namespace reaper {
 
 /// References must outlive it.
 class RoomWaits {
+    struct Waiting;
+    using WaitingPointer = std::shared_ptr<Waiting>;
+
 public:
     /// Of an answer that told of room in escrow, or of room on its way, the claim comes within.
     static constexpr Duration claimed_within{5'000};
+
+    /// A claim that is being answered, for a request that is served: nova-scheduler waits. While
+    /// servers of the request have no room, the next one claims within `claimed_within` after it.
+    class Claim {
+    public:
+        Claim(const RoomWaits& waits, const RequestId& id, const GatewayCall& call);
+        ~Claim();
+        Claim& operator=(Claim&&) = delete;
+
+    private:
+        const RoomWaits& waits_;
+        const GatewayCall& call_;
+        WaitingPointer waiting_;
+    };
 
     RoomWaits(const GatewayPorts& ports, const GatewayLog& log, WaitingRoom& waiting_room)
         : ports_(ports), log_(log), waiting_room_(waiting_room) {}
@@ -44,8 +61,6 @@ public:
     void claimed(const RequestId& id, const ServerId& server);
 
 private:
-    struct Waiting;
-    using WaitingPointer = std::shared_ptr<Waiting>;
     class CallLease;
     class Teller;
 

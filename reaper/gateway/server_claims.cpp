@@ -113,6 +113,8 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
     std::optional<Counted> helping;
     while (true) {
         RequestId id = server ? claimed_for(call_id, *server) : call_id;
+        std::optional<RoomWaits::Claim> claiming;
+        if (claims) claiming.emplace(waits_, id, call);
         const bool offered = claims && offers_.contains(call_id);
         if (!helping && (offered || ports_.escrow.keeps_for(id)))
             helping.emplace(log_.counts.helping);

@@ -93,6 +93,40 @@ TEST_F(GatewayWaitsTest, ARequestThatClaimedItsRoomDeletesNoFurtherServer) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+/// Nova claims for the servers of a request one after the other.
+TEST_F(GatewayWaitsTest, WhatIsOnItsWayForTheNextServerComesAlsoBetweenTwoClaims) {
+    settings.gateway.listen = "127.0.0.1:8780";
+    settings.gateway.deadline = seconds{4};
+    settings.cull.poll_interval = milliseconds{100};
+    for (const char* n : {"1", "2"}) {
+        cloud.add_host("host" + std::string{n}, small);
+        cloud.add_server(uuid_of(n), "host" + std::string{n}, "spot", small);
+    }
+    const ServerId one = booting("n-1", "regular", "r-two");
+    const ServerId two = booting("n-2", "regular", "r-two");
+    cloud.soft_delete = true;
+    cloud.deletion_takes = seconds{7};
+    const std::string second = "FORCE " + uuid_of("2");
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (call != second) return std::nullopt;
+        return Error{Errc::server_error, "nova: not now"};
+    };
+    start();
+    const TimePoint began = clock.now();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+    ServerRecord& shown = cloud.server_at(one.str()).record;
+    shown.server.host = {};  // until nova-scheduler has a host for each
+    shown.server.task_state = "scheduling";
+    const Duration until = seconds{10};  // the answer to the search counts no more
+    pass(until - (clock.now() - began));
+    cloud.on_call = {};
+    const std::size_t before = cloud.count(second);
+    pass(milliseconds{1500});
+    EXPECT_GT(cloud.count(second), before);
+    EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 204);
+}
+
 TEST_F(GatewayWaitsTest, NotForever) {
     full_host();
     const ServerId server = booting("new");
