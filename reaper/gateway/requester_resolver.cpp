@@ -22,9 +22,12 @@ KnownCalls::Servers KnownCalls::of_others(const RequestId& call) const {
     return others;
 }
 
-bool KnownCalls::is_for(const RequestId& call, const ServerId& server) const {
+bool KnownCalls::is_for(const RequestId& call, const ServerId& server,
+                        const std::vector<ServerId>& with) const {
     const auto at = known_.find(call);
-    return at != known_.end() && at->second.contains(server);
+    return at != known_.end() && at->second.contains(server) &&
+           std::any_of(with.begin(), with.end(),
+                       [&](const ServerId& each) { return at->second.contains(each); });
 }
 
 std::set<RequestId> KnownCalls::all() const {

@@ -88,7 +88,9 @@ public:
     void known(const RequestId& call, Servers servers);
     /// Servers that no call but others can be for.
     Servers of_others(const RequestId& call) const;
-    bool is_for(const RequestId& call, const ServerId& server) const;
+    /// Is it known to be for this server, and for one of these with it?
+    bool is_for(const RequestId& call, const ServerId& server,
+                const std::vector<ServerId>& with) const;
 
     /// All that something is known of.
     std::set<RequestId> all() const;
@@ -125,9 +127,10 @@ public:
     /// query is what it was offered for.
     ResultTask<std::optional<Answer>> of_server(RequestId id, ServerId server,
                                                 CandidatesQuery query);
-    /// Was it found out that the call is for this server?
-    bool is_for(const RequestId& call, const ServerId& server) const {
-        return calls_.is_for(call, server);
+    /// Was it found out that the call is for this server, and for one of these with it?
+    bool is_for(const RequestId& call, const ServerId& server,
+                const std::vector<ServerId>& with) const {
+        return calls_.is_for(call, server, with);
     }
     /// Could there be a requester for which so many places are not enough? A request to boot with
     /// more servers; a server that is moved, for which its own host is no place; or one that other

@@ -105,6 +105,7 @@ Task<std::optional<ProxyAnswer>> refused_token(HttpRequest claim, GatewayCall& c
 Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
     const RequestId call_id = request_of(request.headers);
     const auto server = claimed_server(path_of(request.target));
+    const auto project = claiming_project(request.body);
     std::optional<Allocations> asked = Allocations{};
     if (request.method == "PUT") asked = read_claim(request.body);
     if (server && asked && !asked->empty() && repeats_what_is_held(request.body))
@@ -112,7 +113,7 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
     const bool claims = server && asked && !asked->empty();
     std::optional<Counted> helping;
     while (true) {
-        RequestId id = server ? claimed_for(call_id, *server) : call_id;
+        RequestId id = server ? claimed_for(call_id, *server, project) : call_id;
         std::optional<RoomWaits::Claim> claiming;
         if (claims) claiming.emplace(waits_, id, call);
         const bool offered = claims && offers_.contains(call_id);
@@ -138,17 +139,17 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
         if (!claims || out_of_date) co_return answer;
         if (status == 409 && !call.client_gone()) {
             bool again = co_await waits_.wait_for_its_room(id, *asked, call);
-            if (!again && offers_.contains(call_id) && may_be_regular(request.body)) {
+            if (!again && offers_.contains(call_id) && may_be_regular(project)) {
                 if (std::holds_alternative<OwnAnswer>(answer)) {
                     auto refusal = co_await refused_token(request, call);
                     if (refusal) co_return std::move(*refusal);
                 }
                 again = co_await help_claim(call_id, *server, *asked, call);
-                id = claimed_for(call_id, *server);
+                id = claimed_for(call_id, *server, project);
                 if (!again) again = co_await waits_.wait_for_its_room(id, *asked, call);
             }
             if (again && !call.client_gone() &&
-                !is_elsewhere(ports_, claimed_for(call_id, *server), *asked))
+                !is_elsewhere(ports_, claimed_for(call_id, *server, project), *asked))
                 continue;
         }
         const HostOffer* const offer = offers_.find(call_id);
@@ -161,21 +162,22 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
 }
 
 /// False: the claim itself says that its server is revocable, and Nova need not be asked about it.
-bool ServerClaims::may_be_regular(std::string_view claim) const {
-    const auto project = claiming_project(claim);
+bool ServerClaims::may_be_regular(const std::optional<ProjectId>& project) const {
     return !project || !ports_.is_revocable(*project);
 }
 
 /// The request whose room the server may claim. An id alone gives no right to another's room: a
-/// server that is no requester of it, and looked like one when the requester was looked up, has a
-/// request of its own, to which nothing is promised yet.
-RequestId ServerClaims::claimed_for(const RequestId& call_id, const ServerId& server) const {
+/// server that is no requester of it, and was not asked for with one, has a request of its own, to
+/// which nothing is promised yet. Room that is for any of some alike is their project's.
+RequestId ServerClaims::claimed_for(const RequestId& call_id, const ServerId& server,
+                                    const std::optional<ProjectId>& project) const {
     const RequestId id = request_ids_.of_server(call_id, server);
     const auto promises = ports_.ledger().promises_of(id);
     const bool its = std::all_of(promises.begin(), promises.end(), [&](const auto* promise) {
-        return promise->requesters.empty() || promise->is_for(server);
+        if (promise->requesters.empty()) return !project || *project == promise->project;
+        return promise->is_for(server) || resolver_.is_for(call_id, server, promise->requesters);
     });
-    if (its || resolver_.is_for(call_id, server)) return id;
+    if (its) return id;
     return RequestId{call_id.str() + "~" + server.str()};
 }
 

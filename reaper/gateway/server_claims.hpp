@@ -14,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string_view>
 
 #include "reaper/gateway/call_words.hpp"
 #include "reaper/gateway/host_offers.hpp"
@@ -43,8 +42,9 @@ public:
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
 
 private:
-    bool may_be_regular(std::string_view claim) const;
-    RequestId claimed_for(const RequestId& call_id, const ServerId& server) const;
+    bool may_be_regular(const std::optional<ProjectId>& project) const;
+    RequestId claimed_for(const RequestId& call_id, const ServerId& server,
+                          const std::optional<ProjectId>& project) const;
     void note_success(const RequestId& call_id, const RequestId& id, const ServerId& server,
                       const Allocations& asked);
     Task<ProxyAnswer> send(HttpRequest request, GatewayCall& call, RequestId id,

@@ -52,6 +52,21 @@ TEST_F(GatewayRequestIdsTest, ABootWithTheIdOfAnotherGetsNoneOfItsRoom) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+TEST_F(GatewayRequestIdsTest, NorDoesOneThatSearchesWhenTheOtherHasFailed) {
+    full_host();
+    const ServerId server = booting("new", "regular", "", 4);
+    start();
+    EXPECT_THAT(
+        search_for("req-1", "/allocation_candidates?resources=DISK_GB:40,MEMORY_MB:4096,VCPU:4"),
+        ElementsAre("rp-host1"));
+    ServerRecord& failed = cloud.server_at(server.str()).record;
+    failed.server.status = "ERROR";
+    failed.server.task_state = "";
+    const ServerId thief = booting("thief", "spot");
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "whose search is not known yet";
+    EXPECT_EQ(claimed(claim("req-1", thief, "rp-host1")), 409);
+}
+
 TEST_F(GatewayRequestIdsTest, NorDoesOneOfTheSameProject) {
     settings.gateway.listen = "127.0.0.1:8780";
     full_host();

@@ -123,6 +123,8 @@ TEST_F(GatewayWhoTest, WhereNoHostCanBeOfferedEitherOfTwoAlikeMayClaim) {
         EXPECT_THAT(search_for(request, granular), ElementsAre("rp-host1"));
         EXPECT_THAT(record(request).request.requesters, IsEmpty());
     }
+    const ServerId spot = booting("spot", "spot");
+    EXPECT_EQ(claimed(claim("req-1", spot, "rp-host1")), 409) << "it is not like them";
     EXPECT_EQ(claimed(claim("req-1", second, "rp-host1")), 204);
     EXPECT_EQ(claimed(claim("req-2", first, "rp-host1")), 204);
     EXPECT_EQ(cloud.count("DELETE"), 2U);
@@ -168,6 +170,15 @@ TEST(KnownCalls, WhatACallIsCertainlyForIsNoOthers) {
     calls.known(one, servers({"a", "b"}));
     EXPECT_EQ(calls.of_others(two), servers({"a", "b"}));
     EXPECT_THAT(calls.of_others(one), IsEmpty());
+}
+
+TEST(KnownCalls, IsForAServerTogetherWithOthersOfItsRequest) {
+    KnownCalls calls;
+    calls.known(one, servers({"a", "b"}));
+    EXPECT_TRUE(calls.is_for(one, ServerId{"b"}, {ServerId{"a"}, ServerId{"x"}}));
+    EXPECT_FALSE(calls.is_for(one, ServerId{"b"}, {ServerId{"x"}}));
+    EXPECT_FALSE(calls.is_for(one, ServerId{"x"}, {ServerId{"a"}}));
+    EXPECT_FALSE(calls.is_for(two, ServerId{"b"}, {ServerId{"a"}}));
 }
 
 TEST(KnownCalls, IsForgottenWithTheLastServerThatItMayBeFor) {
