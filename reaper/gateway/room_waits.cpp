@@ -167,6 +167,14 @@ void RoomWaits::pass_over_paused_hosts(Request& wanted) const {
             wanted.excluded_hosts.emplace(host->service_host, why);
 }
 
+bool RoomWaits::is_kept(const RequestId& id, const Allocations& asked) const {
+    Resources kept;
+    for (const EscrowedRoom& room : ports_.escrow.kept_for(id))
+        for (const auto& [provider, amounts] : room.holds)
+            if (asked.contains(provider)) kept += amounts;
+    return sum_of(asked).fits_in(kept);
+}
+
 Task<bool> RoomWaits::wait_for_its_room(RequestId id, Allocations asked, GatewayCall& call) {
     const Clock& clock = ports_.cloud.clock;
     const Duration until = call.until() + ports_.settings().deadline;
@@ -174,17 +182,10 @@ Task<bool> RoomWaits::wait_for_its_room(RequestId id, Allocations asked, Gateway
     const Claim claiming{*this, id, call};
     WaitingRoom::Place place{waiting_room_, WaitingCall{}};
     place.waits_for(named_hosts(ports_, id));
-    const auto fits = [&] {
-        Resources all, kept;
-        for (const auto& [provider, amounts] : asked) all += amounts;
-        for (const EscrowedRoom& room : ports_.escrow.kept_for(id))
-            for (const auto& [provider, amounts] : room.holds)
-                if (asked.contains(provider)) kept += amounts;
-        return all.fits_in(kept);
-    };
-    while (!call.client_gone() && clock.steady() < until && is_on_its_way(ports_, id, asked) &&
-           !fits())
+    do {
         co_await ports_.cloud.clock.sleep(GatewayCall::poll_interval);
+    } while (!call.client_gone() && clock.steady() < until && is_on_its_way(ports_, id, asked) &&
+             !is_kept(id, asked));
     if (clock.steady() >= until && !call.client_gone())
         log_.pause(place.late(clock.steady()));
     else

@@ -53,6 +53,8 @@ public:
     /// nova-scheduler would not come back to this host. False: none is on its way.
     Task<bool> wait_for_its_room(RequestId id, Allocations asked, GatewayCall& call);
 
+    /// All that is claimed is in escrow for the request.
+    bool is_kept(const RequestId& id, const Allocations& asked) const;
     /// The request is being served.
     bool waits(const RequestId& id) const { return find(id) != nullptr; }
     /// It is served without a call until `claimed_within` is over: its claim comes by then.

@@ -112,6 +112,7 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
         asked = co_await new_part_of(std::move(*asked), *server, ports_);
     const bool claims = server && asked && !asked->empty();
     std::optional<Counted> helping;
+    bool was_kept = false;
     while (true) {
         RequestId id = server ? claimed_for(call_id, *server, project) : call_id;
         std::optional<RoomWaits::Claim> claiming;
@@ -119,25 +120,20 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
         const bool offered = claims && offers_.contains(call_id);
         if (!helping && (offered || ports_.escrow.keeps_for(id)))
             helping.emplace(log_.counts.helping);
-        if (offered && leaves_its_room(ports_, *offers_.find(call_id), id, *server, *asked)) {
-            auto refusal = co_await refused_token(request, call);
-            if (refusal) co_return std::move(*refusal);
-            offers_.note_claim(call_id, *server, *asked, 409);
-            spdlog::info("gateway: {}: server {} claims {}, and its room is elsewhere: 409",
-                         printable(id.str()), printable(server->str()),
-                         names_of(*asked, ports_.cache()));
-            OwnAnswer refused = no_room(id);
-            co_return ProxyAnswer{std::move(refused)};
-        }
+        if (offered && leaves_its_room(ports_, *offers_.find(call_id), id, *server, *asked))
+            co_return co_await refuse_elsewhere(std::move(request), call, id, *asked);
         // First, also where it is known that nothing is free: Placement says whether it takes the
         // token, before anything is done for who has it.
+        const bool kept = claims && waits_.is_kept(id, *asked);
         ProxyAnswer answer = co_await send(request, call, id, asked);
         const int status = status_of(answer);
         if (server && asked && status >= 200 && status < 300)
             note_success(call_id, id, *server, *asked);
         const bool out_of_date = co_await is_refused_as_out_of_date(answer);
         if (!claims || out_of_date) co_return answer;
-        if (status == 409 && !call.client_gone()) {
+        // What is refused twice though its room is there lacks something else.
+        const bool lacks_room = !kept || !std::exchange(was_kept, true);
+        if (status == 409 && lacks_room && !call.client_gone()) {
             bool again = co_await waits_.wait_for_its_room(id, *asked, call);
             if (!again && offers_.contains(call_id) && may_be_regular(project)) {
                 if (std::holds_alternative<OwnAnswer>(answer)) {
@@ -159,6 +155,19 @@ Task<ProxyAnswer> ServerClaims::claim(HttpRequest request, GatewayCall& call) {
         offers_.note_claim(call_id, *server, *asked, status);
         co_return answer;
     }
+}
+
+/// Its room is on another host, which nova-scheduler claims next.
+Task<ProxyAnswer> ServerClaims::refuse_elsewhere(HttpRequest request, GatewayCall& call,
+                                                 RequestId id, Allocations asked) {
+    auto refusal = co_await refused_token(request, call);
+    if (refusal) co_return std::move(*refusal);
+    const ServerId server = *claimed_server(path_of(request.target));
+    offers_.note_claim(request_of(request.headers), server, asked, 409);
+    spdlog::info("gateway: {}: server {} claims {}, and its room is elsewhere: 409",
+                 printable(id.str()), printable(server.str()), names_of(asked, ports_.cache()));
+    OwnAnswer refused = no_room(id);
+    co_return ProxyAnswer{std::move(refused)};
 }
 
 /// False: the claim itself says that its server is revocable, and Nova need not be asked about it.

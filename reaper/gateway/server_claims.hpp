@@ -42,6 +42,8 @@ public:
     Task<ProxyAnswer> claim(HttpRequest request, GatewayCall& call);
 
 private:
+    Task<ProxyAnswer> refuse_elsewhere(HttpRequest request, GatewayCall& call, RequestId id,
+                                       Allocations asked);
     bool may_be_regular(const std::optional<ProjectId>& project) const;
     RequestId claimed_for(const RequestId& call_id, const ServerId& server,
                           const std::optional<ProjectId>& project) const;

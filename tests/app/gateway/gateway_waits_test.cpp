@@ -127,6 +127,30 @@ TEST_F(GatewayWaitsTest, WhatIsOnItsWayForTheNextServerComesAlsoBetweenTwoClaims
     EXPECT_EQ(claimed(claim("req-1", two, "rp-host2")), 204);
 }
 
+TEST_F(GatewayWaitsTest, AClaimThatIsRefusedThoughItsRoomIsThereIsNotRepeatedOnAndOn) {
+    settings.gateway.listen = "127.0.0.1:8780";
+    settings.gateway.deadline = seconds{4};
+    for (const std::string n : {"1", "2"}) {
+        cloud.add_host("host" + n, small);
+        cloud.add_server(uuid_of(n), "host" + n, "spot", small);
+    }
+    const ServerId one = booting("n-1", "regular", "r-two");
+    booting("n-2", "regular", "r-two");
+    cloud.on_call = [this, slow = "DELETE " + uuid_of("2")](const std::string& call) {
+        cloud.deletion_takes = call == slow ? seconds{60} : seconds{1};
+        return std::optional<Error>{};
+    };
+    start();
+    EXPECT_THAT(search_for("req-1"), UnorderedElementsAre("rp-host1", "rp-host2"));
+    FakeSearch& made = claim("req-1", one, "rp-host1");
+    made.status = 409;
+    run_until([&] { return made.done() || made.asked.size() > 20; });
+    EXPECT_TRUE(made.done());
+    EXPECT_EQ(made.answered, 409);
+    made.leave();
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 204);
+}
+
 TEST_F(GatewayWaitsTest, NotForever) {
     full_host();
     const ServerId server = booting("new");
