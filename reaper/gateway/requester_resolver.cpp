@@ -65,15 +65,6 @@ bool is_scheduled(const ServerRecord& record) {
     return record.server.host.empty() && record.server.task_state == "scheduling";
 }
 
-/// Nova names the servers of one request `NAME-1`, `NAME-2`, ...
-bool may_have_siblings(const ServerRecord& record) {
-    const std::string& name = record.server.name;
-    const auto dash = name.rfind('-');
-    return dash != name.npos && dash + 1 < name.size() &&
-           std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dash) + 1, name.end(),
-                       [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::set<ServerId> ids_of(const std::vector<ServerRecord>& servers) {
     std::set<ServerId> ids;
     for (const auto& record : servers) ids.insert(record.server.id);
@@ -398,8 +389,8 @@ void RequesterResolver::leave_others_out(const RequestId& id, std::vector<Built>
     });
 }
 
-/// Those that it was asked for with, if it is being scheduled. One that was asked for alone is
-/// known by one call.
+/// It and those that it was asked for with, if it is being scheduled. Their names do not tell: an
+/// owner may change them.
 ResultTask<SharedList::Servers> RequesterResolver::booting_with(ServerId server) {
     SharedList::Servers together;
     ServerId asked = server;
@@ -408,7 +399,7 @@ ResultTask<SharedList::Servers> RequesterResolver::booting_with(ServerId server)
     if (!*found || !is_scheduled(**found)) co_return together;
     std::string reservation = (*found)->reservation;
     together.push_back(std::move(**found));
-    if (reservation.empty() || !may_have_siblings(together.front())) co_return together;
+    if (reservation.empty()) co_return together;
     auto all = co_await cloud_.compute.servers_of(std::move(reservation));
     if (!all) co_return all.error();
     for (ServerRecord& record : *all)

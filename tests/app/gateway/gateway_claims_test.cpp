@@ -182,6 +182,17 @@ TEST_F(GatewayClaimsTest, AnOfferIsForAllServersOfARequest) {
     EXPECT_EQ(cloud.count("DELETE"), 2U);
 }
 
+TEST_F(GatewayClaimsTest, OrForNoneWhateverTheirOwnerCallsThem) {
+    full_host();
+    const ServerId one = booting("a", "regular", "r-many");
+    for (const char* id : {"b", "c", "d", "e"}) booting(id, "regular", "r-many");
+    booting("alone");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1")) << "it may be for one alone";
+    EXPECT_EQ(claimed(claim("req-1", one, "rp-host1")), 409);
+    EXPECT_EQ(cloud.count("DELETE"), 0U) << "there is room for four";
+}
+
 TEST_F(GatewayClaimsTest, RoomIsFreedOnTheHostThatIsClaimed) {
     full_host("host1");
     full_host("host2");
