@@ -111,16 +111,6 @@ std::string write_inventories(const std::map<ResourceClass, Inventory>& inventor
     return json.dump();
 }
 
-bool is_concurrent_update(std::string_view body) {
-    const auto json = nlohmann::json::parse(body, nullptr, false);
-    if (!json.is_object()) return false;
-    const auto errors = json.find("errors");
-    if (errors == json.end() || !errors->is_array() || errors->empty()) return false;
-    const auto& first = errors->front();
-    return first.is_object() && first.contains("code") &&
-           first["code"] == "placement.concurrent_update";
-}
-
 Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where) {
     return read_answer(body, where, [](const JsonPlace& top) {
         std::set<Trait> traits;

@@ -31,9 +31,6 @@ std::string write_inventory(const Inventory& inventory, std::int64_t generation)
 /// The body that sets all inventories of a provider.
 std::string write_inventories(const std::map<ResourceClass, Inventory>& inventories,
                               std::int64_t generation);
-/// Of a 409: another client changed the provider meanwhile, and the call may be made again. (The
-/// other 409 says that it can't be done.)
-bool is_concurrent_update(std::string_view body);
 /// `{"traits": [...]}`
 Result<std::set<Trait>> read_traits(std::string_view body, const std::string& where);
 /// `{"aggregates": [...]}`

@@ -54,12 +54,6 @@ std::optional<std::string> joint_claim(std::string_view body, const ServerId& se
     return all.dump();
 }
 
-bool is_out_of_date(std::string_view answer) {
-    const auto told = nlohmann::json::parse(answer, nullptr, false);
-    const nlohmann::json::json_pointer code{"/errors/0/code"};
-    return told.contains(code) && told[code] == "placement.concurrent_update";
-}
-
 std::string no_room_text(std::string_view request) {
     return nlohmann::json{
         {"errors",

@@ -26,9 +26,6 @@ bool takes_room_of(const Host& host, const Allocations& asked);
 /// claim can't be read.
 std::optional<std::string> joint_claim(std::string_view body, const ServerId& server,
                                        const std::vector<ConsumerChange>& changes);
-/// Does Placement's answer (409) say that what it claims for, or where, has changed meanwhile? It
-/// says so since microversion 1.23.
-bool is_out_of_date(std::string_view answer);
 /// Placement's answer (409) to a claim for which there is no room.
 std::string no_room_text(std::string_view request);
 

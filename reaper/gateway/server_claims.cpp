@@ -5,6 +5,7 @@
 
 #include "reaper/gateway/claim_text.hpp"
 #include "reaper/gateway/who_fits.hpp"
+#include "reaper/json/json_holdings.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/runtime/log.hpp"
 
@@ -87,7 +88,7 @@ Task<bool> is_refused_as_out_of_date(ProxyAnswer& answer) {
     auto* const passed = std::get_if<std::unique_ptr<UpstreamAnswer>>(&answer);
     if (passed == nullptr || (*passed)->status() != 409) co_return false;
     const auto read = co_await (*passed)->read_all(longest);
-    co_return read.has_value() && is_out_of_date((*passed)->body());
+    co_return read.has_value() && is_concurrent_update((*passed)->body());
 }
 
 /// Placement's answer, if it does not take the token of a claim that it was not asked for.

@@ -24,4 +24,10 @@ nlohmann::json holdings_json(const std::vector<ConsumerChange>& changes, bool wi
     return all;
 }
 
+bool is_concurrent_update(std::string_view answer) {
+    const auto said = nlohmann::json::parse(answer, nullptr, false);
+    const nlohmann::json::json_pointer code{"/errors/0/code"};
+    return said.contains(code) && said[code] == "placement.concurrent_update";
+}
+
 }  // namespace reaper

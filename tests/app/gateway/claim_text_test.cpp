@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "reaper/json/json_holdings.hpp"
 #include "reaper/model/escrow_consumer.hpp"
 
 namespace reaper {
@@ -46,10 +47,10 @@ TEST(ClaimText, WhereItHasATypeAllHave) {
 }
 
 TEST(ClaimText, OneThatIsOutOfDateIsNotOneWithoutRoom) {
-    EXPECT_TRUE(is_out_of_date(R"({"errors": [{"code": "placement.concurrent_update"}]})"));
-    EXPECT_FALSE(is_out_of_date(no_room_text("req-1")));
+    EXPECT_TRUE(is_concurrent_update(R"({"errors": [{"code": "placement.concurrent_update"}]})"));
+    EXPECT_FALSE(is_concurrent_update(no_room_text("req-1")));
     for (const char* other : {"", "[]", R"({"errors": []})", R"({"errors": [{"code": 1}]})"})
-        EXPECT_FALSE(is_out_of_date(other));
+        EXPECT_FALSE(is_concurrent_update(other));
 }
 
 TEST(EscrowConsumer, ItsIdTellsWhose) {
