@@ -168,7 +168,9 @@ Decision Attempts::run(std::vector<Thrashing> thrashing,
             return decision;
         }
     }
-    name_safeguard(std::get<NotEnough>(decision));
+    NotEnough& not_enough = std::get<NotEnough>(decision);
+    name_safeguard(not_enough);
+    not_enough.for_search = late_filter(nullptr).has_value();
     return decision;
 }
 

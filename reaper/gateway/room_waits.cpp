@@ -164,7 +164,8 @@ Task<std::optional<Outcome>> RoomWaits::wait_for(Request wanted, GatewayCall& ca
 void RoomWaits::pass_over_paused_hosts(Request& wanted) const {
     for (const auto& [id, why] : waiting_room_.paused_hosts(ports_.steady()))
         if (const Host* const host = ports_.cache().find(id))
-            wanted.excluded_hosts.emplace(host->service_host, why);
+            wanted.placement.without_slow_hosts |=
+                wanted.excluded_hosts.emplace(host->service_host, why).second;
 }
 
 bool RoomWaits::is_kept(const RequestId& id, const Allocations& asked) const {

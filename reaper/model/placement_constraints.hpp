@@ -44,6 +44,8 @@ struct PlacementConstraints {
     std::string why_only;  ///< forced, requested, ...; for people
     /// They are those that nova-scheduler was offered, and no wish of the request's.
     bool only_offered = false;
+    /// Hosts are excluded that were too slow for nova-scheduler just now.
+    bool without_slow_hosts = false;
     /// Service hosts that would be of most use: if all of it can be there, nowhere else.
     std::set<std::string> first_hosts{};
     /// The host must be in one aggregate (by UUID) of each set.

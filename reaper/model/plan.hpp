@@ -175,6 +175,8 @@ struct NotEnough {
     /// The safeguard without which there would be a plan, as one word (`limit-window`, `protected`,
     /// ...; reaper/safeguards); empty: there would be none.
     std::string safeguard{};
+    /// nova-scheduler waited for the answer: servers were left out that take longer to go.
+    bool for_search = false;
     friend bool operator==(const NotEnough&, const NotEnough&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "reaper/model/text.hpp"
 
@@ -118,6 +119,28 @@ std::vector<VictimEntry> victims_of(const RequestRecord& record) {
         }
     }
     return victims;
+}
+
+bool not_served(const RequestRecord& record) {
+    return record.plans.empty() &&
+           (!record.outcome || record.outcome->kind == OutcomeKind::refused ||
+            record.outcome->kind == OutcomeKind::failed);
+}
+
+bool was_only_a_search(const RequestRecord& record) {
+    if (!record.outcome || record.request.source != RequestSource::gateway) return false;
+    const PlacementConstraints& placement = record.request.placement;
+    const auto* const last =
+        record.plans.empty() ? nullptr : std::get_if<NotEnough>(&record.plans.back().decision);
+    switch (record.outcome->kind) {
+        case OutcomeKind::failed:
+        case OutcomeKind::handed_over:
+        case OutcomeKind::incomplete: return true;
+        case OutcomeKind::not_enough:
+            return placement.only_offered || placement.without_slow_hosts ||
+                   (last != nullptr && last->for_search);
+        default: return false;
+    }
 }
 
 int slots_freed_by(int planned, int deleted, int victims) {

@@ -126,6 +126,11 @@ struct RequestRecord {
     std::optional<Outcome> outcome;
     std::optional<FreedRoomResult> freed_room{};
 };
+/// Did it end before it was served? Then it may never have been known what it asks for.
+bool not_served(const RequestRecord& record);
+/// It ended, by a search of nova-scheduler's that was not finished, or left hosts or servers out:
+/// Nova's message of the same failure has a time of its own, all hosts, and all servers.
+bool was_only_a_search(const RequestRecord& record);
 /// Of so many planned slots, those that came free if only some victims were deleted.
 int slots_freed_by(int planned, int deleted, int victims);
 /// With as many slots as its last plan freed; as it was asked, if none was deleted.

@@ -263,6 +263,7 @@ constexpr auto not_enough_fields = fields_of<NotEnough>([](auto& io, auto& not_e
     io.required("rejected", not_enough.rejected, cleared_as(rejection_fields));
     io.required("rejected_counts", not_enough.rejected_counts, rejection_count_fields);
     io.lenient("safeguard", not_enough.safeguard, no_name);
+    io.optional("for_search", not_enough.for_search);
 });
 
 constexpr auto refused_fields = fields_of<Refused>([](auto& io, auto& refused) {
@@ -573,6 +574,7 @@ constexpr auto placement_fields = fields_of<PlacementConstraints>([](auto& io, a
     io.required("only_hosts", placement.only_hosts, named<NameKind::machine>);
     io.required("why_only", placement.why_only, cleared);
     io.optional("only_offered", placement.only_offered);
+    io.optional("without_slow_hosts", placement.without_slow_hosts);
     io.required("aggregates", placement.aggregates, named<NameKind::aggregate>);
     io.required("with", placement.with, named<NameKind::consumer, StrictJson>);
     io.required("apart_from", placement.apart_from, named<NameKind::consumer, StrictJson>);

@@ -17,14 +17,16 @@
 //             fallback{resources, required_traits[], forbidden_traits[]}}
 //  placement {group (or null): {id, name, policy, max_on_a_host, members[]}, only_hosts[],
 //  why_only,
-//             aggregates[[uuid]], with[], apart_from[], only_offered?: true}
+//             aggregates[[uuid]], with[], apart_from[], only_offered?: true,
+//             without_slow_hosts?: true}
 //  group     {suffix, resources, required_traits[], forbidden_traits[], and, where it is bound to
 //             places: aggregates[[uuid]], in_tree}
 //  decision  {version, decision: "plan", request, strategy, slots_requested, slots_wanted,
 //             slots_freed, hosts[], rejected[], note}
 //            {version, decision: "nothing-to-do", reason, room (regular or revocable), hosts[]}
 //            {version, decision: "refused", reason}
-//            {version, decision: "not-enough", slots_requested, slots_possible, reason, rejected[]}
+//            {version, decision: "not-enough", slots_requested, slots_possible, reason, rejected[],
+//             for_search?: true}
 //  host      {host, host_name, slots, slots_ready, victims[], free_before, free_after, reason, slot
 //             (resources; where its slots are those of the request's fallback)} and, where it was
 //             looked: spared[] (the first of the revocable servers that stay), spared_in_all

@@ -33,32 +33,11 @@ bool another_plan(const Request& request, const std::optional<Approval>& known) 
     return request.approved && request.approved != known;
 }
 
-/// Did it end before it was served? Then it may never have been known what it asks for.
-bool not_served(const RequestRecord& record) {
-    return record.plans.empty() &&
-           (!record.outcome || record.outcome->kind == OutcomeKind::refused ||
-            record.outcome->kind == OutcomeKind::failed);
-}
-
-/// Did the gateway not finish it, or consider only the hosts that it had offered?
-/// Nova's message of the same failure has a time of its own, and all hosts.
-bool only_the_gateways(const RequestRecord& record, const TriggeredRequest& triggered) {
-    if (record.request.source != RequestSource::gateway ||
-        triggered.request.source != RequestSource::nova_failure)
-        return false;
-    switch (record.outcome->kind) {
-        case OutcomeKind::failed:
-        case OutcomeKind::handed_over:
-        case OutcomeKind::incomplete: return true;
-        case OutcomeKind::not_enough: return record.request.placement.only_offered;
-        default: return false;
-    }
-}
-
 /// Is its outcome that of this event too? A refusal is that of its own servers alone, and one of a
 /// message that Nova does not confirm that of the message.
 bool settles(const RequestRecord& record, const TriggeredRequest& triggered) {
-    if (!record.outcome || only_the_gateways(record, triggered)) return false;
+    const bool failure = triggered.request.source == RequestSource::nova_failure;
+    if (!record.outcome || (failure && was_only_a_search(record))) return false;
     if (!not_served(record)) return true;
     if (record.outcome->safeguard == unconfirmed) return false;
     const auto& settled = record.request.requesters;

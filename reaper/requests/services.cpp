@@ -66,9 +66,9 @@ namespace {
 /// Would what was too much for `known` be too much for `request` too?
 bool asks_as_much(const Request& request, const Request& known) {
     // A person's word passes some limits.
-    return request.approved == known.approved && request.slots >= known.slots &&
-           same_demands(request, known) && request.placement == known.placement &&
-           request.phases == known.phases;
+    return request.approved == known.approved && request.source == known.source &&
+           request.slots >= known.slots && same_demands(request, known) &&
+           request.placement == known.placement && request.phases == known.phases;
 }
 
 }  // namespace

@@ -369,19 +369,38 @@ ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice 
     co_return completed;
 }
 
-/// The gateway knows a request by the id that its user gave, where there is one.
+/// The gateway knows a request by the id that its user gave, where there is one: as that or as
+/// ID~N. An error: it has not ended yet.
 ResultTask<std::optional<Refused>> NovaFailures::served_by_gateway(FailureNotice notice) {
     if (notice.global_id.empty() || notice.global_id == notice.request_id)
         co_return std::optional<Refused>{};
+    const auto is_its = [&](const Request& request) {
+        const auto& requesters = request.requesters;
+        return request.source == RequestSource::gateway &&
+               std::find(requesters.begin(), requesters.end(), notice.server) != requesters.end();
+    };
     auto record = co_await dependencies_.journal.record(notice.global_id);
     if (!record) co_return record.error();
-    if (!*record || (*record)->request.source != RequestSource::gateway || (*record)->plans.empty())
-        co_return std::optional<Refused>{};
-    const auto& requesters = (*record)->request.requesters;
-    if (std::find(requesters.begin(), requesters.end(), notice.server) == requesters.end())
-        co_return std::optional<Refused>{};
-    co_return std::optional<Refused>{
-        Refused{"the gateway served it already, as " + printable(notice.global_id.str(), 64)}};
+    if (*record && !is_its((*record)->request)) {
+        JournalQuery query;
+        query.since = (*record)->received_at;
+        query.server = notice.server.str();
+        auto others = co_await dependencies_.journal.find_requests(std::move(query));
+        if (!others) co_return others.error();
+        const std::string prefix = notice.global_id.str() + '~';
+        const auto at = std::find_if(others->begin(), others->end(), [&](const auto& each) {
+            return each.request.id.str().starts_with(prefix) && is_its(each.request);
+        });
+        if (at == others->end()) co_return std::optional<Refused>{};
+        RequestId id = at->request.id;
+        record = co_await dependencies_.journal.record(std::move(id));
+        if (!record) co_return record.error();
+    }
+    if (!*record) co_return std::optional<Refused>{};
+    const std::string as = printable((*record)->request.id.str(), 64);
+    if (!(*record)->outcome) co_return Error{Errc::conflict, "the gateway serves it now, as " + as};
+    if (not_served(**record) || was_only_a_search(**record)) co_return std::optional<Refused>{};
+    co_return std::optional<Refused>{Refused{"the gateway served it already, as " + as}};
 }
 
 /// What the scheduler was asked. Its message came before that of the failure, but by another queue:

@@ -143,6 +143,47 @@ TEST_F(GatewayTest, NorDoesItUnderAnotherId) {
     EXPECT_EQ(cloud.count("DELETE"), 1U);
 }
 
+/// What takes longer than nova-scheduler waits is for Nova's message of the failure.
+class OnlyASearch : public GatewayHouse, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(OnlyASearch, WhatHasNoticeGoesForTheFailureMessage) {
+    settings.policy.notice.period = std::chrono::minutes{2};
+    full_host();
+    booting("requester-1");
+    start();
+    const std::string call = GetParam();
+    EXPECT_THAT(search_for(call), IsEmpty());
+    EXPECT_EQ(outcome_of(call).kind, OutcomeKind::not_enough);
+    requester();
+    NovaFailure message = failure();
+    message.global_id = call;
+    messages->deliver(body_of(message));
+    run_until([&] { return all_acknowledged(1); });
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ids, OnlyASearch, ::testing::Values("req-1", "req-of-the-user"));
+
+TEST_F(GatewayTest, TheSecondRequestOfAUsersIdCausesNoSecondCullEither) {
+    full_host();
+    booting("requester-1");
+    start();
+    EXPECT_THAT(search_for("req-of-the-user"), ElementsAre("rp-host1"));
+    const std::string second = "req-of-the-user~2";
+    auto known = record("req-of-the-user");
+    known.request.id = RequestId{second};
+    journal.records[RequestId{second}] = known;
+    journal.records[RequestId{"req-of-the-user"}].request.requesters = {ServerId{"another"}};
+    requester();
+    NovaFailure message = failure();
+    message.global_id = "req-of-the-user";
+    messages->deliver(body_of(message));
+    run_until([&] { return all_acknowledged(1); });
+    EXPECT_THAT(outcome_of("req-1").reason, HasSubstr("as " + second));
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
 TEST_F(GatewayTest, RoomThatNovaRefusesIsWasted) {
     full_host();
     booting("requester-1");
