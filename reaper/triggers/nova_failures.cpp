@@ -345,9 +345,15 @@ void NovaFailures::on_notice(FailureNotice notice, const Delivery& delivery) {
 ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice notice,
                                                                   std::uint64_t arrival) {
     const Duration max_age = dependencies_.settings.max_age;
-    auto served = co_await served_by_gateway(notice);
-    if (!served) co_return served.error();
-    if (*served) co_return std::variant<Request, Refused>{std::move(**served)};
+    auto search = co_await search_for(notice);
+    if (!search) co_return search.error();
+    if (*search) {
+        const RequestRecord& record = **search;
+        std::string as = ", as " + printable(record.request.id.str(), 64);
+        if (!record.outcome) co_return Error{Errc::conflict, "the gateway serves it now" + as};
+        if (!not_served(record) && !was_only_a_search(record))
+            co_return std::variant<Request, Refused>{Refused{"the gateway served it already" + as}};
+    }
     auto confirmed = co_await confirmer_.confirm(notice, arrival);
     if (!confirmed) co_return confirmed.error();
     if (auto* const refused = std::get_if<Refused>(&*confirmed))
@@ -365,42 +371,36 @@ ResultTask<std::variant<Request, Refused>> NovaFailures::complete(FailureNotice 
         Refused refused{std::move(*contradiction), std::string{contradicted}};
         co_return std::variant<Request, Refused>{std::move(refused)};
     }
+    // It came after its search, whatever Nova's clock says.
+    if (*search) request->sent_at = std::max(request->sent_at, (*search)->request.sent_at);
     request->deadline = request->sent_at + max_age;
     co_return completed;
 }
 
-/// The gateway knows a request by the id that its user gave, where there is one: as that or as
-/// ID~N. An error: it has not ended yet.
-ResultTask<std::optional<Refused>> NovaFailures::served_by_gateway(FailureNotice notice) {
+/// What the journal has of the gateway's search for it: the gateway knows a request by the id that
+/// its user gave, where there is one, as that or as ID~N.
+ResultTask<std::optional<RequestRecord>> NovaFailures::search_for(FailureNotice notice) {
     if (notice.global_id.empty() || notice.global_id == notice.request_id)
-        co_return std::optional<Refused>{};
+        co_return std::optional<RequestRecord>{};
     const auto is_its = [&](const Request& request) {
         const auto& requesters = request.requesters;
         return request.source == RequestSource::gateway &&
                std::find(requesters.begin(), requesters.end(), notice.server) != requesters.end();
     };
     auto record = co_await dependencies_.journal.record(notice.global_id);
-    if (!record) co_return record.error();
-    if (*record && !is_its((*record)->request)) {
-        JournalQuery query;
-        query.since = (*record)->received_at;
-        query.server = notice.server.str();
-        auto others = co_await dependencies_.journal.find_requests(std::move(query));
-        if (!others) co_return others.error();
-        const std::string prefix = notice.global_id.str() + '~';
-        const auto at = std::find_if(others->begin(), others->end(), [&](const auto& each) {
-            return each.request.id.str().starts_with(prefix) && is_its(each.request);
-        });
-        if (at == others->end()) co_return std::optional<Refused>{};
-        RequestId id = at->request.id;
-        record = co_await dependencies_.journal.record(std::move(id));
-        if (!record) co_return record.error();
-    }
-    if (!*record) co_return std::optional<Refused>{};
-    const std::string as = printable((*record)->request.id.str(), 64);
-    if (!(*record)->outcome) co_return Error{Errc::conflict, "the gateway serves it now, as " + as};
-    if (not_served(**record) || was_only_a_search(**record)) co_return std::optional<Refused>{};
-    co_return std::optional<Refused>{Refused{"the gateway served it already, as " + as}};
+    if (!record || !*record || is_its((*record)->request)) co_return record;
+    JournalQuery query;
+    query.since = (*record)->received_at;
+    query.server = notice.server.str();
+    auto others = co_await dependencies_.journal.find_requests(std::move(query));
+    if (!others) co_return others.error();
+    const std::string prefix = notice.global_id.str() + '~';
+    const auto at = std::find_if(others->begin(), others->end(), [&](const auto& each) {
+        return each.request.id.str().starts_with(prefix) && is_its(each.request);
+    });
+    if (at == others->end()) co_return std::optional<RequestRecord>{};
+    RequestId id = at->request.id;
+    co_return co_await dependencies_.journal.record(std::move(id));
 }
 
 /// What the scheduler was asked. Its message came before that of the failure, but by another queue:

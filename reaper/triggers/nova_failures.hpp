@@ -125,7 +125,7 @@ private:
     void on_malformed(Malformed malformed, Delivery delivery);
     ResultTask<std::variant<Request, Refused>> complete(FailureNotice notice,
                                                         std::uint64_t arrival);
-    ResultTask<std::optional<Refused>> served_by_gateway(FailureNotice notice);
+    ResultTask<std::optional<RequestRecord>> search_for(FailureNotice notice);
     Task<std::optional<Schedule>> schedule_of(FailureNotice notice);
     Task<bool> note(MessageEntry entry);
     Task<void> note_and_acknowledge(MessageEntry entry, DeliveryTicket ticket);

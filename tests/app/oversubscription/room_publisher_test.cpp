@@ -275,8 +275,8 @@ TEST_F(ExcessWithNoticeTest, NoMoreGoThanAreNeededWhenItIsOver) {
     start();
     notified();
     std::set<std::string> victims;
-    for (const CorrectedServer& each : corrections().front().request.correction->servers)
-        victims.insert(each.server.str());
+    const auto ordered = corrections().front().request.correction->servers;
+    for (const CorrectedServer& each : ordered) victims.insert(each.server.str());
     ASSERT_EQ(victims.size(), 2U);
     cloud.remove(another_than(victims));
     pass([&] { return corrections().front().outcome.has_value(); });
