@@ -30,7 +30,7 @@ OversubscriptionParts::OversubscriptionParts(Dependencies dependencies)
                         }})),
       publisher_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher,
                   reader_.get(), corrections_, dependencies_.settings, dependencies_.serving,
-                  dependencies_.paused, dependencies_.stopping,
+                  dependencies_.journal_is_ours, dependencies_.paused, dependencies_.stopping,
                   [this](const HostId& host) { return qos_.too_busy(host); },
                   [this](const HostId& host) { return qos_.load_awaited(host); }}),
       qos_({dependencies_.cloud, dependencies_.journal, dependencies_.refresher, reader_.get(),

@@ -28,6 +28,7 @@ public:
         const LiveSettings& settings;
         RequestSink& sink;
         std::function<std::uint64_t()> serving;  ///< as of RoomPublisher
+        std::function<bool()> journal_is_ours;
         std::function<bool()> paused;
         const bool& stopping;
     };

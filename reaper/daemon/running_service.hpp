@@ -124,7 +124,7 @@ private:
     SchedulerRules scheduler_rules() const;
     void report();
     ResultTask<void> check_journal();
-    std::uint64_t serving() const;
+    bool journal_is_ours() const;
     std::optional<std::string> journal_trouble() const;
     std::optional<std::string> cloud_silent() const;
     std::optional<std::string> clock_trouble() const;

@@ -56,7 +56,10 @@ RunningService::RunningService(ServicePorts ports, LiveSettings settings,
       rooms_(!settings_.dry_run),
       cloud_(with_clock(ports.cloud, clock_)),
       escrow_({cloud_, rooms_.ledger(),
-               [this] { return settings_.dry_run || stopping_ ? 0 : serving(); }}),
+               [this] {
+                   const bool acts = !settings_.dry_run && !stopping_ && journal_is_ours();
+                   return acts ? ports_.messages.serving() : 0;
+               }}),
       ports_{with_placement(cloud_, escrow_.view()),
              ports.journal,
              ports.messages,
@@ -116,12 +119,14 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
           [this](const ServerId& server) { labels.served(server); }),
       reserver({service.ports_.cloud, service.ports_.journal, service.rooms_.ledger(),
                 service.stopping_}),
-      reservations(executor,
-                   {service.cloud_, refresher, service.rooms_, service.ports_.journal,
-                    service.settings_.reservations, service.settings_.cull.promise,
-                    [&service] { return service.settings_.dry_run ? 1 : service.serving(); },
-                    [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_,
-                    service.settings_.dry_run}),
+      reservations(
+          executor,
+          {service.cloud_, refresher, service.rooms_, service.ports_.journal,
+           service.settings_.reservations, service.settings_.cull.promise,
+           [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
+           [&service] { return service.journal_is_ours(); },
+           [this](const EndedLoan& loan) { ended_loans.submit(loan); }, service.stopping_,
+           service.settings_.dry_run}),
       decisions(refresher, service.ports_.cloud.clock, service.rooms_, safeguards.safeguards(),
                 &reservations,
                 [this](const Request& request) { return oversubscription.needed(request); }),
@@ -149,9 +154,10 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                    return ShelveRules{shelve}.none() ? 0 : shelve.returns_per_hour;
                },
                [&service, this] {
-                   return service.serving() != 0 && refresher.built() &&
-                          !safeguards.paused_reason() && coordinator.in_flight() == 0 &&
-                          gateway.counts().held == 0 && !service.stopping_;
+                   return service.ports_.messages.serving() != 0 && service.journal_is_ours() &&
+                          refresher.built() && !safeguards.paused_reason() &&
+                          coordinator.in_flight() == 0 && gateway.counts().held == 0 &&
+                          !service.stopping_;
                },
                [&service] { return service.scheduler_rules(); },
                [&service, this](const Request& request) {
@@ -166,20 +172,22 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
       images({service.ports_.cloud, service.ports_.journal,
               [&service, this] {
                   return !ShelveRules{service.settings_.policy->configured.shelve}.none() &&
-                         service.serving() != 0 && !safeguards.paused_reason() &&
-                         !service.stopping_;
+                         service.ports_.messages.serving() != 0 && service.journal_is_ours() &&
+                         !safeguards.paused_reason() && !service.stopping_;
               }}),
       ended_loans({service.ports_.cloud.clock, service.settings_.trigger, service.ports_.messages,
                    coordinator, service.stopping_}),
       oversubscription(
           {service.cloud_, service.ports_.journal, service.ports_.messages, service.ports_.metrics,
            refresher, service.rooms_.ledger(), service.settings_, coordinator,
-           [&service] { return service.settings_.dry_run ? 1 : service.serving(); },
+           [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
+           [&service] { return service.journal_is_ours(); },
            [this] { return safeguards.paused_reason().has_value(); }, service.stopping_}),
-      duties({service.cloud_.clock, service.ports_.journal, refresher,
-              oversubscription.corrections(), service.rooms_.ledger(), service.settings_,
-              [&service] { return service.settings_.dry_run ? 1 : service.serving(); },
-              [this] { return safeguards.paused_reason().has_value(); }}),
+      duties(
+          {service.cloud_.clock, service.ports_.journal, refresher, oversubscription.corrections(),
+           service.rooms_.ledger(), service.settings_,
+           [&service] { return service.settings_.dry_run ? 1 : service.ports_.messages.serving(); },
+           [this] { return safeguards.paused_reason().has_value(); }}),
       operators({service.ports_.cloud, service.settings_.trigger, service.ports_.messages,
                  coordinator, service.stopping_, [&service] { return service.scheduler_rules(); }}),
       gateway(executor,

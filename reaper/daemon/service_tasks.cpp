@@ -218,11 +218,9 @@ ResultTask<void> RunningService::check_journal() {
     co_return Result<void>{};
 }
 
-/// As of MessageSource; and 0 while another reaper may have our journal: it may act in our place.
-std::uint64_t RunningService::serving() const {
-    const bool surely_ours = !ports_.shared_journal || settings_.dry_run ||
-                             clock_.steady() < journal_answered_ + journal_surely_ours;
-    return surely_ours ? ports_.messages.serving() : 0;
+/// Else another reaper may have it, and act in our place.
+bool RunningService::journal_is_ours() const {
+    return !ports_.shared_journal || clock_.steady() < journal_answered_ + journal_surely_ours;
 }
 
 /// Once an hour, and after a reload: the right to see it may be granted, or taken away.

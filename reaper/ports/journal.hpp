@@ -104,8 +104,8 @@ public:
                                                std::vector<ReservationId> gone) = 0;
 };
 
-/// A journal of several reapers is surely ours for that long after it began to answer a call.
-inline constexpr Duration journal_surely_ours{9'000};
+/// A journal of several reapers is surely ours for that long after a call began that it answered.
+inline constexpr Duration journal_surely_ours{4'500};
 
 /// Of one process: it reads what it and those before it wrote.
 class Journal : public JournalReader, public JournalWriter {};

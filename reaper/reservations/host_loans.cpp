@@ -135,11 +135,13 @@ void HostLoans::recall(const HostId& host, const HostReservations& reservations,
     if (lent == events.end()) return;
     told_ = lent->second.front().reason;
     std::set<ServerId> still = borrowers_in(told_);
+    std::map<ServerId, Duration> since;
     for (const JournalEvent& event : lent->second) {
         const std::set<ServerId> listed = borrowers_in(event.reason);
         std::erase_if(still, [&](const ServerId& id) { return !listed.contains(id); });
-        for (const ServerId& id : still) since_[id] = steady - std::max(now - event.at, Duration{});
+        for (const ServerId& id : still) since[id] = steady - std::max(now - event.at, Duration{});
     }
+    since_.merge(since);  // what this process saw itself stands, whatever the clock was set to
 }
 
 }  // namespace reaper

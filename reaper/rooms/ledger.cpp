@@ -193,11 +193,12 @@ std::vector<const Ledger::Promise*> Ledger::promises_of_group(const std::string&
 
 // ---- what happens ----
 
-void Ledger::enter(const Request& request, const Plan& plan, TimePoint now) {
-    enter(request, plan.hosts, now);
+void Ledger::enter(const Request& request, const Plan& plan, TimePoint now, bool has_deleted) {
+    enter(request, plan.hosts, now, has_deleted);
 }
 
-void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now) {
+void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now,
+                   bool has_deleted) {
     release_promises(request.id);
     forget_takers_of(request.id);
     for (const ServerId& server : servers_of(request.id)) evictions_.at(server).counted = false;
@@ -225,7 +226,7 @@ void Ledger::enter(const Request& request, const std::vector<HostPlan>& hosts, T
                         groups};
         for (const auto& each : host.pending_releases)
             if (const auto other = evictions_.find(each.server);
-                other != evictions_.end() && other->second.request != request.id)
+                !has_deleted && other != evictions_.end() && other->second.request != request.id)
                 promise.awaits.insert(each.server);
         add(std::move(promise));
     }

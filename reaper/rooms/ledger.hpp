@@ -130,9 +130,11 @@ public:
     /// The victims of `plan` are evicting, and its slots promised to `request` (alternatives too:
     /// they are insurance for it). A further plan for the same request adds to the first, and
     /// replaces its promises.
-    void enter(const Request& request, const Plan& plan, TimePoint now);
+    /// `has_deleted`: for an earlier one, servers were deleted, whose room the slots may be in.
+    void enter(const Request& request, const Plan& plan, TimePoint now, bool has_deleted = false);
     /// The same without a victim: room that is on its way to hosts (NothingToDo).
-    void enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now);
+    void enter(const Request& request, const std::vector<HostPlan>& hosts, TimePoint now,
+               bool has_deleted = false);
     /// To be called right after `enter`: like servers that `host_of` shows on the promised hosts by
     /// now are no second tries. Their times do not tell: Nova's are whole seconds.
     void note_there_before(const RequestId& request, const HostLookup& host_of);

@@ -12,9 +12,9 @@ void RoomKeeper::decided(const Request& request, const Decision& decision, bool 
     const auto* const plan = std::get_if<Plan>(&decision);
     const auto* const nothing = std::get_if<NothingToDo>(&decision);
     if (plan != nullptr)
-        ledger_.enter(request, *plan, now);
+        ledger_.enter(request, *plan, now, has_deleted);
     else if (nothing != nullptr && promises_room(request.source, *nothing, has_deleted))
-        ledger_.enter(request, nothing->hosts, now);
+        ledger_.enter(request, nothing->hosts, now, has_deleted);
     else
         return;
     ledger_.note_there_before(request.id, host_of);

@@ -61,6 +61,7 @@ protected:
             settings,
             promise,
             [this] { return serving; },
+            [this] { return journal_is_ours; },
             [this](const EndedLoan& loan) { ended.push_back(loan); },
             stopping};
         controller =
@@ -179,6 +180,7 @@ protected:
     config::Cache cache_settings;
     RoomKeeper rooms;
     std::uint64_t serving = 1;
+    bool journal_is_ours = true;
     std::vector<EndedLoan> ended;
     bool stopping = false;
     std::shared_ptr<const CompiledPolicy> policy;

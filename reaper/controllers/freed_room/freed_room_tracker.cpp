@@ -110,6 +110,10 @@ void FreedRoomTracker::watch_cull(Request request, int slots, TimePoint freed_at
     const RequestId id = request.id;
     heirs_.erase(id);
     watched.request = std::move(request);
+    watched.number = ++watched_so_far_;
+    // Who is at the one before goes on with this one.
+    if (const auto known = watched_.find(id); known != watched_.end())
+        watched.concluding = known->second.concluding;
     watched_.insert_or_assign(id, std::move(watched));
     if (watched_.size() <= max_watched) return;
     const auto first = std::min_element(
@@ -197,10 +201,15 @@ Task<void> FreedRoomTracker::conclude(RequestId id, std::string why_now) {
     if (at == watched_.end() || at->second.concluding) co_return;
     Watched& watched = at->second;  // no other coroutine erases it while `concluding`
     watched.concluding = true;
+    const std::uint64_t number = watched.number;
     const auto needed = static_cast<std::size_t>(std::max(watched.request.slots, 1));
     const bool matters = watched.culled || !why_now.empty();
     if (matters && !watched.handed_to && !watched.all_taken()) {
         const bool read = co_await read_again(watched);
+        if (watched.number != number) {  // the request was served again meanwhile
+            watched.concluding = false;
+            co_return;
+        }
         if (!read) {
             watched.concluding = false;
             watched.why_now = std::move(why_now);

@@ -129,6 +129,7 @@ private:
         std::optional<std::string> handed_to;  ///< why and to which request its room went
         bool inherited = false;                ///< the room of a cull that was handed to it
         bool concluding = false;               ///< another coroutine is at it
+        std::uint64_t number = 0;              ///< of all that were watched
         Duration asked_at{};                   ///< steady: whether its requesters still come for it
         std::optional<TimePoint> failed;       ///< since when none is searched for, and one failed
         bool left = false;                     ///< all of them went away before that
@@ -166,6 +167,7 @@ private:
     OnCooldown on_cooldown_;
     OnTaken on_taken_;
     std::map<RequestId, Watched> watched_;
+    std::uint64_t watched_so_far_ = 0;
     std::map<RequestId, std::string> handed_;  ///< culls under way: why and where their room goes
     std::set<RequestId> heirs_;                ///< requests to whom freed room was handed
     std::map<RequestId, Duration> waiting_;    ///< when a server was last seen to wait; steady

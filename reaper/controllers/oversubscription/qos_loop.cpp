@@ -227,7 +227,7 @@ Result<CorrectionNeed> QosLoop::needed(const HostId& host) const {
     const auto& policy = dependencies_.settings.oversubscription;
     const bool watched = policy && policy->qos->figures().any();
     if (watched && busy_.contains(host)) return CorrectionNeed{};
-    if (watched && !known_until_)
+    if (watched && !seen_.contains(host))
         return Error{Errc::unreachable, "how busy the host is is not known yet"};
     return CorrectionNeed{Resources{}};
 }

@@ -396,7 +396,7 @@ Task<void> RoomPublisher::publish_on(HostId id, Policy policy, std::uint64_t epo
 
 Task<void> RoomPublisher::carry_out(HostId id, Wish wanted, Policy policy, std::uint64_t epoch) {
     if (dependencies_.stopping || dependencies_.serving() != epoch ||
-        dependencies_.settings.oversubscription != policy)
+        !dependencies_.journal_is_ours() || dependencies_.settings.oversubscription != policy)
         co_return;
     bool done = wanted.step.kind == Kind::keep || dry_run();
     if (!done) {

@@ -139,6 +139,7 @@ public:
         const LiveSettings& settings;
         /// Not 0 while this reaper serves; another number when another one may have in between.
         std::function<std::uint64_t()> serving;
+        std::function<bool()> journal_is_ours;  ///< no other reaper may have it by now
         std::function<bool()> paused;
         const bool& stopping;
         /// As QosLoop has it; null: no host is.

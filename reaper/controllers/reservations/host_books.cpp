@@ -267,7 +267,7 @@ std::optional<Error> HostBooks::why_not_known() const {
 
 bool HostBooks::may_write() const {
     return known_for_ != 0 && dependencies_.serving() == known_for_ && !dependencies_.stopping &&
-           !dependencies_.is_read_only;
+           !dependencies_.is_read_only && dependencies_.journal_is_ours();
 }
 
 ResultTask<void> HostBooks::learn_roles_on(HostId host) {

@@ -38,6 +38,7 @@ struct ReservationDependencies {
     const Duration& promise;  ///< how long room is kept for a request (cull.promise); current
     /// Not 0: this reaper acts, and no other; another number each time that it begins to.
     std::function<std::uint64_t()> serving;
+    std::function<bool()> journal_is_ours;  ///< no other reaper may have it by now
     /// Tenants are to go; they may, some time.
     std::function<void(const EndedLoan&)> take_back;
     const bool& stopping;

@@ -277,6 +277,7 @@ ResultTask<bool> ReservationController::settle(HostId host) {
         if (!wanted) co_return wanted.error();
         changed = !wanted->changes.empty();
     }
+    if (changed && !dependencies_.journal_is_ours()) co_return false;
     const auto drift = std::exchange(books_[host].drift, {});
     for (const std::string& what : drift) co_await books_.note("reservation-repaired", what);
     if (changed) {

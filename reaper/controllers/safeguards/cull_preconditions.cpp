@@ -81,7 +81,10 @@ std::optional<std::string> CullPreconditions::unmet() const {
 }
 
 bool CullPreconditions::due(const State& state, Duration after) const {
-    if (state.known && !state.unmet) return false;
+    if (state.known && !state.unmet) {
+        if (&state != &names_ || !spares_by_name_) return false;
+        after = names_hold_for;
+    }
     return !state.looked_at || cloud_.clock.steady() - *state.looked_at >= after;
 }
 
@@ -121,7 +124,9 @@ ResultTask<void> CullPreconditions::look_up_names() {
     auto compiled = compile_policy(resolved.policy, written->configured);
     if (!compiled) co_return compiled.error();
     tell(resolved);
-    apply_(std::move(*compiled));
+    // Plans are stopped by another policy.
+    if (!names_.known || resolved_ != resolved.policy) apply_(std::move(*compiled));
+    resolved_ = resolved.policy;
     settle(names_, resolved.obstacle());
     co_return Result<void>{};
 }

@@ -57,6 +57,8 @@ private:
     static constexpr Duration again_after{10'000};
     /// The same where requests ask for it.
     static constexpr Duration at_once_after{1'000};
+    /// Between two looks at the names: another project may have one of them by now.
+    static constexpr Duration names_hold_for{300'000};
 
     /// One of the preconditions.
     struct State {
@@ -79,8 +81,9 @@ private:
     std::function<void()> on_change_;
     State names_;
     State sight_;
-    std::string told_;        ///< of the names, last: said once
-    std::string last_error_;  ///< why they could not be looked up
+    config::Policy resolved_{};  ///< with the ids that the names had last
+    std::string told_;           ///< of the names, last: said once
+    std::string last_error_;     ///< why they could not be looked up
 };
 
 }  // namespace reaper

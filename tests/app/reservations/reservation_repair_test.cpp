@@ -49,6 +49,19 @@ TEST_F(ReservationRepairTest, WhatAnotherClientDeletedIsReservedAgainAndReported
               "eng on host1: another client deleted it in Placement; it is reserved again");
 }
 
+TEST_F(ReservationRepairTest, NothingIsRepairedWhileAnotherReaperMayHaveTheJournal) {
+    ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
+    journal_is_ours = false;
+    cloud.consumers.clear();
+    step();
+    EXPECT_THAT(cloud.consumers, IsEmpty()) << "that one may have unreserved it";
+    EXPECT_THAT(events("reservation-repaired"), IsEmpty());
+    journal_is_ours = true;
+    step();
+    EXPECT_EQ(held(), 6);
+    EXPECT_THAT(events("reservation-repaired"), SizeIs(1));
+}
+
 TEST_F(ReservationRepairTest, WhatTheHourlyReadingMissesIsReservedAgain) {
     ASSERT_EQ(give({reserving("eng", 6)}), std::nullopt) << why;
     cloud.remove_host("host1");

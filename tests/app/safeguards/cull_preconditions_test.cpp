@@ -81,6 +81,25 @@ TEST_F(CullPreconditionsTest, NoServerIsDeletedWhileAProtectedProjectIsNotThere)
     EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
 }
 
+TEST_F(CullPreconditionsTest, ANameThatAnotherProjectHasByNowProtectsThatOne) {
+    full_host();
+    requester();
+    cloud.project_names = {{"prod", "of-old"}};
+    protect({"prod"});
+    start();
+    pass(seconds{10});
+    const auto before = service().state()->settings.policy;
+    pass(seconds{330});
+    EXPECT_EQ(service().state()->settings.policy, before) << "no plan is stopped by the look";
+    cloud.project_names = {{"prod", "spot"}};
+    pass(seconds{330});
+    NovaFailure message = failure();
+    message.timestamp = "2026-11-20 00:11:00.000000";
+    messages->deliver(body_of(message));
+    EXPECT_EQ(outcome_of("req-1").safeguard, "protected");
+    EXPECT_EQ(cloud.count("DELETE"), 0U);
+}
+
 TEST_F(CullPreconditionsTest, RequestsWaitWhileItIsNotKnownWhoIsProtected) {
     ask_while_it_is_not_known_who_is_protected();
     pass(seconds{60});

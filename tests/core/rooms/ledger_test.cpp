@@ -87,6 +87,12 @@ TEST(Ledger, NothingIsPromisedOfTheRoomOfAServerThatStaysAfterAll) {
     EXPECT_FALSE(stays.evicting(ServerId{"v"}));
     EXPECT_EQ(stays.promised_to_others(on_a, RequestId{"req-1"}), Resources{});
     EXPECT_EQ(stays.promised_to_others(on_a, RequestId{"req-2"}), slot * 2) << "it plans by itself";
+    Ledger round_two;
+    round_two.enter(request(slot, 2, "req-1"), plan_on("a", 2, {"v"}), at(0));
+    round_two.enter(request(slot, 2, "req-2"), counts_on_v, at(1), true);
+    round_two.stays(ServerId{"v"});
+    EXPECT_EQ(round_two.promised_to_others(on_a, RequestId{"req-1"}), slot * 2)
+        << "some of it may be what was freed for it before";
     Ledger goes_late = both();
     goes_late.drop_eviction(ServerId{"v"});
     EXPECT_EQ(goes_late.promised_to_others(on_a, RequestId{"req-1"}), slot * 2);

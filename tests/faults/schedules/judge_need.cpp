@@ -283,11 +283,17 @@ int Checker::slots_at(const PlanRecord& plan, const Demand& demand, TimePoint at
         slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
         counted.insert(host.host_name);
     }
-    // Room that was made for the request before, elsewhere.
+    // Room that was made for the request before, elsewhere; what a reaper with another journal
+    // keeps there is unknown to this one until it ends that.
+    const auto is_kept = [&](const HostPlan& host) {
+        const HostState* const state = truth_.state_at(host.host_name, at);
+        return !plan_.shares_journal() && state != nullptr && !state->kept.empty();
+    };
     for (const PlanRecord& earlier : plans_) {
         if (earlier.request != plan.request || !earlier.judged || earlier.at >= plan.at) continue;
+        const bool of_another = earlier.machine != plan.machine;
         for (const HostPlan& host : earlier.plan->hosts)
-            if (host.slots > 0 && !(earlier.machine != plan.machine && cools_down(plan, host)) &&
+            if (host.slots > 0 && !(of_another && (cools_down(plan, host) || is_kept(host))) &&
                 counted.insert(host.host_name).second)
                 slots += std::min(host.slots, slots_on(plan, demand, host.host_name, at, without));
     }
