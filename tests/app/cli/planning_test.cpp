@@ -57,10 +57,10 @@ protected:
                                  *compile_policy(policy_settings_), [] {}};
         const bool stopping = false;
         const Duration promise = std::chrono::minutes{1};
-        ReservationController controller{
-            io_.get_executor(),
-            {cloud_.ports(), refresher, rooms, journal_, reservations_, promise,
-             [] { return std::uint64_t{1}; }, [](const EndedLoan&) {}, stopping}};
+        ReservationController controller{io_.get_executor(),
+                                         {cloud_.ports(), refresher, rooms, journal_, reservations_,
+                                          promise, [] { return std::uint64_t{1}; },
+                                          [] { return true; }, [](const EndedLoan&) {}, stopping}};
         ASSERT_TRUE(run_task(io_, refresher.rebuild_unless_recent()));
         ASSERT_TRUE(run_task(io_, controller.check()));
         ReserveOrder order;
