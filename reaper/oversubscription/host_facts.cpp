@@ -78,6 +78,15 @@ HostFacts facts_of(const Host& host) {
     return facts;
 }
 
+std::optional<double> vcpus_of_root(const Host& host) {
+    static const ResourceClass vcpu{"VCPU"};
+    if (host.providers.empty()) return std::nullopt;
+    const auto at = host.root().inventories.find(vcpu);
+    if (at == host.root().inventories.end() || at->second.capacity_only || at->second.total <= 0)
+        return std::nullopt;
+    return static_cast<double>(at->second.total);
+}
+
 HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateRecord>& aggregates) {
     HostFacts facts;
     facts.id = host.id;

@@ -31,6 +31,8 @@ std::vector<IdleName> idle_names(const std::vector<std::string>& hosts,
                                  const Estimator& estimator, const std::vector<HostFacts>& cloud);
 
 HostFacts facts_of(const Host& host);
+/// VCPU of its root, as Placement has them; none: not known.
+std::optional<double> vcpus_of_root(const Host& host);
 /// As far as Nova's lists report: its names and aggregates.
 HostFacts facts_of(const HypervisorRecord& host, const std::vector<AggregateRecord>& aggregates);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reaper/model/text.hpp"
+#include "reaper/oversubscription/host_facts.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log.hpp"
 
@@ -163,15 +164,6 @@ TimePoint time_of_reading(const Figure& age) {
     const auto seconds = std::chrono::duration<double>(std::min(age.value, oldest_reading));
     return std::chrono::round<std::chrono::seconds>(
         age.at - std::chrono::duration_cast<TimePoint::duration>(seconds));
-}
-
-/// 0: not known, as Placement has none, or only its capacity was read.
-double vcpus_of_root(const Host& host) {
-    static const ResourceClass vcpu{"VCPU"};
-    if (host.providers.empty()) return 0;
-    const auto at = host.root().inventories.find(vcpu);
-    if (at == host.root().inventories.end() || at->second.capacity_only) return 0;
-    return static_cast<double>(at->second.total);
 }
 
 constexpr Amount anything = std::numeric_limits<Amount>::max();
@@ -427,7 +419,7 @@ void MetricsReader::note(const OversubscriptionPolicy& policy, const Answers& an
         const Figure* const use = by_server ? nullptr : needed(whole, host->id, use_words, why);
         if (by_server && why.empty()) why = others.at(host->id).why;
         if (!why.empty()) continue;
-        known.cores = count == nullptr ? vcpus_of_root(*host) : count->value;
+        known.cores = count == nullptr ? vcpus_of_root(*host).value_or(0) : count->value;
         const UsageRange of_others =
             by_server ? others.at(host->id).used : usage_of_whole(use->value, held.at(host->id));
         why = why_impossible(of_others, known.cores);

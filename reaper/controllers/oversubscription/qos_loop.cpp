@@ -103,15 +103,6 @@ namespace {
 
 constexpr std::size_t asked_at_a_time = 8;
 
-std::optional<double> cores_of(const Host* host) {
-    static const ResourceClass vcpu{"VCPU"};
-    if (host == nullptr || host->providers.empty()) return std::nullopt;
-    const auto at = host->root().inventories.find(vcpu);
-    if (at == host->root().inventories.end() || at->second.capacity_only || at->second.total <= 0)
-        return std::nullopt;
-    return static_cast<double>(at->second.total);
-}
-
 Task<void> ask_one(CloudPorts cloud, CacheRefresher& refresher, HostLoad& load) {
     const Host* const host = refresher.cache().find(load.host);
     if (host != nullptr && !facts_of(*host).exact) {
@@ -120,7 +111,8 @@ Task<void> ask_one(CloudPorts cloud, CacheRefresher& refresher, HostLoad& load) 
         const auto read = co_await refresher.read_hosts(std::move(ids), HostDepth::state);
         if (!read) spdlog::debug("{}", read.error().what);
     }
-    load.cores = cores_of(refresher.cache().find(load.host));
+    if (const Host* const known = refresher.cache().find(load.host))
+        load.cores = vcpus_of_root(*known);
     load.measured_at = cloud.clock.now();
     auto averages = co_await cloud.compute.load_averages(load.host);
     if (!averages) {

@@ -30,6 +30,15 @@ protected:
         estimate_fixed(8);
         load[name] = 4;
     }
+    /// Such a host is busy, and a server of it has notice.
+    std::string notified_for_load() {
+        settings.policy.notice.period = minutes{10};
+        mixed_host();
+        correct_load("12");
+        load["host1"] = 15;
+        start();
+        return notified();
+    }
     bool corrected(std::size_t times = 1) const {
         const auto all = corrections();
         return all.size() >= times &&
@@ -61,12 +70,7 @@ TEST_F(QosLoopTest, WhereTheLoadIsAboveItsThresholdAsMuchGoesAsItIsTooMuch) {
 }
 
 TEST_F(QosLoopTest, WhoHasNoticeStaysWhereTheLoadEnds) {
-    settings.policy.notice.period = minutes{10};
-    mixed_host();
-    correct_load("12");
-    load["host1"] = 15;
-    start();
-    const std::string victim = notified();
+    const std::string victim = notified_for_load();
     pass(minutes{2});
     EXPECT_FALSE(corrected()) << "it is busy still";
     load["host1"] = 5;
@@ -74,24 +78,14 @@ TEST_F(QosLoopTest, WhoHasNoticeStaysWhereTheLoadEnds) {
 }
 
 TEST_F(QosLoopTest, WhoHasNoticeStaysWhereAReloadEndsTheWatch) {
-    settings.policy.notice.period = minutes{10};
-    mixed_host();
-    correct_load("12");
-    load["host1"] = 15;
-    start();
-    const std::string victim = notified();
+    const std::string victim = notified_for_load();
     settings.oversubscription.qos = {"noop", {}};
     service().reload(live_settings());
     expect_withdrawn(victim);
 }
 
 TEST_F(QosLoopTest, ARestartGoesOnWithTheNoticeWhereTheLoadGoesOn) {
-    settings.policy.notice.period = minutes{10};
-    mixed_host();
-    correct_load("12");
-    load["host1"] = 15;
-    start();
-    const std::string victim = notified();
+    const std::string victim = notified_for_load();
     pass(minutes{2});
     crash();
     start();
