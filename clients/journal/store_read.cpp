@@ -5,6 +5,7 @@
 #include "clients/journal/dialect.hpp"
 #include "clients/journal/schema.hpp"
 #include "clients/journal/store.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/runtime/log.hpp"
@@ -13,7 +14,7 @@ namespace reaper::journal {
 namespace {
 
 nlohmann::json parsed(const std::string& text) {
-    return nlohmann::json::parse(text, nullptr, false);
+    return parse_bounded(text);
 }
 
 std::string counted(std::int64_t deletions) {

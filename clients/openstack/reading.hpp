@@ -10,6 +10,7 @@
 #include "clients/openstack/service.hpp"
 #include "clients/openstack/session.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
@@ -19,7 +20,7 @@ namespace reaper::openstack {
 
 /// Throws WrongJson.
 inline nlohmann::json parse_json(std::string_view body) {
-    nlohmann::json document = nlohmann::json::parse(body, nullptr, false);
+    nlohmann::json document = parse_bounded(body);
     if (document.is_discarded())
         throw WrongJson{"not JSON: \"" + one_line(body.substr(0, 200), 80) + '"'};
     return document;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "clients/http/failure.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::openstack {
@@ -45,7 +46,7 @@ std::string hint_for(const Answer& answer, const std::string& who) {
 }  // namespace
 
 std::string service_message(std::string_view body) {
-    const json document = json::parse(body, nullptr, false);
+    const json document = parse_bounded(body);
     std::string message;
     if (document.is_discarded())
         message = http::without_tags(body);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 
@@ -66,7 +67,7 @@ PauseNote note_of(const std::string& path, TimePoint changed) {
         note.trouble = path + " can't be read (" + text.error().what + ")";
         return note;
     }
-    const auto json = nlohmann::json::parse(*text, nullptr, false);
+    const auto json = parse_bounded(*text);
     if (!json.is_object()) {
         note.trouble = path + " is there";
         return note;

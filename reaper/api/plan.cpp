@@ -41,7 +41,7 @@ Approval approval_in(const JsonPlace& in) {
 }  // namespace
 
 Result<ApprovedBody> take_approval(const std::string& body) {
-    nlohmann::json said = nlohmann::json::parse(body, nullptr, false);
+    nlohmann::json said = parse_bounded(body);
     if (!said.is_object() || !said.contains("approved")) return ApprovedBody{body, std::nullopt};
     if (const auto once = parse_body(body); !once) return once.error();
     try {

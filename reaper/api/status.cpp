@@ -164,8 +164,7 @@ Task<HttpResponse> post_pause(const Backend& backend, ApiRequest request) {
 
 Task<HttpResponse> post_resume(const Backend& backend, ApiRequest request) {
     if (backend.pause == nullptr || backend.breaker == nullptr) co_return no_switch();
-    if (!trimmed(request.body).empty() &&
-        json::parse(request.body, nullptr, false) != json::object())
+    if (!trimmed(request.body).empty() && parse_bounded(request.body) != json::object())
         co_return refuse(400, "the body: expected none, or {}");
     if (backend.daemon.status().dry_run)
         co_return refuse(409, "a dry run deletes no servers: there is nothing to resume");

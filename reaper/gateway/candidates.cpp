@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 
 namespace reaper {
 namespace {
@@ -50,7 +51,8 @@ Candidates::Candidates()
 Result<Candidates> Candidates::read(std::string_view body) {
     Candidates read;
     try {
-        read.answer_ = nlohmann::json::parse(body);
+        read.answer_ = parse_bounded(body);
+        if (read.answer_.is_discarded()) return Error{Errc::bad_answer, "no JSON"};
         const JsonPlace top(read.answer_);
         const JsonPlace summaries = top[hosts_name];
         summaries.each_member([&](const std::string& provider, const JsonPlace& row) {
@@ -76,8 +78,6 @@ Result<Candidates> Candidates::read(std::string_view body) {
         });
     } catch (const WrongJson& wrong) {
         return Error{Errc::bad_answer, wrong.what};
-    } catch (const nlohmann::json::exception&) {
-        return Error{Errc::bad_answer, "no JSON"};
     }
     return read;
 }

@@ -6,13 +6,14 @@
 
 #include "reaper/json/json_holdings.hpp"
 #include "reaper/json/json_place.hpp"
+#include "reaper/json/json_text.hpp"
 
 namespace reaper {
 
 std::optional<Allocations> read_claim(std::string_view body) {
     Allocations asked;
     try {
-        const nlohmann::json document = nlohmann::json::parse(body);
+        const nlohmann::json document = parse_bounded(body);
         const JsonPlace top(document);
         const JsonPlace allocations = top["allocations"];
         allocations.each_member([&](const std::string& provider, const JsonPlace& row) {
@@ -21,14 +22,12 @@ std::optional<Allocations> read_claim(std::string_view body) {
         });
     } catch (const WrongJson&) {
         return std::nullopt;
-    } catch (const nlohmann::json::exception&) {
-        return std::nullopt;
     }
     return asked;
 }
 
 std::optional<ProjectId> claiming_project(std::string_view body) {
-    const auto claim = nlohmann::json::parse(body, nullptr, false);
+    const auto claim = parse_bounded(body);
     if (!claim.is_object()) return std::nullopt;
     const auto project = claim.find("project_id");
     if (project == claim.end() || !project->is_string()) return std::nullopt;
@@ -36,7 +35,7 @@ std::optional<ProjectId> claiming_project(std::string_view body) {
 }
 
 bool repeats_what_is_held(std::string_view body) {
-    const auto claim = nlohmann::json::parse(body, nullptr, false);
+    const auto claim = parse_bounded(body);
     return claim.contains("consumer_generation") && !claim["consumer_generation"].is_null();
 }
 
@@ -47,7 +46,7 @@ bool takes_room_of(const Host& host, const Allocations& asked) {
 
 std::optional<std::string> joint_claim(std::string_view body, const ServerId& server,
                                        const std::vector<ConsumerChange>& changes) {
-    auto claim = nlohmann::json::parse(body, nullptr, false);
+    auto claim = parse_bounded(body);
     if (!claim.is_object()) return std::nullopt;
     auto all = holdings_json(changes, claim.contains("consumer_type"));
     all[server.str()] = std::move(claim);

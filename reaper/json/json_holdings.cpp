@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "reaper/json/json_text.hpp"
+
 namespace reaper {
 
 nlohmann::json holdings_json(const std::vector<ConsumerChange>& changes, bool with_types) {
@@ -25,7 +27,7 @@ nlohmann::json holdings_json(const std::vector<ConsumerChange>& changes, bool wi
 }
 
 bool is_concurrent_update(std::string_view answer) {
-    const auto said = nlohmann::json::parse(answer, nullptr, false);
+    const auto said = parse_bounded(answer);
     const nlohmann::json::json_pointer code{"/errors/0/code"};
     return said.contains(code) && said[code] == "placement.concurrent_update";
 }

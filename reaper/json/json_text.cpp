@@ -56,7 +56,34 @@ bool is_of_mesos(const json& document) {
 
 }  // namespace
 
+bool is_too_deep(std::string_view text) {
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size() && depth <= max_json_depth; ++i) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\') ++i;
+            if (c == '"') in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            ++depth;
+        } else if (c == '}' || c == ']') {
+            --depth;
+        }
+    }
+    return depth > max_json_depth;
+}
+
+json parse_bounded(std::string_view text) {
+    if (is_too_deep(text)) return json::value_t::discarded;
+    return json::parse(text, nullptr, false);
+}
+
 Result<json> parse_json(const std::string& text) {
+    if (is_too_deep(text))
+        return Error{Errc::bad_input, "nested too deeply: expected at most " +
+                                          std::to_string(max_json_depth) + " levels"};
     Twice twice;
     try {
         json document = json::parse(text, [&](int, json::parse_event_t event, json& value) {

@@ -1,8 +1,8 @@
 #include "reaper/notifications/nova_json.hpp"
 
-#include <algorithm>
 #include <cctype>
 
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 
 namespace reaper::amqp {
@@ -20,35 +20,11 @@ bool has_control(std::string_view text) {
     return false;
 }
 
-/// A deep DOM overflows the stack where it is walked.
-constexpr int max_depth = 64;
-
-/// Levels of brackets outside of strings; stops counting above `limit`.
-int depth_of(std::string_view text, int limit) {
-    int depth = 0;
-    int deepest = 0;
-    bool in_string = false;
-    for (std::size_t i = 0; i < text.size() && deepest <= limit; ++i) {
-        const char c = text[i];
-        if (in_string) {
-            if (c == '\\') ++i;
-            if (c == '"') in_string = false;
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            deepest = std::max(deepest, ++depth);
-        } else if (c == '}' || c == ']') {
-            --depth;
-        }
-    }
-    return deepest;
-}
-
 }  // namespace
 
 json parse_json(std::string_view text) {
-    if (depth_of(text, max_depth) > max_depth)
-        throw WrongJson{"the message is nested deeper than " + std::to_string(max_depth) +
+    if (is_too_deep(text))
+        throw WrongJson{"the message is nested deeper than " + std::to_string(max_json_depth) +
                         " levels"};
     try {
         json message = json::parse(text);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reaper/json/fields.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/snapshot_file.hpp"
 
@@ -283,7 +284,7 @@ Line begin_of(const JsonPlace& in) {
 }
 
 Line read(std::string_view text) {
-    const json document = json::parse(text, nullptr, false);
+    const json document = parse_bounded(text);
     if (!document.is_object()) throw WrongJson{"is no JSON object"};
     const JsonPlace in(document);
     const std::string& kind = in["line"].text();

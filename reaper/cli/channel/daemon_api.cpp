@@ -43,7 +43,7 @@ std::optional<json> DaemonApi::get(const std::string& target, ExitCode& code, Ex
 std::optional<json> DaemonApi::get_if_there(const std::string& target) {
     const auto answer = channel_->ask(http::Method::get, target, "");
     if (!answer || answer->status != 200) return std::nullopt;
-    json said = json::parse(answer->body, nullptr, false);
+    json said = parse_bounded(answer->body);
     if (!said.is_object()) return std::nullopt;
     return std::optional<json>{std::move(said)};
 }
@@ -89,7 +89,7 @@ std::optional<json> DaemonApi::understood(const Result<http::LocalAnswer>& answe
     };
     if (!answer) return end(ending_for(answer.error()), answer.error().what);
     code = ExitCode::ok;
-    json said = json::parse(answer->body, nullptr, false);
+    json said = parse_bounded(answer->body);
     const bool done = answer->status == 200 || answer->status == 202;
     if (done && said.is_object()) return std::optional<json>{std::move(said)};
     if (!is_refusal(said) && remote())

@@ -11,6 +11,7 @@
 
 #include "reaper/cli/output/terminal.hpp"
 #include "reaper/daemon/api_channel.hpp"
+#include "reaper/json/json_text.hpp"
 
 namespace reaper::cli {
 
@@ -20,7 +21,7 @@ namespace reaper::cli {
 inline std::string why_refused(const http::LocalAnswer& answer) {
     using nlohmann::json;
     const std::string unknown = "the daemon answers " + std::to_string(answer.status);
-    const json said = json::parse(answer.body, nullptr, false);
+    const json said = parse_bounded(answer.body);
     if (!said.is_object() || !said.contains("error")) return unknown;
     const json& error = said.at("error");
     const json message = error.is_object() ? error.value("message", json{}) : json{};

@@ -6,6 +6,7 @@
 #include "reaper/cli/check/checks.hpp"
 #include "reaper/daemon/composition.hpp"
 #include "reaper/daemon/gateway.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/ports/url.hpp"
 
@@ -45,7 +46,7 @@ std::uint64_t number_of(const nlohmann::json& state, const char* name) {
 
 /// How it is, as `GET /reaper-gateway` tells.
 Finding finding_of(const std::string& name, const http::Response& answer) {
-    const auto state = nlohmann::json::parse(answer.body, nullptr, false);
+    const auto state = parse_bounded(answer.body);
     const bool told = state.is_object() && state.contains("passes_through");
     if (!told)
         return {Verdict::warn, name,

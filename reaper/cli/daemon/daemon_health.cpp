@@ -7,6 +7,7 @@
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/daemon/api_channel.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/report/json.hpp"
 
@@ -51,7 +52,7 @@ DaemonHealth unanswered(const Error& error) {
 
 /// 200 and 503 are answers of a probe; else the result says why not.
 DaemonHealth health_in(const http::LocalAnswer& answer, State good, State bad) {
-    const json said = json::parse(answer.body, nullptr, false);
+    const json said = parse_bounded(answer.body);
     DaemonHealth health;
     if (!is_probe(said)) {
         // It refuses before it is up.

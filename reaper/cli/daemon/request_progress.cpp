@@ -6,6 +6,7 @@
 #include "reaper/cli/arguments/commands.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/cli/output/yaml_text.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/report/json.hpp"
 #include "reaper/report/text.hpp"
 #include "reaper/safeguards/safeguards.hpp"
@@ -32,7 +33,7 @@ public:
     explicit ProgressPrinter(const Terminal& terminal) : terminal_(terminal) {}
 
     void on_line(const std::string& line) {
-        const json told = json::parse(line, nullptr, false);
+        const json told = parse_bounded(line);
         if (!told.is_object()) return;
         const std::string event = told.value("event", "");
         if (event == "outcome")

@@ -6,6 +6,7 @@
 
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/project_names.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
@@ -24,7 +25,7 @@ constexpr Duration state_within{3'000};
 }  // namespace
 
 GatewayState read_gateway_state(const std::string& body) {
-    const auto state = nlohmann::json::parse(body, nullptr, false);
+    const auto state = parse_bounded(body);
     if (!state.is_object() || !state.contains("passes_through"))
         return GatewayState{true, "it decides nothing: no 'reaper run' serves there"};
     const auto& why = state["passes_through"];

@@ -6,6 +6,7 @@
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/json/json_text.hpp"
 #include "reaper/model/text.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
@@ -60,7 +61,7 @@ ExitCode show_letters(const std::vector<DeadLetter>& letters, const Terminal& te
 
 /// JSON as it is, indented; anything else so that a terminal is not harmed.
 std::string body_for_people(const DeadLetter& letter) {
-    const json parsed = json::parse(letter.body, nullptr, false);
+    const json parsed = parse_bounded(letter.body);
     if (!parsed.is_discarded()) return parsed.dump(2, ' ', true, json::error_handler_t::replace);
     return printable(letter.body, letter.body.size() * 4 + 1);
 }

@@ -523,6 +523,22 @@ TEST_F(ApiTest, APlanThatCantBeUnderstoodIsRefused) {
         answer(400, "POST /v1/plan", "/v1/plan", body);
 }
 
+/// A document of any depth would overflow the stack where it is written again.
+TEST_F(ApiTest, ABodyThatIsNestedTooDeeplyIsRefused) {
+    full_host("h1");
+    start_and_read_the_cloud();
+    const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+    const std::string approved =
+        R"("approved": {"by": "x", "planned_at": "2026-11-30T00:00:00Z", "victims": []}, )";
+    for (const std::string route : {"POST /v1/plan", "POST /v1/requests", "POST /v1/protect"})
+        for (const std::string& before : {std::string{}, approved}) {
+            const std::string body = "{" + before + "\"x\": " + deep + "}";
+            EXPECT_THAT(why(answer(400, route, route.substr(5), body)),
+                        HasSubstr("nested too deeply"))
+                << route;
+        }
+}
+
 TEST_F(ApiTest, TotalsTellWhatHappenedSince) {
     full_host("h1");
     start_and_read_the_cloud();

@@ -37,6 +37,9 @@ TEST(ClaimText, TogetherWithOthersItIsAsItWas) {
               json::parse(R"({"allocations": {}, "consumer_generation": 4,
         "project_id": "spot", "user_id": "alice"})"));
     EXPECT_FALSE(joint_claim("[]", server, change()));
+    // One of any depth would overflow the stack.
+    const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+    EXPECT_FALSE(joint_claim("{\"allocations\": " + deep + "}", server, change()));
 }
 
 TEST(ClaimText, WhereItHasATypeAllHave) {
