@@ -101,6 +101,8 @@ Result<json> parse_json(const std::string& text) {
         what += over ? "it ends too early"
                      : "unexpected " + in_quotes(printable(text.substr(byte - 1, 1), longest_name));
         return Error{Errc::bad_input, std::move(what)};
+    } catch (const json::exception&) {
+        return Error{Errc::bad_input, "a number is out of range"};
     }
 }
 

@@ -134,7 +134,7 @@ TEST_F(ProtectionsApi, WhatCanNotBeDoneIsRefusedWithTheReason) {
     for (const char* body :
          {"", "[]", R"({"server": ""})", R"({"server": "host1a", "for": "soon"})",
           R"({"server": "host1a", "for": "1h", "until": "2099-01-01T00:00:00"})",
-          R"({"server": "host1a", "why": "x"})"})
+          R"({"server": "host1a", "why": "x"})", R"({"server": "host1a", "for": 1e999})"})
         protect(body, 400);
     const json refused = answer(403, "POST /v1/protect", "/v1/protect", R"({"server": "host1a"})",
                                 {api::Access::look, {}});
