@@ -64,7 +64,8 @@ struct Backend {
     EventHub* events = nullptr;
     /// This one, and the one that serves if it is another; an error: that is not known.
     std::function<ResultTask<std::vector<KnownReaper>>()> reapers{};
-    /// While it stands by: whom to ask instead, which a 503 then says. May be empty.
+    /// While it stands by: whom to ask instead, which a 503 then says, except to owners. May be
+    /// empty.
     std::function<std::optional<std::string>()> standby{};
     std::string program_version{};
     /// Whether usage is being counted: that is done for one at a time. Never null.

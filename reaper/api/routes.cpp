@@ -259,10 +259,11 @@ Task<HttpResponse> answer(const Backend& backend, Caller caller, HttpRequest req
     asked.project = std::move(caller.project);
     asked.principal = std::move(caller.principal);
     auto response = co_await route->answer(backend, std::move(asked));
-    if (response.status != 503 || route->needs == Access::watch || !backend.standby)
-        co_return response;
+    // Which machine is active is not for owners.
+    const bool names_it = caller.access != Access::own && route->needs != Access::watch;
+    if (response.status != 503 || !names_it || !backend.standby) co_return response;
     const auto standby = backend.standby();
-    if (standby) response = refuse(503, *standby);
+    if (standby) response.body = refuse(503, *standby).body;
     co_return response;
 }
 

@@ -125,13 +125,20 @@ TEST_F(OwnersApi, AProjectThatAsksTooMuchWaitsAndNoOtherOne) {
     api::Backend asked = backend();
     while (asked.owners->may_ask(spot, clock.steady())) {
     }
-    std::optional<HttpResponse> said;
-    HttpRequest request{"GET", path};
-    boost::asio::co_spawn(io(), api::answer(asked, owner("spot"), std::move(request)),
-                          [&](std::exception_ptr, HttpResponse told) { said = std::move(told); });
-    run_until([&] { return said.has_value(); });
-    EXPECT_EQ(said->status, 503);
-    EXPECT_EQ(said->headers, (HttpHeaders{{"Retry-After", "1"}}));
+    asked.standby = [] { return "standby of reaper-7"; };
+    const auto refused = [&](api::Caller caller) {
+        std::optional<HttpResponse> said;
+        HttpRequest request{"GET", path};
+        boost::asio::co_spawn(
+            io(), api::answer(asked, std::move(caller), std::move(request)),
+            [&](std::exception_ptr, HttpResponse told) { said = std::move(told); });
+        run_until([&] { return said.has_value(); });
+        EXPECT_EQ(said->status, 503);
+        EXPECT_EQ(said->headers, (HttpHeaders{{"Retry-After", "1"}}));
+        return said->body;
+    };
+    EXPECT_THAT(refused(owner("spot")), Not(HasSubstr("reaper-7"))) << "that is for operators";
+    EXPECT_THAT(refused({api::Access::act, "ops@x", spot}), HasSubstr("reaper-7"));
 }
 
 TEST_F(OwnersApi, OnceAMinuteTheJournalIsAskedWhatWentOfAFlavor) {
