@@ -63,7 +63,8 @@ Task<Moved> SocketStream::read_some(asio::mutable_buffer into) {
     co_return moved;
 }
 
-Task<Moved> SocketStream::write(Pieces pieces, std::optional<Duration> each_step) {
+Task<Moved> SocketStream::write(Pieces pieces, std::optional<Duration> each_step,
+                                std::chrono::steady_clock::time_point* moved_at) {
     Moved moved;
     std::string record;  // TLS: small pieces share one
     for (auto left = asio::buffer_size(pieces); !moved.error && left > 0;) {
@@ -80,6 +81,7 @@ Task<Moved> SocketStream::write(Pieces pieces, std::optional<Duration> each_step
                 pieces, asio::redirect_error(asio::use_awaitable, moved.error));
         }
         if (step == 0 && !moved.error) moved.error = asio::error::broken_pipe;
+        if (step > 0 && moved_at != nullptr) *moved_at = std::chrono::steady_clock::now();
         moved.bytes += step;
         left -= step;
         consume(pieces, step);
@@ -120,6 +122,12 @@ bool SocketStream::peer_left() {
     if (!tcp().socket().is_open()) return true;
     pollfd polled{tcp().socket().native_handle(), POLLRDHUP, 0};
     return ::poll(&polled, 1, 0) > 0 && (polled.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+bool SocketStream::is_full() {
+    if (!tcp().socket().is_open()) return false;
+    pollfd polled{tcp().socket().native_handle(), POLLOUT, 0};
+    return ::poll(&polled, 1, 0) == 0;
 }
 
 void SocketStream::close() {

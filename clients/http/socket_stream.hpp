@@ -15,6 +15,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/system/error_code.hpp>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -56,8 +57,10 @@ public:
     /// Nothing to do without TLS.
     Task<boost::system::error_code> shake_hands(boost::asio::ssl::stream_base::handshake_type type);
     Task<Moved> read_some(boost::asio::mutable_buffer into);
-    /// All of it. With `each_step`, each step forward has a deadline of its own.
-    Task<Moved> write(Pieces pieces, std::optional<Duration> each_step = {});
+    /// All of it. With `each_step`, each step forward has a deadline of its own. The time of each
+    /// step goes to `moved_at`, if it is not null.
+    Task<Moved> write(Pieces pieces, std::optional<Duration> each_step = {},
+                      std::chrono::steady_clock::time_point* moved_at = nullptr);
     /// How a server ends a connection. Closed with unread bytes it would be reset, and the last
     /// answer lost with it. So this announces the end, and reads for a while what still comes.
     Task<void> leave();
@@ -67,6 +70,8 @@ public:
     bool looks_alive();
     /// Has the peer ended its side? Whatever it sent before may still be unread.
     bool peer_left();
+    /// Would a write wait until the peer reads?
+    bool is_full();
     void close();
     /// Closes so that the peer's next operation fails, whatever it has read.
     void reset();

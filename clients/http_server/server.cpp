@@ -18,7 +18,6 @@
 #include <boost/beast/http/string_body.hpp>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <list>
 #include <map>
 #include <string_view>
@@ -35,14 +34,17 @@ namespace reaper {
 
 // One connection of the server.
 
+class HttpConnection;
+
 /// What the server knows of a connection.
 struct HttpPlace {
     std::string address{};    ///< as HttpRequest::address
     bool for_probes = false;  ///< all other places are taken: all but probes are refused
     bool half_open = true;    ///< no whole request was read since
+    /// When the client last ended a request, or took a part of an answer.
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
     bool closed = false;
-    std::function<void()> close{};
+    HttpConnection* connection = nullptr;
 };
 
 class HttpConnection {
@@ -55,6 +57,8 @@ public:
     /// Until the client leaves, says nothing in time, or `close`.
     Task<void> serve();
     void close() { stream_.close(); }
+    /// The client does not read its answers.
+    bool is_full() { return stream_.is_full(); }
 
 private:
     using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
@@ -355,7 +359,7 @@ Task<bool> HttpConnection::write(std::string_view first, std::string_view second
     stream_.expires_after(settings_.limits.write);
     const http::SocketStream::Pieces pieces{boost::asio::buffer(first), boost::asio::buffer(second),
                                             boost::asio::buffer(third)};
-    const http::Moved moved = co_await stream_.write(pieces);
+    const http::Moved moved = co_await stream_.write(pieces, std::nullopt, &place_.since);
     co_return !moved.error;
 }
 
@@ -401,22 +405,27 @@ std::string address_of(const Socket& socket) {
 
 void close(HttpPlace& place) {
     place.closed = true;
-    if (place.close) place.close();
+    if (place.connection != nullptr) place.connection->close();
 }
 
-/// The connection without a whole request for the longest time, of the address with the most such
+/// It waits for its client.
+bool may_leave(const HttpPlace& place) {
+    const bool full = place.connection != nullptr && place.connection->is_full();
+    return !place.closed && (place.half_open || full);
+}
+
+/// The connection that waits for its client for the longest time, of the address with the most such
 /// connections; none if all are being answered.
 HttpPlace* slowest(std::list<HttpPlace>& open) {
     std::map<std::string_view, std::size_t> by_address;
     for (const HttpPlace& place : open)
-        if (place.half_open && !place.closed) ++by_address[place.address];
+        if (may_leave(place)) ++by_address[place.address];
     HttpPlace* found = nullptr;
     const auto rank = [&](const HttpPlace& place) {
         return std::pair{by_address[place.address], -place.since.time_since_epoch()};
     };
     for (HttpPlace& place : open)
-        if (place.half_open && !place.closed && (found == nullptr || rank(place) > rank(*found)))
-            found = &place;
+        if (may_leave(place) && (found == nullptr || rank(place) > rank(*found))) found = &place;
     return found;
 }
 
@@ -428,7 +437,7 @@ void take_place(Shared& shared, std::string address) {
     for (const HttpPlace& place : shared.open) {
         if (place.closed) continue;
         ++taken;
-        if (!place.half_open) ++answered;
+        if (!may_leave(place)) ++answered;
     }
     HttpPlace place;
     place.address = std::move(address);
@@ -443,7 +452,7 @@ Task<void> serve(std::shared_ptr<Shared> shared, Socket socket,
     try {
         HttpConnection connection{std::move(socket), shared->tls ? shared->tls->context() : nullptr,
                                   *place, shared->settings, shared->handler};
-        place->close = [&connection] { connection.close(); };
+        place->connection = &connection;
         if (!shared->stopped && !place->closed) co_await connection.serve();
     } catch (const std::exception& wrong) {
         spdlog::error("{}: {}", shared->settings.name, wrong.what());
@@ -463,7 +472,8 @@ Task<void> accept(std::shared_ptr<Shared> shared, std::shared_ptr<Acceptor> acce
         const HttpServerLimits& limits = shared->settings.limits;
         if (shared->open.size() >= limits.connections + limits.for_probes &&
             slowest(shared->open) == nullptr) {
-            shared->room.expires_at(asio::steady_timer::time_point::max());
+            // A client that stops reading is not heard of.
+            shared->room.expires_after(std::chrono::seconds{1});
             co_await shared->room.async_wait(asio::as_tuple(asio::use_awaitable));
             continue;
         }

@@ -3,10 +3,10 @@
 //
 // One thread with everything else, and no burden to it: headers and bodies are bounded, each step
 // of a connection has a deadline, and only so many connections are open at once. When all places
-// are taken, the connection that has been without a whole request for the longest time is closed,
-// first of the address with the most such connections. When all are being answered, a few more are
-// let in, for probes alone, and others wait in the kernel's queue. Connections are kept for further
-// requests (HTTP/1.1).
+// are taken, the connection that has waited for its client for the longest time (for a whole
+// request, or until it reads its answer) is closed, first of the address with the most such
+// connections. When all are being answered, a few more are let in, for probes alone, and others
+// wait in the kernel's queue. Connections are kept for further requests (HTTP/1.1).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

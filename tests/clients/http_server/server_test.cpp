@@ -362,6 +362,32 @@ TEST_F(HttpServerTest, ManyHalfOpenConnectionsOfOneAddressLeaveTheOthersAlone) {
     EXPECT_FALSE(other.ended());
 }
 
+TEST_F(HttpServerTest, ConnectionsThatDoNotReadTheirAnswersLeaveForTheNext) {
+    HttpServerLimits limits;
+    limits.connections = 4;
+    limits.write = std::chrono::hours{1};
+    start(limits);
+    Client held(io_, server_->port(), "127.0.0.2");
+    held.say("GET /held HTTP/1.1\r\nConnection: close\r\n\r\n");
+    held.listen();
+    Client slow(io_, server_->port(), "127.0.0.3");
+    std::list<Client> flood;
+    for (Client* const each : {&slow, &flood.emplace_back(io_, server_->port()),
+                               &flood.emplace_back(io_, server_->port())})
+        each->say("GET /large HTTP/1.1\r\nConnection: close\r\n\r\n");
+    run_until([&] { return asked_.size() == 4; });
+    // While the answers do not fill yet what the kernel takes, there is no place.
+    run_until([&] {
+        return exchange("GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n")
+            .starts_with("HTTP/1.1 200 ");
+    });
+    released_ = true;
+    slow.listen();
+    run_until([&] { return held.ended() && slow.ended(); });
+    EXPECT_THAT(held.heard(), StartsWith("HTTP/1.1 200 "));
+    EXPECT_GT(slow.heard().size(), 8U * 1024 * 1024);
+}
+
 TEST_F(HttpServerTest, WhenAllPlacesAreAnsweredProbesHavePlacesOfTheirOwn) {
     HttpServerLimits limits;
     limits.connections = 2;
