@@ -25,15 +25,6 @@ constexpr Duration settled_valid_for = std::chrono::hours{1};
 constexpr Duration unsettled_valid_for = std::chrono::seconds{10};
 constexpr Duration poll_interval{20};
 
-Task<void> few_at_a_time(std::vector<Task<void>> tasks) {
-    for (std::size_t from = 0; from < tasks.size(); from += at_a_time) {
-        std::vector<Task<void>> some;
-        for (std::size_t i = from; i < std::min(from + at_a_time, tasks.size()); ++i)
-            some.push_back(std::move(tasks[i]));
-        co_await run_all(std::move(some));
-    }
-}
-
 }  // namespace
 
 bool Escrow::promised(const EscrowedRoom& room) const {
@@ -68,7 +59,7 @@ ResultTask<void> Escrow::check() {
         if (!entry.busy && entry.retry_at <= now) due.push_back(server);
     std::vector<Task<void>> checks;
     for (const ServerId& server : due) checks.push_back(check_one(server));
-    co_await few_at_a_time(std::move(checks));
+    co_await run_all(std::move(checks), at_a_time);
     co_return Result<void>{};
 }
 
@@ -240,7 +231,7 @@ ResultTask<void> Escrow::look_at_unsure() {
         if (!entry.sure && !entry.busy) unsure.push_back(server);
     std::vector<Task<void>> looks;
     for (const ServerId& server : unsure) looks.push_back(look_if_unsure(server));
-    co_await few_at_a_time(std::move(looks));
+    co_await run_all(std::move(looks), at_a_time);
     const auto still = std::count_if(unsure.begin(), unsure.end(), [&](const ServerId& server) {
         const auto at = kept_.find(server);
         return at != kept_.end() && !at->second.sure;
@@ -265,7 +256,7 @@ ResultTask<void> Escrow::look_for_others() {
     std::size_t failed = 0;
     std::vector<Task<void>> looks;
     for (const ProviderRecord& provider : *providers) looks.push_back(look_at(provider.id, failed));
-    co_await few_at_a_time(std::move(looks));
+    co_await run_all(std::move(looks), at_a_time);
     if (failed == 0) co_return Result<void>{};
     co_return Error{Errc::unreachable,
                     "placement: " + std::to_string(failed) +

@@ -1,5 +1,6 @@
 #include "reaper/runtime/async.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -51,6 +52,15 @@ Task<void> run_all(std::vector<Task<void>> tasks) {
                        [fan_out](std::exception_ptr error) { fan_out->one_finished(error); });
     co_await fan_out->done.async_receive(asio::use_awaitable);
     if (fan_out->first_error) std::rethrow_exception(fan_out->first_error);
+}
+
+Task<void> run_all(std::vector<Task<void>> tasks, std::size_t at_a_time) {
+    for (std::size_t from = 0; from < tasks.size(); from += at_a_time) {
+        std::vector<Task<void>> some;
+        for (std::size_t i = from; i < std::min(from + at_a_time, tasks.size()); ++i)
+            some.push_back(std::move(tasks[i]));
+        co_await run_all(std::move(some));
+    }
 }
 
 }  // namespace reaper

@@ -3,6 +3,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/experimental/channel.hpp>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -40,6 +41,8 @@ private:
 /// Runs all tasks at once and returns when the last one is done. The first exception of any of
 /// them is thrown then.
 Task<void> run_all(std::vector<Task<void>> tasks);
+/// The same, so many side by side.
+Task<void> run_all(std::vector<Task<void>> tasks, std::size_t at_a_time);
 
 /// For run_all: keeps what a task returns. `into` must live until then.
 template <class T>

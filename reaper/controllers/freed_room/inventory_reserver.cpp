@@ -16,8 +16,8 @@ constexpr Duration poll_interval{50};
 constexpr Duration call_deadline{5000};
 constexpr Duration stop_deadline{5000};
 constexpr Duration stop_call_deadline{2000};
-/// Given back side by side.
-constexpr std::size_t given_back_at_a_time = 8;
+/// Read or given back side by side.
+constexpr std::size_t places_at_a_time = 8;
 
 std::string label(const InventoryHold& hold) {
     return hold.resource_class.str() + " on " + printable(hold.host_name, 64) + " (provider " +
@@ -155,12 +155,9 @@ Task<void> InventoryReserver::give_all_back() {
 }
 
 Task<void> InventoryReserver::give_back_all_of(std::vector<Key> keys, Duration deadline) {
-    for (std::size_t from = 0; from < keys.size(); from += given_back_at_a_time) {
-        std::vector<Task<void>> some;
-        for (std::size_t i = from; i < std::min(from + given_back_at_a_time, keys.size()); ++i)
-            some.push_back(give_back(keys[i], deadline));
-        co_await run_all(std::move(some));
-    }
+    std::vector<Task<void>> all;
+    for (const Key& key : keys) all.push_back(give_back(key, deadline));
+    co_await run_all(std::move(all), places_at_a_time);
 }
 
 Task<void> InventoryReserver::give_back(Key key, Duration deadline) {
