@@ -255,7 +255,10 @@ void Escrow::handed_over(const std::vector<ConsumerChange>& changes) {
         if (at == kept_.end()) continue;
         at->second.read.reset();
         at->second.room.holds = change.wanted.holds;
-        if (change.wanted.holds.empty()) kept_.erase(at);
+        if (at->second.busy)
+            at->second.sure = false;  // another coroutine is at it
+        else if (change.wanted.holds.empty())
+            kept_.erase(at);
     }
 }
 

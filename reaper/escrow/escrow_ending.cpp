@@ -160,10 +160,13 @@ Task<void> Escrow::give_back(ServerId server, ProjectId project) {
     log_about({.request = entry.room.request.str(), .server = server.str()}, spdlog::level::info,
               "{}: server {} is there and has its room back", entry.room.request.str(),
               name_of(server));
+    const HostId host = entry.room.host;
+    kept_.erase(server);  // from now on it may be kept for another request
     // Nova may have let it go meanwhile, and would never take this away.
-    auto gone = co_await released_by_nova(server);
-    if (gone && *gone) co_await take_away(server);
-    kept_.erase(server);
+    const auto gone = co_await released_by_nova(server);
+    if (!gone || !*gone) co_return;
+    co_await take_away(server);
+    note_change(host, server);
 }
 
 /// Of a server that is no more.

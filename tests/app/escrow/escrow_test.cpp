@@ -247,6 +247,32 @@ TEST_F(EscrowTest, AServerThatIsNotDeletedHasItBack) {
     EXPECT_EQ(most_free(), 0);
 }
 
+TEST_F(EscrowTest, AServerThatHasItBackMayGoForTheNextRequest) {
+    full_of({"a"});
+    booting("new");
+    cloud.conflict_on_delete = true;
+    const std::string id = uuid_of("a");
+    int looks = -1;  // after it was given back; the answer to the first one is late
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (looks < 0 && call.starts_with("holdings " + id + " ")) {
+            looks = 0;
+            cloud.slow[ServerId{id}] = seconds{20};
+        }
+        if (looks >= 0 && call == "server " + id && ++looks > 1) cloud.slow.clear();
+        return std::nullopt;
+    };
+    start();
+    EXPECT_THAT(search_for("req-1"), IsEmpty());
+    run_until([&] { return looks == 1; });
+    cloud.conflict_on_delete = false;
+    cloud.remove(uuid_of("new"));
+    const ServerId server = booting("next");
+    EXPECT_THAT(search_for("req-2"), ElementsAre("rp-host1"));
+    pass(seconds{20});
+    EXPECT_EQ(claimed(claim("req-2", server, "rp-host1")), 204);
+    EXPECT_THAT(cloud.consumers, IsEmpty());
+}
+
 TEST_F(EscrowTest, WhereItMayNotBeKeptItIsFreedAsBefore) {
     full_of({"a"});
     booting("new");
