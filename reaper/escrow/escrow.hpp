@@ -85,7 +85,7 @@ public:
     /// Hosts that are shown in another way than before, though no cull waits for it: what was read
     /// of them is out of date.
     const std::set<HostId>& changed() const { return changed_; }
-    void changes_known(const std::vector<HostId>& hosts);
+    void change_known(const HostId& host) { changed_.erase(host); }
     /// Before the process ends, for a few seconds.
     Task<void> release_all();
 
@@ -174,7 +174,7 @@ private:
     Duration settled_until_{};        ///< steady
     bool told_unsettled_ = false;     ///< the failure is logged
     bool settling_ = false;
-    std::set<HostId> changed_;    ///< since `changes_known`
+    std::set<HostId> changed_;    ///< since `change_known`
     std::set<ServerId> foreign_;  ///< consumers that resemble ours, but are not
     std::unique_ptr<Placement> view_;
 };

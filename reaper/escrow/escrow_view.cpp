@@ -104,7 +104,8 @@ Task<void> Escrow::look(ServerId server) {
     if (!found) {
         try_later(server, found.error().what);
     } else if (found->holds.empty()) {
-        note_change(at->second.room.host, server);
+        // One that never showed room changes nothing.
+        if (!at->second.room.holds.empty()) note_change(at->second.room.host, server);
         kept_.erase(at);
     } else {
         at->second.room.holds = found->holds;
@@ -116,10 +117,6 @@ Task<void> Escrow::look(ServerId server) {
 /// The host is shown otherwise from now on, and no cull waits for that.
 void Escrow::note_change(const HostId& host, const ServerId& server) {
     if (!under_way(server)) changed_.insert(host);
-}
-
-void Escrow::changes_known(const std::vector<HostId>& hosts) {
-    for (const HostId& host : hosts) changed_.erase(host);
 }
 
 /// Of a previous process, or whose last answer was lost.

@@ -12,6 +12,7 @@
 #include "reaper/model/text.hpp"
 #include "reaper/request_spec/waiting.hpp"
 #include "reaper/requests/approved_plan.hpp"
+#include "reaper/runtime/async.hpp"
 #include "reaper/runtime/log_about.hpp"
 
 namespace reaper {
@@ -42,6 +43,9 @@ std::unique_ptr<PlanExecutor> make_executor(const RequestServices& services, Cul
 constexpr Duration poll_interval{250};
 /// Between two questions to Nova whether a requester waits.
 constexpr Duration between_questions{2'000};
+
+/// Where room in escrow ended.
+constexpr std::size_t hosts_at_a_time = 8;
 
 /// Whatever the reason: a request that is decided so often will not end well.
 constexpr int max_plan_rounds = 100;
@@ -368,7 +372,7 @@ Task<std::optional<Outcome>> RequestRunner::carry_out(Plan plan,
         case Execution::End::no_longer_needed:
             if (request_.slots == 0) co_return cut_short(OutcomeKind::refused, execution.reason);
             break;
-        case Execution::End::blocked: break;
+        case Execution::End::blocked: co_await backoff_.pause(services_.stopping); break;
         case Execution::End::replan: ++failed_plans_; break;
         case Execution::End::failed:
             // Not the plan's fault: tried again as long as the request is worth it.
@@ -582,15 +586,24 @@ ResultTask<std::optional<std::string>> RequestRunner::all_have_left() {
     co_return why;
 }
 
-/// The cache may have been read while it was not known to be free.
-ResultTask<void> RequestRunner::read_where_escrow_ended() {
-    const auto& changed = services_.escrow.changed();
-    if (changed.empty() || !services_.refresher.built()) co_return Result<void>{};
-    const std::vector<HostId> hosts(changed.begin(), changed.end());
-    std::vector<HostId> to_read = hosts;
-    auto read = co_await services_.refresher.read_hosts(std::move(to_read), HostDepth::state);
-    if (read) services_.escrow.changes_known(hosts);
-    co_return read;
+/// The cache may have been read while it was not known to be free. While one can't be read, no
+/// server is deleted there.
+Task<void> RequestRunner::read_where_escrow_ended() {
+    if (!services_.refresher.built()) co_return;
+    std::vector<Task<void>> reads;
+    for (const HostId& host : services_.escrow.changed())
+        reads.push_back(read_where_escrow_ended(host));
+    co_await run_all(std::move(reads), hosts_at_a_time);
+}
+
+Task<void> RequestRunner::read_where_escrow_ended(HostId host) {
+    std::vector<HostId> hosts{host};
+    const auto read = co_await services_.refresher.read_hosts(std::move(hosts), HostDepth::state);
+    if (read)
+        services_.escrow.change_known(host);
+    else
+        log_about(about(request_), spdlog::level::debug, "{}: {}", request_.id.str(),
+                  read.error().what);
 }
 
 /// As it was decided, unless a person approved another plan.
@@ -629,9 +642,8 @@ ResultTask<Decision> RequestRunner::decide_now() {
     if (!settings_.gateway.listen.empty() && !settings_.dry_run) {
         auto settled = co_await services_.escrow.settle_others();
         if (!settled) co_return settled.error();
-        auto read = co_await read_where_escrow_ended();
-        if (!read) co_return read.error();
     }
+    co_await read_where_escrow_ended();
     auto decided = co_await consult();
     // Decided under a policy that is in force no more.
     while (decided && planned_under_ != settings_.policy) decided = co_await consult();

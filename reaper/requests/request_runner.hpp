@@ -65,7 +65,8 @@ private:
     Task<std::optional<Outcome>> wait_for_room(NothingToDo nothing);
     /// A decision on a fresh cache, journalled and entered into the ledger; none when stopping.
     ResultTask<std::optional<Decision>> decide();
-    ResultTask<void> read_where_escrow_ended();
+    Task<void> read_where_escrow_ended();
+    Task<void> read_where_escrow_ended(HostId host);
     ResultTask<Decision> decide_now();
     ResultTask<std::optional<std::string>> all_have_left();
     ResultTask<Decision> consult();

@@ -341,6 +341,50 @@ TEST_F(EscrowTest, AfterACrashWhatIsPromisedStaysKept) {
     EXPECT_THAT(cloud.consumers, IsEmpty());
 }
 
+TEST_F(EscrowTest, WhatAGatewayKeptIsNotInTheWayOnceThereIsNone) {
+    full_of({"a", "b"});
+    const ServerId server = booting("new");
+    start();
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+    EXPECT_EQ(claimed(claim("req-1", server, "rp-host1")), 204);
+    outcome_of("req-1");
+    crash();
+    settings.gateway.listen.clear();
+    requester();
+    start();
+    pass(seconds{2});
+    messages->deliver(body_of(another("req-2", "requester-1")));
+    EXPECT_EQ(outcome_of("req-2").kind, OutcomeKind::freed);
+    EXPECT_THAT(record("req-2").plans, SizeIs(1));
+}
+
+TEST_F(EscrowTest, NorIsWhatAnotherReaperKept) {
+    settings.gateway.listen.clear();
+    full_of({"a", "b"});
+    cloud.remove(uuid_of("b"));
+    cloud.consumers[escrow_consumer_id("b")] = escrow_consumer();
+    requester("requester-1", "regular", 4);
+    start();
+    pass(seconds{2});
+    messages->deliver(body_of(failure(4)));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+}
+
+TEST_F(EscrowTest, OneHostWhereItEndedThatCanNotBeReadIsNotInTheWayOfOthers) {
+    full_of({"a"});
+    cloud.add_host("host2", tiny);
+    Consumer& left = cloud.consumers[escrow_consumer_id("gone")] = escrow_consumer();
+    left.holds = {{HostId{"rp-host2"}, tiny}};
+    booting("new");
+    start();
+    pass(seconds{2});
+    cloud.on_call = [](const std::string& call) -> std::optional<Error> {
+        if (!call.ends_with(" rp-host2")) return std::nullopt;
+        return Error{Errc::unreachable, "placement: connection refused"};
+    };
+    EXPECT_THAT(search_for("req-1"), ElementsAre("rp-host1"));
+}
+
 TEST_F(EscrowTest, WhatAnotherReaperLeftIsEndedByWhoServes) {
     full_of({"a", "b"});
     start();
