@@ -24,6 +24,14 @@ std::string label(const InventoryHold& hold) {
            printable(hold.provider.str(), 64) + ")";
 }
 
+/// Of which something is left for new servers.
+std::optional<Inventory> open_inventory(const ProviderState& room, const ResourceClass& name) {
+    const auto found = room.inventories.find(name);
+    if (found == room.inventories.end() || found->second.reserved >= found->second.total)
+        return std::nullopt;
+    return found->second;
+}
+
 }  // namespace
 
 ResultTask<void> InventoryReserver::restore() {
@@ -78,16 +86,19 @@ Task<bool> InventoryReserver::begin(RequestId request, Place place, Kept& kept) 
     hold.request = std::move(request);
     auto room = co_await dependencies_.cloud.placement.room(hold.provider);
     if (!room) {
+        await_open(hold);
         log_about({.request = hold.request.str()}, spdlog::level::warn,
-                  "{}: {} is not held for it: {}", hold.request.str(), label(hold),
+                  "{}: {} is not held for it yet: {}", hold.request.str(), label(hold),
                   room.error().what);
         co_return false;
     }
-    const auto found = room->inventories.find(hold.resource_class);
-    if (found == room->inventories.end() || found->second.reserved >= found->second.total)
+    const auto found = open_inventory(*room, hold.resource_class);
+    if (!found) {
+        await_open(hold);
         co_return false;
-    hold.before = found->second.reserved;
-    hold.set = found->second.total;
+    }
+    hold.before = found->reserved;
+    hold.set = found->total;
     hold.since = dependencies_.cloud.clock.now();
     InventoryHold entry = hold;
     auto written = co_await dependencies_.journal.add_hold(std::move(entry));
@@ -121,15 +132,34 @@ Task<void> InventoryReserver::set(Key key) {
     log_about({.request = kept.hold.request.str()}, spdlog::level::warn,
               "{}: {} is not held, a new revocable server may take the freed room: {}",
               kept.hold.request.str(), label(kept.hold), why);
+    if (answer) await_open(kept.hold);
     if (answer || surely_not_done(answer.error().code))
         co_await end(std::move(key), InventoryHoldEndKind::not_set, std::move(why));
     else
         kept.busy = false;  // it may have been heard: giving it back looks
 }
 
+void InventoryReserver::await_open(const InventoryHold& hold) {
+    awaited_.insert_or_assign(
+        Key{hold.provider, hold.resource_class},
+        Awaited{hold.request, {hold.host, hold.host_name, hold.provider, hold.resource_class}});
+}
+
+Task<void> InventoryReserver::take_if_open(Key key) {
+    ProviderId provider = key.first;
+    const auto room = co_await dependencies_.cloud.placement.room(std::move(provider));
+    if (!room || !open_inventory(*room, key.second)) co_return;
+    auto at = awaited_.extract(key);
+    if (at) co_await take_one(std::move(at.mapped().request), std::move(at.mapped().place));
+}
+
 // ---- giving back ----
 
 ResultTask<void> InventoryReserver::check() {
+    std::erase_if(awaited_, [&](const auto& each) { return !promised(each.second.place.host); });
+    std::vector<Task<void>> looks;
+    for (const auto& [key, each] : awaited_) looks.push_back(take_if_open(key));
+    co_await run_all(std::move(looks), places_at_a_time);
     auto due = idle();
     const Duration now = dependencies_.cloud.clock.steady();
     std::erase_if(due, [&](const Key& key) {

@@ -5,6 +5,8 @@
 // there stay. So before a cull deletes a server on a host, `reserved` of its inventories of the
 // class is raised to their total. It is set back when the ledger promises no room on the host: it
 // is taken, expired or released, whatever the reason. Several requests on one host share a hold.
+// Where another reaper has raised it already, or it can't be read, it is read again as long as room
+// is promised there, and raised once that is possible.
 //
 // A hold is journalled before it is set, so that the next process gives back what this one could
 // not. It protects the room but is no condition for a cull: if it can't be set, the log says so. A
@@ -44,9 +46,10 @@ public:
 
     /// Loads the holds of a previous process: `check` gives back those without a promise.
     ResultTask<void> restore();
-    /// Returns when each of them is set, or can't be. The ledger promises room on their hosts.
+    /// Returns when each of them is set, or can't be now. The ledger promises room on their hosts.
     Task<void> take(RequestId request, std::vector<Place> places);
-    /// Gives back what is due, and tries again what failed. To be called every `step`.
+    /// Gives back what is due, takes what can be taken by now, and tries again what failed. To be
+    /// called every `step`.
     ResultTask<void> check();
     /// Between two calls of `check`.
     static constexpr Duration step{1000};
@@ -67,7 +70,14 @@ private:
         GrowingPause pause{first_pause, longest_pause};
     };
 
+    struct Awaited {
+        RequestId request;
+        Place place;
+    };
+
     Task<void> take_one(RequestId request, Place place);
+    Task<void> take_if_open(Key key);
+    void await_open(const InventoryHold& hold);
     Task<bool> begin(RequestId request, Place place, Kept& kept);
     Task<void> set(Key key);
     Task<void> give_back(Key key, Duration deadline);
@@ -80,6 +90,7 @@ private:
 
     Dependencies dependencies_;
     std::map<Key, Kept> kept_;
+    std::map<Key, Awaited> awaited_;  ///< not held yet: no unit is open, or it can't be read
 };
 
 }  // namespace reaper

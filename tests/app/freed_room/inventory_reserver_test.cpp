@@ -374,6 +374,52 @@ TEST_F(RoomHoldsTest, WhatIsReservedToTheLastUnitAlreadyIsNotOurs) {
     EXPECT_EQ(place_of("hold"), journal.written.size());
 }
 
+TEST_F(RoomHoldsTest, WhenAnotherReaperGivesItBackDuringOurPromiseWeHoldIt) {
+    spot_host();
+    reserved() = 5;
+    requester();
+    start();
+    messages->deliver(body_of(failure()));
+    const TimePoint freed_at = outcome_of("req-1").at;
+    reserved() = 1;
+    pass(seconds{3});
+    EXPECT_EQ(reserved(), 5);
+    given_back();
+    EXPECT_GE(clock.now(), freed_at + settings.cull.promise);
+    EXPECT_EQ(reserved(), 1);
+    pass(minutes{1});
+    EXPECT_EQ(cloud.count("reserve"), 2U);
+}
+
+TEST_F(RoomHoldsTest, IfAnotherClientWasFasterWeHoldTheRestOfIt) {
+    spot_host();
+    requester();
+    start();
+    before("reserve", [&] { reserved() = 3; });
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(last_end(), InventoryHoldEndKind::not_set);
+    pass(seconds{3});
+    EXPECT_EQ(reserved(), 5);
+    given_back();
+    EXPECT_EQ(reserved(), 3);
+}
+
+TEST_F(RoomHoldsTest, WhatCantBeReadIsHeldWhenItCan) {
+    spot_host();
+    requester();
+    start();
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        const bool planned = place_of("plan") < journal.written.size();
+        if (!planned || cloud.count("DELETE") > 0 || !call.starts_with("room")) return std::nullopt;
+        return Error{Errc::unreachable, "placement: connection refused"};
+    };
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    pass(seconds{3});
+    EXPECT_EQ(reserved(), 5);
+}
+
 TEST_F(RoomHoldsTest, ADryRunHoldsNothingAndGivesNothingBack) {
     dry_run = true;
     spot_host();
