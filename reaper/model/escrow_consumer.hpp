@@ -20,6 +20,7 @@ namespace escrow_consumer {
 /// Of `xxxxxxxx-xxxx-Vxxx-xxxx-xxxxxxxxxxxx`.
 inline constexpr std::size_t version_at = 14;
 inline constexpr std::size_t length = 36;
+inline constexpr std::size_t last_digits = 12;
 
 inline std::optional<ServerId> with_version(const ServerId& id, char from, char to) {
     std::string text = id.str();
@@ -67,6 +68,12 @@ inline std::optional<ServerId> stand_in_on(const RequestId& request, const HostI
         if (both) id[i] = digits[one ^ other];
     }
     id[escrow_consumer::version_at] = '4';
+    // A further request of the same API call (`req-UUID~2`) has its own.
+    const std::string_view rest = asked.substr(before.size() + escrow_consumer::length);
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+        char& digit = id[escrow_consumer::length - 1 - i % escrow_consumer::last_digits];
+        digit = digits[digits.find(digit) ^ (static_cast<std::size_t>(rest[i]) & 0xf)];
+    }
     return ServerId{std::move(id)};
 }
 

@@ -70,6 +70,9 @@ TEST(EscrowConsumer, WhatWasFreeIsNamedAfterRequestAndHost) {
     const auto stand_in = stand_in_on(request, HostId{"11111111-1111-4111-8111-1111111111f1"});
     EXPECT_EQ(stand_in.value().str(), "1e111111-1111-4111-0111-11111111110e");
     EXPECT_TRUE(escrow_consumer_of(*stand_in));
+    const RequestId second{request.str() + "~2"};
+    EXPECT_EQ(stand_in_on(second, HostId{"11111111-1111-4111-8111-1111111111f1"}).value().str(),
+              "1e111111-1111-4111-0111-111111111120");
     EXPECT_FALSE(stand_in_on(request, HostId{"rp-host1"}));
     EXPECT_FALSE(stand_in_on(RequestId{"req-1"}, HostId{server.str()}));
 }
