@@ -30,12 +30,19 @@ Amount share_of(const Resources& held, const Resources& capacity, Amount weight)
                                static_cast<double>(weight));
 }
 
-}  // namespace
+Amount weight_of(const ProjectId& project, const FairTurns::Weights& weights) {
+    const auto weight = weights.find(project.str());
+    return weight == weights.end() ? 1 : weight->second;
+}
 
-FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work& work) {
-    Resources capacity;
-    std::map<ProjectId, Fleet> fleets;
-    std::vector<std::pair<std::uint32_t, const Server*>> elsewhere;
+struct Fleets {
+    Resources capacity;  ///< of the cloud
+    std::map<ProjectId, Fleet> of;
+};
+
+Fleets fleets_of(const WholeCloud& cloud, const FairTurns::Work& work) {
+    Fleets fleets;
+    Resources& capacity = fleets.capacity;
     cloud.each_host([&](const Host& host, std::uint32_t row) {
         for (const Provider& provider : host.providers)
             for (const auto& [resource_class, inventory] : provider.inventories)
@@ -44,10 +51,20 @@ FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work
                                             provider.capacity(resource_class, inventory)));
         for (const Server& server : host.servers) {
             if (!server.revocable() || cloud.leaves(server.id)) continue;
-            Fleet& fleet = fleets[server.project];
+            Fleet& fleet = fleets.of[server.project];
             fleet.servers.push_back({work(server), &server, server.resources(), row});
             fleet.held += fleet.servers.back().holds;
         }
+    });
+    return fleets;
+}
+
+}  // namespace
+
+FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work& work) {
+    auto [capacity, fleets] = fleets_of(cloud, work);
+    std::vector<std::pair<std::uint32_t, const Server*>> elsewhere;
+    cloud.each_host([&](const Host& host, std::uint32_t row) {
         if (row >= least_.size()) least_.resize(row + 1, 0);
         for (const Server& server : host.left_behind) elsewhere.emplace_back(row, &server);
     });
@@ -56,10 +73,9 @@ FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work
             return std::tie(a.work, b.server->created, a.server->id) <
                    std::tie(b.work, a.server->created, b.server->id);
         });
-        const auto weight = weights.find(project.str());
+        const Amount weight = weight_of(project, weights);
         for (const auto& one : fleet.servers) {
-            const Amount share =
-                share_of(fleet.held, capacity, weight == weights.end() ? 1 : weight->second);
+            const Amount share = share_of(fleet.held, capacity, weight);
             largest_ = std::max(largest_, share);
             turns_.emplace(one.server->id.str(), share);
             least_[one.row] = std::max(least_[one.row], share);
@@ -75,6 +91,15 @@ FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work
 Amount FairTurns::of(const ServerId& server) const {
     const auto turn = turns_.find(server.str());
     return turn == turns_.end() ? largest_ : largest_ - turn->second;
+}
+
+std::map<ProjectId, Amount> fair_shares(const WholeCloud& cloud,
+                                        const FairTurns::Weights& weights) {
+    const auto [capacity, fleets] = fleets_of(cloud, [](const Server&) { return Amount{0}; });
+    std::map<ProjectId, Amount> shares;
+    for (const auto& [project, fleet] : fleets)
+        shares[project] = share_of(fleet.held, capacity, weight_of(project, weights));
+    return shares;
 }
 
 }  // namespace reaper

@@ -61,4 +61,7 @@ private:
     Amount largest_ = 0;
 };
 
+/// By project: the share that each has now, divided by its weight, in `share_units`. O(n).
+std::map<ProjectId, Amount> fair_shares(const WholeCloud& cloud, const FairTurns::Weights& weights);
+
 }  // namespace reaper

@@ -561,6 +561,11 @@ std::string tie_words(Tie tie) {
 
 }  // namespace
 
+std::optional<std::map<ProjectId, Amount>> GoalStrategy::shares(const WholeCloud& cloud) const {
+    if (!counts(goal_, Measure::fair_share)) return std::nullopt;
+    return fair_shares(cloud, goal_.weights);
+}
+
 std::string GoalStrategy::why_not_instead(const Problem& problem, const Rivals& rivals) const {
     const Objective objective = objective_for(goal_, problem);
     const HostOption& option = problem.hosts[rivals.host];

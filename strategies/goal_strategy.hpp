@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "strategies/objective.hpp"
@@ -48,6 +50,7 @@ public:
     std::size_t warm(const Problem& problem, std::size_t hosts) const override {
         return warm_cheapest(problem, objective_for(goal_, problem), max_steps_, hosts);
     }
+    std::optional<std::map<ProjectId, Amount>> shares(const WholeCloud& cloud) const override;
     std::string why_not_instead(const Problem& problem, const Rivals& rivals) const override;
     const Goal& goal() const { return goal_; }
     std::int64_t max_steps() const { return max_steps_; }

@@ -446,13 +446,6 @@ bool counts_all_waste(const Goal& goal) {
     });
 }
 
-bool counts(const Goal& goal, Measure measure) {
-    return std::any_of(goal.levels.begin(), goal.levels.end(), [&](const auto& level) {
-        return std::any_of(level.begin(), level.end(),
-                           [&](const Goal::Term& term) { return term.measure == measure; });
-    });
-}
-
 /// Limits, and the worth that an operator gave to servers, decide before any wait does.
 bool goes_before_notice(const std::vector<Goal::Term>& level) {
     return std::all_of(level.begin(), level.end(), [](const Goal::Term& term) {
@@ -498,6 +491,13 @@ std::shared_ptr<const FairTurns> turns_of(const Objective& objective, const Whol
 }
 
 }  // namespace
+
+bool counts(const Goal& goal, Measure measure) {
+    return std::any_of(goal.levels.begin(), goal.levels.end(), [&](const auto& level) {
+        return std::any_of(level.begin(), level.end(),
+                           [&](const Goal::Term& term) { return term.measure == measure; });
+    });
+}
 
 Objective objective_for(const Goal& goal, const Problem& problem) {
     Objective objective;

@@ -131,6 +131,7 @@ struct Objective {
 
 /// `goal` must outlive the result.
 Objective objective_for(const Goal& goal, const Problem& problem);
+bool counts(const Goal& goal, Measure measure);
 
 // Goals as text, as the configuration writes them: a list of levels, each a sum of measures.
 //

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -121,6 +122,11 @@ public:
         const std::vector<std::size_t>& victims;  ///< indices into its candidates
         const std::vector<std::size_t>& instead;
     };
+    /// By project, what its revocable servers hold of the cloud, divided by its weight, in
+    /// millionths; none: the strategy does not go by fair shares.
+    virtual std::optional<std::map<ProjectId, Amount>> shares(const WholeCloud&) const {
+        return std::nullopt;
+    }
     /// For people: by what the others cost more, in the strategy's own figures; empty if it has
     /// none that say so.
     virtual std::string why_not_instead(const Problem&, const Rivals&) const { return {}; }

@@ -10,6 +10,7 @@
 #include "reaper/model/named_records.hpp"
 #include "reaper/planner/cells.hpp"
 #include "reaper/planner/host_label.hpp"
+#include "reaper/planner/indexed_cloud.hpp"
 #include "reaper/planner/suitable_hosts.hpp"
 #include "reaper/runtime/async.hpp"
 #include "reaper/runtime/machine.hpp"
@@ -123,6 +124,9 @@ ReservationController::Search FreshDecision::search_under(
             std::make_shared<SuitableHosts>(asked, refresher_.cache().index(), rooms_.ledger(),
                                             &policy->scheduler, std::move(cooling));
         return [hosts](const HostId& host) { return hosts->contains(host); };
+    };
+    search.shares = [this, policy] {
+        return policy->strategy->shares(IndexedCloud{refresher_.cache().index(), rooms_.ledger()});
     };
     search.decide = [this, policy = std::move(policy), in_cooldown_too,
                      skipped = std::move(skipped),

@@ -136,6 +136,7 @@ protected:
             view.tag_data = refresher->cache().tag_data();
             return decide(*policy, asked, view, rooms.ledger());
         };
+        search.shares = [this] { return shares; };
         return search;
     }
     /// To a revocable server that finds no host.
@@ -171,6 +172,7 @@ protected:
         return views.empty() ? ReservationView{} : views.front();
     }
 
+    std::optional<std::map<ProjectId, Amount>> shares;  ///< none: loans don't go by them
     FakeClock clock;
     FakeCloud cloud{clock};
     FakeJournal journal;

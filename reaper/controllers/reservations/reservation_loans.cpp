@@ -15,6 +15,8 @@ namespace {
 
 /// Longer than any calm time lasts that a request waits for.
 constexpr Duration remembers_calm = std::chrono::hours{24};
+/// So long after it was refused, a borrower is taken to come again.
+constexpr Duration comes_again = std::chrono::minutes{1};
 /// Tenants that did not go are asked for again.
 constexpr Duration ask_back_again = std::chrono::minutes{2};
 /// Of the journal, when it is read for what was reported of loans and debts.
@@ -139,7 +141,7 @@ std::vector<IdleRoom> ReservationLoans::idle_rooms(const Wish& wish, const Searc
     for (const auto& [id, book] : books_.all()) {
         if ((!among.empty() && !among.contains(id)) || unfit.contains(id)) continue;
         const Host* const host = books_.in_cache(id);
-        if (host == nullptr || (suits && !suits(id))) continue;
+        if (host == nullptr || (suits && !suits(id)) || wish.others.contains(id)) continue;
         IdleRoom room{host, {}};
         for (const auto& [reservation, record] : book.records) {
             if (!book.reservations.contains(reservation) || !may_give(wish, book, reservation))
@@ -204,13 +206,47 @@ bool ReservationLoans::lends() const {
     return false;
 }
 
+/// Where those would borrow whose project holds less, and was refused a moment ago.
+std::set<HostId> ReservationLoans::hosts_of_smaller_shares(const Wish& wish, const Search& search) {
+    std::set<HostId> hosts;
+    const Duration now = dependencies_.cloud.clock.steady();
+    std::erase_if(unmet_, [&](const auto& each) { return now - each.second.at > comes_again; });
+    const ProjectId& project = wish.request.project;
+    if (unmet_.size() <= unmet_.count(project) || !search.shares) return hosts;
+    const auto shares = search.shares();
+    if (!shares) return hosts;
+    const auto share_of = [&](const ProjectId& of) {
+        const auto at = shares->find(of);
+        return at == shares->end() ? Amount{0} : at->second;
+    };
+    for (const auto& [other, unmet] : unmet_) {
+        if (share_of(other) >= share_of(project)) continue;
+        const Wish theirs{{unmet.request, true, 0}, true, hosts};
+        for (const HostPlan& plan : find_room(theirs, search, {}, {}).plans)
+            if (hosts.insert(plan.host).second)
+                spdlog::info(
+                    "{}: no room on {} is lent to it: project {} has a smaller share and "
+                    "was refused less than a minute ago",
+                    printable(wish.request.id.str()), printable(plan.host_name),
+                    printable(other.str()));
+    }
+    return hosts;
+}
+
 Task<ReservationLoans::Release> ReservationLoans::lend_to(Request request, Search search,
                                                           Giving giving) {
     Release none;
-    if (!lends() || dependencies_.cloud.clock.steady() < lend_again_at_) co_return none;
+    const Duration now = dependencies_.cloud.clock.steady();
+    if (!lends() || now < lend_again_at_) co_return none;
     const std::string id = printable(request.id.str());
+    const Unmet asks{request, now};
     Wish wish{{std::move(request), true, 0}, giving == Giving::look};
+    wish.others = hosts_of_smaller_shares(wish, search);
     auto lent = co_await release_room(std::move(wish), std::move(search));
+    if (giving == Giving::write && lent && lent->by.empty())
+        unmet_.insert_or_assign(asks.request.project, asks);
+    else if (giving == Giving::write && lent)
+        unmet_.erase(asks.request.project);
     if (lent) co_return std::move(*lent);
     if (giving == Giving::look) co_return none;
     lend_again_at_ = dependencies_.cloud.clock.steady() + pause_after_failure;

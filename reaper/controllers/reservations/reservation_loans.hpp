@@ -17,6 +17,9 @@ public:
         /// For a request: hosts that it may go to, whatever is free there; by the cache as it is,
         /// and only as long. None: all hosts.
         std::function<std::function<bool(const HostId&)>(const Request&)> suitable{};
+        /// By project, what its revocable servers hold (Strategy::shares); none: whoever asks first
+        /// borrows first.
+        std::function<std::optional<std::map<ProjectId, Amount>>()> shares{};
     };
     /// Nothing: there is none, or it can't be: the log says why, and no request waits for it.
     struct Release {
@@ -39,7 +42,8 @@ public:
     Task<Release> release_for(Request request, Search search, std::size_t most_victims,
                               Giving giving);
     /// The same for a request of a revocable server: room is lent that is idle, where least is left
-    /// over.
+    /// over. By fair shares, none of it where a project with a smaller share would borrow that was
+    /// refused a moment ago.
     Task<Release> lend_to(Request request, Search search, Giving giving);
     /// The decision was that this room is free for the request: the same holds for it.
     void keep_free_for(const Request& request, const std::vector<HostPlan>& plans);
@@ -72,7 +76,13 @@ public:
 private:
     /// For whom room is released.
     struct Wish : RoomWish {
-        bool look = false;  ///< nothing is read or written
+        bool look = false;          ///< nothing is read or written
+        std::set<HostId> others{};  ///< hosts whose idle room is for other borrowers
+    };
+    /// The last request of a project for which nothing could be lent.
+    struct Unmet {
+        Request request;
+        Duration at{};
     };
     /// What is released for a wish.
     struct Giveaway {
@@ -86,6 +96,7 @@ private:
     std::vector<IdleRoom> idle_rooms(const Wish& wish, const Search& search,
                                      const std::set<HostId>& among,
                                      const std::set<HostId>& unfit) const;
+    std::set<HostId> hosts_of_smaller_shares(const Wish& wish, const Search& search);
     FoundRoom find_room(const Wish& wish, const Search& search, const std::set<HostId>& among,
                         const std::set<HostId>& unfit) const;
     void follow_cache();
@@ -103,6 +114,7 @@ private:
     ChangeLog<Ledger::Change>::Reader seen_ledger_;
     std::uint64_t seen_roles_ = 0;
     Duration release_again_at_{}, lend_again_at_{};  ///< steady; after a failure
+    std::map<ProjectId, Unmet> unmet_;               ///< by revocable project
 };
 
 }  // namespace reaper

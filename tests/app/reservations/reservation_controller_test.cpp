@@ -368,6 +368,58 @@ TEST_F(ReservationControllerTest, ALoanIsTakenWhereLeastIsLeftOver) {
     EXPECT_EQ(held("host2"), 2);
 }
 
+// "little" is refused while 2 VCPU can be lent; then all 16 can.
+class FairLoansTest : public ReservationControllerTest {
+protected:
+    void SetUp() override {
+        ReservationControllerTest::SetUp();
+        shares = {{ProjectId{"much"}, 500'000}, {ProjectId{"little"}, 100'000}};
+        EXPECT_EQ(give({lending(reserving("eng", 2)), reserving("web", 14)}), std::nullopt) << why;
+        cloud.add_server("stranger", "host2", "stranger", cpus(16));
+        step();
+    }
+    void is_refused(const std::string& project) {
+        EXPECT_FALSE(lend(project, 4));
+        EXPECT_EQ(give({unreserving("web", 14)}), std::nullopt) << why;
+        EXPECT_EQ(give({lending(reserving("eng", 14))}), std::nullopt) << why;
+        EXPECT_EQ(held(), 16);
+    }
+};
+
+TEST_F(FairLoansTest, TheSmallestShareOfThoseThatWaitBorrowsFirst) {
+    is_refused("little");
+    EXPECT_FALSE(lend("much", 4));
+    EXPECT_TRUE(lend("little", 4));
+    EXPECT_TRUE(lend("much", 4));
+}
+
+TEST_F(FairLoansTest, ALargerShareWaitsForNoServerThatDoesNotComeAgain) {
+    is_refused("little");
+    clock.advance(std::chrono::seconds{61});
+    EXPECT_TRUE(lend("much", 4));
+}
+
+TEST_F(FairLoansTest, ALargerShareBorrowsOnOtherHosts) {
+    is_refused("little");
+    cloud.remove("stranger");
+    EXPECT_EQ(give({lending(reserving("eng", 16, "host2"))}), std::nullopt) << why;
+    EXPECT_TRUE(lend("much", 4)) << "one host is enough for the other";
+}
+
+TEST_F(FairLoansTest, ASmallerOrEqualShareDoesNotWait) {
+    is_refused("much");
+    EXPECT_TRUE(lend("little", 4));
+    shares->at(ProjectId{"little"}) = 500'000;
+    EXPECT_FALSE(lend("little", 20));
+    EXPECT_TRUE(lend("much", 4));
+}
+
+TEST_F(FairLoansTest, WithoutSharesWhoeverAsksFirstBorrows) {
+    shares.reset();
+    is_refused("little");
+    EXPECT_TRUE(lend("much", 4));
+}
+
 TEST_F(ReservationControllerTest, WhatWasRefinedIsLentAtOnce) {
     ASSERT_EQ(give({reserving("eng", 16)}), std::nullopt) << why;
     step();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/cloud_builder.hpp"
+#include "reaper/planner/indexed_cloud.hpp"
 #include "strategies/seeded_rng.hpp"
 
 namespace reaper::fair_share_test {
@@ -143,6 +144,24 @@ TEST(FairShare, IsAtMostOneServerAwayFromTheIdealWhereThePlanHasTheChoice) {
                     << "round " << round << ": " << project << " against " << server.project.str();
         }
     }
+}
+
+TEST(FairShare, OfEachProjectIsKnownWhereTheObjectiveHasIt) {
+    const Resources slot{{"VCPU", 4}};
+    auto hosts =
+        hosts_of({of("many", revocable("a", {}, slot)), of("many", revocable("b", {}, slot)),
+                  of("few", revocable("c", {}, slot))},
+                 slot);
+    hosts.push_back(host("empty", slot));
+    const Snapshot cloud{at(0), std::move(hosts), {}};
+    const CloudIndex index{cloud};
+    const Ledger nothing;
+    const IndexedCloud all{index, nothing};
+    const auto shares = make_strategy("cost", fair({"many=5"}))->shares(all);
+    ASSERT_TRUE(shares);
+    EXPECT_THAT(*shares, ElementsAre(std::pair{ProjectId{"few"}, 250'000},
+                                     std::pair{ProjectId{"many"}, 100'000}));
+    EXPECT_FALSE(make_strategy("cost", {})->shares(all));
 }
 
 TEST(Bid, TheLowestGoesFirstAndTheFlavorDecidesBeforeItsOwner) {
