@@ -176,13 +176,14 @@ struct PoolLimits {
 };
 
 /// The connections to one endpoint: a limit on how many work at a time, a queue of calls that wait
-/// for one, first come first served, and idle ones kept for the next call.
+/// for one, first come first served but for urgent ones, and idle ones kept for the next call.
 class Pool : public std::enable_shared_from_this<Pool> {
 public:
     Pool(asio::any_io_executor executor, PoolLimits limits);
 
-    /// Waits its turn; a Failure at the limit, or at once if too many wait.
-    Task<std::variant<Lease, Failure>> acquire(TimeLimit limit);
+    /// Waits its turn, urgent calls before all others; a Failure at the limit, or at once if too
+    /// many wait.
+    Task<std::variant<Lease, Failure>> acquire(TimeLimit limit, bool urgent);
 
 private:
     friend class Lease;
@@ -200,6 +201,7 @@ private:
 
 struct Pool::Waiter {
     asio::steady_timer turn_or_late;
+    const bool urgent;
     bool granted = false;
 };
 
@@ -207,8 +209,13 @@ struct Pool::Waiter {
 /// (its coroutine was cancelled meanwhile) goes to the next.
 class Pool::Place {
 public:
-    Place(Pool& pool, Waiter& waiter)
-        : pool_(pool), waiter_(waiter), at_(pool.waiting_.insert(pool.waiting_.end(), &waiter)) {}
+    Place(Pool& pool, Waiter& waiter) : pool_(pool), waiter_(waiter) {
+        auto before = pool.waiting_.end();
+        if (waiter.urgent)
+            before = std::find_if(pool.waiting_.begin(), pool.waiting_.end(),
+                                  [](const Waiter* each) { return !each->urgent; });
+        at_ = pool.waiting_.insert(before, &waiter);
+    }
     Place& operator=(Place&&) = delete;
     ~Place() {
         if (!waiter_.granted)
@@ -242,7 +249,7 @@ Pool::Pool(asio::any_io_executor executor, PoolLimits limits)
       limits_(limits),
       idle_(limits.max_connections, limits.idle_timeout) {}
 
-Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit) {
+Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit, bool urgent) {
     const auto self = shared_from_this();
     if (active_ < limits_.max_connections) {
         ++active_;
@@ -253,7 +260,7 @@ Task<std::variant<Lease, Failure>> Pool::acquire(TimeLimit limit) {
             Errc::unreachable,
             "too many calls wait for a connection (" + std::to_string(waiting_.size()) + ")",
             false};
-    Waiter waiter{asio::steady_timer(executor_, limit)};
+    Waiter waiter{asio::steady_timer(executor_, limit), urgent};
     Place place(*this, waiter);
     error_code ignored;
     co_await waiter.turn_or_late.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -350,7 +357,9 @@ std::shared_ptr<Pool> PooledTransport::pool_for(const Endpoint& endpoint) {
 
 Task<Transport::Try> PooledTransport::exchange(const Outgoing& call, TimeLimit limit) {
     const auto pool = pool_for(call.url.endpoint);
-    auto turn = co_await pool->acquire(limit);
+    // What it rests on gets old while it waits.
+    const bool urgent = static_cast<bool>(call.request.still_wanted);
+    auto turn = co_await pool->acquire(limit, urgent);
     if (auto* failure = std::get_if<Failure>(&turn)) co_return not_sent(std::move(*failure));
     Lease& lease = std::get<Lease>(turn);
     const WireRequest message = message_of(call);

@@ -407,10 +407,6 @@ std::size_t victims_of(const Decision& decision) {
     return plan == nullptr ? 0 : plan->victims().size();
 }
 
-Refused refused_as_revocable(const std::string& why) {
-    return Refused{"the requester is revocable itself: " + why};
-}
-
 /// Says of each host that its slots are those of the fallback.
 void mark_fallback(Decision& decision, const Resources& slot) {
     static const std::string why =

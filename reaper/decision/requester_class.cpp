@@ -45,6 +45,10 @@ std::optional<std::string> why_by_room(const CompiledPolicy& policy, const Reque
 
 }  // namespace
 
+Refused refused_as_revocable(const std::string& why) {
+    return Refused{"the requester is revocable itself: " + why};
+}
+
 bool moves_from_revocable_room(const CompiledPolicy& policy, const Request& request) {
     return is_move(request.operation) && request.operation != Operation::unshelve &&
            !request.from_host.empty() && !policy.revocable_classes.empty();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reaper/decision/policy.hpp"
+#include "reaper/model/plan.hpp"
 #include "reaper/model/request.hpp"
 #include "reaper/planner/cloud_index.hpp"
 
@@ -18,6 +19,9 @@ namespace reaper {
 std::optional<std::string> why_requester_revocable(const CompiledPolicy& policy,
                                                    const Request& request, const CloudIndex& hosts,
                                                    const TagData& tag_data);
+
+/// Rule 7.
+Refused refused_as_revocable(const std::string& why);
 
 /// Does it hang on the host that the request's server leaves?
 bool moves_from_revocable_room(const CompiledPolicy& policy, const Request& request);

@@ -33,13 +33,21 @@ bool another_plan(const Request& request, const std::optional<Approval>& known) 
     return request.approved && request.approved != known;
 }
 
-/// Is its outcome that of this event too? A refusal is that of its own servers alone, and one of a
-/// message that Nova does not confirm that of the message.
+/// Does the message of a failure name the project of its servers? Of a move, it is the caller's.
+bool names_their_project(const Request& request) {
+    return request.source == RequestSource::nova_failure && request.operation == Operation::build;
+}
+
+/// Is its outcome that of this event too? A refusal is that of its own servers and project alone,
+/// and one of a message that Nova does not confirm that of the message.
 bool settles(const RequestRecord& record, const TriggeredRequest& triggered) {
     const bool failure = triggered.request.source == RequestSource::nova_failure;
     if (!record.outcome || (failure && was_only_a_search(record))) return false;
     if (!not_served(record)) return true;
     if (record.outcome->safeguard == unconfirmed) return false;
+    if (names_their_project(triggered.request) &&
+        record.request.project != triggered.request.project)
+        return false;
     const auto& settled = record.request.requesters;
     const auto& asking = triggered.request.requesters;
     return std::all_of(asking.begin(), asking.end(), [&](const ServerId& server) {
@@ -340,6 +348,14 @@ Task<std::optional<std::string>> RequestCoordinator::until_policy_known(const Re
 ResultTask<std::variant<Request, Refused>> RequestCoordinator::complete(
     const TriggeredRequest& triggered) {
     if (!triggered.complete) co_return std::variant<Request, Refused>{triggered.request};
+    // Revocable users may fail all the time: no call to Nova for them.
+    if (names_their_project(triggered.request) && !services_.preconditions.not_known_yet()) {
+        ProjectId project = triggered.request.project;
+        auto policy = services_.settings.policy;
+        auto refused =
+            co_await services_.decisions.refuse_project(std::move(policy), std::move(project));
+        if (refused) co_return std::variant<Request, Refused>{std::move(*refused)};
+    }
     Backoff backoff{services_.cloud.clock};
     const TimeLeft time_left{triggered.request, services_.cloud.clock};
     while (true) {

@@ -268,6 +268,32 @@ ResultTask<Decision> FreshDecision::decide(std::shared_ptr<const CompiledPolicy>
     co_return decision;
 }
 
+Task<std::optional<Refused>> FreshDecision::refuse_project(
+    std::shared_ptr<const CompiledPolicy> policy, ProjectId project) {
+    constexpr Duration tags_hold{2'000};
+    std::optional<Refused> none;
+    const CloudCache& cache = refresher_.cache();
+    const auto carries_tag = [&] {
+        return refresher_.built() && is_revocable(project, policy->taggers, cache.tag_data());
+    };
+    if (!carries_tag()) co_return none;
+    if (reservations_ != nullptr) {
+        co_await reservations_->until_known();
+        const auto unknown = reservations_->why_not_known();
+        const bool off = unknown && unknown->code == Errc::not_found;
+        if (!off && (unknown || reservations_->lends())) co_return none;
+    }
+    auto by = policy;
+    const auto read = co_await refresher_.ensure_tag_data(std::move(by), tags_hold);
+    if (!read || !carries_tag()) co_return none;
+    Request any;
+    any.project = std::move(project);
+    add_names(cache.project_names(), any);
+    const auto why = why_revocable(any, policy->taggers, cache.tag_data());
+    if (!why) co_return none;
+    co_return refused_as_revocable(*why);
+}
+
 /// True if other deletions are unfinished than were known.
 ResultTask<bool> FreshDecision::read_together(Together what, HostDepth depth) {
     std::optional<Result<void>> hosts;

@@ -57,6 +57,10 @@ public:
                                 std::map<ServerId, std::string> skipped,
                                 std::optional<std::uint64_t> builds_known = std::nullopt);
 
+    /// Why every request of the project is refused, whatever else it is: it is revocable, and
+    /// nothing is lent. None: not certain. By tags that were read a moment ago, for little.
+    Task<std::optional<Refused>> refuse_project(std::shared_ptr<const CompiledPolicy> policy,
+                                                ProjectId project);
     /// What would be decided now, and what there is room for. Nothing is written, promised or
     /// remembered, and nothing is read but the requester's role and who locked servers. The cloud
     /// was read before.

@@ -626,18 +626,25 @@ ResultTask<Decision> RequestRunner::decide_now() {
     constexpr Duration long_wait{1'000};
     const Duration asked_at = services_.cloud.clock.steady();
     // nova-scheduler waits; the others' users have been refused already.
-    const auto turn = co_await services_.planning.take(request_.source == RequestSource::gateway);
+    std::optional<AsyncSemaphore::Permit> turn;
+    auto first = co_await services_.planning.take(is_answered());
+    turn.emplace(std::move(first));
+    // Others go on while Nova is asked. The client of a search is known to wait.
+    if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0 && !is_answered() &&
+        !out_of_time()) {
+        turn.reset();
+        auto why = co_await all_have_left();
+        if (!why) co_return why.error();
+        if (*why) co_return Decision{Refused{std::move(**why)}};
+        auto next = co_await services_.planning.take(false);
+        turn.emplace(std::move(next));
+    }
     // The turn may have come late. A correction that is not begun is no failure.
     if (deleted_ == 0 && out_of_time()) {
         std::string why = "its time was over before there was a plan";
         if (!last_reason_.empty()) why = "its time is over; the last: " + last_reason_;
         if (request_.correction) co_return Decision{Refused{std::move(why)}};
         co_return Error{Errc::timeout, std::move(why)};
-    }
-    if (services_.cloud.clock.steady() - asked_at >= long_wait && deleted_ == 0) {
-        auto why = co_await all_have_left();
-        if (!why) co_return why.error();
-        if (*why) co_return Decision{Refused{std::move(**why)}};
     }
     if (!settings_.gateway.listen.empty() && !settings_.dry_run) {
         auto settled = co_await services_.escrow.settle_others();

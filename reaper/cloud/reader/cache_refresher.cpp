@@ -37,6 +37,7 @@ CacheRefresher::CacheRefresher(boost::asio::any_io_executor executor, CloudPorts
       policy_(std::move(policy)),
       on_change_(std::move(on_change)),
       building_(executor, 1),
+      tagging_(executor, 1),
       unfinished_(ports),
       lock_holders_(ports),
       started_at_(ports.clock.now()) {}
@@ -136,12 +137,23 @@ void CacheRefresher::see_cells(std::string why, const CompiledPolicy& policy) {
 // ---- parts ----
 
 ResultTask<void> CacheRefresher::refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy) {
+    const Duration began = ports_.clock.steady();
     TaggerInputs tagger_inputs = policy->tagger_inputs();
     auto tag_data = co_await read_tag_data(ports_, std::move(tagger_inputs));
     if (!tag_data) co_return tag_data.error();
     cache_.retag(taggers_of(policy), std::move(*tag_data));
     cache_.protect(policy->protection);
+    tags_by_ = std::move(policy);
+    tags_read_at_ = began;
     co_return Result<void>{};
+}
+
+ResultTask<void> CacheRefresher::ensure_tag_data(std::shared_ptr<const CompiledPolicy> policy,
+                                                 Duration age) {
+    const auto turn = co_await tagging_.acquire();
+    if (tags_by_ == policy && ports_.clock.steady() - tags_read_at_ <= age)
+        co_return Result<void>{};
+    co_return co_await refresh_tag_data(std::move(policy));
 }
 
 Task<void> CacheRefresher::read_project_names() {

@@ -74,6 +74,8 @@ public:
     /// Another bulk reading, unless one was tried just now.
     ResultTask<void> rebuild_unless_recent();
     ResultTask<void> refresh_tag_data(std::shared_ptr<const CompiledPolicy> policy);
+    /// The same, unless it was read no longer than `age` ago; all who wait share one reading.
+    ResultTask<void> ensure_tag_data(std::shared_ptr<const CompiledPolicy> policy, Duration age);
     /// Aggregates, and the compute services, which contain the zone.
     ResultTask<void> refresh_aggregates();
     /// Without a flow of events, servers are asked for with the room.
@@ -153,6 +155,9 @@ private:
     std::shared_ptr<const CompiledPolicy> policy_;
     std::function<void()> on_change_;
     AsyncSemaphore building_;  ///< one bulk reading at a time
+    AsyncSemaphore tagging_;   ///< one reading of tag data of those that share it
+    std::shared_ptr<const CompiledPolicy> tags_by_;  ///< who asked last for the tag data
+    Duration tags_read_at_{};                        ///< steady: before that was asked
 
     CloudCache cache_;
     UnfinishedDeletions unfinished_;

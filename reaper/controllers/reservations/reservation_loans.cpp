@@ -15,7 +15,7 @@ namespace {
 
 /// Longer than any calm time lasts that a request waits for.
 constexpr Duration remembers_calm = std::chrono::hours{24};
-/// So long after it was refused, a borrower is taken to come again.
+/// A borrower that was refused is taken to come again within.
 constexpr Duration comes_again = std::chrono::minutes{1};
 /// Tenants that did not go are asked for again.
 constexpr Duration ask_back_again = std::chrono::minutes{2};

@@ -17,8 +17,8 @@ public:
         /// For a request: hosts that it may go to, whatever is free there; by the cache as it is,
         /// and only as long. None: all hosts.
         std::function<std::function<bool(const HostId&)>(const Request&)> suitable{};
-        /// By project, what its revocable servers hold (Strategy::shares); none: whoever asks first
-        /// borrows first.
+        /// By project, what its revocable servers hold (Strategy::shares); none: first come, first
+        /// served.
         std::function<std::optional<std::map<ProjectId, Amount>>()> shares{};
     };
     /// Nothing: there is none, or it can't be: the log says why, and no request waits for it.

@@ -247,6 +247,45 @@ TEST_F(ServiceTest, Rule7ARevocableRequesterNeverCausesACull) {
     EXPECT_EQ(cloud.count("DELETE"), 0U);
 }
 
+TEST_F(ServiceTest, Rule7NovaIsNotAskedAboutARevocableRequester) {
+    full_host();
+    requester("requester-1", "spot");
+    start();
+    const auto asked = cloud.count("server ");
+    NovaFailure one = failure();
+    one.project = "spot";
+    messages->deliver(body_of(one));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    EXPECT_EQ(cloud.count("server "), asked);
+    EXPECT_EQ(cloud.count("action "), 0U);
+}
+
+// Nova was not asked whether the message is true.
+TEST_F(ServiceTest, Rule7AMessageThatNamesARevocableProjectKeepsNoOtherOneFromItsRoom) {
+    full_host();
+    requester();
+    start();
+    NovaFailure forged = failure();
+    forged.project = "spot";
+    messages->deliver(body_of(forged));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::refused);
+    messages->deliver(body_of(failure()));
+    run_until([&] { return record("req-1").outcome->kind == OutcomeKind::freed; });
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+}
+
+TEST_F(ServiceTest, Rule7AProjectThatLostItsTagIsServed) {
+    full_host();
+    requester("requester-1", "spot");
+    start();
+    pass(std::chrono::seconds{5});
+    cloud.tagged.clear();
+    NovaFailure one = failure();
+    one.project = "spot";
+    messages->deliver(body_of(one));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::not_enough) << "no server is revocable now";
+}
+
 TEST_F(ServiceTest, ARequesterThatIsGoneCausesNoCull) {
     full_host();
     start();

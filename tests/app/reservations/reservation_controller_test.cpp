@@ -414,7 +414,7 @@ TEST_F(FairLoansTest, ASmallerOrEqualShareDoesNotWait) {
     EXPECT_TRUE(lend("much", 4));
 }
 
-TEST_F(FairLoansTest, WithoutSharesWhoeverAsksFirstBorrows) {
+TEST_F(FairLoansTest, WithoutSharesTheFirstToAskBorrows) {
     shares.reset();
     is_refused("little");
     EXPECT_TRUE(lend("much", 4));

@@ -317,6 +317,33 @@ TEST_F(HttpClientTest, IsAskedWhetherItIsWantedOnlyAfterWaitingForAConnection) {
     EXPECT_EQ(server.count("DELETE", "/second"), 0U);
 }
 
+TEST_F(HttpClientTest, WhatMayBecomeUnwantedGoesBeforeOtherCallsThatWait) {
+    options.max_connections = 1;
+    auto bridge = std::make_shared<test::ExecutorBridge>(io);
+    std::vector<std::string> came;
+    HttpServer server(io, [&](const ServerRequest& seen) {
+        came.push_back(seen.target);
+        Reply reply = text_reply(200, "");
+        if (seen.target == "/first") reply.bridge = bridge;
+        return reply;
+    });
+    const auto urgent = [&](const std::string& target) {
+        Request made = request(server.url() + target, Method::del);
+        made.still_wanted = [](bool) { return true; };
+        return made;
+    };
+    auto& asks = client();
+    const auto first = test::start(io, asks.call(request(server.url() + "/first")));
+    ASSERT_TRUE(test::run_until(io, [&] { return came.size() == 1; }));
+    const auto read = test::start(io, asks.call(request(server.url() + "/read")));
+    const auto one = test::start(io, asks.call(urgent("/one")));
+    const auto two = test::start(io, asks.call(urgent("/two")));
+    for (int i = 0; i < 10; ++i) io.poll();
+    bridge->open();
+    for (const auto& each : {first, read, one, two}) EXPECT_TRUE(test::finish(io, each));
+    EXPECT_THAT(came, ElementsAre("/first", "/one", "/two", "/read"));
+}
+
 TEST_F(HttpClientTest, AConnectionThatWasNeverMadeSentNothing) {
     const std::string url = "http://127.0.0.1:" + std::to_string(test::closed_port(io));
     Request unwanted = request(url, Method::del);
