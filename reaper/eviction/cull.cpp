@@ -184,6 +184,7 @@ RecheckResult Recheck::judge(const Victim& victim, Consumer held, const Seen& se
     look.verdict = judge_fresh(victim, sight, rules, cloud_.clock.now());
     look.being_shelved = seen.record && is_being_shelved(seen.record->server);
     look.has_task = seen.record && !seen.record->server.task_state.empty();
+    look.shelved = seen.record && !look.has_task && seen.record->server.status == "SHELVED";
     // Its room is kept for the search before it goes, and it takes too long.
     if (source_ == RequestSource::gateway && look.verdict.kind == Kind::fit &&
         look.verdict.departure != Departure::deleted)
@@ -326,6 +327,11 @@ std::vector<HostId> Cull::hosts_of_untouched() {
 bool Cull::begun() const {
     return std::any_of(sent.begin(), sent.end(),
                        [&](const ServerId& id) { return !not_out.contains(id); });
+}
+
+void Cull::saw(const Victim& victim, const RecheckResult& seen) {
+    shelved.erase(victim.server);
+    if (seen.shelved && ours.contains(victim.server)) shelved.insert(victim.server);
 }
 
 void Cull::fail(Error error) {

@@ -82,6 +82,7 @@ struct RecheckResult {
     Consumer held{};             ///< what is to come free, by Placement
     bool being_shelved = false;  ///< by Nova, whatever the rules say of it
     bool has_task = false;       ///< Nova does something with it
+    bool shelved = false;        ///< and on its host still
 };
 
 /// The ports and the settings must outlive it, and it its coroutines.
@@ -154,6 +155,8 @@ struct Cull {
     bool begun() const;
     /// No further deletion is sent; the first failure is reported.
     void fail(Error error);
+    /// Notes whether it is off by now.
+    void saw(const Victim& victim, const RecheckResult& seen);
     /// What it came to.
     Execution conclude() const;
 
@@ -177,6 +180,7 @@ struct Cull {
     std::set<ServerId> unfinished;  ///< a reaper's deletions, which are not the plan's
     std::set<ServerId> leaving;     ///< others delete them since the plan was made
     std::set<ServerId> shelving;    ///< Nova took the call to shelve them
+    std::set<ServerId> shelved;     ///< of ours, those that are off, and on their hosts still
     std::set<ServerId> undeleted;   ///< that are to be deleted, because Nova did not shelve them
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
     AsyncSemaphore asking;          ///< one asks at a time whether a requester waits

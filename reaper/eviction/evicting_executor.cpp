@@ -425,7 +425,13 @@ Task<void> EvictingExecutor::skip(Cull& cull, const Victim& victim, std::string 
     cull.state(victim) = Cull::State::skipped;
     cull.skipped[victim.server] = reason;
     rooms_.stays(victim.server);
-    co_await record(cull, victim, Step::skipped, std::move(reason));
+    co_await record_end(cull, victim, std::move(reason));
+}
+
+/// Its plan leaves it. That takes back what was sent, unless it is off: then it may come back.
+Task<void> EvictingExecutor::record_end(Cull& cull, const Victim& victim, std::string reason) {
+    const Step how = cull.shelved.contains(victim.server) ? Step::failed : Step::skipped;
+    co_await record(cull, victim, how, std::move(reason));
 }
 
 // Notice before the end (notice_giver.hpp).
@@ -728,6 +734,7 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
     auto look = co_await cull.look.at(victim, std::move(held), began);
     if (look && !cull.look.is_fresh(*look)) look = co_await cull.look.fresh_at(victim);
     if (!look) co_return;
+    cull.saw(victim, *look);
     const FreshVerdict& verdict = look->verdict;
     const bool unheard = cull.unheard.contains(victim.server);
     // Whatever other rules say of it by now.
@@ -796,6 +803,7 @@ Task<void> EvictingExecutor::leave_unshelved(Cull& cull, const Victim& victim) {
 /// Nova marks a server as being shelved before it asks Glance, and leaves it so if that fails.
 Task<void> EvictingExecutor::shelving_refused(Cull& cull, const Victim& victim, Error error) {
     auto look = co_await cull.look.fresh_at(victim);
+    if (look) cull.saw(victim, *look);
     const bool marked = look && look->being_shelved;
     if (marked && error.code == Errc::conflict) {  // its owner was faster
         cull.shelving.insert(victim.server);
@@ -825,6 +833,7 @@ Task<bool> EvictingExecutor::delete_instead(Cull& cull, const Victim& victim, st
         cull.fail(look.error());
         co_return false;
     }
+    cull.saw(victim, *look);
     cull.undeleted.insert(victim.server);
     cull.needed_at.reset();
     co_await ask_whether_needed(cull);
@@ -873,13 +882,17 @@ Task<void> EvictingExecutor::leave(Cull& cull, const Victim& victim, std::string
     co_await skip(cull, victim, std::move(reason));
 }
 
-/// Nova never heard of its deletion, and its plan is no more: the next plan decides.
+/// Nova never heard of its deletion, or shelved it and no more, and its plan is no more: the next
+/// plan decides.
 Task<void> EvictingExecutor::abandon(Cull& cull, const Victim& victim) {
     not_done(cull, victim);
     if (cull.erred.erase(victim.server) > 0)
         safeguards_.on_deletion(cull.request.id, victim.server, false);
     cull.state(victim) = Cull::State::planned;
-    co_await record(cull, victim, Step::skipped, "its plan was stopped before Nova heard of it");
+    const bool off = cull.shelved.contains(victim.server);
+    std::string why = "its plan was stopped before Nova heard of it";
+    if (off) why = "its plan was stopped before it left its host";
+    co_await record_end(cull, victim, std::move(why));
 }
 
 /// What we deleted is finished whatever the plan is worth by now; what another reaper did, only for

@@ -108,6 +108,7 @@ private:
     bool put_off(Cull& cull, const ServerId& server);
     Task<bool> record(Cull& cull, const Victim& victim, Step step, std::string detail);
     Task<void> skip(Cull& cull, const Victim& victim, std::string reason);
+    Task<void> record_end(Cull& cull, const Victim& victim, std::string reason);
 
     CloudPorts cloud_;
     JournalWriter& journal_;

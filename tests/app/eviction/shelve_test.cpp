@@ -300,18 +300,44 @@ TEST_F(ReturnTest, AServerComesBackWhenThereIsRoom) {
     EXPECT_EQ(journal.noted_marks.back().kind, "server-unshelved");
 }
 
-/// The reaper went down between the two.
-TEST_F(ReturnTest, OneThatWasShelvedAndNotOffloadedComesBack) {
-    room_for(1);
-    has_shelved("a1", cloud.own_user_id, "spot");
-    auto& server = cloud.server_at("a1");
-    server.record.server.status = "SHELVED";
-    server.record.server.host = "host1";
-    server.resources = small;
+TEST_F(ReturnTest, OneWhoseShelvingACrashCutShortComesBack) {
+    cloud.shelving.stays_on_host = true;
+    cloud.shelving.takes = seconds{60};
+    full_host();
+    ask();
+    run_until([&] { return cloud.count("SHELVE") > 0; });
+    cloud.server_at(shelved()).record.flavor = flavor_of(2);
+    crash();
+    cloud.remove(uuid_of("requester-1"));
     start();
-    pass(minutes{5});
-    EXPECT_THAT(returned(), ElementsAre("a1"));
+    messages->deliver(body_of(failure()));
+    pass(minutes{10});
+    EXPECT_THAT(returned(), ElementsAre(shelved()));
+    EXPECT_TRUE(journal.has_step(shelved(), Step::failed));
+    EXPECT_FALSE(journal.has_step(shelved(), Step::skipped));
 }
+
+class RefusedOffload : public ReturnTest, public testing::WithParamInterface<Errc> {};
+
+/// Meanwhile the requester leaves.
+TEST_P(RefusedOffload, AServerThatStaysShelvedOnItsHostComesBack) {
+    cloud.shelving.stays_on_host = true;
+    full_host();
+    cloud.on_call = [this](const std::string& call) -> std::optional<Error> {
+        if (!call.starts_with("OFFLOAD ")) return std::nullopt;
+        cloud.remove(uuid_of("requester-1"));
+        return Error{GetParam(), "not offloaded"};
+    };
+    ask();
+    EXPECT_NE(outcome(), OutcomeKind::freed);
+    cloud.server_at(shelved()).record.flavor = flavor_of(2);
+    pass(minutes{10});
+    EXPECT_THAT(returned(), ElementsAre(shelved()));
+    EXPECT_FALSE(journal.has_step(shelved(), Step::skipped));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, RefusedOffload,
+                         testing::Values(Errc::forbidden, Errc::conflict, Errc::unreachable));
 
 TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {
     room_for(2);
