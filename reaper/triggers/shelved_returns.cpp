@@ -13,6 +13,9 @@ namespace {
 
 constexpr Duration first_pause = std::chrono::minutes{2};
 constexpr Duration longest_pause = std::chrono::hours{1};
+/// Evictions of a server within this time let it rest, of so many at most.
+constexpr Duration rest_counts = std::chrono::hours{24};
+constexpr int evictions_at_most = 10;
 /// Records of actions that are read in one look, and servers whose room is looked for.
 constexpr int asked_at_once = 100;
 constexpr int tried_at_once = 20;
@@ -24,6 +27,12 @@ bool on_its_host(const ServerRecord& record) {
 
 bool waits(const ServerRecord& record) {
     return record.server.task_state.empty() && (record.server.host.empty() || on_its_host(record));
+}
+
+/// After its first eviction it need not wait.
+Duration rest_after(int evictions) {
+    if (evictions < 2) return {};
+    return std::min(first_pause * (1 << (evictions - 1)), longest_pause);
 }
 
 }  // namespace
@@ -68,36 +77,48 @@ ResultTask<void> ShelvedReturns::learn(const std::vector<ServerRecord>& listed) 
     std::set<ServerId> there;
     for (const ServerRecord& record : listed) there.insert(record.server.id);
     std::erase_if(known_, [&](const auto& known) { return !there.contains(known.first); });
-    auto user = co_await dependencies_.cloud.identity.own_user();
-    if (!user) co_return user.error();
+    const Duration now = dependencies_.cloud.clock.steady();
     int asked = 0;
     for (const ServerRecord& record : listed) {
-        if (known_.contains(record.server.id) || !waits(record)) continue;
+        const auto known = known_.find(record.server.id);
+        // Where another shelved it, a reaper may have done so since.
+        if (known != known_.end() && (known->second.last || known->second.retry_at > now)) continue;
+        if (!waits(record)) continue;
         if (++asked > asked_at_once) break;
         ServerId server = record.server.id;
-        std::string own = *user;
-        const auto at = co_await shelved_by_us(std::move(server), std::move(own));
-        if (at)
-            known_[record.server.id].at = *at;
+        const auto last = co_await shelved_by_us(std::move(server));
+        if (last)
+            known_[record.server.id] = {*last, {}, *last ? Duration{} : now + longest_pause};
         else  // one must not hide the others
-            spdlog::warn("{}; it is looked at again", at.error().what);
+            spdlog::warn("{}; it is looked at again", last.error().what);
     }
     co_return Result<void>{};
 }
 
-ResultTask<std::optional<TimePoint>> ShelvedReturns::shelved_by_us(ServerId server,
-                                                                   std::string user) {
+ResultTask<std::optional<ShelvedReturns::Shelving>> ShelvedReturns::shelved_by_us(ServerId server) {
+    const std::optional<Shelving> none;
     JournalQuery query;
     query.server = server.str();
-    query.limit = 1;
-    const auto victims = co_await dependencies_.journal.find_victims(std::move(query));
+    query.limit = evictions_at_most;
+    auto victims = co_await dependencies_.journal.find_victims(std::move(query));
     if (!victims) co_return victims.error();
-    if (victims->empty()) co_return std::optional<TimePoint>{};
+    std::erase_if(*victims, [&](const VictimEntry& each) { return each.server != server; });
+    if (victims->empty()) co_return none;
+    const auto user = co_await dependencies_.cloud.identity.own_user();
+    if (!user) co_return user.error();
     const auto actions = co_await dependencies_.cloud.compute.actions(std::move(server));
     if (!actions) co_return actions.error();
-    auto at = shelved_by(user, *actions);
-    if (at && std::chrono::abs(*at - victims->front().at) > same_shelving) at.reset();
-    co_return at;
+    const auto at = shelved_by(*user, *actions);
+    if (!at) co_return none;
+    bool ours = false;
+    int lately = 0;
+    for (const VictimEntry& each : *victims) {
+        const Duration before = *at - each.at;
+        ours = ours || std::chrono::abs(before) <= same_shelving;
+        if (before <= rest_counts) ++lately;
+    }
+    if (!ours) co_return none;
+    co_return Shelving{*at, *at + rest_after(lately)};
 }
 
 bool ShelvedReturns::asked_for(const ServerId& server) const {
@@ -113,9 +134,10 @@ std::vector<const ServerRecord*> ShelvedReturns::in_order(
     const Duration now = dependencies_.cloud.clock.steady();
     for (const ServerRecord& record : listed) {
         const auto known = known_.find(record.server.id);
-        if (known == known_.end() || !known->second.at || known->second.retry_at > now) continue;
-        if (waits(record))
-            by_project[record.server.project][{*known->second.at, record.server.id}] = &record;
+        if (known == known_.end() || !known->second.last || known->second.retry_at > now) continue;
+        const Shelving& last = *known->second.last;
+        if (waits(record) && last.rests_until <= dependencies_.cloud.clock.now())
+            by_project[record.server.project][{last.at, record.server.id}] = &record;
     }
     std::map<Place, const ServerRecord*> order;
     for (const auto& [project, servers] : by_project) {
@@ -144,15 +166,26 @@ ResultTask<bool> ShelvedReturns::bring_back(ServerRecord record, int begun) {
     if (request == nullptr) co_return false;
     // Those of this look may take it.
     request->slots = 1 + begun;
-    const bool fits = on_its_host(record) || dependencies_.fits(*request);
-    if (!fits || !dependencies_.may_act()) co_return false;
+    if (!on_its_host(record) && !dependencies_.fits(*request)) co_return false;
+    // It may have come back and have been shelved again while no look listed it.
+    const auto last = co_await shelved_by_us(record.server.id);
+    if (!last) co_return last.error();
+    if (*last != known.last) {
+        known_.erase(record.server.id);
+        co_return false;
+    }
+    if (!dependencies_.may_act()) co_return false;
     known.pause = std::clamp(2 * known.pause, first_pause, longest_pause);
     known.retry_at = dependencies_.cloud.clock.steady() + known.pause;
+    co_return co_await unshelve(std::move(record), known.last->at);
+}
+
+ResultTask<bool> ShelvedReturns::unshelve(ServerRecord record, TimePoint shelved_at) {
     const std::string label =
         record.server.id.str() + " (" + printable(record.server.name, 64) + ")";
     JournalEvent event{"server-unshelved",
                        "Nova is asked to unshelve server " + label + ", shelved at " +
-                           iso_time(*known.at) + ": there is room for it",
+                           iso_time(shelved_at) + ": there is room for it",
                        dependencies_.cloud.clock.now()};
     const LogFields about{.server = record.server.id.str(), .server_name = record.server.name};
     log_about(about, spdlog::level::info, "{}", event.reason);

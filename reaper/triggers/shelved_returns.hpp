@@ -4,7 +4,8 @@
 // operators may work as the same user. One that its owner shelved stays, and one that an owner
 // brings back is theirs. Of those that wait, each project has its turn; in a project, those go
 // first that were shelved first. One that found no host is tried again later, at most once an hour
-// in the end.
+// in the end. One that was evicted several times within a day waits longer each time, so that it
+// does not go and come with the load of a host.
 #pragma once
 
 #include <functional>
@@ -52,17 +53,23 @@ public:
     bool asked_for(const ServerId& server) const;
 
 private:
+    struct Shelving {
+        TimePoint at{};
+        TimePoint rests_until{};
+        friend bool operator==(const Shelving&, const Shelving&) = default;
+    };
     struct Shelved {
-        std::optional<TimePoint> at;  ///< none: no reaper shelved it
-        Duration pause{};             ///< after the last try; steady
-        Duration retry_at{};          ///< steady
+        std::optional<Shelving> last;  ///< none: no reaper shelved it
+        Duration pause{};              ///< after the last try; steady
+        Duration retry_at{};           ///< steady; of one that no reaper shelved: asked again
     };
     /// None: it was another who shelved it last.
-    ResultTask<std::optional<TimePoint>> shelved_by_us(ServerId server, std::string user);
+    ResultTask<std::optional<Shelving>> shelved_by_us(ServerId server);
     ResultTask<void> learn(const std::vector<ServerRecord>& listed);
     std::vector<const ServerRecord*> in_order(const std::vector<ServerRecord>& listed) const;
-    /// Whether Nova was asked to.
+    /// These two: whether Nova was asked to.
     ResultTask<bool> bring_back(ServerRecord record, int begun);
+    ResultTask<bool> unshelve(ServerRecord record, TimePoint shelved_at);
 
     Dependencies dependencies_;
     std::map<ServerId, Shelved> known_;

@@ -264,12 +264,26 @@ protected:
     }
     void was_victim(const std::string& id, TimePoint at) {
         RequestRecord past;
-        past.request.id = RequestId{"req-" + id};
+        past.request.id = RequestId{"req-" + id + "-" + std::to_string(journal.records.size())};
         past.received_at = at;
         past.steps = {{ServerId{id}, Step::shelve_sent, "", at},
                       {ServerId{id}, Step::gone, "", at + seconds{5}}};
         past.outcome = Outcome{OutcomeKind::freed, "", at + seconds{5}};
         journal.records.emplace(past.request.id, std::move(past));
+    }
+    /// It came back, and was shelved once more, all while the reaper is paused.
+    void shelves_again(const std::string& id, const std::string& by) {
+        pause.why = "paused by alice";
+        pass(minutes{20});
+        ActionRecord again;
+        again.name = "shelve";
+        again.user = by;
+        again.started = clock.now();
+        auto& history = cloud.histories[ServerId{id}];
+        history.insert(history.begin(), again);
+        if (by == cloud.own_user_id) was_victim(id, again.started);
+        pass(minutes{20});
+        pause.why.reset();
     }
     void room_for(int servers) { cloud.add_host("host1", small * servers); }
     std::vector<std::string> returned() const {
@@ -338,6 +352,42 @@ TEST_P(RefusedOffload, AServerThatStaysShelvedOnItsHostComesBack) {
 
 INSTANTIATE_TEST_SUITE_P(Each, RefusedOffload,
                          testing::Values(Errc::forbidden, Errc::conflict, Errc::unreachable));
+
+TEST_F(ReturnTest, OneThatItsOwnerShelvedWhileNoLookSawItStays) {
+    with_events = true;
+    room_for(1);
+    cloud.add_server("regular", "host1", "regular", small);
+    has_shelved("a1", cloud.own_user_id, "spot");
+    start();
+    pass(minutes{1});
+    shelves_again("a1", "alice");
+    cloud.remove("regular");
+    pass(minutes{10});
+    EXPECT_THAT(returned(), IsEmpty());
+}
+
+TEST_F(ReturnTest, OneThatAReaperShelvedWhileNoLookSawItComesBack) {
+    room_for(1);
+    has_shelved("a1", "alice", "spot");
+    start();
+    pass(minutes{1});
+    shelves_again("a1", cloud.own_user_id);
+    pass(minutes{90});
+    EXPECT_THAT(returned(), ElementsAre("a1"));
+}
+
+/// As on a host whose load comes and goes with it.
+TEST_F(ReturnTest, OneThatWasShelvedSeveralTimesADayWaitsLonger) {
+    room_for(1);
+    for (const int hours_ago : {30, 2, 1})
+        was_victim("a1", clock.now() - std::chrono::hours{hours_ago});
+    has_shelved("a1", cloud.own_user_id, "spot", 1);
+    start();
+    pass(minutes{6});
+    EXPECT_THAT(returned(), IsEmpty()) << "8 minutes after its third eviction of the day";
+    pass(minutes{3});
+    EXPECT_THAT(returned(), ElementsAre("a1"));
+}
 
 TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {
     room_for(2);
