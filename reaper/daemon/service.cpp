@@ -6,6 +6,7 @@
 
 #include "reaper/daemon/running_service.hpp"
 #include "reaper/decision/decide.hpp"
+#include "reaper/decision/duties.hpp"
 #include "reaper/planner/places.hpp"
 #include "reaper/runtime/backoff.hpp"
 #include "reaper/runtime/log.hpp"
@@ -163,11 +164,14 @@ RunningService::Parts::Parts(RunningService& service, const asio::any_io_executo
                [&service, this](const Request& request) {
                    reservations.update_ledger();
                    const SchedulerRules rules = service.scheduler_rules();
+                   const CloudCache& cache = refresher.cache();
+                   const Ledger& ledger = service.rooms_.ledger();
+                   const auto there = slots_there(request, cache.index(), ledger, &rules);
                    Amount free = 0;
-                   for (const HostSlots& host : slots_there(request, refresher.cache().index(),
-                                                            service.rooms_.ledger(), &rules))
-                       free += host.at_once;
-                   return free >= request.slots;
+                   for (const HostSlots& host : there) free += host.at_once;
+                   return free >= request.slots &&
+                          stays_below_marks(*service.settings_.policy, request, there,
+                                            cache.hosts(), ledger);
                }}),
       images({service.ports_.cloud, service.ports_.journal,
               [&service, this] {

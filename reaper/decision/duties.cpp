@@ -27,6 +27,24 @@ std::vector<DutyScope> duty_scopes(const SchedulerRules& rules,
     return scopes;
 }
 
+bool stays_below_marks(const CompiledPolicy& policy, const Request& request,
+                       const std::vector<HostSlots>& there, const std::vector<const Host*>& hosts,
+                       const Ledger& ledger) {
+    for (const DutyScope& scope : duty_scopes(policy.scheduler, hosts)) {
+        const bool may_come = std::any_of(there.begin(), there.end(), [&](const HostSlots& each) {
+            return scope.has(each.host);
+        });
+        if (!may_come) continue;
+        for (const Mark& mark : policy.duties.watermark.marks) {
+            const Amount more = request.resources.get(mark.resource_class) * request.slots;
+            Usage usage = usage_of(mark.resource_class, scope.hosts, ledger);
+            usage.used += more;
+            if (more > 0 && usage.above(mark.low)) return false;
+        }
+    }
+    return true;
+}
+
 namespace {
 
 using Skipped = std::map<ServerId, std::string>;

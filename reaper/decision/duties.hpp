@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reaper/decision/policy.hpp"
+#include "reaper/model/room_answer.hpp"
 #include "reaper/planner/cloud_index.hpp"
 #include "reaper/rooms/ledger.hpp"
 
@@ -23,6 +24,12 @@ struct DutyScope {
 /// Each shard of `watched_aggregates`, or the whole cloud. The hosts must outlive it.
 std::vector<DutyScope> duty_scopes(const SchedulerRules& rules,
                                    const std::vector<const Host*>& hosts);
+
+/// May the request come without a need, to one of the hosts that have room? Not if usage could then
+/// be above a low mark of the watermark: sooner or later it would have to go for that.
+bool stays_below_marks(const CompiledPolicy& policy, const Request& request,
+                       const std::vector<HostSlots>& there, const std::vector<const Host*>& hosts,
+                       const Ledger& ledger);
 
 /// Adds those servers of a duty's correction that need not go now, each with the reason. Of a
 /// watermark, the others do not take any usage further below its low mark than one server does.

@@ -73,6 +73,22 @@ TEST_F(DutyLoopTest, AboveTheHighMarkTheNewestRevocableServersGoDownToTheLowOne)
         << log.text();
 }
 
+TEST_F(DutyLoopTest, WhatItShelvedComesBackBelowTheLowMarkOnly) {
+    settings.policy.shelve = {{"all"}, "", 600};
+    used_house();
+    for (const char* const id : {"host1a", "host1b", "host1c", "host1d"})
+        cloud.server_at(id).record.flavor = flavor_of(2);
+    keep_free(80, 60);
+    start();
+    run_until([&] { return cloud.count("SHELVE") == 3; });
+    pass(hours{1});
+    EXPECT_EQ(cloud.count("UNSHELVE"), 0U) << "8 of 16 are used, 9 may be";
+    cloud.remove("host2a");
+    pass(hours{1});
+    EXPECT_GE(cloud.count("UNSHELVE"), 1U);
+    EXPECT_EQ(cloud.count("SHELVE"), 3U);
+}
+
 TEST_F(DutyLoopTest, BetweenTheMarksNothingBegins) {
     used_house();
     keep_free(88, 10);

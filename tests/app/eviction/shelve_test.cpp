@@ -389,6 +389,21 @@ TEST_F(ReturnTest, OneThatWasShelvedSeveralTimesADayWaitsLonger) {
     EXPECT_THAT(returned(), ElementsAre("a1"));
 }
 
+/// It would have to go for the watermark, and come back, and go.
+TEST_F(ReturnTest, NoneComesBackAboveALowMark) {
+    with_events = true;
+    settings.policy.duties.watermark.marks = {{ResourceClass{"VCPU"}, 90, 50}};
+    room_for(4);
+    for (const char* const id : {"r1", "r2"}) cloud.add_server(id, "host1", "regular", small);
+    has_shelved("a1", cloud.own_user_id, "spot");
+    start();
+    pass(minutes{10});
+    EXPECT_THAT(returned(), IsEmpty()) << "6 of 8 VCPU would be used";
+    cloud.remove("r1");
+    pass(minutes{30});
+    EXPECT_THAT(returned(), ElementsAre("a1"));
+}
+
 TEST_F(ReturnTest, OneThatItsOwnerShelvedStays) {
     room_for(2);
     has_shelved("mine", "alice", "spot");

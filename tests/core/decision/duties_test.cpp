@@ -95,6 +95,24 @@ TEST_F(DutiesTest, OfACorrectionNoneGoesThatCouldBeLeftOut) {
     EXPECT_THAT(staying(3), ElementsAre("a", "small")) << "the large one goes already";
 }
 
+TEST_F(DutiesTest, ARequestWithoutANeedComesOnlyBelowTheLowMarks) {
+    const auto may_come = [&](int slots, const char* host) {
+        Request request;
+        request.resources = two_vcpus;
+        request.slots = slots;
+        const std::vector<HostSlots> there{{HostId{host}, host, 4, 4}};
+        return stays_below_marks(policy, request, there, {&one, &two}, ledger);
+    };
+    runs("a");
+    EXPECT_TRUE(may_come(4, "one")) << "no marks";
+    policy.duties.watermark.marks = {{ResourceClass{"VCPU"}, 90, 30},
+                                     {ResourceClass{"MEMORY_MB"}, 90, 1}};
+    EXPECT_TRUE(may_come(2, "two")) << "6 of 20 would be used, and none of the memory";
+    EXPECT_FALSE(may_come(3, "two"));
+    policy.scheduler.watched = {std::set<std::string>{"tenant"}};
+    EXPECT_TRUE(may_come(3, "two")) << "its usage does not count";
+}
+
 TEST_F(DutiesTest, RegularAndProtectedServersStay) {
     policy.duties.watermark.marks = {{ResourceClass{"VCPU"}, 20, 1}};
     policy.duties.life_span.after = 1min;
