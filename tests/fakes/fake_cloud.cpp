@@ -148,6 +148,11 @@ void FakeCloud::soft_delete_by(const std::string& id, const std::string& user) {
     note_action(ServerId{id}, "delete", user);
 }
 
+void FakeCloud::restore_by(const std::string& id, const std::string& user) {
+    server_at(id).record.server.status = "ACTIVE";
+    note_action(ServerId{id}, "restore", user);
+}
+
 void FakeCloud::note_action(const ServerId& id, const std::string& name, const std::string& user) {
     ActionRecord action;
     action.name = name;
@@ -422,6 +427,9 @@ ResultTask<DeleteAnswer> FakeCloud::force_delete_server(ServerId id, StillWanted
     if (auto error = note("FORCE " + id.str())) co_return *error;
     const auto found = servers_.find(id);
     if (found == servers_.end()) co_return DeleteAnswer::gone;
+    if (ignore_deletes) co_return DeleteAnswer::accepted;
+    note_action(id, "delete", own_user_id);
+    found->second.record.server.task_state = "deleting";
     found->second.gone_at = clock_.now() + deletion_takes;
     co_return DeleteAnswer::accepted;
 }

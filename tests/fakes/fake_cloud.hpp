@@ -80,6 +80,7 @@ public:
     }
     /// Where deletions are deferred: this user deleted it.
     void soft_delete_by(const std::string& id, const std::string& user);
+    void restore_by(const std::string& id, const std::string& user);
     bool exists(const std::string& id);
     Resources free_on(const std::string& host);
     Resources capacity_of(const std::string& host) const { return hosts_.at(host).capacity; }

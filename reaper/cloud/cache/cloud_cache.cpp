@@ -480,8 +480,9 @@ void CloudCache::see(const ServiceSeen& event, TimePoint arrived) {
 void CloudCache::shift(Duration by) {
     event_memory_.shift(by);
     for (auto& [id, entry] : hosts_) {
-        if (entry.touched_at == TimePoint{}) continue;
-        entry.touched_at += by;
+        for (TimePoint* const time : {&entry.touched_at, &entry.listed_at, &entry.traits_at,
+                                      &entry.aggregates_at, &entry.host->read_at})
+            if (*time != TimePoint{}) *time += by;
         put_in_order(id, entry);
     }
 }
@@ -518,10 +519,15 @@ void CloudCache::put_server(Host& host, const ServerRecord& record, bool estimat
     host.servers.insert(at, std::move(next));
 }
 
-bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records) {
+bool CloudCache::set_unfinished(const std::vector<ServerRecord>& records, TimePoint began) {
     std::map<ServerId, ServerRecord> known;
-    for (const auto& record : records)
-        if (!event_memory_.is_gone(record.server.id)) known.emplace(record.server.id, record);
+    for (const auto& record : records) {
+        const ServerId& id = record.server.id;
+        const Server* const now = server_at(id);
+        const bool restored =
+            event_memory_.heard_since(id, began) && now != nullptr && !now->soft_deleted();
+        if (!event_memory_.is_gone(id) && !restored) known.emplace(id, record);
+    }
     bool changed = false;
     known.swap(unfinished_);
     for (const auto& [id, record] : known) {

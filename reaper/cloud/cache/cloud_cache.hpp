@@ -119,8 +119,9 @@ public:
     void set_aggregates(const std::vector<AggregateRecord>& aggregates);
     /// All deletions that a reaper began and that are not finished: the servers as Nova shows them,
     /// each marked so. They stay on their hosts, although Nova's lists of these leave them out, as
-    /// long as they hold room. True if that changes anything.
-    bool set_unfinished(const std::vector<ServerRecord>& records);
+    /// long as they hold room. They were asked for from `began` on; an event since then is newer.
+    /// True if that changes anything.
+    bool set_unfinished(const std::vector<ServerRecord>& records, TimePoint began);
     /// Servers that were seen to be soft-deleted, and are still here.
     std::vector<ServerRecord> soft_deleted() const;
     /// False if the reading does not fit the cache (unknown host, other providers): then the
@@ -152,8 +153,8 @@ public:
 
     /// Hosts for the planner. It changes with every call above that is not const.
     const CloudIndex& index() const noexcept { return index_; }
-    /// The wall clock was set forward by this duration (or back): what is remembered of events
-    /// moves with it. A new reading must show what the hosts' readings are worth.
+    /// The wall clock was set forward by this duration (or back): what is remembered of events and
+    /// readings moves with it. A new reading must show what the hosts' readings are worth.
     void shift(Duration by);
     const Host* find(const HostId& id) const;
     /// A recent event reported that the server is gone, or a reading that Nova no longer knows it.

@@ -82,6 +82,7 @@ ResultTask<void> CacheRefresher::rebuild_unless_recent() {
 ResultTask<void> CacheRefresher::rebuild() {
     const auto policy = policy_;
     const std::uint64_t number = ++builds_begun_;
+    const std::uint64_t clock_steps = clock_steps_;
     tried_build_at_ = ports_.clock.now();
     recording_ = true;
     overflowed_ = false;
@@ -99,6 +100,8 @@ ResultTask<void> CacheRefresher::rebuild() {
         not_built_ = read.error();
         co_return read.error();
     }
+    // Its times are not those of what comes next.
+    if (clock_steps != clock_steps_) co_return co_await rebuild();
     not_built_.reset();
 
     const bool first = !built();
@@ -192,6 +195,7 @@ void CacheRefresher::ask_refused_again() {
 }
 
 ResultTask<bool> CacheRefresher::refresh_unfinished() {
+    const TimePoint began = ports_.clock.now();
     auto soft_deleted = co_await unfinished_.list(false);
     if (!soft_deleted) co_return soft_deleted.error();
     const auto policy = policy_;
@@ -199,7 +203,7 @@ ResultTask<bool> CacheRefresher::refresh_unfinished() {
     auto found = co_await find_unfinished(unfinished_, policy->taggers, cache_.tag_data(),
                                           std::move(*soft_deleted), going);
     if (!found) co_return found.error();
-    const bool changed = cache_.set_unfinished(*found);
+    const bool changed = cache_.set_unfinished(*found, began);
     if (changed) ++changes_;
     remember_soft_deletions();
     co_return changed;
@@ -259,10 +263,11 @@ bool CacheRefresher::saw_soft_deletion() const {
 
 ResultTask<void> CacheRefresher::refresh_services() {
     const TimePoint began = ports_.clock.now();
+    const std::uint64_t clock_steps = clock_steps_;
     auto services = co_await ports_.compute.compute_services();
     if (!services) co_return services.error();
     cache_.set_services(*services);
-    services_at_ = began;
+    services_at_ = clock_steps == clock_steps_ ? began : TimePoint{};
     co_return Result<void>{};
 }
 
@@ -290,6 +295,7 @@ ResultTask<void> CacheRefresher::read_hosts(std::vector<HostId> ids, HostDepth d
 Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Error>& error) {
     const Host* const host = cache_.find(id);
     if (host == nullptr) co_return;
+    const std::uint64_t clock_steps = clock_steps_;
     if (depth == HostDepth::room && !flowing_) depth = HostDepth::state;
     std::string service_host = host->service_host;
     std::vector<ProviderId> providers;
@@ -298,6 +304,10 @@ Task<void> CacheRefresher::read_one(HostId id, HostDepth depth, std::optional<Er
         co_await read_host(ports_, id, std::move(service_host), std::move(providers), depth);
     if (reading) {
         co_await ask_for_unlisted(*reading);
+        if (clock_steps != clock_steps_) {
+            co_await read_one(std::move(id), depth, error);
+            co_return;
+        }
         cache_.apply(*reading);
         ++changes_;
     } else if (reading.error().code == Errc::not_found) {
@@ -338,6 +348,7 @@ void CacheRefresher::on_clock_step(Duration by) {
     // What was read stays as old as it is; a new reading shows what the hosts' own times mean now.
     for (TimePoint* time : {&built_at_, &tried_build_at_, &started_at_, &services_at_})
         if (*time != TimePoint{}) *time += by;
+    ++clock_steps_;
     cache_.shift(by);
     unfinished_.on_clock_step();
     builds_before_flow_ = builds_begun_;

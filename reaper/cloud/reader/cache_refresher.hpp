@@ -168,6 +168,7 @@ private:
     std::uint64_t build_ = 0;         ///< the one that the cache was made of; 0: none yet
     TimePoint built_at_{};            ///< when it was begun
     TimePoint tried_build_at_{};      ///< the last time, successful or not
+    std::uint64_t clock_steps_ = 0;   ///< so far: what was read meanwhile is read again
     std::string doing_;               ///< what a bulk reading is at
     std::optional<Error> not_built_;  ///< why the last one that failed did
 

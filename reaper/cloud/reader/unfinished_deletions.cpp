@@ -40,8 +40,26 @@ ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId s
     co_return actions.error();
 }
 
+bool restored_since_deleted_by(const std::string& user, const std::vector<ActionRecord>& actions) {
+    bool restored = false;
+    for (const auto& action : actions) {
+        restored = restored || (action.name == "restore" && !action.failed);
+        if (action.name == "delete" && action.user == user && !user.empty()) return restored;
+    }
+    return false;
+}
+
+ResultTask<bool> restored_since_a_reaper_deleted_it(CloudPorts ports, ServerId server) {
+    auto user = co_await ports.identity.own_user();
+    if (!user) co_return user.error();
+    auto actions = co_await ports.compute.actions(std::move(server));
+    if (!actions) co_return actions.error();
+    co_return restored_since_deleted_by(*user, *actions);
+}
+
 ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool from_scratch) {
     const TimePoint begun = ports_.clock.now();
+    const std::uint64_t clock_steps = clock_steps_;
     std::optional<TimePoint> since;
     if (!from_scratch && listed_at_) since = *listed_at_ - clocks_differ;
     auto listed = co_await ports_.compute.soft_deleted(since);
@@ -53,11 +71,46 @@ ResultTask<std::vector<ServerRecord>> UnfinishedDeletions::list(bool from_scratc
     }
     if (std::exchange(warned_, false)) spdlog::info("Nova shows us soft-deleted servers again");
     if (!since) listed_.clear();
-    for (auto& record : *listed) listed_.insert_or_assign(record.server.id, std::move(record));
+    std::set<ServerId> now;
+    for (auto& record : *listed) {
+        now.insert(record.server.id);
+        listed_.insert_or_assign(record.server.id, std::move(record));
+    }
+    auto checked = co_await look_at_ours(std::move(now));
+    if (!checked) co_return checked.error();
     listed_at_ = begun;
+    if (clock_steps != clock_steps_) listed_at_.reset();
     std::vector<ServerRecord> all;
     for (const auto& [id, record] : listed_) all.push_back(record);
     co_return all;
+}
+
+/// One that was restored is on no list of changes.
+ResultTask<void> UnfinishedDeletions::look_at_ours(std::set<ServerId> but) {
+    std::vector<ServerId> ours;
+    for (const auto& [id, record] : listed_)
+        if (known_as_ours(id) && !but.contains(id)) ours.push_back(id);
+    std::optional<Error> error;
+    for (std::size_t from = 0; from < ours.size() && !error; from += asked_at_a_time) {
+        std::vector<Task<void>> looks;
+        const std::size_t to = std::min(ours.size(), from + asked_at_a_time);
+        for (std::size_t i = from; i < to; ++i) looks.push_back(look_at(ours[i], error));
+        co_await run_all(std::move(looks));
+    }
+    if (error) co_return *error;
+    co_return Result<void>{};
+}
+
+Task<void> UnfinishedDeletions::look_at(ServerId server, std::optional<Error>& error) {
+    auto record = co_await ports_.compute.server(server);
+    if (!record) {
+        if (!error) error = record.error();
+    } else if (*record && (*record)->server.soft_deleted()) {
+        listed_.insert_or_assign(server, std::move(**record));
+    } else {
+        listed_.erase(server);
+        by_a_reaper_.erase(server);
+    }
 }
 
 void UnfinishedDeletions::warn(const Error& refusal) {

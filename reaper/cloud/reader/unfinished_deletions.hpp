@@ -6,8 +6,10 @@
 // was: what a user deleted, the user may want back.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,12 @@ std::optional<bool> deleted_by(const std::string& user, const std::vector<Action
 /// The same of the user that the reapers are, asked now; none also if we may not ask.
 ResultTask<std::optional<bool>> deleted_by_a_reaper(CloudPorts ports, ServerId server);
 
+/// Was it restored since this user deleted it last?
+bool restored_since_deleted_by(const std::string& user, const std::vector<ActionRecord>& actions);
+
+/// The same of the user that the reapers are, asked now.
+ResultTask<bool> restored_since_a_reaper_deleted_it(CloudPorts ports, ServerId server);
+
 /// Remembers what Nova listed, so that only changes are asked for, and which user deleted what, so
 /// that each is asked about once. The ports must outlive it.
 class UnfinishedDeletions {
@@ -29,11 +37,14 @@ public:
     explicit UnfinishedDeletions(CloudPorts ports) : ports_(ports) {}
 
     /// All servers that Nova shows as soft-deleted, by any client. Unless they are to be
-    /// read `from_scratch`, some of them may no longer be soft-deleted. A cloud that
-    /// does not list them to us has none (with a warning, once).
+    /// read `from_scratch`, some of those that no reaper deleted may no longer be soft-deleted. A
+    /// cloud that does not list them to us has none (with a warning, once).
     ResultTask<std::vector<ServerRecord>> list(bool from_scratch);
     /// What the clock says is not what it said before: all are listed next time.
-    void on_clock_step() { listed_at_.reset(); }
+    void on_clock_step() {
+        listed_at_.reset();
+        ++clock_steps_;
+    }
     /// Asks about those that are not known yet, and forgets those that are not among them.
     ResultTask<void> learn(std::vector<ServerId> soft_deleted);
     /// Nova lists soft-deleted servers, by any client.
@@ -44,11 +55,14 @@ public:
 
 private:
     void warn(const Error& refusal);
+    ResultTask<void> look_at_ours(std::set<ServerId> but);
+    Task<void> look_at(ServerId server, std::optional<Error>& error);
     Task<void> ask(ServerId server, const std::string& user, std::optional<Error>& error);
 
     CloudPorts ports_;
     std::map<ServerId, ServerRecord> listed_;
     std::optional<TimePoint> listed_at_;  ///< when the last list was begun; none: never
+    std::uint64_t clock_steps_ = 0;
     std::map<ServerId, bool> by_a_reaper_;
     bool warned_ = false;
 };

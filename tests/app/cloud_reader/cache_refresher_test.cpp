@@ -61,6 +61,39 @@ TEST(CacheRefresher, OfManyServersThatVanishAtOnceSomeAreAskedFor) {
     EXPECT_EQ(cloud.count("server s"), 16U);
 }
 
+TEST(CacheRefresher, WhatWasReadWhileTheClockWasSetBackIsReadAgain) {
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    cloud.add_host("h1", Resources{{"VCPU", 8}});
+    config::Policy policy;
+    policy.taggers.push_back({"project", {}});
+    policy.strategy.name = "strict";
+    boost::asio::io_context io{1};
+    CacheRefresher refresher{io.get_executor(), cloud.ports(), config::Cache{},
+                             compile_policy(policy).value(), [] {}};
+    std::string set_at;
+    cloud.on_call = [&](const std::string& call) -> std::optional<Error> {
+        if (set_at.empty() || !call.starts_with(set_at)) return std::nullopt;
+        set_at.clear();
+        clock.step(std::chrono::hours{-1});
+        refresher.on_clock_step(std::chrono::hours{-1});
+        return std::nullopt;
+    };
+    const auto shows = [&](const std::string& server) {
+        cloud.add_server(server, "h1", "web", Resources{{"VCPU", 1}});
+        clock.advance(std::chrono::seconds{10});
+        std::vector<HostId> hosts{refresher.cache().hosts().front()->id};
+        EXPECT_TRUE(run_task(io, refresher.read_hosts(std::move(hosts), HostDepth::all)));
+        return refresher.cache().find(ServerId{server}) != nullptr;
+    };
+    set_at = "servers";
+    ASSERT_TRUE(run_task(io, refresher.ensure_usable(0)));
+    EXPECT_TRUE(shows("after-a-bulk-reading"));
+    set_at = "servers on";
+    EXPECT_TRUE(shows("meanwhile"));
+    EXPECT_TRUE(shows("after-an-exact-reading"));
+}
+
 class ProjectNamesRead : public testing::Test {
 protected:
     ProjectNamesRead() {

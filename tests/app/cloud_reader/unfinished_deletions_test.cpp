@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "app/full_house.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::test::unfinished_deletions_test {
 namespace {
@@ -327,6 +328,29 @@ TEST_F(UnfinishedDeletionsTest, ACloudThatShowsNoSoftDeletedServersIsStillServed
     EXPECT_EQ(deletions(), 1U);
 }
 
+TEST(UnfinishedDeletionsMemory, OneOfOursThatIsNoChangeOfLateIsAskedFor) {
+    FakeClock clock;
+    FakeCloud cloud{clock};
+    cloud.add_host("h1", small * 2);
+    boost::asio::io_context io{1};
+    UnfinishedDeletions deletions{cloud.ports()};
+    std::vector<ServerId> ids;
+    for (const char* const id : {"kept", "restored"}) {
+        cloud.add_server(id, "h1", "spot", small);
+        cloud.soft_delete_by(id, cloud.own_user_id);
+        ids.emplace_back(id);
+    }
+    ASSERT_EQ(run_task(io, deletions.list(false)).value().size(), 2U);
+    ASSERT_TRUE(run_task(io, deletions.learn(ids)));
+    clock.advance(std::chrono::hours{1});
+    cloud.restore_by("restored", "alice");
+    const auto listed = run_task(io, deletions.list(false));
+    ASSERT_EQ(listed.value().size(), 1U);
+    EXPECT_EQ(listed.value().front().server.id, ServerId{"kept"});
+    EXPECT_FALSE(deletions.knows(ServerId{"restored"}));
+    EXPECT_TRUE(deletions.known_as_ours(ServerId{"kept"}));
+}
+
 // ---- whose deletion it was ----
 
 ActionRecord action(const std::string& name, const std::string& user, bool failed = false) {
@@ -351,6 +375,20 @@ TEST(DeletedBy, WhatWasGivenBackSinceIsNotDeleted) {
     EXPECT_EQ(deleted_by("us", {action("delete", "them"), action("restore", "them"),
                                 action("delete", "us")}),
               false);
+}
+
+TEST(DeletedBy, OnlyARestoreSinceOursCounts) {
+    const auto restored = [](std::vector<ActionRecord> actions) {
+        return restored_since_deleted_by("us", actions);
+    };
+    EXPECT_TRUE(restored({action("restore", "them"), action("delete", "us")}));
+    EXPECT_TRUE(
+        restored({action("delete", "them"), action("restore", "them"), action("delete", "us")}));
+    EXPECT_FALSE(restored({action("delete", "us"), action("restore", "them")}));
+    EXPECT_FALSE(
+        restored({action("delete", "us"), action("restore", "them"), action("delete", "us")}));
+    EXPECT_FALSE(restored({action("restore", "them", true), action("delete", "us")}));
+    EXPECT_FALSE(restored({action("restore", "them"), action("delete", "them")}));
 }
 
 TEST(DeletedBy, ALockAndWhatFailedChangeNothing) {

@@ -366,6 +366,21 @@ TEST_F(LivePictureTest, WhatOnlyAnOlderReadingAskedForIsKnownThoughItCameLate) {
     EXPECT_EQ(host.placement_aggregates, std::set<std::string>{"uuid-of-east"});
 }
 
+TEST_F(LivePictureTest, ARestoreIsNewerThanTheListOfUnfinishedDeletions) {
+    ServerRecord one = record("s1", "a");
+    cache.apply(seen(one, 1), at(1));
+    one.server.status = "SOFT_DELETED";
+    const auto status = [&] { return cache.find(ServerId{"s1"})->status; };
+    EXPECT_TRUE(cache.set_unfinished({one}, at(2)));
+    EXPECT_EQ(status(), "SOFT_DELETED");
+    cache.apply(seen(record("s1", "a"), 4), at(4));
+    cache.set_unfinished({one}, at(3));
+    EXPECT_EQ(status(), "ACTIVE");
+    cache.apply(seen(one, 6), at(6));
+    cache.set_unfinished({one}, at(5));
+    EXPECT_TRUE(cache.find(ServerId{"s1"})->unfinished_deletion);
+}
+
 TEST_F(LivePictureTest, AServerOnAnUnknownHostMakesTheStructureDoubtful) {
     EXPECT_FALSE(cache.structure_stale());
     cache.apply(seen(record("s1", "new-host"), 1), at(1));
