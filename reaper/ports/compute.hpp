@@ -41,6 +41,8 @@ public:
     /// Which release it is, as its API reported within the last minutes.
     virtual ResultTask<NovaRelease> release() = 0;
 
+    // No list has the servers of a cell that is down; `server` has them, as UNKNOWN.
+
     /// All servers of all projects, all pages; servers without a host too. Nova leaves SOFT_DELETED
     /// ones out.
     virtual ResultTask<std::vector<ServerRecord>> servers(Progress progress) = 0;
@@ -70,7 +72,8 @@ public:
     virtual ResultTask<std::optional<std::string>> last_host(ServerId id) = 0;
     /// Those whose status is one of these (`BUILD`, `SHELVED_OFFLOADED`, ...), and, if reported,
     /// that were changed since then. Servers that no cell has yet are listed in any case. No
-    /// status: those of any, and to the very end of Nova's list: what is not in it, did not change.
+    /// status: those of any, and to the very end of Nova's list: what is not in it, did not change,
+    /// or its cell is down.
     virtual ResultTask<std::vector<ServerRecord>> servers_in(std::set<std::string> statuses,
                                                              std::optional<TimePoint> since) = 0;
     virtual ResultTask<std::vector<HypervisorRecord>> hypervisors() = 0;
