@@ -288,7 +288,7 @@ Cull::Cull(Request for_whom, const Plan& plan, const std::map<ServerId, Progress
         } else if (found->second == Progress::sent || found->second == Progress::accepted) {
             state(victim) = State::sent;
             ours.insert(victim.server);
-            if (found->second == Progress::sent) unheard.insert(victim.server);
+            (found->second == Progress::sent ? unheard : accepted).insert(victim.server);
         } else {
             state(victim) = State::gone;
             if (found->second == Progress::gone) ours.insert(victim.server);

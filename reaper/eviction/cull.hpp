@@ -181,6 +181,7 @@ struct Cull {
     std::set<ServerId> leaving;     ///< others delete them since the plan was made
     std::set<ServerId> shelving;    ///< Nova took the call to shelve them
     std::set<ServerId> shelved;     ///< of ours, those that are off, and on their hosts still
+    std::set<ServerId> accepted;    ///< Nova took the call to delete them
     std::set<ServerId> undeleted;   ///< that are to be deleted, because Nova did not shelve them
     std::set<ServerId> withheld;    ///< that were not forced, because nothing might be written
     AsyncSemaphore asking;          ///< one asks at a time whether a requester waits

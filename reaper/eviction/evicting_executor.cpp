@@ -269,13 +269,15 @@ Task<void> EvictingExecutor::repeat(Cull& cull, const Victim& victim) {
 
 Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, RecheckResult look) {
     if (!may_delete(cull)) co_return;
-    if (auto why_not = notice_trouble(victim, look)) {
+    const bool is_back = cull.accepted.contains(victim.server);
+    if (auto why_not = is_back ? std::nullopt : notice_trouble(victim, look)) {
         cull.stopped = true;
         cull.blocked = std::move(why_not);
         co_return;
     }
     const Departure how = look.verdict.departure;
     const bool deletes = how == Departure::deleted;
+    const bool forces = deletes && is_back;  // leaves nothing to restore
     ServerId server = victim.server;
     HostId host = cull.hosts[server];
     Consumer held = look.held;
@@ -294,7 +296,9 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
     if (goes_on) {
         // Rule 5: what can't be written is not done.
         std::string reason = victim.reason;
-        const Step step = deletes ? Step::delete_sent : Step::shelve_sent;
+        const Step step = forces    ? Step::force_delete_sent
+                          : deletes ? Step::delete_sent
+                                    : Step::shelve_sent;
         goes_on = co_await record(cull, victim, step, std::move(reason));
     }
     if (!goes_on) {
@@ -326,11 +330,13 @@ Task<void> EvictingExecutor::send_delete(Cull& cull, const Victim& victim, Reche
         return !may_be_heard;
     };
     Result<DeleteAnswer> answer;
-    if (deletes)
+    if (forces)
+        answer = co_await cloud_.compute.force_delete_server(victim.server, std::move(wanted));
+    else if (deletes)
         answer = co_await cloud_.compute.delete_server(victim.server, std::move(wanted));
     else
         answer = co_await cloud_.compute.shelve_server(victim.server, how, std::move(wanted));
-    Sent sent{how, std::move(answer), went_out || heard_before, repeats};
+    Sent sent{how, std::move(answer), went_out || heard_before, repeats, forces};
     co_await take_answer(cull, victim, std::move(sent));
 }
 
@@ -347,16 +353,24 @@ Task<void> EvictingExecutor::take_answer(Cull& cull, const Victim& victim, Sent 
             cull.deadline =
                 std::max(cull.deadline, cloud_.clock.steady() + settings_.cull.deadline);
     }
-    if (!answer && sent.repeats) {
+    const bool as_it_was =
+        answer ? *answer == DeleteAnswer::conflict : surely_not_done(answer.error().code);
+    if (sent.forced && as_it_was) {
+        log_about(about(cull, victim), spdlog::level::warn,
+                  "{}: Nova refused to force {}, so it is to be deleted once more: {}",
+                  cull.request.id.str(), label(victim),
+                  answer ? "not in this state (409)" : answer.error().what);
+        cull.accepted.erase(victim.server);
+        cull.unheard.insert(victim.server);
+    } else if (!answer && sent.repeats) {
         cull.unheard.insert(victim.server);
         cull.to_repeat.insert(victim.server);
     } else if (!answer) {
-        const bool refused = surely_not_done(answer.error().code);
         const std::string what = answer.error().what;
-        if (refused && !deletes) {
+        if (as_it_was && !deletes) {
             Error refusal = answer.error();
             co_await shelving_refused(cull, victim, std::move(refusal));
-        } else if (refused) {
+        } else if (as_it_was) {
             not_done(cull, victim);
             safeguards_.on_deletion(cull.request.id, victim.server, false);
             co_await skip(cull, victim, "Nova refused its deletion: " + what);
@@ -386,6 +400,7 @@ Task<void> EvictingExecutor::take_answer(Cull& cull, const Victim& victim, Sent 
     } else {
         cull.shelving.erase(victim.server);
         cull.undeleted.erase(victim.server);
+        cull.accepted.insert(victim.server);
         co_await record(cull, victim, Step::delete_accepted,
                         *answer == DeleteAnswer::gone ? "it was gone already" : "");
     }
@@ -703,9 +718,16 @@ Task<void> EvictingExecutor::wait_until_gone(Cull& cull, const Victim& victim) {
         co_await abandon(cull, victim);
         co_return;
     }
-    cull.state(victim) = Cull::State::stuck;
-    if (seen && cull.ours.contains(victim.server))
+    if (seen && cull.ours.contains(victim.server)) {
+        const auto restored = co_await restored_since_a_reaper_deleted_it(cloud_, victim.server);
+        if (restored && *restored) {  // which is no sign that deletions fail
+            not_done(cull, victim);
+            co_await skip(cull, victim, "its owner restored it");
+            co_return;
+        }
         safeguards_.on_deletion(cull.request.id, victim.server, false);
+    }
+    cull.state(victim) = Cull::State::stuck;
     rooms_.goes_late(victim.server);
     // What was only not forced can still be, by the next plan.
     if (!cull.withheld.contains(victim.server))
@@ -759,6 +781,11 @@ Task<void> EvictingExecutor::recheck_victim(Cull& cull, const Victim& victim, Co
             co_await abandon(cull, victim);
         else
             co_await send_delete(cull, victim, *look);
+    } else if (verdict.kind == Kind::fit && cull.accepted.contains(victim.server)) {
+        // Nova marks it as being deleted before it answers. So its owner restored it, or its host
+        // could not delete it; one whose resize is confirmed on the way is only slow.
+        if (cull.tries[victim.server] < tries_at_most)
+            co_await send_again(cull, victim, Departure::deleted);
     }
 }
 
@@ -772,7 +799,7 @@ Task<void> EvictingExecutor::go_on_shelving(Cull& cull, const Victim& victim, Re
         co_return;
     }
     if (how == Departure::shelved && cull.tries[victim.server] < shelvings_at_most) {
-        co_await shelve_again(cull, victim);
+        co_await send_again(cull, victim, Departure::shelved);
         co_return;
     }
     std::string why = "Nova did not shelve it";
@@ -781,7 +808,7 @@ Task<void> EvictingExecutor::go_on_shelving(Cull& cull, const Victim& victim, Re
 }
 
 /// If its room is still needed.
-Task<void> EvictingExecutor::shelve_again(Cull& cull, const Victim& victim) {
+Task<void> EvictingExecutor::send_again(Cull& cull, const Victim& victim, Departure how) {
     cull.undeleted.insert(victim.server);
     cull.needed_at.reset();
     co_await ask_whether_needed(cull);
@@ -791,7 +818,7 @@ Task<void> EvictingExecutor::shelve_again(Cull& cull, const Victim& victim) {
         co_return;
     }
     auto look = co_await cull.look.fresh_at(victim);
-    if (look && look->verdict.kind == Kind::fit && look->verdict.departure == Departure::shelved)
+    if (look && look->verdict.kind == Kind::fit && look->verdict.departure == how)
         co_await send_delete(cull, victim, std::move(*look));
 }
 
@@ -867,7 +894,13 @@ Task<void> EvictingExecutor::finish(Cull& cull, const Victim& victim, RecheckRes
     }
     const bool surely_ours =
         cull.ours.contains(victim.server) && !cull.unheard.contains(victim.server);
-    if (by_a_reaper->value_or(surely_ours)) {
+    bool finishes = by_a_reaper->value_or(surely_ours);
+    if (!finishes && surely_ours) {
+        // Its owner restored it and deleted it, which would keep its room.
+        const auto restored = co_await restored_since_a_reaper_deleted_it(cloud_, victim.server);
+        finishes = restored && *restored;
+    }
+    if (finishes) {
         co_await force_delete(cull, victim, std::move(look));
     } else {
         co_await leave(cull, victim, look.verdict.reason);

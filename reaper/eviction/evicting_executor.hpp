@@ -10,7 +10,8 @@
 //      that were);
 //   4. Placement is asked until it shows nothing held by any of them, or the deadline passes; a
 //      soft-deleted one is force-deleted, because it would keep its room, if Nova's record of
-//      actions says that a reaper deleted it.
+//      actions says that a reaper deleted it. So is one that is back, whose owner restored it or
+//      whose host could not delete it, as long as its room is needed.
 // Deletions that another reaper began softly and did not finish (`unfinished`), and whose room the
 // plan counts, are finished the same way, before 3. A victim that went away by itself is credited
 // at every step. Servers whose room the plan counts and that others delete (`pending`) are waited
@@ -60,6 +61,7 @@ private:
         Result<DeleteAnswer> answer;
         bool went_out = false;  ///< Nova may have heard of it, now or before
         bool repeats = false;   ///< it is sent again, after another look
+        bool forced = false;
     };
     Task<void> verify(Cull& cull, const Victim& victim);
     Task<void> remove(Cull& cull, const Victim& victim);
@@ -70,7 +72,7 @@ private:
     Task<void> wait_until_gone(Cull& cull, const Victim& victim);
     Task<void> recheck_victim(Cull& cull, const Victim& victim, Consumer held, Duration began);
     Task<void> go_on_shelving(Cull& cull, const Victim& victim, RecheckResult look);
-    Task<void> shelve_again(Cull& cull, const Victim& victim);
+    Task<void> send_again(Cull& cull, const Victim& victim, Departure how);
     Task<void> leave_unshelved(Cull& cull, const Victim& victim);
     Task<void> shelving_refused(Cull& cull, const Victim& victim, Error error);
     Task<bool> delete_instead(Cull& cull, const Victim& victim, std::string why);

@@ -339,6 +339,94 @@ TEST_F(ServiceTest, ASoftDeletedVictimIsForceDeleted) {
     EXPECT_EQ(cloud.count("FORCE"), 1U);
 }
 
+/// Lets it happen to the victim at the first look that finds it so.
+using OnVictim = std::function<bool(Server& victim)>;
+std::function<std::optional<Error>(const std::string&)> at_a_look(FakeCloud& cloud, OnVictim act) {
+    return [&cloud, act, done = false](const std::string& call) mutable -> std::optional<Error> {
+        if (!done && call.starts_with("server host1") && cloud.exists(call.substr(7)))
+            done = act(cloud.server_at(call.substr(7)).record.server);
+        return std::nullopt;
+    };
+}
+
+TEST_F(ServiceTest, AVictimThatItsOwnerRestoresIsForceDeleted) {
+    full_host();
+    requester();
+    cloud.soft_delete = true;
+    cloud.on_call = at_a_look(cloud, [&](Server& victim) {
+        if (victim.status != "SOFT_DELETED") return false;
+        cloud.restore_by(victim.id.str(), "alice");
+        return true;
+    });
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(cloud.count("FORCE"), 1U);
+    EXPECT_EQ(cloud.living("host1").size(), 3U);
+}
+
+TEST_F(ServiceTest, AVictimThatItsOwnerRestoresAndDeletesIsForceDeleted) {
+    full_host();
+    requester();
+    cloud.soft_delete = true;
+    cloud.on_call = at_a_look(cloud, [&](Server& victim) {
+        if (victim.status != "SOFT_DELETED") return false;
+        cloud.restore_by(victim.id.str(), "alice");
+        cloud.soft_delete_by(victim.id.str(), "alice");
+        return true;
+    });
+    start();
+    messages->deliver(body_of(failure()));
+    EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 1U);
+    EXPECT_EQ(cloud.count("FORCE"), 1U);
+}
+
+TEST_F(ServiceTest, AVictimThatItsHostFailedToDeleteIsDeletedAgainForcedOrNot) {
+    for (const bool may_force : {true, false}) {
+        cloud.clear();
+        journal.records.clear();
+        full_host();
+        requester();
+        const auto fails = at_a_look(cloud, [&](Server& victim) {
+            if (victim.task_state != "deleting") return false;
+            victim.status = "ERROR";
+            victim.task_state = "";
+            cloud.server_at(victim.id.str()).gone_at.reset();
+            return true;
+        });
+        cloud.on_call = [&, fails](const std::string& call) mutable -> std::optional<Error> {
+            if (call.starts_with("FORCE") && !may_force) return Error{Errc::forbidden, "nova: 403"};
+            return fails(call);
+        };
+        start();
+        messages->deliver(body_of(failure()));
+        EXPECT_EQ(outcome_of("req-1").kind, OutcomeKind::freed);
+        EXPECT_EQ(cloud.count("FORCE"), 1U);
+        EXPECT_EQ(cloud.count("DELETE"), may_force ? 1U : 2U);
+        EXPECT_EQ(cloud.living("host1").size(), 3U);
+        crash();
+    }
+}
+
+TEST_F(ServiceTest, AVictimThatIsBackLivesOnIfItsRoomIsNoLongerNeeded) {
+    full_host();
+    requester();
+    cloud.soft_delete = true;
+    cloud.on_call = at_a_look(cloud, [&](Server& victim) {
+        if (victim.status != "SOFT_DELETED") return false;
+        cloud.restore_by(victim.id.str(), "alice");
+        cloud.remove(uuid_of("requester-1"));
+        return true;
+    });
+    start();
+    messages->deliver(body_of(failure()));
+    outcome_of("req-1");
+    EXPECT_EQ(cloud.count("FORCE"), 0U);
+    EXPECT_EQ(cloud.living("host1").size(), 4U);
+}
+
 TEST_F(ServiceTest, ADeletionThatNeverHappensEndsAtTheDeadline) {
     full_host();
     requester();
@@ -348,6 +436,7 @@ TEST_F(ServiceTest, ADeletionThatNeverHappensEndsAtTheDeadline) {
     const auto& outcome = outcome_of("req-1");
     EXPECT_EQ(outcome.kind, OutcomeKind::incomplete);
     EXPECT_LE(outcome.at, clock.now());
+    EXPECT_EQ(cloud.count("DELETE") + cloud.count("FORCE"), 5U);
     EXPECT_EQ(cloud.living("host1").size(), 4U);
 }
 

@@ -381,6 +381,27 @@ TEST_F(BrakingTest, DeletionsThatNovaKeepsRefusingForTheirStateOpenTheBreaker) {
     EXPECT_TRUE(breaker.why.has_value());
 }
 
+TEST_F(BrakingTest, AVictimThatItsOwnerRestoredDoesNotOpenTheBreaker) {
+    full_host("host1");
+    settings.policy.safeguards.breaker.failed = 1;
+    cloud.soft_delete = true;
+    cloud.on_call = [&, once = false](const std::string& call) mutable -> std::optional<Error> {
+        if (once || !call.starts_with("server host1")) return std::nullopt;
+        Server& victim = cloud.server_at(call.substr(7)).record.server;
+        once = victim.status == "SOFT_DELETED";
+        if (!once) return std::nullopt;
+        cloud.restore_by(victim.id.str(), "alice");
+        victim.status = "RESIZE";  // no time to delete it
+        return std::nullopt;
+    };
+    start();
+    EXPECT_EQ(serve(1).kind, OutcomeKind::freed);
+    EXPECT_EQ(cloud.count("DELETE"), 2U);
+    crash();
+    start();
+    EXPECT_FALSE(breaker.why);
+}
+
 TEST_F(BrakingTest, AHostWhoseFreedRoomWasRefusedComesLastInTheNextPlan) {
     full_host("host1");
     full_host("host2");

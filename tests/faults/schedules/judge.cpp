@@ -106,14 +106,20 @@ void Checker::judge_departure(const Basis& basis, const cloudsim::Server& server
         blame("shelve", server.id.text() + " is deleted, and could be shelved");
 }
 
-/// As Nova's record of actions has it: who deleted it first.
+/// As Nova's record of actions has it: who deleted it first, or before it was restored.
 bool Checker::deleted_by_a_reaper(const cloudsim::Server& server) const {
     const auto* const user = site_.world().identity.user_named("reaper");
     bool by_us = false;
+    bool restored = false;
+    bool older = false;
     for (auto at = server.actions.rbegin(); at != server.actions.rend(); ++at) {
         if (at->name == "lock" || at->name == "unlock") continue;
-        if (at->name != "delete") break;
-        by_us = site_.world().names.text(at->user) == user->id;
+        const bool deletes = at->name == "delete";
+        const bool ours = deletes && site_.world().names.text(at->user) == user->id;
+        if (restored && ours) return true;
+        restored = restored || at->name == "restore";
+        older = older || !deletes;
+        if (!older) by_us = ours;
     }
     return by_us;
 }
