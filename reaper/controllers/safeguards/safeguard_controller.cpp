@@ -30,7 +30,7 @@ ResultTask<void> SafeguardController::restore() {
     safeguards_ = std::move(read->safeguards);
     resumed_at_ = dependencies_.pause.resumed_at();
     restore_breaker(read->opened_at);
-    was_paused_ = dependencies_.pause.paused().has_value();
+    was_paused_ = dependencies_.pause.note().has_value() && !unknown_pause();
     was_held_back_ = held_back().has_value();
     if (const auto why = paused_reason())
         spdlog::warn("no servers will be deleted: the reaper is {}", *why);
@@ -81,7 +81,13 @@ std::optional<std::string> SafeguardController::paused_reason() const {
     return held_back();
 }
 
+std::optional<std::string> SafeguardController::unknown_pause() const {
+    const auto note = dependencies_.pause.note();
+    return note && note->unknown ? std::optional{note->trouble} : std::nullopt;
+}
+
 std::optional<std::string> SafeguardController::held_back() const {
+    if (auto why = unknown_pause()) return "held back: " + *why;
     const auto* const preconditions = dependencies_.preconditions;
     auto unmet = preconditions == nullptr ? std::nullopt : preconditions->unmet();
     if (unmet) return "held back: " + *unmet;
@@ -89,7 +95,7 @@ std::optional<std::string> SafeguardController::held_back() const {
 }
 
 std::optional<std::string> SafeguardController::not_known_yet() const {
-    if (const auto note = dependencies_.pause.note(); note && note->unknown) return note->trouble;
+    if (auto why = unknown_pause()) return why;
     const auto* const preconditions = dependencies_.preconditions;
     return preconditions == nullptr ? std::nullopt : preconditions->not_known_yet();
 }
@@ -239,12 +245,14 @@ void SafeguardController::check_deletions() {
 }
 
 void SafeguardController::check_pause() {
-    const auto why = dependencies_.pause.paused();
-    if (why.has_value() == was_paused_) return;
-    was_paused_ = why.has_value();
-    if (why) {
-        spdlog::warn("no servers are deleted from now on: {}", *why);
-        spawn_(note_event("paused", *why));
+    const auto note = dependencies_.pause.note();
+    // Not known: no operator paused, and the end of it is no operator's word.
+    if ((note && note->unknown) || note.has_value() == was_paused_) return;
+    was_paused_ = note.has_value();
+    if (note) {
+        const std::string why = "paused " + note->line();
+        spdlog::warn("no servers are deleted from now on: {}", why);
+        spawn_(note_event("paused", why));
     } else {
         // An operator has looked.
         safeguards_.reset_circuits();

@@ -84,7 +84,9 @@ public:
 private:
     /// By an operator, or the circuit breaker.
     std::optional<std::string> switched_off() const;
-    /// By a precondition.
+    /// Why it can't be determined whether an operator paused; none if it can.
+    std::optional<std::string> unknown_pause() const;
+    /// By a precondition, or by a switch that can't be read.
     std::optional<std::string> held_back() const;
     void tell(const std::vector<Safeguards::Change>& changes);
     void open_breaker(const std::string& why);

@@ -285,6 +285,24 @@ TEST_F(BrakingTest, AResumptionOnAnotherMachineClosesTheBreaker) {
     EXPECT_FALSE(breaker.why) << "no reaper was active then";
 }
 
+TEST_F(BrakingTest, ASwitchThatCantBeReadForAWhileLeavesTheBreakerOpen) {
+    full_host("host1");
+    settings.policy.safeguards.breaker.wasted = 1;
+    settings.policy.safeguards.breaker.projects = 1;
+    start();
+    serve(1, "p1");
+    run_until([&] { return labeled("breaker-opened"); });
+    pause.unknown = true;
+    pause.why = "the journal does not answer";
+    run_until([&] { return labeled("held-back"); });
+    pause.why.reset();
+    run_until([&] { return labeled("held-back-over"); });
+    EXPECT_FALSE(labeled("paused"));
+    EXPECT_FALSE(labeled("resumed")) << "no operator was here";
+    EXPECT_TRUE(breaker.why);
+    EXPECT_EQ(serve(2, "p2").safeguard, "paused");
+}
+
 TEST_F(BrakingTest, AnOpenBreakerThatTheJournalLostStaysOpen) {
     full_host("host1");
     breaker.why = "paused by circuit breaker: before";
