@@ -23,6 +23,10 @@ constexpr std::chrono::milliseconds between_looks{500};
 /// As long as the lease: Galera leaves out a silent node after 5 s, and a host that hangs is given
 /// up after `journal.timeout`. The record of a deletion asks the row itself.
 constexpr std::chrono::milliseconds answer_holds = journal::lease_lasts;
+/// `pause` and `resume` are tried again for that long: a busy writer of another node undoes them. A
+/// daemon's loop waits for them.
+constexpr std::chrono::milliseconds longest_change{10'000};
+constexpr std::chrono::milliseconds longest_change_in_daemon{2'000};
 constexpr std::size_t longest_name = 255;
 constexpr std::size_t longest_reason = 1024;
 
@@ -33,7 +37,10 @@ TimePoint wall_now() {
 class SharedSwitch final : public Switch {
 public:
     SharedSwitch(MariadbAddress address, std::unique_ptr<Switch> local, SwitchUse use)
-        : address_(std::move(address)), url_(address_.url()), local_(std::move(local)) {
+        : address_(std::move(address)),
+          url_(address_.url()),
+          local_(std::move(local)),
+          retry_for_(use == SwitchUse::watched ? longest_change_in_daemon : longest_change) {
         look();
         if (use == SwitchUse::watched) watcher_ = std::thread{[this] { watch(); }};
     }
@@ -147,24 +154,35 @@ private:
     }
     template <class Work>
     Result<void> change(const Work& work) {
-        const auto changed = journal::guarded<void>(url_, [&]() -> Result<void> {
-            MariadbDatabase& database = connected(writing_);
-            if (const auto good = journal::check_tables(database, url_); !good) return good.error();
-            Transaction transaction{database};
-            work(database);
-            transaction.commit();
-            return {};
+        journal::Retries retries{retry_for_};
+        const auto seen = journal::guarded<Seen>(url_, [&]() -> Result<Seen> {
+            while (true) {
+                try {
+                    return change_once(work);
+                } catch (const journal::DatabaseFailure& failure) {
+                    // What a lost COMMIT may have written can be written twice.
+                    const bool lost = writing_ && !writing_->connected();
+                    if (!(failure.again || lost) || !retries.wait()) throw;
+                }
+            }
         });
-        if (!changed) return changed.error();
-        // In force here at once, and not at the watcher's next look.
-        const auto seen =
-            journal::guarded<Seen>(url_, [&] { return Result<Seen>{read(connected(writing_))}; });
         if (!seen) return seen.error();
         const std::lock_guard lock{mutex_};
         seen_ = *seen;
         ++changes_;
         answered_at_ = steady_clock::now();
         return {};
+    }
+    /// What it reads is in force here at once, and not at the watcher's next look.
+    template <class Work>
+    Result<Seen> change_once(const Work& work) {
+        MariadbDatabase& database = connected(writing_);
+        if (const auto good = journal::check_tables(database, url_); !good) return good.error();
+        Transaction transaction{database};
+        work(database);
+        Seen seen = read(database);
+        transaction.commit();
+        return seen;
     }
     static Seen read(MariadbDatabase& database) {
         auto select = database.statement(
@@ -181,6 +199,7 @@ private:
     MariadbAddress address_;
     std::string url_;
     std::unique_ptr<Switch> local_;
+    std::chrono::milliseconds retry_for_;
     mutable std::unique_ptr<MariadbDatabase> reading_;  // the watcher's, where there is one
     std::unique_ptr<MariadbDatabase> writing_;
     mutable std::mutex mutex_;  // of all below

@@ -19,9 +19,9 @@ enum class SwitchUse {
     watched  ///< a thread asks it twice a second, and `paused` is as of its last answer
 };
 
-/// `local`: this machine's. While the database has not answered for five seconds, `paused` gives
-/// that as the reason. `pause` and `resume` block until the database has answered; `resume` also
-/// ends the local one.
+/// `local`: this machine's. While the database has not answered for 15 s, `paused` gives
+/// that as the reason. `pause` and `resume` block until the database has answered, and are tried
+/// again for 10 s (`watched`: 2 s); `resume` also ends the local one.
 std::unique_ptr<Switch> make_shared_switch(const journal::MariadbAddress& address,
                                            std::unique_ptr<Switch> local, SwitchUse use);
 

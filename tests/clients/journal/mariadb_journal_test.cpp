@@ -174,6 +174,29 @@ TEST_F(MariadbJournal, KeepsThePauseThatIsInForce) {
     EXPECT_FALSE(pause->paused());
 }
 
+TEST_F(MariadbJournal, PausesAndResumesOverALostConnectionAndADeadlock) {
+    migrate();
+    const auto pause = make_shared_switch(address, std::make_unique<FakeSwitch>(), SwitchUse::once);
+    ASSERT_TRUE(pause->pause("alice", "upgrade"));
+    MariadbDatabase other{address, MariadbDatabase::Use::reading};
+    const std::string mine = other.ask("SELECT CONNECTION_ID()");
+    for (auto look =
+             other.statement("SELECT id FROM information_schema.processlist WHERE db = DATABASE()");
+         look.step();)
+        if (look.text(0) != mine) execute("KILL CONNECTION " + look.text(0));
+    const auto resumed = pause->resume();
+    EXPECT_TRUE(resumed) << resumed.error().what;
+    EXPECT_FALSE(pause->paused());
+    // Undone twice, as by a writer of another node.
+    execute(
+        "CREATE TRIGGER undone BEFORE UPDATE ON lease FOR EACH ROW BEGIN "
+        "SET @tries = coalesce(@tries, 0) + 1; IF @tries < 3 THEN "
+        "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF; END");
+    const auto paused = pause->pause("alice", "upgrade");
+    EXPECT_TRUE(paused) << paused.error().what;
+    EXPECT_TRUE(pause->paused());
+}
+
 TEST_F(MariadbJournal, FrozenWriterKeepsNoRowLocked) {
     migrate();
     const std::string change = "UPDATE lease SET writes = writes + 1";
