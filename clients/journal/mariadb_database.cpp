@@ -22,6 +22,7 @@ namespace {
 struct Code {
     enum : unsigned {
         disk_full = 1021,
+        record_changed = 1020,  ///< since it was read: innodb_snapshot_isolation
         write_failed = 1026,
         engine_failed = 1030,  ///< also for want of room on the disk
         too_many_connections = 1040,
@@ -36,6 +37,7 @@ struct Code {
         commit_failed = 1180,  ///< Galera: the node was cut off meanwhile
         too_many_of_user = 1203,
         lock_wait_timeout = 1205,
+        lock_table_full = 1206,
         deadlock = 1213,  ///< also a transaction that Galera did not certify
         option_prevents = 1290,
         read_only = 1836,
@@ -73,10 +75,21 @@ bool ends_connection(unsigned code) {
     }
 }
 
-bool may_work_later(unsigned code) {
+/// Nothing of the transaction is there, or may be (innodb_rollback_on_timeout), and the server
+/// still says that it is open.
+bool undoes_transaction(unsigned code) {
     switch (code) {
-        case Code::deadlock:
+        case Code::record_changed:
         case Code::lock_wait_timeout:
+        case Code::lock_table_full:
+        case Code::deadlock: return true;
+        default: return false;
+    }
+}
+
+bool may_work_later(unsigned code) {
+    if (undoes_transaction(code)) return true;
+    switch (code) {
         case Code::too_many_connections:
         case Code::too_many_of_user:
         case Code::unknown_host: return true;
@@ -289,9 +302,7 @@ public:
         return handle_.get();
     }
     bool usable() const { return handle_ && !broken_; }
-    bool in_transaction() const {
-        return open_ && usable() && (status() & SERVER_STATUS_IN_TRANS) != 0;
-    }
+    bool in_transaction() const { return !undone_ && to_roll_back(); }
     void query(const std::string& sql) {
         MYSQL* const handle = ready();
         if (mysql_real_query(handle, sql.data(), sql.size()) != 0) fail();
@@ -333,8 +344,9 @@ public:
         committing_ = false;
     }
     void rollback() {
-        const bool there = in_transaction();
+        const bool there = to_roll_back();
         open_ = false;
+        undone_ = false;
         committing_ = false;
         if (there && mysql_real_query(handle_.get(), "ROLLBACK", 8) != 0) broken_ = true;
     }
@@ -352,6 +364,9 @@ private:
         mariadb_get_infov(handle_.get(), MARIADB_CONNECTION_SERVER_STATUS, &status);
         return status;
     }
+    bool to_roll_back() const {
+        return open_ && usable() && (status() & SERVER_STATUS_IN_TRANS) != 0;
+    }
     const MariadbHost& host() const { return address_.hosts.at(at_); }
     std::string place() const {
         if (!address_.socket.empty()) return address_.socket;
@@ -363,6 +378,7 @@ private:
             static_cast<int>(code),
             message + " (error " + std::to_string(code) + " of " + place() + ")",
             mariadb_advice(code), may_work_later(code)};
+        undone_ = open_ && (undone_ || undoes_transaction(code));
         if (ends_connection(code)) {
             broken_ = true;
             if (std::exchange(committing_, false)) {
@@ -492,7 +508,8 @@ private:
     std::unique_ptr<MYSQL, Close> handle_;
     std::map<std::string_view, std::unique_ptr<MariadbPrepared>> statements_;  // end first
     bool broken_ = false;
-    bool open_ = false;  ///< a transaction was begun, and neither committed nor rolled back by us
+    bool open_ = false;    ///< a transaction was begun, and neither committed nor rolled back by us
+    bool undone_ = false;  ///< that transaction, by the server
     bool committing_ = false;
 };
 

@@ -214,6 +214,40 @@ TEST_F(MariadbJournal, FrozenWriterKeepsNoRowLocked) {
     EXPECT_THROW(begun.commit(), DatabaseFailure);
 }
 
+TEST_F(MariadbJournal, DeadlockUndoesTheWholeGroup) {
+    migrate();
+    execute("INSERT INTO event (kind, reason, at) VALUES ('a', '', 1), ('b', '', 1), ('c', '', 1)");
+    MariadbDatabase ours{address, MariadbDatabase::Use::writing};
+    MariadbDatabase theirs{address, MariadbDatabase::Use::writing};
+    std::thread other;
+    {
+        Transaction group{ours};
+        ours.execute("UPDATE event SET at = 2 WHERE seq = 1");
+        other = std::thread{[&] {
+            Transaction heavier{theirs};
+            theirs.execute("UPDATE event SET at = 3 WHERE seq > 1");
+            theirs.execute("UPDATE event SET at = 3 WHERE seq = 1");
+            heavier.commit();
+        }};
+        MariadbDatabase look{address, MariadbDatabase::Use::reading};
+        while (look.ask_number("SELECT count(*) FROM information_schema.innodb_trx "
+                               "WHERE trx_state = 'LOCK WAIT'") == 0)
+            std::this_thread::yield();
+        const auto last_job = [&] {
+            Transaction job{ours};
+            ours.execute("UPDATE event SET at = 2 WHERE seq = 2");
+            job.commit();
+        };
+        EXPECT_THROW(last_job(), DatabaseFailure);
+        EXPECT_FALSE(ours.in_transaction());
+        EXPECT_THROW(group.commit(), DatabaseFailure) << "the first job is not there";
+    }
+    other.join();
+    Transaction next{ours};
+    EXPECT_EQ(ours.ask("SELECT group_concat(at) FROM event"), "3,3,3");
+    next.commit();
+}
+
 TEST_F(MariadbJournal, CountsWhatAnotherReaperDeleted) {
     migrate();
     const auto limit = std::make_shared<DeletionLimit>();
