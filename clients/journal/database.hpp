@@ -101,8 +101,6 @@ public:
     virtual std::int64_t changes() const = 0;
     /// False: none was begun, or the engine undid it by itself.
     virtual bool in_transaction() const = 0;
-    /// What the rows take up, as far as deleting some of them makes it less.
-    virtual std::int64_t bytes_used() = 0;
 
 private:
     friend class Transaction;

@@ -539,12 +539,6 @@ bool MariadbDatabase::in_transaction() const {
     return connection_->in_transaction();
 }
 
-// The texts without a bound of their own: what the tables take up does not shrink with their rows.
-std::int64_t MariadbDatabase::bytes_used() {
-    return ask_number("SELECT coalesce(sum(octet_length(request)), 0) FROM request") +
-           ask_number("SELECT coalesce(sum(octet_length(decision)), 0) FROM plan");
-}
-
 void MariadbDatabase::fence(std::function<void()> check) {
     connection_->check_ = std::move(check);
 }

@@ -50,7 +50,6 @@ public:
     std::int64_t last_row() const override;
     std::int64_t changes() const override;
     bool in_transaction() const override;
-    std::int64_t bytes_used() override;
 
     /// Runs at the begin of each transaction that writes; may throw, and nothing is written then.
     void fence(std::function<void()> check);

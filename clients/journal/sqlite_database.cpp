@@ -120,10 +120,4 @@ std::string SqliteDatabase::ask(const std::string& sql) {
     return once.step() ? once.text(0) : std::string{};
 }
 
-std::int64_t SqliteDatabase::bytes_used() {
-    const std::int64_t pages =
-        ask_number("PRAGMA page_count") - ask_number("PRAGMA freelist_count");
-    return pages * ask_number("PRAGMA page_size");
-}
-
 }  // namespace reaper::journal

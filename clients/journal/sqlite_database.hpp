@@ -21,7 +21,6 @@ public:
     std::int64_t last_row() const override { return sqlite3_last_insert_rowid(handle_.get()); }
     std::int64_t changes() const override { return sqlite3_changes(handle_.get()); }
     bool in_transaction() const override { return sqlite3_get_autocommit(handle_.get()) == 0; }
-    std::int64_t bytes_used() override;
 
 private:
     Prepared& prepared(const char* sql) override;

@@ -7,11 +7,13 @@
 #include "clients/journal/dialect.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/report/json.hpp"
+#include "reaper/runtime/log.hpp"
 
 namespace reaper::journal {
 namespace {
 
 constexpr int messages_between_prunes = 1'000;  // and new requests
+constexpr std::int64_t rows_in_a_step = 100;    // measured or deleted for their size
 
 }  // namespace
 
@@ -53,9 +55,11 @@ void Store::end_group() {
         group_->commit();
     } catch (...) {
         group_.reset();
+        prune_after_group_.reset();
         throw;
     }
     group_.reset();
+    if (prune_after_group_) prune(*std::exchange(prune_after_group_, std::nullopt));
 }
 
 Result<Admission> Store::admit(const Request& request, TimePoint now) {
@@ -231,55 +235,86 @@ Result<void> Store::note_event(const JournalEvent& event) {
 }
 
 void Store::prune(TimePoint now) {
-    if (pruned_at_ && now < *pruned_at_ + std::chrono::days{1}) return;
-    pruned_at_ = now;
-    messages_since_prune_ = 0;
-    const TimePoint oldest = now - options_.retention;
-    // Failing to tidy up is no reason to fail the call that came by: the next day tries again.
-    try {
-        Transaction transaction{database_};
-        auto records = database_.statement(
-            "DELETE FROM request WHERE finished_at < ?1 "
-            "AND seq <= (SELECT max(seq) FROM request) - ?2");
-        records.bind(1, oldest).bind(2, options_.newest_kept).run();
-        // A flood of requests without deletions must not fill the disk.
-        auto idle = database_.statement(
-            "DELETE FROM request WHERE finished_at IS NOT NULL "
-            "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
-            "(SELECT 1 FROM step WHERE step.request = request.seq)");
-        idle.bind(1, options_.max_rows).run();
-        auto old = database_.statement("DELETE FROM message WHERE at < ?1");
-        old.bind(1, oldest).run();
-        auto many = database_.statement(
-            "DELETE FROM message WHERE seq <= (SELECT max(seq) FROM message) - ?1");
-        many.bind(1, options_.max_rows).run();
-        auto events = database_.statement(
-            "DELETE FROM event WHERE at < ?1 OR seq <= (SELECT max(seq) FROM event) - ?2");
-        events.bind(1, oldest).bind(2, options_.max_rows).run();
-        auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
-        holds.bind(1, oldest).run();
-        auto orders = database_.statement(
-            "DELETE FROM reservation_order WHERE state NOT IN ('begun', 'waiting') AND "
-            "(changed_at < ?1 OR seq <= (SELECT max(seq) FROM reservation_order) - ?2) "
-            "AND seq <= (SELECT max(seq) FROM reservation_order) - ?3");
-        orders.bind(1, oldest).bind(2, options_.max_rows).bind(3, options_.newest_kept).run();
-        while (database_.bytes_used() > options_.max_bytes && forget_idle() > 0) {
-        }
-        transaction.commit();
-    } catch (const DatabaseFailure&) {
+    const bool due = !pruned_at_ || now >= *pruned_at_ + std::chrono::days{1};
+    if (!due && !measured_) return;
+    if (group_) {
+        prune_after_group_ = now;  // in transactions of its own
         return;
     }
+    // Failing to tidy up is no reason to fail the call that came by: the next day tries again.
+    const auto attempt = [this](const auto& tidy) {
+        try {
+            tidy();
+        } catch (const DatabaseFailure& failure) {
+            measured_.reset();
+            spdlog::warn("{}; the rows that are too old or too many stay for now",
+                         storage_error(path_, failure).what);
+        }
+    };
+    if (due) {
+        pruned_at_ = now;
+        messages_since_prune_ = 0;
+        if (!measured_) measured_.emplace();
+        attempt([&] { forget_old(now - options_.retention); });
+    }
+    if (measured_) attempt([&] { forget_large(); });
 }
 
-std::int64_t Store::forget_idle() {
-    constexpr std::int64_t at_once = 100;
+void Store::forget_old(TimePoint oldest) {
+    Transaction transaction{database_};
+    auto records = database_.statement(
+        "DELETE FROM request WHERE finished_at < ?1 "
+        "AND seq <= (SELECT max(seq) FROM request) - ?2");
+    records.bind(1, oldest).bind(2, options_.newest_kept).run();
+    // A flood of requests without deletions must not fill the disk.
+    auto idle = database_.statement(
+        "DELETE FROM request WHERE finished_at IS NOT NULL "
+        "AND seq <= (SELECT max(seq) FROM request) - ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM step WHERE step.request = request.seq)");
+    idle.bind(1, options_.max_rows).run();
+    auto old = database_.statement("DELETE FROM message WHERE at < ?1");
+    old.bind(1, oldest).run();
+    auto many =
+        database_.statement("DELETE FROM message WHERE seq <= (SELECT max(seq) FROM message) - ?1");
+    many.bind(1, options_.max_rows).run();
+    auto events = database_.statement(
+        "DELETE FROM event WHERE at < ?1 OR seq <= (SELECT max(seq) FROM event) - ?2");
+    events.bind(1, oldest).bind(2, options_.max_rows).run();
+    auto holds = database_.statement("DELETE FROM hold WHERE ended_at < ?1");
+    holds.bind(1, oldest).run();
+    auto orders = database_.statement(
+        "DELETE FROM reservation_order WHERE state NOT IN ('begun', 'waiting') AND "
+        "(changed_at < ?1 OR seq <= (SELECT max(seq) FROM reservation_order) - ?2) "
+        "AND seq <= (SELECT max(seq) FROM reservation_order) - ?3");
+    orders.bind(1, oldest).bind(2, options_.max_rows).bind(3, options_.newest_kept).run();
+    transaction.commit();
+}
+
+/// Texts of all requests may be more than a statement can read in its time.
+void Store::forget_large() {
+    for (int page = 0; page < 2 && measured_->bytes <= options_.max_bytes; ++page) {
+        auto sizes = database_.statement(
+            "SELECT count(*), min(seq), sum(size) FROM (SELECT seq, length(request) + "
+            "(SELECT coalesce(sum(length(decision)), 0) FROM plan "
+            "WHERE plan.request = request.seq) AS size "
+            "FROM request WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2) AS newest");
+        sizes.bind(1, measured_->from).bind(2, rows_in_a_step).step();
+        if (sizes.number(0) == 0) return measured_.reset();
+        measured_->bytes += sizes.number(2);
+        if (measured_->bytes <= options_.max_bytes) measured_->from = sizes.number(1);
+    }
+    if (measured_->bytes <= options_.max_bytes) return;
+    Transaction transaction{database_};
     auto idle = database_.statement(
         "DELETE FROM request WHERE seq IN (SELECT seq FROM (SELECT seq FROM request "
-        "WHERE finished_at IS NOT NULL AND seq <= (SELECT max(seq) FROM request) - ?1 "
+        "WHERE finished_at IS NOT NULL AND seq < ?3 "
+        "AND seq <= (SELECT max(seq) FROM request) - ?1 "
         "AND NOT EXISTS (SELECT 1 FROM step WHERE step.request = request.seq) "
         "ORDER BY seq LIMIT ?2) AS oldest)");
-    idle.bind(1, options_.newest_kept).bind(2, at_once).run();
-    return database_.changes();
+    idle.bind(1, options_.newest_kept).bind(2, rows_in_a_step).bind(3, measured_->from).run();
+    const bool all = database_.changes() < rows_in_a_step;
+    transaction.commit();
+    if (all) measured_.reset();
 }
 
 // The store's holds: inventories whose `reserved` was raised.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -158,10 +159,11 @@ private:
     /// Rows of a word and a number, counted since a time.
     std::map<std::string, std::int64_t> counts(const char* sql, TimePoint since);
 
-    /// Drops what is past the retention, once a day by the time that calls bring.
+    /// Drops what is past the retention, once a day by the time that calls bring, and what is too
+    /// large, some rows with each call.
     void prune(TimePoint now);
-    /// Some of the oldest requests without deletions; how many.
-    std::int64_t forget_idle();
+    void forget_old(TimePoint oldest);
+    void forget_large();
 
     std::string path_;
     std::unique_ptr<Ownership> ownership_;  // outlives the connection
@@ -171,6 +173,13 @@ private:
     JournalOptions options_;
     std::optional<TimePoint> pruned_at_;
     int messages_since_prune_ = 0;
+    std::optional<TimePoint> prune_after_group_;
+    /// The size of the newest requests; above `max_bytes`, those before `from` go.
+    struct Measured {
+        std::int64_t from = std::numeric_limits<std::int64_t>::max();  ///< the oldest that fits
+        std::int64_t bytes = 0;
+    };
+    std::optional<Measured> measured_;  ///< while that is under way
 };
 
 }  // namespace reaper::journal

@@ -298,6 +298,40 @@ TEST_P(JournalTest, AFloodOfLargeRequestsIsForgottenBeforeItFillsTheDisk) {
     EXPECT_FALSE(wait(journal_->record(RequestId{name(0)})).value());
 }
 
+TEST_P(JournalTest, ALargeJournalIsMeasuredSomeRowsAtATime) {
+    JournalOptions options{std::chrono::days{90}, 5};
+    options.max_bytes = 250 * 10'000;
+    open(options);
+    const auto name = [](int n) { return "r" + std::to_string(n); };
+    for (int n = 0; n < 500; ++n) {
+        admit(request(name(n)), noon(n));
+        const Outcome outcome{OutcomeKind::not_enough, "", noon(n)};
+        wait(journal_->finish(RequestId{name(n)}, outcome)).value();
+    }
+    home_->execute("UPDATE request SET request = replace(request, '\"slots\"', '" +
+                   std::string(9'000, ' ') + "\"slots\"')");
+    for (int n = 0; n < 9; ++n) admit(request("next-day" + std::to_string(n)), noon(2 * 86'400));
+    EXPECT_EQ(wait(journal_->list(1'000)).value().size(), 209U);
+}
+
+TEST_P(JournalTest, WhatIsTooOldGoesAlsoIfWhatIsTooLargeDoesNot) {
+    JournalOptions options{std::chrono::days{90}, 0};
+    options.max_bytes = 1;
+    open(options);
+    admit(request("stuck"), noon());
+    wait(journal_->finish(RequestId{"stuck"}, Outcome{OutcomeKind::freed, "", noon()})).value();
+    wait(journal_->note_message({"m", "e", RequestId{}, "ignored", "", noon(-91 * 86'400)}))
+        .value();
+    home_->execute(GetParam() == Engine::sqlite
+                       ? "CREATE TRIGGER stuck BEFORE DELETE ON request BEGIN "
+                         "SELECT RAISE(ABORT, 'stuck'); END"
+                       : "CREATE TRIGGER stuck BEFORE DELETE ON request FOR EACH ROW "
+                         "SIGNAL SQLSTATE '45000'");
+    admit(request("next-day"), noon(2 * 86'400));
+    EXPECT_TRUE(wait(journal_->record(RequestId{"stuck"})).value());
+    EXPECT_TRUE(wait(journal_->find_messages({.limit = 10})).value().empty());
+}
+
 TEST_P(JournalTest, ManyCallsAtOnceAllHappenInTheirOrder) {
     boost::asio::io_context loop;
     std::vector<std::future<Result<Admission>>> answers;
