@@ -1,10 +1,14 @@
 // `reaper journal`: the tables of the journal's database, and copies of a journal.
+#include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 
 #include "reaper/cli/arguments/commands.hpp"
+#include "reaper/cli/arguments/invocation.hpp"
 #include "reaper/cli/daemon/local_settings.hpp"
 #include "reaper/cli/output/list_output.hpp"
+#include "reaper/controllers/safeguards/safeguards_journal.hpp"
 #include "reaper/daemon/composition.hpp"
+#include "reaper/runtime/run_task.hpp"
 
 namespace reaper::cli {
 namespace {
@@ -36,13 +40,47 @@ ExitCode migrate(config::JournalSettings journal, const JournalCommand& command,
     return ExitCode::ok;
 }
 
-ExitCode copy(const config::JournalSettings& database, const JournalCommand& command,
-              const Terminal& terminal) {
+/// The open breaker of a database is in its journal, and that of this machine in a file.
+Result<void> carry_breaker(const config::LocalSettings& settings, const config::JournalSettings& to,
+                           const Switches& source, const Terminal& terminal) {
+    boost::asio::io_context io{1};  // outlives the journal's thread, which posts to it
+    auto journal = journal_to_read(to);
+    if (!journal) return journal.error();
+    const auto known = run_task(io, read_safeguards(**journal, settings.safeguards, now()));
+    if (!known) return known.error();
+    const auto& breaker = known->safeguards.breaker();
+    if (!known->opened_at || breaker.state(now()) != CircuitState::open ||
+        source.pause->resumed_at() > known->opened_at)
+        return {};
+    terminal.warn("the circuit breaker is open: " + breaker.reason());
+    return source.breaker->pause("circuit breaker", breaker.reason());
+}
+
+/// What the tables do not have: the operator's pause, and the open breaker.
+Result<void> carry_switches(const config::LocalSettings& settings,
+                            const config::JournalSettings& from, const config::JournalSettings& to,
+                            const Terminal& terminal) {
+    const Switches source = make_switches(settings.pause_file, from);
+    if (const auto note = source.pause->note()) {
+        if (note->unknown) return Error{Errc::storage, note->trouble};
+        const Switches target = make_switches(settings.pause_file, to);
+        if (auto done = target.pause->pause(note->by, note->reason); !done) return done;
+        terminal.warn("the pause stays, " + reach_of_switch(to) +
+                      ", until 'reaper resume': " + note->line());
+    }
+    return to.in_file() ? carry_breaker(settings, to, source, terminal) : Result<void>{};
+}
+
+ExitCode copy(const config::LocalSettings& settings, const config::JournalSettings& database,
+              const JournalCommand& command, const Terminal& terminal) {
     const bool into_database = !command.from.empty();
     const config::JournalSettings file{into_database ? command.from : command.to};
     const auto copied =
         into_database ? copy_journal_rows(file, database) : copy_journal_rows(database, file);
     if (!copied) return terminal.fail(ExitCode::failed, copied.error());
+    const auto carried = into_database ? carry_switches(settings, file, database, terminal)
+                                       : carry_switches(settings, database, file, terminal);
+    if (!carried) return terminal.fail(ExitCode::failed, carried.error());
     const auto& from = (into_database ? file : database).place();
     const auto& to = (into_database ? database : file).place();
     if (wants_document(terminal)) {
@@ -73,7 +111,7 @@ ExitCode handle_journal(const GlobalOptions& global, const JournalCommand& comma
                           journal.path);
         return ExitCode::usage;
     }
-    return command.what == JournalCommand::What::copy ? copy(journal, command, terminal)
+    return command.what == JournalCommand::What::copy ? copy(*settings, journal, command, terminal)
                                                       : migrate(journal, command, terminal);
 }
 

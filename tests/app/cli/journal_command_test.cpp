@@ -7,6 +7,7 @@
 
 #include "app/cli/program.hpp"
 #include "clients/journal/sqlite_journal.hpp"
+#include "clients/pause/pause_file.hpp"
 #include "reaper/runtime/run_task.hpp"
 #include "support/mariadb_server.hpp"
 
@@ -22,8 +23,9 @@ protected:
     void SetUp() override {
         if (!journal::test::mariadb_installed()) GTEST_SKIP() << journal::test::no_mariadb;
         url = MariadbServer::shared().new_database().url();
-        config = directory.write("reaper.yaml", "taggers: [{name: project}]\njournal: {url: '" +
-                                                    url + "', timeout: 60s}\n");
+        config =
+            directory.write("reaper.yaml", "taggers: [{name: project}]\npause_file: " + pause_file +
+                                               "\njournal: {url: '" + url + "', timeout: 60s}\n");
     }
     ProgramResult run(std::vector<std::string> words) const {
         words.insert(words.begin(), {"--config", config});
@@ -40,6 +42,7 @@ protected:
     }
 
     TemporaryDirectory directory;
+    std::string pause_file = directory.file("pause");
     std::string url, config;
 };
 
@@ -73,6 +76,34 @@ TEST_F(JournalCommandTest, CopiesAFileIntoTheDatabaseAndBack) {
     EXPECT_EQ(said.at("tables").at(0).at("rows"), 1);
     EXPECT_THAT(there.out, HasSubstr(said.at("tables").at(0).at("sha256").get<std::string>()));
     EXPECT_THAT(run({"history", "--journal", directory.file("back.db")}).out, HasSubstr("req-1"));
+}
+
+TEST_F(JournalCommandTest, CarriesThePauseAndTheOpenBreakerOver) {
+    const std::string file = directory.file("journal.db");
+    {
+        boost::asio::io_context io;  // outlives the journal's thread, which posts to it
+        const auto journal = open_journal(file).value();
+        JournalEvent opened;
+        opened.kind = "breaker-opened";
+        opened.reason = "the room of 3 slots in a row went unused";
+        opened.at = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+        run_task(io, journal->note_event(std::move(opened))).value();
+    }
+    ASSERT_EQ(run({"journal", "migrate"}).exit_code, 0);
+    std::ofstream{pause_file} << "upgrade\n";
+    const auto there = run({"journal", "copy", "--from", file});
+    EXPECT_EQ(there.exit_code, 0) << there.err;
+    EXPECT_THAT(there.err, HasSubstr("the pause stays, for all reapers of " + url));
+    std::filesystem::remove(pause_file);
+    const auto back = run({"journal", "copy", "--to", directory.file("back.db")});
+    EXPECT_EQ(back.exit_code, 0) << back.err;
+    EXPECT_THAT(back.err, HasSubstr("the circuit breaker is open: the room of 3 slots"));
+    EXPECT_TRUE(std::filesystem::exists(pause_file));
+    EXPECT_TRUE(std::filesystem::exists(breaker_file(pause_file)));
+    ASSERT_EQ(run({"resume"}).exit_code, 0);
+    ASSERT_EQ(run({"journal", "copy", "--to", directory.file("back.db")}).exit_code, 0);
+    EXPECT_FALSE(std::filesystem::exists(pause_file));
+    EXPECT_FALSE(std::filesystem::exists(breaker_file(pause_file))) << "an operator resumed";
 }
 
 TEST(JournalCommand, NeedsADatabase) {
