@@ -227,9 +227,9 @@ Result<std::optional<RequestRecord>> Store::record(const RequestId& id) {
 namespace {
 
 // In each statement: ?1 since, ?2 until, ?3 project, ?4 host, ?5 flavor, ?6 server, ?7 outcome (or
-// `none`: it has none yet), ?8 limit, ?9 skip, ?10 the row before which requests are. An empty text
-// leaves nothing out. What is not JSON is left out by the conditions that read JSON, and breaks
-// nothing.
+// `none`: it has none yet), ?8 limit, ?9 skip, ?10 the row before which requests are, ?11 and ?12
+// the first and last id of requests. An empty text leaves nothing out. What is not JSON is left out
+// by the conditions that read JSON, and breaks nothing.
 #define OUTCOME_FITS \
     "(?7 = '' OR (?7 = 'none' AND request.outcome IS NULL) OR request.outcome = ?7)"
 
@@ -262,6 +262,8 @@ namespace {
         " ORDER BY seq DESC LIMIT ?8 OFFSET ?9"
 
 constexpr const char* requests_sql = REQUESTS("");
+constexpr const char* requests_by_id_sql = REQUESTS(
+    "seq IN (SELECT named.seq FROM request AS named WHERE named.id BETWEEN ?11 AND ?12) AND ");
 constexpr const char* requests_under_way_sql = REQUESTS("finished_at IS NULL AND ");
 constexpr const char* requests_of_host_sql =
     REQUESTS("seq IN (SELECT chosen.request FROM chosen WHERE chosen.host = ?4) AND ");
@@ -347,6 +349,7 @@ const char* sql_of_victims(Database& database, const JournalQuery& query) {
 }
 
 const char* sql_of_requests(const JournalQuery& query) {
+    if (!query.id_begins.empty()) return requests_by_id_sql;
     if (query.under_way) return requests_under_way_sql;
     if (!query.host.empty()) return requests_of_host_sql;
     if (!query.project.empty()) return requests_of_project_sql;
@@ -404,6 +407,8 @@ Result<std::vector<RequestSummary>> Store::find_requests(const JournalQuery& que
         auto select = database_.statement(sql_of_requests(rest));
         bind(select, rest);
         select.bind(10, before);
+        if (!rest.id_begins.empty())
+            select.bind(11, rest.id_begins).bind(12, rest.id_begins + '\xff');
         std::int64_t rows = 0;
         for (; select.step(); ++rows) {
             before = select.number(0);

@@ -187,6 +187,7 @@ struct JournalQuery {
     bool planned = false;                  ///< victims: what dry runs would have deleted
     std::string kind{};                    ///< events: of that kind alone
     std::string after{};                   ///< requests: only those older than this one, by its id
+    std::string id_begins{};               ///< requests: how their id begins; found by it at once
     int skip = 0;                          ///< so many of the newest that fit are left out
     int limit = 20;
 };

@@ -391,13 +391,12 @@ ResultTask<std::optional<RequestRecord>> NovaFailures::search_for(FailureNotice 
     if (!record || !*record || is_its((*record)->request)) co_return record;
     JournalQuery query;
     query.since = (*record)->received_at;
+    query.id_begins = notice.global_id.str() + '~';
     query.server = notice.server.str();
     auto others = co_await dependencies_.journal.find_requests(std::move(query));
     if (!others) co_return others.error();
-    const std::string prefix = notice.global_id.str() + '~';
-    const auto at = std::find_if(others->begin(), others->end(), [&](const auto& each) {
-        return each.request.id.str().starts_with(prefix) && is_its(each.request);
-    });
+    const auto at = std::find_if(others->begin(), others->end(),
+                                 [&](const auto& each) { return is_its(each.request); });
     if (at == others->end()) co_return std::optional<RequestRecord>{};
     RequestId id = at->request.id;
     co_return co_await dependencies_.journal.record(std::move(id));

@@ -53,7 +53,8 @@ bool concerns(const JournalQuery& query, const RequestRecord& record) {
     each_chosen(record, [&](const Victim& each) {
         named = named || each.server.str() == server || each.name == server;
     });
-    return named && in_time(query, record.received_at) && ended_so(query, record.outcome) &&
+    return named && record.request.id.str().starts_with(query.id_begins) &&
+           in_time(query, record.received_at) && ended_so(query, record.outcome) &&
            (query.project.empty() || record.request.project.str() == query.project) &&
            (query.flavor.empty() || record.request.flavor == query.flavor);
 }

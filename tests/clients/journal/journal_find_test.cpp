@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clients/journal/mariadb_database.hpp"
 #include "tests/clients/journal/engines.hpp"
 #include "tests/clients/journal/stories.hpp"
+#include "tests/support/mariadb_server.hpp"
 
 namespace reaper::journal::test::journal_find_test {
 namespace {
@@ -106,6 +108,26 @@ TEST_P(JournalFind, PagesGoOnAfterARequestOrLeaveTheNewestOut) {
     second.limit = 1;
     EXPECT_THAT(victims(second), ElementsAre("v-2"));
     EXPECT_THAT(requests(second), ElementsAre("req-2"));
+}
+
+TEST_P(JournalFind, AnIdIsFoundByItsBeginningWithoutReadingTheOthers) {
+    for (int n = 0; n < 300; ++n) cull("req-1-" + std::to_string(n), "web", "m1.large", n, {});
+    cull("req-1~2", "web", "m1.large", 300, {});
+    cull("req-1~3", "db", "m1.large", 301, {});
+    JournalQuery query = with(&JournalQuery::id_begins, "req-1~");
+    const auto rows_read = [] {
+        if (GetParam() == Engine::sqlite) return std::int64_t{0};
+        MariadbDatabase server{MariadbServer::shared().new_database(),
+                               MariadbDatabase::Use::reading};
+        return server.ask_number(
+            "SELECT sum(variable_value) FROM information_schema.global_status "
+            "WHERE variable_name IN ('HANDLER_READ_NEXT', 'HANDLER_READ_PREV')");
+    };
+    const auto before = rows_read();
+    EXPECT_THAT(requests(query), ElementsAre("req-1~3", "req-1~2"));
+    EXPECT_LT(rows_read() - before, 100);
+    query.project = "db";
+    EXPECT_THAT(requests(query), ElementsAre("req-1~3"));
 }
 
 TEST_P(JournalFind, MessagesAndEventsAreFoundByTimeToo) {
