@@ -34,7 +34,8 @@ void draw_slot(const Problem& problem, const HostOption& option, Drawn& drawn, S
         drawn.victims.push_back(victim);
         for (std::size_t pool = 0; pool < drawn.room.size(); ++pool)
             drawn.room[pool] += option.candidates[victim].gains[pool];
-        drawn.slots = std::min(option.max_slots, option.room.slots(problem.shape, drawn.room));
+        drawn.slots = std::min(option.max_slots,
+                               option.room.slots(problem.shape, drawn.room, option.slots_possible));
     }
 }
 

@@ -373,21 +373,29 @@ struct CoverSearch::State {
         return bound;
     }
 
-    bool enough() const {
-        if (several_pools) return option.room.fits(shape, room, slots);
+    /// What a packing has to be searched for counts as steps.
+    bool fits(const ByPool& pools) {
+        PackingWork work;
+        const bool all = option.room.fits(shape, pools, slots, &work);
+        *steps -= work.steps;
+        return all;
+    }
+
+    bool enough() {
+        if (several_pools) return fits(room);
         for (std::size_t pool = 0; pool < room.size(); ++pool)
             if (room[pool] < saturating_multiply(shape[option.room.pools[pool].need].amount, slots))
                 return false;
         return true;
     }
 
-    bool enough_with_rest(std::size_t position) const {
+    bool enough_with_rest(std::size_t position) {
         if (!several_pools) return true;  // `look` has seen to it
         ByPool all = room;
         for (std::size_t i = position; i < items.size(); ++i)
             for (std::size_t pool = 0; pool < all.size(); ++pool)
                 all[pool] = saturating_add(all[pool], gains(items[i])[pool]);
-        return option.room.fits(shape, all, slots);
+        return fits(all);
     }
 
     std::vector<std::size_t> chosen_ranks() const {
@@ -427,6 +435,17 @@ struct CoverSearch::State {
         best_ranks = std::move(ranks);
     }
 
+    void add(std::size_t position) {
+        choose(position, 1);
+        chosen.push_back(position);
+    }
+
+    void take_back() {
+        const std::size_t position = chosen.back();
+        chosen.pop_back();
+        choose(position, -1);
+    }
+
     void choose(std::size_t position, Amount sign) {
         const auto& item = items[position];
         const auto fill = [&](Amount times) {
@@ -443,20 +462,35 @@ struct CoverSearch::State {
     }
 
     void visit(std::size_t position) {
-        while (true) {
-            if (best_cost && --*steps < 0) cut = true;
-            if (cut) return;
-            if (enough()) return consider();  // every further victim costs more
-            if (position == items.size() || !look(position) || !enough_with_rest(position) ||
-                !worth_a_visit(position))
+        if (enough()) return consider();  // every further victim costs more
+        for (bool left_out = false;; left_out = true) {
+            if (--*steps < 0) cut = true;
+            if (cut || position == items.size() || !look(position) || !worth_a_visit(position) ||
+                (left_out && !enough_with_rest(position)))
                 return;
-            choose(position, 1);
-            chosen.push_back(position);
+            add(position);
             visit(position + 1);
-            chosen.pop_back();
-            choose(position, -1);
+            take_back();
             position = items[position].next_group;
         }
+    }
+
+    /// The first items that are enough: a set to begin with, whatever the steps are.
+    void take_first() {
+        std::size_t least = 0;
+        for (std::size_t most = items.size(); least < most;) {
+            const std::size_t middle = least + (most - least) / 2;
+            while (chosen.size() < middle) add(chosen.size());
+            while (chosen.size() > middle) take_back();
+            if (enough())
+                most = middle;
+            else
+                least = middle + 1;
+        }
+        while (chosen.size() < least) add(chosen.size());
+        while (chosen.size() > least) take_back();
+        if (enough()) consider();
+        while (!chosen.empty()) take_back();
     }
 };
 
@@ -476,6 +510,7 @@ Cover CoverSearch::best(Amount slots, std::int64_t& steps) {
     cover.bound = bound(slots);
     auto& state = *state_;
     state.steps = &steps;
+    state.take_first();
     state.visit(0);
     steps = std::max<std::int64_t>(steps, 0);
     cover.cost = state.best_cost.value_or(cover.bound);

@@ -41,8 +41,8 @@ public:
     /// What no set of victims for `slots` slots can undercut, in any level; without a search.
     /// `slots` > 0 and at most the host's `slots_possible`, here and below.
     Cost bound(Amount slots);
-    /// The best set. `steps` (visited nodes) is counted down; at least one set is found even if it
-    /// is 0 at once.
+    /// The best set. `steps` (visited nodes, and those of packings) is counted down; at least one
+    /// set is found even if it is 0 at once.
     Cover best(Amount slots, std::int64_t& steps);
 
 private:

@@ -53,6 +53,7 @@ std::optional<CullingCandidate> CullingQuestion::Way::candidate(
     const std::map<ServerId, std::string> none_skipped;
     FilterInput input{request, shape, ledger, none_skipped, &protection};
     if (checker) input.checker = &*checker;
+    input.wanted = 1;
     const auto found = filter_host(host, input);
     const auto* const option = std::get_if<HostOption>(&found);
     if (option == nullptr) return std::nullopt;

@@ -239,9 +239,13 @@ std::variant<HostOption, Rejection> filter_host(const Host& host, const FilterIn
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     const ByPool emptied = room_without(option, all);
     if (input.checker != nullptr) option.max_slots = input.checker->max_slots(host);
-    option.slots_ready =
-        std::min(option.max_slots, option.room.slots(input.shape, option.room.room_now()));
-    option.slots_possible = std::min(option.max_slots, option.room.slots(input.shape, emptied));
+    const auto slots_in = [&](const ByPool& room) {
+        return std::min(
+            option.max_slots,
+            option.room.slots(input.shape, room, std::min(option.max_slots, input.wanted)));
+    };
+    option.slots_ready = slots_in(option.room.room_now());
+    option.slots_possible = slots_in(emptied);
     if (option.slots_possible == 0) {
         sorted.candidates = std::move(option.candidates);
         return reject(RejectionCode::not_enough_revocable,

@@ -32,6 +32,8 @@ struct FilterInput {
     ResType room = ResType::regular;
     /// Every revocable server may go: what would come free then, whatever keeps them now.
     bool all_may_go = false;
+    /// Where slots have to be searched for, no more than these are.
+    Amount wanted = max_amount;
 };
 
 /// Why not, of a host with these traits of its root provider.

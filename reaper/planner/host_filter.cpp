@@ -26,6 +26,7 @@ HostFilter::HostFilter(const CloudIndex& cloud, const FilterInput& input, Amount
       ledger_rows_{cloud.under(input.ledger)},
       whole_{ledger_rows_.whole()},
       wanted_{wanted} {
+    input_.wanted = wanted;
     if (input_.victim_filter != nullptr && input_.victim_filter->by_run_time() != nullptr)
         spared_rows_ = &cloud_.spared_by(*input_.victim_filter->by_run_time());
     role_ = input_.ledger.reserved().sole_role_of(input_.request.id);

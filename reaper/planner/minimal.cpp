@@ -11,7 +11,7 @@ Amount slots_given(const Problem& problem, std::size_t host,
                    const std::vector<std::size_t>& victims) {
     const auto& option = problem.hosts[host];
     return std::min(option.max_slots,
-                    option.room.slots(problem.shape, room_without(option, victims)));
+                    option.room.slots(problem.shape, room_without(option, victims), problem.slots));
 }
 
 /// Drops what can be dropped on one host; `all` is the sum over hosts, kept up to date.

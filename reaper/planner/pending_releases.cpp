@@ -41,7 +41,7 @@ std::vector<PendingRelease> pending_for(const HostRoom& room, const Shape& shape
     std::vector<bool> waits_for(room.going.size(), true);
     for (const std::size_t each : order) {
         waits_for[each] = false;
-        if (room.slots(shape, room_if(room, now, waits_for)) < slots) waits_for[each] = true;
+        if (!room.fits(shape, room_if(room, now, waits_for), slots)) waits_for[each] = true;
     }
     std::vector<PendingRelease> pending_releases;
     for (std::size_t i = 0; i < room.going.size(); ++i)
@@ -52,8 +52,8 @@ std::vector<PendingRelease> pending_for(const HostRoom& room, const Shape& shape
     return pending_releases;
 }
 
-Amount slots_at_once(const HostRoom& room, const Shape& shape, const ByPool& now) {
-    return room.slots(shape, room_if(room, now, std::vector<bool>(room.going.size(), false)));
+Amount slots_at_once(const HostRoom& room, const Shape& shape, const ByPool& now, Amount most) {
+    return room.slots(shape, room_if(room, now, std::vector<bool>(room.going.size(), false)), most);
 }
 
 }  // namespace reaper

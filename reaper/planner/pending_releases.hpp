@@ -20,7 +20,7 @@ namespace reaper {
 std::vector<PendingRelease> pending_for(const HostRoom& room, const Shape& shape, const ByPool& now,
                                         Amount slots);
 
-/// Slots that need not wait for any deletion.
-Amount slots_at_once(const HostRoom& room, const Shape& shape, const ByPool& now);
+/// Slots that need not wait for any deletion; those beyond `most` are not searched for.
+Amount slots_at_once(const HostRoom& room, const Shape& shape, const ByPool& now, Amount most);
 
 }  // namespace reaper

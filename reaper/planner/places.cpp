@@ -15,8 +15,9 @@ namespace {
 constexpr Amount any_number = 1'000'000;
 
 HostSlots slots_on(const HostOption& option, const Shape& shape) {
-    const Amount at_once = std::min({slots_at_once(option.room, shape, option.room.room_now()),
-                                     option.slots_ready, option.max_slots});
+    const Amount at_once =
+        std::min(slots_at_once(option.room, shape, option.room.room_now(), option.slots_ready),
+                 option.slots_ready);
     return {option.host->id, option.host->name, to_int(std::max<Amount>(at_once, 0)),
             to_int(option.slots_ready)};
 }

@@ -87,8 +87,9 @@ NothingToDo room_is_there(const Problem& problem, Amount requested) {
             if (problem.hosts.ready(host) <= 0) continue;
             const auto& option = problem.hosts[host];
             const Amount there =
-                at_once ? std::min(option.max_slots, slots_at_once(option.room, problem.shape,
-                                                                   option.room.room_now()))
+                at_once ? std::min(option.max_slots,
+                                   slots_at_once(option.room, problem.shape, option.room.room_now(),
+                                                 option.slots_ready))
                         : option.slots_ready;
             const auto at = taken.find(host);
             const Amount more = std::min(open, there - (at == taken.end() ? 0 : at->second));

@@ -96,10 +96,11 @@ private:
         FilterInput input{request_, shape, ledger_, skipped};
         input.checker = &checker_;
         input.room = ResType::revocable;
+        input.wanted = request_.slots;
         auto filtered = filter_host(host, input);
         if (auto* rejection = std::get_if<Rejection>(&filtered)) return std::move(*rejection);
         const HostRoom& room = std::get<HostOption>(filtered).room;
-        const Amount there = std::min(slots_at_once(room, shape, room.room_now()),
+        const Amount there = std::min(slots_at_once(room, shape, room.room_now(), input.wanted),
                                       std::get<HostOption>(filtered).max_slots);
         const Amount least = checker_.all_on_one_host() ? request_.slots : 1;
         if (there < least || !slot.fits_in(wrapped.free))

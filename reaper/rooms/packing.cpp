@@ -1,7 +1,6 @@
 #include "reaper/rooms/packing.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace reaper {
@@ -121,7 +120,7 @@ bool brings_always(const Packing::Part& part, std::uint64_t wanted) {
 
 /// How many of a part the place has room for.
 Amount copies(const Packing::Place& place, const ByPool& room) {
-    Amount most = std::numeric_limits<Amount>::max();
+    Amount most = max_amount;
     for (const auto& draw : place.draws)
         most = std::min(most, std::max<Amount>(room[draw.pool], 0) / draw.amount);
     return most;
@@ -214,6 +213,8 @@ void Packing::split() {
             component.parts.insert(component.parts.end(), likes.parts.begin(), likes.parts.end());
         components_.push_back(std::move(component));
     }
+    std::stable_partition(components_.begin(), components_.end(),
+                          [](const Component& each) { return !each.searched(); });
 }
 
 Packing::Likes Packing::likes_of(const std::vector<std::size_t>& parts) const {
@@ -282,20 +283,22 @@ Amount Packing::slots(const Likes& likes, const ByPool& room) const {
 /// One question about one component.
 class Packing::Search {
 public:
-    Search(const Packing& packing, const Component& component, const ByPool& room)
+    Search(const Packing& packing, const Component& component, const ByPool& room,
+           PackingWork& work)
         : packing_{packing},
           component_{component},
+          work_{work},
           room_{room},
           taken_(room.size(), 0),
           chosen_(component.parts.size(), 0) {}
 
     bool fits(Amount slots) {
-        if (slots <= 0) return true;
-        for (const auto& likes : component_.likes)
-            if (!packing_.fits(likes, room_, slots)) return false;
-        if (!failed_.insert(state()).second) return false;
+        failed_.insert(state());
         left_ = slots;
-        return place(0, 0);
+        const bool found = place(0, 0);
+        work_.steps += steps_;
+        work_.cut = work_.cut || (!found && steps_ > max_steps);
+        return found;
     }
 
 private:
@@ -329,7 +332,7 @@ private:
 
     /// The parts from `index` on, of this slot, and all slots after it.
     bool place(std::size_t index, std::uint64_t brought) {
-        if (++steps_ > max_steps) return false;
+        if (steps_ > max_steps || ++steps_ > max_steps) return false;
         if (index == component_.parts.size()) return next_slot(brought);
         const auto& places = part(index).places;
         std::size_t first = 0;
@@ -367,6 +370,7 @@ private:
 
     const Packing& packing_;
     const Component& component_;
+    PackingWork& work_;
     ByPool room_;
     ByPool taken_;                          // of each pool, by this slot
     std::vector<std::size_t> chosen_;       // place of each part of this slot
@@ -375,42 +379,54 @@ private:
     int steps_ = 0;
 };
 
-bool Packing::fits(const Component& component, const ByPool& room, Amount slots) const {
+bool Packing::fits(const Component& component, const ByPool& room, Amount slots,
+                   PackingWork& work) const {
     if (slots <= 0) return true;
-    if (!component.searched()) return fits(component.likes.front(), room, slots);
-    if (slots > most_searched) return false;
-    return Search{*this, component, room}.fits(slots);
+    for (const auto& likes : component.likes)
+        if (!fits(likes, room, slots)) return false;
+    if (!component.searched()) return true;
+    if (slots <= most_searched) return Search{*this, component, room, work}.fits(slots);
+    work.cut = true;
+    return false;
 }
 
-Amount Packing::slots(const Component& component, const ByPool& room) const {
+Amount Packing::slots(const Component& component, const ByPool& room, Amount most,
+                      PackingWork& work) const {
     if (!component.searched()) return slots(component.likes.front(), room);
     Amount found = 0;
-    while (found < most_searched && Search{*this, component, room}.fits(found + 1)) ++found;
+    while (found < most && fits(component, room, found + 1, work)) ++found;
     return found;
 }
 
 // ---- all together ----
 
-bool Packing::fits(const ByPool& room, Amount slots) const {
+bool Packing::fits(const ByPool& room, Amount slots, PackingWork* work) const {
     if (slots <= 0) return true;
+    PackingWork own;
     return !hopeless_ &&
            std::all_of(components_.begin(), components_.end(), [&](const Component& component) {
-               return fits(component, room, saturating_add(slots, component.lost));
+               return fits(component, room, saturating_add(slots, component.lost),
+                           work != nullptr ? *work : own);
            });
 }
 
-Amount Packing::slots(const ByPool& room) const {
+Amount Packing::slots(const ByPool& room, Amount most, PackingWork* work) const {
     if (hopeless_ || components_.empty()) return 0;
-    Amount scarcest = std::numeric_limits<Amount>::max();
-    for (const auto& component : components_)
-        scarcest = std::min(scarcest, saturating_subtract(slots(component, room), component.lost));
+    PackingWork own;
+    Amount scarcest = max_amount;
+    for (const auto& component : components_) {
+        const Amount wanted = saturating_add(std::min(most, scarcest), component.lost);
+        const Amount found = slots(component, room, wanted, work != nullptr ? *work : own);
+        scarcest = std::min(scarcest, saturating_subtract(found, component.lost));
+    }
     return std::max<Amount>(scarcest, 0);
 }
 
 std::vector<std::string> Packing::misfits(const ByPool& room, Amount slots) const {
     std::vector<std::string> names;
     for (const auto& component : components_)
-        if (hopeless_ || !fits(component, room, saturating_add(slots, component.lost)))
+        if (PackingWork work;
+            hopeless_ || !fits(component, room, saturating_add(slots, component.lost), work))
             for (const std::size_t part : component.parts) names.push_back(parts_[part].name);
     return names;
 }

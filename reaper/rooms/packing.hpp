@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -99,6 +100,15 @@ std::string to_string(const SlotPart& part, const Shape& shape);
 /// Amounts by pool of one host, in the order of its pools.
 using ByPool = std::vector<Amount>;
 
+/// More than there is of anything.
+constexpr Amount max_amount = std::numeric_limits<Amount>::max();
+
+/// What questions about packings have cost; their answers add to it.
+struct PackingWork {
+    std::int64_t steps = 0;  ///< of searches; arithmetic is free
+    bool cut = false;        ///< a search came to its limit: what it did not find may fit
+};
+
 class Packing {
 public:
     /// So much from one pool.
@@ -130,9 +140,9 @@ public:
     /// Slots that are lost to others at worst, by need; the sum over those of a component counts.
     void lose(const std::vector<Amount>& lost, const std::vector<std::size_t>& need_of_pool);
 
-    bool fits(const ByPool& room, Amount slots) const;
-    /// The most that fit.
-    Amount slots(const ByPool& room) const;
+    bool fits(const ByPool& room, Amount slots, PackingWork* work = nullptr) const;
+    /// The most that fit; a search for them ends at `most`.
+    Amount slots(const ByPool& room, Amount most, PackingWork* work = nullptr) const;
     /// Names of the parts that stand in the way of so many slots; empty: none do.
     std::vector<std::string> misfits(const ByPool& room, Amount slots) const;
 
@@ -161,15 +171,17 @@ private:
     /// Could as many be there, were they alone?
     bool fits(const Likes& likes, const ByPool& room, Amount slots) const;
     Amount slots(const Likes& likes, const ByPool& room) const;
-    bool fits(const Component& component, const ByPool& room, Amount slots) const;
-    Amount slots(const Component& component, const ByPool& room) const;
+    bool fits(const Component& component, const ByPool& room, Amount slots,
+              PackingWork& work) const;
+    Amount slots(const Component& component, const ByPool& room, Amount most,
+                 PackingWork& work) const;
 
     std::vector<Part> parts_;
     std::vector<Amount> most_;
     std::uint64_t together_ = 0;
-    bool hopeless_ = false;  ///< nothing brings what has to be brought
-    bool narrowed_ = false;  ///< some places of a part bring less than they have to
-    std::vector<Component> components_;
+    bool hopeless_ = false;              ///< nothing brings what has to be brought
+    bool narrowed_ = false;              ///< some places of a part bring less than they have to
+    std::vector<Component> components_;  ///< those that are not searched first
 };
 
 }  // namespace reaper

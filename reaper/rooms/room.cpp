@@ -12,8 +12,6 @@
 namespace reaper {
 namespace {
 
-constexpr Amount max_amount = std::numeric_limits<Amount>::max();
-
 /// No cloud has more of anything on one provider.
 constexpr Amount sane_limit = Amount{1} << 50;
 
@@ -205,8 +203,9 @@ HostRoom room_on(const Host& host, const Shape& shape, const Ledger& ledger,
     return room;
 }
 
-Amount HostRoom::slots(const Shape& shape, const ByPool& room) const {
-    if (packing != nullptr) return packing->slots(room);
+Amount HostRoom::slots(const Shape& shape, const ByPool& room, Amount most,
+                       PackingWork* work) const {
+    if (packing != nullptr) return packing->slots(room, most, work);
     std::vector<Amount> by_need(shape.size(), 0);
     for (std::size_t i = 0; i < pools.size(); ++i)
         if (room[i] > 0)
@@ -218,8 +217,9 @@ Amount HostRoom::slots(const Shape& shape, const ByPool& room) const {
     return std::max<Amount>(scarcest, 0);
 }
 
-bool HostRoom::fits(const Shape& shape, const ByPool& room, Amount wanted) const {
-    return packing != nullptr ? packing->fits(room, wanted) : slots(shape, room) >= wanted;
+bool HostRoom::fits(const Shape& shape, const ByPool& room, Amount wanted,
+                    PackingWork* work) const {
+    return packing != nullptr ? packing->fits(room, wanted, work) : slots(shape, room) >= wanted;
 }
 
 bool HostRoom::counts_without_deficit(std::size_t pool) const {

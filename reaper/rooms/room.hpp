@@ -71,10 +71,13 @@ struct HostRoom {
     /// How the parts of slots fit; null: each class by itself.
     std::shared_ptr<const Packing> packing;
 
-    /// Slots if the pools had `room`; never negative.
-    Amount slots(const Shape& shape, const ByPool& room) const;
+    /// Slots if the pools had `room`; never negative. Where they have to be searched for
+    /// (packing.hpp), not for more than `most`.
+    Amount slots(const Shape& shape, const ByPool& room, Amount most = max_amount,
+                 PackingWork* work = nullptr) const;
     /// At least so many.
-    bool fits(const Shape& shape, const ByPool& room, Amount slots) const;
+    bool fits(const Shape& shape, const ByPool& room, Amount slots,
+              PackingWork* work = nullptr) const;
     /// Whether the pool's room counts as 0 in the totals while it is overfull: another provider has
     /// the class too, and its free room is not less for that.
     bool counts_without_deficit(std::size_t pool) const;

@@ -25,7 +25,7 @@ bool note_takers(const Host& host, const Request& request, const Ledger& ledger,
     const Shape shape = shape_of(request);
     const HostRoom room = room_on(host, shape, ledger, request.id);
     ByPool left = room.room_now();
-    if (room.slots(shape, left) > 0) return false;
+    if (room.fits(shape, left, 1)) return false;
     std::vector<const Server*> came;
     for (const auto& server : host.servers) {
         const bool is_new =
@@ -41,7 +41,7 @@ bool note_takers(const Host& host, const Request& request, const Ledger& ledger,
             const ByPool gains = gains_of(room, shape, server->allocations);
             for (std::size_t i = 0; i < left.size(); ++i) left[i] += gains[i];
         }
-        if (those.empty() || room.slots(shape, left) <= 0) continue;
+        if (those.empty() || !room.fits(shape, left, 1)) continue;
         auto& found = revocable ? takers.revocable : takers.regular;
         found.insert(found.end(), those.begin(), those.end());
         return true;
@@ -588,7 +588,7 @@ bool FreedRoomTracker::serves(const Watched& watched, const Request& request) co
                if (host == nullptr) return false;
                const HostRoom room =
                    room_on(*host, shape, dependencies_.rooms.ledger(), request.id);
-               return room.slots(shape, room.room_now()) > 0;
+               return room.fits(shape, room.room_now(), 1);
            });
 }
 

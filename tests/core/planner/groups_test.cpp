@@ -4,6 +4,7 @@
 
 #include "core/cloud_builder.hpp"
 #include "reaper/model/likeness.hpp"
+#include "reaper/planner/host_filter.hpp"
 #include "reaper/planner/revocable_room.hpp"
 #include "reaper/request_spec/resource_request.hpp"
 #include "reaper/rooms/room.hpp"
@@ -62,6 +63,26 @@ TEST(Groups, IsolatedOnesNeedAProviderEach) {
     EXPECT_EQ(slots_on(with_gpus("a", {3, 2}), apart), 2);
     EXPECT_EQ(slots_on(with_gpus("a", {2, 2, 2}), apart), 3) << "each pair of GPUs serves one";
     EXPECT_EQ(slots_on(with_gpus("a", {9, 1, 1}), apart), 2);
+}
+
+TEST(Groups, SlotsBeyondThoseWantedAreNotSearchedFor) {
+    const Request apart =
+        grouped({group("1", {{"VGPU", 1}}), group("2", {{"VGPU", 2}})}, GroupPolicy::isolate);
+    const Host a = with_gpus("a", {30, 30, 30});
+    const Shape shape = shape_of(apart);
+    const Ledger ledger;
+    const HostRoom room = room_on(a, shape, ledger, apart.id);
+    PackingWork of_one;
+    EXPECT_EQ(room.slots(shape, room.room_now(), 1, &of_one), 1);
+    PackingWork of_all;
+    EXPECT_GT(room.slots(shape, room.room_now(), 20, &of_all), 10);
+    EXPECT_LT(10 * of_one.steps, of_all.steps);
+    const Snapshot cloud{at(0), {a}, {}};
+    const CloudIndex index{cloud};
+    const std::map<ServerId, std::string> skipped;
+    const HostFilter hosts{index, FilterInput{apart, shape, ledger, skipped}, 3};
+    ASSERT_EQ(hosts.size(), 1U);
+    EXPECT_EQ(hosts[0].slots_possible, 3);
 }
 
 TEST(Groups, OthersMayShareAProvider) {

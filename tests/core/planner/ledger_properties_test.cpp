@@ -220,7 +220,7 @@ private:
         const Resources slot = some_slot();
         const Shape shape = shape_of(slot);
         const HostRoom room = room_on(host, shape, ledger_, RequestId{"no-such"});
-        if (slots_at_once(room, shape, room.room_now()) < 1) return;
+        if (slots_at_once(room, shape, room.room_now(), 1) < 1) return;
         RC_ASSERT(fits(host, slot));
         const std::string id = "s" + std::to_string(serial_++);
         put(host, as_revocable ? revocable(id, host.id, slot, now_) : server(id, host.id, slot));

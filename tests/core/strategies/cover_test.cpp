@@ -331,5 +331,47 @@ TEST(Cover, ThousandServersDoNotHang) {
     EXPECT_TRUE(std::holds_alternative<Plan>(decision));
 }
 
+/// Three GPUs with 55 of their 70 free: 11 slots of 7 and 8 by the sum, but they don't fit, and the
+/// search for them does not end.
+Host open_gpus() {
+    Host made = host("h", {{"MEMORY_MB", 64}});
+    for (const std::string gpu : {"gpu0", "gpu1", "gpu2"}) {
+        nest(made, gpu, {{"CUSTOM_VRAM", 70}});
+        put(made, revocable("on-" + gpu, ProviderId{gpu}, {{"CUSTOM_VRAM", 15}}));
+    }
+    return made;
+}
+
+/// Of any two GPUs, or both of one.
+Shape seven_and_eight() {
+    Request wanted = request({{"CUSTOM_VRAM", 15}, {"MEMORY_MB", 1}});
+    for (const Amount amount : {7, 8}) {
+        RequestGroup group;
+        group.suffix = std::to_string(amount);
+        group.resources.set(ResourceClass{"CUSTOM_VRAM"}, amount);
+        wanted.groups.push_back(std::move(group));
+    }
+    wanted.group_policy = GroupPolicy::none;
+    return shape_of(wanted);
+}
+
+TEST(Cover, WhatPackingsTakeCountsAsSteps) {
+    const Shape shape = seven_and_eight();
+    const Host made = open_gpus();
+    const HostOption option = option_of(made, shape);
+    ASSERT_NE(option.room.packing, nullptr);
+    const Goal goal = leftover_goal({ResourceClass{"MEMORY_MB"}}, Tie::id);
+    const Objective objective = objective_of(goal, shape, nullptr);
+    std::int64_t steps = plenty;
+    const Cover best = CoverSearch{shape, option, objective}.best(11, steps);
+    EXPECT_GT(plenty - steps, 1000) << "sets of three servers alone are few";
+    steps = 100;
+    const Cover cut = CoverSearch{shape, option, objective}.best(11, steps);
+    EXPECT_EQ(steps, 0);
+    EXPECT_FALSE(cut.proven);
+    EXPECT_LE(best.cost, cut.cost);
+    EXPECT_TRUE(option.room.fits(shape, room_without(option, cut.victims), 11));
+}
+
 }  // namespace
 }  // namespace reaper::cover_test
