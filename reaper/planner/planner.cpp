@@ -547,18 +547,25 @@ std::size_t victims_of(const Decision& decision) {
     return plan == nullptr ? 0 : plan->victims().size();
 }
 
+PlanOptions without_alternatives(const PlanOptions& options) {
+    PlanOptions then = options;
+    then.alternatives = 1;
+    return then;
+}
+
 /// All slots on one host: each that could give them is tried alone, and the fewest victims win.
 Decision plan_on_one_host(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                           const Strategy& strategy, std::string_view strategy_name,
                           const PlanOptions& options) {
     Planner planner{request, cloud, ledger, options, options.victim_filter};
+    const PlanOptions then = without_alternatives(options);
     std::optional<Decision> best;
     for (const Host* const host : planner.hosts_for_all(max_single_hosts)) {
         Request there = request;
         there.placement.group = {};
         there.placement.only_hosts = {host->name};
         there.placement.why_only = "all servers of its server group are to be on one host, here on";
-        Decision decision = make_plan(there, cloud, ledger, strategy, strategy_name, options);
+        Decision decision = make_plan(there, cloud, ledger, strategy, strategy_name, then);
         if (std::holds_alternative<NotEnough>(decision) && best) continue;
         const bool first = !best || std::holds_alternative<NotEnough>(*best);
         if (first || victims_of(decision) < victims_of(*best)) best = std::move(decision);
@@ -584,12 +591,6 @@ Decision plan_as_it_is(const Request& request, const CloudIndex& cloud, const Le
         return Planner{request, cloud, ledger, options, options.victim_filter}.decide(
             strategy, strategy_name);
     return plan_in_budgets(request, cloud, ledger, strategy, strategy_name, options);
-}
-
-PlanOptions without_alternatives(const PlanOptions& options) {
-    PlanOptions then = options;
-    then.alternatives = 1;
-    return then;
 }
 
 /// For want of slots as the cloud is: of the servers beside which the request is to be, one stays.

@@ -190,6 +190,18 @@ TEST(ConstraintChecker, AffinityOfAnEmptyGroupPutsAllSlotsOnOneHost) {
     EXPECT_EQ(std::get<NotEnough>(too_many).slots_possible, 2);
 }
 
+TEST(ConstraintChecker, AffinityGetsNoAlternatives) {
+    Host made = host("a", {{"VCPU", 6}});
+    for (const char* const id : {"1", "2", "3", "4", "5", "6"})
+        put(made, revocable(id, made.id, {{"VCPU", 1}}));
+    Request wanted = grouped("affinity", {}, 2);
+    wanted.resources = {{"VCPU", 1}};
+    PlanOptions options;
+    options.alternatives = 3;
+    const auto decision = plan(wanted, Snapshot{at(0), {made}, {}}, options);
+    EXPECT_EQ(victim_ids(decision).size(), 2U) << summary(decision);
+}
+
 TEST(ConstraintChecker, AForcedHostIsTheOnlyOne) {
     Request wanted = request(half);
     wanted.placement.only_hosts = {"b"};
