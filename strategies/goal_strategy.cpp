@@ -566,6 +566,28 @@ std::optional<std::map<ProjectId, Amount>> GoalStrategy::shares(const WholeCloud
     return fair_shares(cloud, goal_.weights);
 }
 
+std::optional<Cost> GoalStrategy::cost_on(const Problem& problem, std::size_t host, Amount slots,
+                                          const std::vector<std::size_t>& victims) const {
+    return cost_of(objective_for(goal_, problem), problem, problem.hosts[host], slots, victims);
+}
+
+std::vector<std::pair<std::size_t, Cost>> GoalStrategy::cheapest_hosts(const Problem& problem,
+                                                                       Amount slots,
+                                                                       std::size_t count) const {
+    const Objective objective = objective_for(goal_, problem);
+    Searches searches{problem, objective, max_steps_};
+    Offers offers{searches, slots, true, true};
+    while (!searches.stopped()) {
+        const auto first = offers.first(1);
+        if (first.empty() || first.front()->searched) break;
+        offers.search(first.front()->host);
+    }
+    std::vector<std::pair<std::size_t, Cost>> hosts;
+    for (const Offer* const offer : offers.first(count))
+        hosts.emplace_back(offer->host, offer->cost);
+    return hosts;
+}
+
 std::string GoalStrategy::why_not_instead(const Problem& problem, const Rivals& rivals) const {
     const Objective objective = objective_for(goal_, problem);
     const HostOption& option = problem.hosts[rivals.host];

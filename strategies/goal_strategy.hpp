@@ -51,6 +51,10 @@ public:
         return warm_cheapest(problem, objective_for(goal_, problem), max_steps_, hosts);
     }
     std::optional<std::map<ProjectId, Amount>> shares(const WholeCloud& cloud) const override;
+    std::optional<Cost> cost_on(const Problem& problem, std::size_t host, Amount slots,
+                                const std::vector<std::size_t>& victims) const override;
+    std::vector<std::pair<std::size_t, Cost>> cheapest_hosts(const Problem& problem, Amount slots,
+                                                             std::size_t count) const override;
     std::string why_not_instead(const Problem& problem, const Rivals& rivals) const override;
     const Goal& goal() const { return goal_; }
     std::int64_t max_steps() const { return max_steps_; }

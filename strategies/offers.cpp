@@ -115,14 +115,15 @@ bool Searches::bound(std::size_t host, Amount slots, HostSketch& sketch, const C
     return worst == nullptr || bound <= *worst;
 }
 
-Offers::Offers(Searches& searches, Amount extra, bool by_victims)
+Offers::Offers(Searches& searches, Amount extra, bool by_victims, bool in_all)
     : searches_{searches},
       extra_{extra},
       by_victims_{by_victims},
+      in_all_{in_all},
       known_(searches.problem().hosts.size(), false) {}
 
 Amount Offers::slots_on(std::size_t host) const {
-    return searches_.problem().hosts.ready(host) + extra_;
+    return (in_all_ ? 0 : searches_.problem().hosts.ready(host)) + extra_;
 }
 
 void Offers::refill(std::size_t count) {

@@ -83,7 +83,8 @@ class Offers {
 public:
     /// Hosts that can give `extra` slots beyond the ready ones. `searches` must outlive this.
     /// `by_victims`: among equal costs the tie rule's order decides, else only that of hosts.
-    Offers(Searches& searches, Amount extra, bool by_victims = true);
+    /// `in_all`: the ready ones are among these.
+    Offers(Searches& searches, Amount extra, bool by_victims = true, bool in_all = false);
 
     /// The first `count` offers: no other host costs less. Fewer, if there are no more.
     std::vector<const Offer*> first(std::size_t count);
@@ -103,6 +104,7 @@ private:
     Searches& searches_;
     Amount extra_;
     bool by_victims_;
+    bool in_all_;
     HostSketch sketch_;
     std::set<Offer> offers_;
     std::vector<bool> known_;  // hosts that are among the offers

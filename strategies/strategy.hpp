@@ -13,12 +13,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reaper/model/cloud.hpp"
 #include "reaper/model/notice.hpp"
 #include "reaper/model/time.hpp"
 #include "reaper/rooms/room.hpp"
+#include "strategies/cost.hpp"
 #include "strategies/sketch.hpp"
 
 namespace reaper {
@@ -114,6 +116,20 @@ public:
     virtual std::size_t warm(const Problem&, std::size_t hosts) const {
         static_cast<void>(hosts);
         return 0;
+    }
+    /// What victims on a host cost, for so many of its slots; the sum over hosts is a plan's. None
+    /// if the strategy has no figures.
+    virtual std::optional<Cost> cost_on(const Problem&, std::size_t host, Amount slots,
+                                        const std::vector<std::size_t>& victims) const {
+        static_cast<void>(host), static_cast<void>(slots), static_cast<void>(victims);
+        return std::nullopt;
+    }
+    /// Hosts of the problem that can give so many slots alone, and none without a victim: by what
+    /// they cost at least, the first the cheapest of all. None if the strategy has no figures.
+    virtual std::vector<std::pair<std::size_t, Cost>> cheapest_hosts(const Problem&, Amount slots,
+                                                                     std::size_t count) const {
+        static_cast<void>(slots), static_cast<void>(count);
+        return {};
     }
     /// What `victims` on a host go for, compared with `instead`, that would give as many slots.
     struct Rivals {

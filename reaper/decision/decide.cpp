@@ -402,11 +402,6 @@ Decision unless_cooling_down(Decision decision, const Request& request, const Sc
     return answer;
 }
 
-std::size_t victims_of(const Decision& decision) {
-    const auto* const plan = std::get_if<Plan>(&decision);
-    return plan == nullptr ? 0 : plan->victims().size();
-}
-
 /// Says of each host that its slots are those of the fallback.
 void mark_fallback(Decision& decision, const Resources& slot) {
     static const std::string why =
@@ -420,16 +415,14 @@ void mark_fallback(Decision& decision, const Resources& slot) {
     }
 }
 
-/// Nova asks for both, and takes a host of either: the one with fewer victims.
+/// Nova asks for both, and takes a host of either: the better plan.
 Decision plan_either(const Request& request, const SchedulerRules& rules,
                      const std::function<Decision(const Request&)>& plan) {
     Decision first = plan(request);
     if (!request.fallback || !rules.pcpu_fallback || std::holds_alternative<NothingToDo>(first))
         return first;
     Decision second = plan(by_fallback(request));
-    const bool only_first = std::holds_alternative<NotEnough>(second);
-    const bool only_second = std::holds_alternative<NotEnough>(first);
-    if (only_first || (!only_second && victims_of(first) <= victims_of(second))) return first;
+    if (!better(second, first)) return first;
     mark_fallback(second, request.fallback->resources);
     return second;
 }

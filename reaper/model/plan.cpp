@@ -94,6 +94,18 @@ std::vector<HostPlan> host_plans(const Decision& decision) {
     return {};
 }
 
+bool better(const Decision& one, const Decision& other) {
+    const auto rank = [](const Decision& decision) {
+        if (std::holds_alternative<NothingToDo>(decision)) return 0;
+        return std::holds_alternative<Plan>(decision) ? 1 : 2;
+    };
+    const auto* const plan = std::get_if<Plan>(&one);
+    const auto* const than = std::get_if<Plan>(&other);
+    if (plan == nullptr || than == nullptr) return rank(one) < rank(other);
+    if (plan->cost.levels != than->cost.levels) return plan->cost.levels < than->cost.levels;
+    return plan->victims().size() < than->victims().size();
+}
+
 std::string summary(const Decision& decision) {
     return std::visit(Summarize{}, decision);
 }

@@ -132,6 +132,13 @@ struct RejectionCount {
     friend bool operator==(const RejectionCount&, const RejectionCount&) = default;
 };
 
+/// What the strategy counts a plan as, level by level; empty if it has no figures. Only for
+/// comparisons while it is made: no plan is another one for it, and no record has it.
+struct PlanCost {
+    std::vector<Amount> levels;
+    friend bool operator==(const PlanCost&, const PlanCost&) { return true; }
+};
+
 /// At least the requested slots come free, and no victim could be left out. Of a correction: the
 /// servers that go; it has no slots, and `note` lists those that do not.
 struct Plan {
@@ -144,6 +151,7 @@ struct Plan {
     std::vector<Rejection> rejected;  ///< nearest first: all of a small cloud, else the best few
     std::vector<RejectionCount> rejected_counts{};  ///< of all, by code
     std::string note;  ///< e.g. a search that was cut short, with the remaining gap; or empty
+    PlanCost cost{};
 
     std::vector<Victim> victims() const;
     /// Of all hosts: the servers that must be gone too before the slots are there.
@@ -184,6 +192,9 @@ using Decision = std::variant<Plan, NothingToDo, NotEnough, Refused>;
 
 /// Where it has its slots, freed or free already; none for a refusal.
 std::vector<HostPlan> host_plans(const Decision& decision);
+/// Of two decisions on one request by one strategy: room that is there is better than a plan, and a
+/// plan than none; of two plans the one that costs less, then the one with fewer victims.
+bool better(const Decision& one, const Decision& other);
 /// One line for people and logs.
 std::string summary(const Decision& decision);
 

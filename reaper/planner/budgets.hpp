@@ -96,8 +96,10 @@ public:
 
     /// From now on no other victims of the group than these.
     void fill(const BudgetGroup& group, std::set<ServerId> chosen);
-    /// Whether any group is used up or filled.
-    bool any() const { return !projects_.empty() || !aggregates_.empty(); }
+    /// This, or the other one alone where no group is used up or filled.
+    const VictimFilter* needed() const {
+        return projects_.empty() && aggregates_.empty() ? other_ : this;
+    }
 
     std::optional<std::string> why_kept(const Server& server, const Host& host) const override;
     bool keeps(const Server& server, const Host& host) const override;

@@ -318,8 +318,10 @@ namespace {
 constexpr Amount max_request_slots = 1'000'000;
 /// Groups that are filled one after the other for one plan.
 constexpr int max_fills = 8;
-/// Hosts that are tried for servers that have to be together.
-constexpr std::size_t max_single_hosts = 32;
+/// Ways that are tried one after the other for servers that have to be together: so many, and more
+/// of them until there is a plan.
+constexpr std::size_t max_ways = 32;
+constexpr std::size_t max_ways_without_plan = 256;
 
 /// Servers of a group get no alternatives: which of the hosts a mate takes would be open then, and
 /// with it where the next one of them may go.
@@ -381,17 +383,24 @@ public:
     }
     /// Of all hosts together, or of the best one where all slots have to be on one.
     Amount possible() const { return possible(host_filter_); }
-    /// Hosts that could give all slots alone: those with the most room first, `most` at most.
-    std::vector<const Host*> hosts_for_all(std::size_t most) const {
+    /// Hosts that could give all slots alone, and what that costs there at least: those with the
+    /// room, or else the cheapest first, or those with the most room if the strategy has no costs.
+    std::vector<std::pair<const Host*, std::optional<Cost>>> hosts_for_all(
+        const Strategy& strategy) const {
         std::vector<std::size_t> able;
         for (std::size_t host = 0; host < host_filter_.size(); ++host)
             if (host_filter_.possible(host) >= requested_) able.push_back(host);
         std::stable_sort(able.begin(), able.end(), [&](std::size_t a, std::size_t b) {
             return host_filter_.ready(a) > host_filter_.ready(b);
         });
-        std::vector<const Host*> hosts;
-        for (std::size_t i = 0; i < able.size() && i < most; ++i)
-            hosts.push_back(&host_filter_.host(able[i]));
+        std::vector<std::pair<const Host*, std::optional<Cost>>> hosts;
+        if (!able.empty() && host_filter_.ready(able.front()) < requested_)
+            for (const auto& [host, cost] :
+                 strategy.cheapest_hosts(problem_, requested_, max_ways_without_plan))
+                hosts.emplace_back(&host_filter_.host(host), cost);
+        if (hosts.empty())
+            for (const std::size_t host : able)
+                hosts.emplace_back(&host_filter_.host(host), std::nullopt);
         return hosts;
     }
     Decision too_few_on_one_host() {
@@ -492,6 +501,7 @@ private:
         plan.slots_freed = to_int(freed);
         plan.note = note.empty() || selection.note.empty() ? note + selection.note
                                                            : note + "; " + selection.note;
+        plan.cost = cost_of(choice.chosen, strategy);
         std::size_t told = 0;
         for (const auto& [host, on_host] : chosen) {
             if (on_host.slots <= 0) continue;
@@ -506,6 +516,17 @@ private:
         plan.rejected = std::move(rejections.told);
         plan.rejected_counts = std::move(rejections.counts);
         return plan;
+    }
+
+    PlanCost cost_of(const Chosen& chosen, const Strategy& strategy) const {
+        Cost sum;
+        for (const auto& [host, on_host] : chosen) {
+            if (on_host.victims.empty()) continue;
+            const auto cost = strategy.cost_on(problem_, host, on_host.slots, on_host.victims);
+            if (!cost) return {};
+            sum += *cost;
+        }
+        return {{sum.level.begin(), sum.level.end()}};
     }
 
     const Request& request_;
@@ -530,8 +551,7 @@ Decision plan_in_budgets(const Request& request, const CloudIndex& cloud, const 
     BudgetFilter victim_filter{*options.budgets, options.victim_filter, cloud.names()};
     std::optional<Decision> first;
     for (int round = 0; round < max_fills; ++round) {
-        const bool quiet = options.victim_filter == nullptr && !victim_filter.any();
-        Planner planner{request, cloud, ledger, options, quiet ? nullptr : &victim_filter};
+        Planner planner{request, cloud, ledger, options, victim_filter.needed()};
         Decision decision = planner.decide(strategy, strategy_name);
         if (!std::holds_alternative<NotEnough>(decision)) return decision;
         if (!first) first = std::move(decision);
@@ -542,36 +562,55 @@ Decision plan_in_budgets(const Request& request, const CloudIndex& cloud, const 
     return std::move(*first);
 }
 
-std::size_t victims_of(const Decision& decision) {
-    const auto* plan = std::get_if<Plan>(&decision);
-    return plan == nullptr ? 0 : plan->victims().size();
-}
-
 PlanOptions without_alternatives(const PlanOptions& options) {
     PlanOptions then = options;
     then.alternatives = 1;
     return then;
 }
 
-/// All slots on one host: each that could give them is tried alone, and the fewest victims win.
+/// The best decision of those that are tried.
+class BestOf {
+public:
+    void add(Decision decision) {
+        ++tried_;
+        if (!best_ || better(decision, *best_)) best_ = std::move(decision);
+    }
+    /// Is that enough, where the next costs no less than `least`?
+    bool done(const std::optional<Cost>& least = std::nullopt) const {
+        if (!best_ || std::holds_alternative<NotEnough>(*best_))
+            return tried_ >= max_ways_without_plan;
+        const auto* const plan = std::get_if<Plan>(&*best_);
+        if (plan == nullptr || tried_ >= max_ways) return true;
+        return least &&
+               !std::lexicographical_compare(least->level.begin(), least->level.end(),
+                                             plan->cost.levels.begin(), plan->cost.levels.end());
+    }
+    std::optional<Decision>& best() { return best_; }
+
+private:
+    std::optional<Decision> best_;
+    std::size_t tried_ = 0;
+};
+
+/// All slots on one host: each that could give them is tried alone, and the best plan wins.
 Decision plan_on_one_host(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                           const Strategy& strategy, std::string_view strategy_name,
                           const PlanOptions& options) {
-    Planner planner{request, cloud, ledger, options, options.victim_filter};
+    static const Budgets no_limit;
+    const BudgetFilter victim_filter{options.budgets != nullptr ? *options.budgets : no_limit,
+                                     options.victim_filter, cloud.names()};
+    Planner planner{request, cloud, ledger, options, victim_filter.needed()};
     const PlanOptions then = without_alternatives(options);
-    std::optional<Decision> best;
-    for (const Host* const host : planner.hosts_for_all(max_single_hosts)) {
+    BestOf tried;
+    for (const auto& [host, least] : planner.hosts_for_all(strategy)) {
+        if (tried.done(least)) break;
         Request there = request;
         there.placement.group = {};
         there.placement.only_hosts = {host->name};
         there.placement.why_only = "all servers of its server group are to be on one host, here on";
-        Decision decision = make_plan(there, cloud, ledger, strategy, strategy_name, then);
-        if (std::holds_alternative<NotEnough>(decision) && best) continue;
-        const bool first = !best || std::holds_alternative<NotEnough>(*best);
-        if (first || victims_of(decision) < victims_of(*best)) best = std::move(decision);
-        if (victims_of(*best) == 0 && !std::holds_alternative<NotEnough>(*best)) break;
+        tried.add(make_plan(there, cloud, ledger, strategy, strategy_name, then));
     }
-    return best ? std::move(*best) : planner.too_few_on_one_host();
+    return tried.best() ? std::move(*tried.best()) : planner.too_few_on_one_host();
 }
 
 /// Has the group of the request no place yet, and do its servers need one together?
@@ -597,15 +636,15 @@ Decision plan_as_it_is(const Request& request, const CloudIndex& cloud, const Le
 Decision plan_beside_one(Decision as_it_is, const Request& request, const CloudIndex& cloud,
                          const Ledger& ledger, const Strategy& strategy,
                          std::string_view strategy_name, const PlanOptions& options) {
-    std::optional<Decision> best;
+    BestOf tried;
+    tried.add(std::move(as_it_is));
     for (BesideOne& way : beside_one_each(request, cloud)) {
+        if (tried.done()) break;
         PlanOptions then = without_alternatives(options);
         then.skipped.merge(way.stay);
-        Decision decision = make_plan(way.request, cloud, ledger, strategy, strategy_name, then);
-        if (std::holds_alternative<NotEnough>(decision)) continue;
-        if (!best || victims_of(decision) < victims_of(*best)) best = std::move(decision);
+        tried.add(make_plan(way.request, cloud, ledger, strategy, strategy_name, then));
     }
-    return best ? std::move(*best) : std::move(as_it_is);
+    return std::move(*tried.best());
 }
 
 /// The cloud with places among its resources; null where no revocable server has one.
@@ -627,7 +666,7 @@ Amount slots_possible(const Request& request, const CloudIndex& cloud, const Led
     if (options.budgets == nullptr)
         return Planner{request, cloud, ledger, options, options.victim_filter}.possible();
     const BudgetFilter victim_filter{*options.budgets, options.victim_filter, cloud.names()};
-    return Planner{request, cloud, ledger, options, &victim_filter}.possible();
+    return Planner{request, cloud, ledger, options, victim_filter.needed()}.possible();
 }
 
 std::uint64_t seed_of(const RequestId& request) {

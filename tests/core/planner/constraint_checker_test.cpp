@@ -202,6 +202,59 @@ TEST(ConstraintChecker, AffinityGetsNoAlternatives) {
     EXPECT_EQ(victim_ids(decision).size(), 2U) << summary(decision);
 }
 
+/// A full host.
+Host full(const std::string& name, const std::vector<Server>& servers) {
+    Host made = host(name, {});
+    for (Server each : servers) {
+        each.allocations = {{made.id, sum_of(each.allocations)}};
+        put(made, each);
+    }
+    for (const auto& [name_of, amount] : made.providers[0].used)
+        made.providers[0].inventories[name_of].total = amount;
+    return made;
+}
+
+Server of(const std::string& project, const std::string& id, Amount vcpus) {
+    Server made = revocable(id, {}, {{"VCPU", vcpus}});
+    made.project = ProjectId{project};
+    return made;
+}
+
+Request two_together() {
+    Request wanted = grouped("affinity", {}, 2);
+    wanted.resources = {{"VCPU", 1}};
+    return wanted;
+}
+
+TEST(ConstraintChecker, AffinityTakesTheHostThatCostsLeastHoweverManyVictimsItHas) {
+    Snapshot cloud{at(0), {}, {}};
+    for (int i = 0; i < 40; ++i)
+        cloud.hosts.push_back(full("h" + std::to_string(i), {of("gold", std::to_string(i), 2)}));
+    cloud.hosts.push_back(full("z", {of("silver", "z1", 1), of("silver", "z2", 1)}));
+    const Parameters tiers{{"objective", std::vector<std::string>{"priority"}},
+                           {"priorities", std::vector<std::string>{"gold=9", "silver=1"}}};
+    const auto decision = plan(two_together(), cloud, {}, {}, "cost", tiers);
+    EXPECT_THAT(victim_ids(decision), ::testing::ElementsAre("z1", "z2")) << summary(decision);
+}
+
+TEST(ConstraintChecker, AffinityWithinLimitsGoesOnUntilAHostIsFound) {
+    for (const bool used_up : {true, false}) {
+        Snapshot cloud{at(0), {}, {}};
+        for (int i = 0; i < 40; ++i) {
+            const std::string id = std::to_string(i);
+            cloud.hosts.push_back(full("h" + id, {of("p", id + "-1", 1), of("p", id + "-2", 1)}));
+        }
+        cloud.hosts.push_back(full("z", {of(used_up ? "q" : "p", "z1", 1), of("q", "z2", 1)}));
+        Budgets budgets;
+        budgets.each_project = Budget{used_up ? 2 : 1, "limit-window", "some"};
+        if (used_up) budgets.projects.emplace(ProjectId{"p"}, Budget{0, "limit-window", "all"});
+        PlanOptions options;
+        options.budgets = &budgets;
+        const auto decision = plan(two_together(), cloud, options);
+        EXPECT_THAT(victim_ids(decision), ::testing::ElementsAre("z1", "z2")) << summary(decision);
+    }
+}
+
 TEST(ConstraintChecker, AForcedHostIsTheOnlyOne) {
     Request wanted = request(half);
     wanted.placement.only_hosts = {"b"};

@@ -90,6 +90,17 @@ TEST(Places, OfSeveralServersToBeBesideOneStays) {
     }
 }
 
+TEST(Places, OfSeveralServersToBeBesideTheOneStaysThatIsWorthMost) {
+    Request wanted = request(one_cpu);
+    wanted.placement.with = {ServerId{"v1"}, ServerId{"v2"}};
+    Server gold = revocable("v2", HostId{"a"}, one_cpu);
+    gold.project = ProjectId{"gold"};
+    const Snapshot cloud{at(0), {with("a", 2, {revocable("v1", HostId{"a"}, one_cpu), gold})}, {}};
+    const Parameters tiers{{"objective", std::vector<std::string>{"priority"}},
+                           {"priorities", std::vector<std::string>{"gold=9"}}};
+    EXPECT_THAT(victim_ids(plan(wanted, cloud, {}, {}, "cost", tiers)), ElementsAre("v1"));
+}
+
 TEST(Places, ItIsNotSaidThatAllRevocableServersAreTooFewWhereSomeMayNotGo) {
     Snapshot cloud{at(0), {with("a", 1, {revocable("v", HostId{"a"}, one_cpu)})}, {}};
     PlanOptions options;
