@@ -1,6 +1,7 @@
 #include "strategies/fair_share.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,26 +20,40 @@ struct Fleet {
     Resources held;
 };
 
-Amount share_of(const Resources& held, const Resources& capacity, Amount weight) {
+Amount weight_of(const ProjectId& project, const FairTurns::Weights& weights) {
+    const auto weight = weights.find(project.str());
+    return weight == weights.end() ? 1 : weight->second;
+}
+
+/// No class of Placement has a space: such a one is no room of the cloud (planner/places.hpp).
+bool made_up(const ResourceClass& resource_class) {
+    return resource_class.str().find(' ') != std::string::npos;
+}
+
+/// Counted as if the least weight were 1: so large weights lose no share to rounding.
+Amount share_of(const Resources& held, const Resources& capacity, Amount weight, Amount least) {
     double largest = 0;
     for (const auto& [resource_class, amount] : held) {
+        if (made_up(resource_class)) continue;
         const Amount all = std::max(capacity.get(resource_class), amount);
         if (all > 0)
             largest = std::max(largest, static_cast<double>(amount) / static_cast<double>(all));
     }
-    return static_cast<Amount>(largest * static_cast<double>(share_units) /
-                               static_cast<double>(weight));
-}
-
-Amount weight_of(const ProjectId& project, const FairTurns::Weights& weights) {
-    const auto weight = weights.find(project.str());
-    return weight == weights.end() ? 1 : weight->second;
+    return static_cast<Amount>(largest * static_cast<double>(share_units) *
+                               static_cast<double>(least) / static_cast<double>(weight));
 }
 
 struct Fleets {
     Resources capacity;  ///< of the cloud
     std::map<ProjectId, Fleet> of;
 };
+
+Amount least_weight(const std::map<ProjectId, Fleet>& fleets, const FairTurns::Weights& weights) {
+    Amount least = std::numeric_limits<Amount>::max();
+    for (const auto& [project, fleet] : fleets)
+        least = std::min(least, weight_of(project, weights));
+    return least;
+}
 
 Fleets fleets_of(const WholeCloud& cloud, const FairTurns::Work& work) {
     Fleets fleets;
@@ -68,6 +83,7 @@ FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work
         if (row >= least_.size()) least_.resize(row + 1, 0);
         for (const Server& server : host.left_behind) elsewhere.emplace_back(row, &server);
     });
+    const Amount least = least_weight(fleets, weights);
     for (auto& [project, fleet] : fleets) {
         std::sort(fleet.servers.begin(), fleet.servers.end(), [](const auto& a, const auto& b) {
             return std::tie(a.work, b.server->created, a.server->id) <
@@ -75,7 +91,7 @@ FairTurns::FairTurns(const WholeCloud& cloud, const Weights& weights, const Work
         });
         const Amount weight = weight_of(project, weights);
         for (const auto& one : fleet.servers) {
-            const Amount share = share_of(fleet.held, capacity, weight);
+            const Amount share = share_of(fleet.held, capacity, weight, least);
             largest_ = std::max(largest_, share);
             turns_.emplace(one.server->id.str(), share);
             least_[one.row] = std::max(least_[one.row], share);
@@ -96,9 +112,10 @@ Amount FairTurns::of(const ServerId& server) const {
 std::map<ProjectId, Amount> fair_shares(const WholeCloud& cloud,
                                         const FairTurns::Weights& weights) {
     const auto [capacity, fleets] = fleets_of(cloud, [](const Server&) { return Amount{0}; });
+    const Amount least = least_weight(fleets, weights);
     std::map<ProjectId, Amount> shares;
     for (const auto& [project, fleet] : fleets)
-        shares[project] = share_of(fleet.held, capacity, weight_of(project, weights));
+        shares[project] = share_of(fleet.held, capacity, weight_of(project, weights), least);
     return shares;
 }
 

@@ -1,11 +1,12 @@
 // Weighted fair shares of revocable projects, as the measure `fair_share`.
 //
 // A project's share is the largest part that its revocable servers hold of any class that the
-// cloud has (its dominant share, as Mesos counts it), divided by its weight. Room is taken from the
-// project with the largest share, one server after the other. So each server has a turn: the share
-// that its project has left when the servers before it are gone. Within a project those go first
-// that lose the least work. What a server costs is by how much its turn's share is below the
-// largest one: the sum over victims is least where the shares that remain are most alike.
+// cloud has (its dominant share, as Mesos counts it), divided by its weight; the least weight of a
+// project with such servers counts as 1. Room is taken from the project with the largest share, one
+// server after the other. So each server has a turn: the share that its project has left when the
+// servers before it are gone. Within a project those go first that lose the least work. What a
+// server costs is by how much its turn's share is below the largest one: the sum over victims is
+// least where the shares that remain are most alike.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,7 @@ private:
     Amount largest_ = 0;
 };
 
-/// By project: the share that each has now, divided by its weight, in `share_units`. O(n).
+/// By project: the share that each has now, by its weight as above, in `share_units`. O(n).
 std::map<ProjectId, Amount> fair_shares(const WholeCloud& cloud, const FairTurns::Weights& weights);
 
 }  // namespace reaper

@@ -101,6 +101,17 @@ TEST(Places, OfSeveralServersToBeBesideTheOneStaysThatIsWorthMost) {
     EXPECT_THAT(victim_ids(plan(wanted, cloud, {}, {}, "cost", tiers)), ElementsAre("v1"));
 }
 
+TEST(Places, AreNoRoomOfTheCloudThatAProjectHoldsAShareOf) {
+    Server small = revocable("small", HostId{"a"}, one_cpu, -60);
+    small.project = ProjectId{"small"};
+    Server large = revocable("large", HostId{"b"}, {{"VCPU", 4}}, -9'000);
+    large.project = ProjectId{"large"};
+    const Snapshot cloud{at(0), {with("a", 5, {small}), with("b", 5, {large})}, {}};
+    const Request wanted = apart({ServerId{"small"}, ServerId{"large"}});
+    const Parameters fair{{"objective", std::vector<std::string>{"fair_share", "lost_work"}}};
+    EXPECT_THAT(victim_ids(plan(wanted, cloud, {}, {}, "cost", fair)), ElementsAre("large"));
+}
+
 TEST(Places, ItIsNotSaidThatAllRevocableServersAreTooFewWhereSomeMayNotGo) {
     Snapshot cloud{at(0), {with("a", 1, {revocable("v", HostId{"a"}, one_cpu)})}, {}};
     PlanOptions options;

@@ -63,6 +63,20 @@ TEST(FairShare, TheProjectThatHoldsMostLosesFirstHoweverLongItsServersRan) {
                 HasSubstr("33.3333 % below the largest share"));
 }
 
+TEST(FairShare, OnlyTheProportionOfWeightsCounts) {
+    const Resources slot{{"VCPU", 4}};
+    const auto hosts = hosts_of({of("many", revocable("old-1", {}, slot, -90'000)),
+                                 of("many", revocable("old-2", {}, slot, -80'000)),
+                                 of("few", revocable("young", {}, slot, -60))},
+                                slot);
+    EXPECT_THAT(victims(request(slot), hosts, fair({"many=1000000", "few=1000000"})),
+                ElementsAre("old-2"));
+    EXPECT_THAT(victims(request(slot), hosts, fair({"many=900000", "few=300000"})),
+                ElementsAre("young"));
+    EXPECT_THAT(planned(request(slot, 2), hosts, fair({"many=7000", "few=7000"})).hosts[1].reason,
+                HasSubstr("33.3333 % below the largest share"));
+}
+
 TEST(FairShare, CountsTheClassThatAProjectHasMostOf) {
     const auto hosts =
         hosts_of({of("memory", revocable("m1", {}, {{"VCPU", 1}, {"MEMORY_MB", 900}}, -60)),
