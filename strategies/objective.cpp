@@ -228,7 +228,8 @@ std::string Goal::fingerprint() const {
     }
     for (const auto& each : waste_order) text += each.str() + ",";
     for (const auto& each : work_classes) text += each.str() + "+";
-    text += restarts_key + "," + bid_key + "," + std::to_string(standard_priority);
+    text += std::to_string(static_cast<int>(tie)) + "," + restarts_key + "," + bid_key + "," +
+            std::to_string(standard_priority);
     for (const auto& [name, value] : priorities) text += "," + name + "=" + std::to_string(value);
     text += "," + std::to_string(prices.each);
     for (const auto& [project, price] : prices.projects)

@@ -1,6 +1,7 @@
 // Slots over several hosts against plain enumeration, and what a plan tells about its search.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 
 #include "core/small_cloud.hpp"
 #include "strategies/goal_strategy.hpp"
@@ -143,6 +144,13 @@ TEST(Cheapest, BudgetGivesUpAlternativesFirstAndThenEverything) {
     const auto none = with_budget(1, 2);
     ASSERT_TRUE(std::holds_alternative<NotEnough>(none));
     EXPECT_THAT(std::get<NotEnough>(none).reason, HasSubstr("the budget of a plan (1 victim)"));
+}
+
+TEST(Cheapest, AnotherTieRuleIsAnotherGoal) {
+    std::set<std::string> texts;
+    for (const Tie tie : {Tie::id, Tie::newest, Tie::oldest})
+        texts.insert(goal_of({"victims"}, tie).fingerprint());
+    EXPECT_EQ(texts.size(), 3U) << "each makes other costs, and tables of its own";
 }
 
 TEST(Cheapest, WarmTablesChangeNothingAndSaveTheSearch) {
