@@ -562,7 +562,7 @@ std::string tie_words(Tie tie) {
 }  // namespace
 
 std::optional<std::map<ProjectId, Amount>> GoalStrategy::shares(const WholeCloud& cloud) const {
-    if (!counts(goal_, Measure::fair_share)) return std::nullopt;
+    if (!goal_.uses(Measure::fair_share)) return std::nullopt;
     return fair_shares(cloud, goal_.weights);
 }
 

@@ -48,6 +48,7 @@ public:
         return cheapest(problem, objective_for(goal_, problem), max_steps_, budget_);
     }
     std::size_t warm(const Problem& problem, std::size_t hosts) const override {
+        if (goal_.counts_shares()) return 0;
         return warm_cheapest(problem, objective_for(goal_, problem), max_steps_, hosts);
     }
     std::optional<std::map<ProjectId, Amount>> shares(const WholeCloud& cloud) const override;

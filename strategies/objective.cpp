@@ -216,6 +216,13 @@ Amount VictimPrices::of(const Server& server) const {
                                                host == hosts.end() ? 0 : host->second));
 }
 
+bool Goal::uses(Measure measure) const {
+    return std::any_of(levels.begin(), levels.end(), [&](const auto& level) {
+        return std::any_of(level.begin(), level.end(),
+                           [&](const Term& term) { return term.measure == measure; });
+    });
+}
+
 std::string Goal::fingerprint() const {
     std::string text;
     for (const auto& level : levels) {
@@ -493,21 +500,14 @@ std::shared_ptr<const FairTurns> turns_of(const Objective& objective, const Whol
 
 }  // namespace
 
-bool counts(const Goal& goal, Measure measure) {
-    return std::any_of(goal.levels.begin(), goal.levels.end(), [&](const auto& level) {
-        return std::any_of(level.begin(), level.end(),
-                           [&](const Goal::Term& term) { return term.measure == measure; });
-    });
-}
-
 Objective objective_for(const Goal& goal, const Problem& problem) {
     Objective objective;
     objective.goal = &goal;
     objective.now = problem.now;
     objective.fleets = problem.fleets;
     objective.notice = problem.notice;
-    if (counts(goal, Measure::fair_share)) objective.turns = turns_of(objective, problem.cloud);
-    bool waits = problem.notice != nullptr && !counts(goal, Measure::notice);
+    if (goal.uses(Measure::fair_share)) objective.turns = turns_of(objective, problem.cloud);
+    bool waits = problem.notice != nullptr && !goal.uses(Measure::notice);
     for (const auto& level : goal.levels) {
         if (waits && !goes_before_notice(level)) {
             add_level(objective, {{Measure::notice, 1, 0}});

@@ -79,6 +79,9 @@ struct Goal {
     FairTurns::Weights weights;  ///< of projects in the measure `fair_share`
     VictimPrices prices;         ///< of the measure `price`
 
+    bool uses(Measure measure) const;
+    /// What servers cost by it changes with every other one: nothing that is found out lasts.
+    bool counts_shares() const { return uses(Measure::share) || uses(Measure::fair_share); }
     /// Everything that decides what one server costs, as one text: the same for equal goals.
     std::string fingerprint() const;
 };
@@ -131,7 +134,6 @@ struct Objective {
 
 /// `goal` must outlive the result.
 Objective objective_for(const Goal& goal, const Problem& problem);
-bool counts(const Goal& goal, Measure measure);
 
 // Goals as text, as the configuration writes them: a list of levels, each a sum of measures.
 //

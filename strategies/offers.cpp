@@ -49,9 +49,7 @@ Searches::Searches(const Problem& problem, const Objective& objective, std::int6
       steps_left_{saturating_multiply(max_steps, selection_factor)},
       max_fresh_{max_fresh},
       bounds_{problem.shape, objective} {
-    // Shares change with every host: what is known of them does not last.
-    if (problem.tables != nullptr && !objective.uses(Measure::share) &&
-        !objective.uses(Measure::fair_share))
+    if (problem.tables != nullptr && !objective.goal->counts_shares())
         table_ = &problem.tables->table(key_of(problem, objective));
     as_of_ = time_of(objective);
     lasting_ = lasting_levels(objective);
@@ -80,8 +78,10 @@ const Cover& Searches::best(std::size_t host, Amount slots) {
 
 void Searches::remember(std::size_t host, Amount slots, const Cover& cover) {
     if (table_ == nullptr || !problem_.hosts.sketch(host, sketch_) ||
-        sketch_.row == HostSketch::no_row)
+        sketch_.row == HostSketch::no_row) {
+        ++forgotten_;
         return;
+    }
     const auto* const known = table_->get(sketch_.row, slots);
     if (known != nullptr && known->as_of == as_of_) return;
     if (table_->set(sketch_.row, slots, cover.proven ? cover.cost : cover.bound, as_of_)) ++fresh_;

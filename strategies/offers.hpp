@@ -23,7 +23,7 @@ namespace reaper {
 class Searches {
 public:
     /// `max_steps`: visited nodes of one search at most; all together have 20 times as many.
-    /// `max_fresh`: searches of hosts that the tables don't know, at most.
+    /// `max_fresh`: searches of hosts that the tables don't know, or can't, at most.
     Searches(const Problem& problem, const Objective& objective, std::int64_t max_steps,
              std::size_t max_fresh = no_limit);
     static constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
@@ -36,8 +36,8 @@ public:
     bool bound(std::size_t host, Amount slots, HostSketch& sketch, const Cost* worst, Cost& bound);
 
     /// No further search, but where nothing was found yet.
-    bool stopped() const { return steps_left_ <= 0 || fresh_ >= max_fresh_; }
-    /// Searches of hosts that the tables did not know.
+    bool stopped() const { return steps_left_ <= 0 || fresh_ + forgotten_ >= max_fresh_; }
+    /// Searches of hosts that the tables did not know, and do now.
     std::size_t fresh() const { return fresh_; }
     /// Searches that ended before they had proven the best.
     int cut() const { return cut_; }
@@ -55,6 +55,7 @@ private:
     std::int64_t steps_left_;
     const std::size_t max_fresh_;
     std::size_t fresh_ = 0;
+    std::size_t forgotten_ = 0;  // searches that no table keeps
     SketchBounds bounds_;
     BoundTables::Table* table_ = nullptr;
     std::int64_t as_of_ = 0;   // of the table's entries

@@ -53,8 +53,8 @@ std::vector<PeriodicTask> RunningService::periodic_tasks() {
     tasks.push_back({"looking into what culls rest on", every(CullPreconditions::step),
                      [this] { return parts_->preconditions.check(); }, std::chrono::seconds{10}});
     tasks.push_back({"searching in advance", every(PlannerWarmer::step), quietly([this] {
-                         parts_->warmer.warm_up(parts_->refresher, *settings_.policy,
-                                                ports_.cloud.clock.now());
+                         parts_->warmer.warm_up(parts_->refresher, rooms_.ledger(),
+                                                *settings_.policy, ports_.cloud.clock.now());
                      })});
     tasks.push_back({"watching the pause", every(SafeguardController::step),
                      quietly([this] { parts_->safeguards.check(); })});

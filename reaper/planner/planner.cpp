@@ -696,7 +696,10 @@ Decision make_plan(const Request& request, const CloudIndex& cloud, const Ledger
 
 std::size_t warm_up(const Request& request, const CloudIndex& cloud, const Ledger& ledger,
                     const Strategy& strategy, const PlanOptions& options, std::size_t hosts) {
-    if (request.slots <= 0 || shape_of(request.resources).empty()) return 0;
+    const Shape shape = shape_of(request);
+    if (request.slots <= 0 || shape.empty()) return 0;
+    // Of groups no row of the index tells, and nothing is kept.
+    if (shape.parts() != nullptr && shape.parts()->parts.front().grouped()) return 0;
     return Planner{request, cloud, ledger, options, options.victim_filter}.warm_up(strategy, hosts);
 }
 

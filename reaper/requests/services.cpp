@@ -127,8 +127,8 @@ void PlannerWarmer::expect(const Request& request) {
     if (expected_.size() > max_expected) expected_.pop_back();
 }
 
-void PlannerWarmer::warm_up(const CacheRefresher& refresher, const CompiledPolicy& policy,
-                            TimePoint now) {
+void PlannerWarmer::warm_up(const CacheRefresher& refresher, const Ledger& ledger,
+                            const CompiledPolicy& policy, TimePoint now) {
     if (!refresher.built() || !refresher.flowing()) return;
     if (!std::exchange(seen_, true))
         for (auto& shape : refresher.cache().common_shapes(max_expected)) {
@@ -142,12 +142,11 @@ void PlannerWarmer::warm_up(const CacheRefresher& refresher, const CompiledPolic
     options.alternatives = policy.alternatives;
     options.now = now;
     if (!policy.notice.none()) options.notice = &policy.notice;
-    const Ledger nothing;
     std::size_t left = warm_hosts;
     for (const Request& request : expected_) {
         if (left == 0) break;
         options.seed = seed_of(request.id);
-        left -= std::min(left, reaper::warm_up(request, refresher.cache().index(), nothing,
+        left -= std::min(left, reaper::warm_up(request, refresher.cache().index(), ledger,
                                                *policy.strategy, options, left));
     }
     cold_ = left < warm_hosts;

@@ -103,7 +103,8 @@ public:
     void expect(const Request& request);
     /// Some milliseconds of work, until nothing is left to search; again when the cache has
     /// changed.
-    void warm_up(const CacheRefresher& refresher, const CompiledPolicy& policy, TimePoint now);
+    void warm_up(const CacheRefresher& refresher, const Ledger& ledger,
+                 const CompiledPolicy& policy, TimePoint now);
 
 private:
     /// Shapes of requests that are searched for in advance.

@@ -6,6 +6,7 @@
 #include "core/small_cloud.hpp"
 #include "strategies/goal_strategy.hpp"
 #include "strategies/objective.hpp"
+#include "strategies/offers.hpp"
 
 namespace reaper::cheapest_test {
 namespace {
@@ -173,6 +174,60 @@ TEST(Cheapest, WarmTablesChangeNothingAndSaveTheSearch) {
     ASSERT_TRUE(std::holds_alternative<Plan>(warm));
     EXPECT_EQ(std::get<Plan>(warm).hosts, std::get<Plan>(cold).hosts);
     EXPECT_EQ(warm_up(wanted, index, Ledger{}, *strategy, options, 100), 0U);
+}
+
+/// A cloud that is not to be read.
+class UnreadCloud : public WholeCloud {
+public:
+    void each_host(const std::function<void(const Host&, std::uint32_t)>&) const override {
+        ADD_FAILURE() << "the cloud is read";
+    }
+    bool leaves(const ServerId&) const override { return false; }
+};
+
+TEST(Cheapest, NothingIsSearchedInAdvanceThatIsNotKept) {
+    SeededRng rng{9};
+    const Snapshot cloud = small_cloud({30, 8, false}, rng);
+    const ProblemOn on{cloud, request({{"VCPU", 3}}, 4)};
+    ASSERT_TRUE(on.worth_solving());
+    const UnreadCloud unread;
+    Problem problem{on.problem()};
+    problem.cloud = &unread;
+    for (const char* const measure : {"share", "fair_share"})
+        EXPECT_EQ((GoalStrategy{goal_of({measure}), plenty}.warm(problem, 10)), 0U);
+
+    problem.tables = nullptr;
+    const Goal goal = goal_of({"victims"});
+    const Objective objective = objective_for(goal, problem);
+    Searches searches{problem, objective, plenty, 2};
+    for (int searched = 0; searched < 2; ++searched) {
+        EXPECT_FALSE(searches.stopped()) << searched;
+        std::size_t host = static_cast<std::size_t>(searched);
+        searches.best(host, problem.hosts.ready(host) + 1);
+    }
+    EXPECT_TRUE(searches.stopped()) << "it counts what no table keeps";
+}
+
+class CountsWarmings : public Strategy {
+public:
+    Selection select(const Problem&) const override { return {}; }
+    std::size_t warm(const Problem&, std::size_t) const override { return ++warmed; }
+    mutable std::size_t warmed = 0;
+};
+
+TEST(Cheapest, GroupsAreNotSearchedInAdvance) {
+    Host made = host("a", {{"VCPU", 4}});
+    put(made, revocable("v", made.id, {{"VCPU", 4}}));
+    const Snapshot cloud{at(0), {made}, {}};
+    const CloudIndex index{cloud};
+    Request wanted = request({{"VCPU", 2}});
+    const CountsWarmings strategy;
+    EXPECT_EQ(warm_up(wanted, index, Ledger{}, strategy, {}, 3), 1U);
+    RequestGroup group;
+    group.suffix = "1";
+    group.resources = {{"VCPU", 1}};
+    wanted.groups = {group};
+    EXPECT_EQ(warm_up(wanted, index, Ledger{}, strategy, {}, 3), 0U);
 }
 
 }  // namespace
